@@ -14,6 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from bakeoff import _engine
 from tests.control import PATIENCE_S
+from tests.patient import be_patient
 
 # A shell that starts the tests in the background leaves SIGINT ignored, here and in every child; tests of Ctrl-C
 # need it as a terminal gives it.
@@ -25,7 +26,7 @@ os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # Tests of files look at the page cache, and some of them empty that of the whole machine: one at a time.
 OWN_FILES = ("test_mix.py", "test_dbench_live.py", "test_iozone.py")
-SLOWEST_FIRST = ("files", "servers", "cluster", "truth", "cli")
+SLOWEST_FIRST = ("files", "servers", "cluster", "truth", "faults", "cli")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
@@ -54,6 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return SLOWEST_FIRST.index(folder) if folder in SLOWEST_FIRST else len(SLOWEST_FIRST)
 
     items.sort(key=rank)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of this process count although the machine stood still or others had it for a moment."""
+    be_patient(monkeypatch.setattr)
 
 
 TrialRunner = Callable[..., dict[str, Any]]
@@ -113,7 +120,9 @@ def web_workload(address: str, **settings: Any) -> dict[str, Any]:
 
 
 def app_workload(address: str, mix: dict[str, float] | None = None, **settings: Any) -> dict[str, Any]:
-    """A workload for `serve app`; `mix` gives the weights of the kinds (default: all alike)."""
+    """A workload for `serve app`; `mix` gives the weights of the kinds (default: all alike). What is measured is all
+    that is asked: nobody looks again afterwards unless `look_again` is given.
+    """
     kinds = mix or dict.fromkeys(("upload", "download", "processor", "read", "write"), 1.0)
     return {
         "kind": "app",
@@ -125,6 +134,7 @@ def app_workload(address: str, mix: dict[str, float] | None = None, **settings: 
         "record_bytes": 4096,
         "read_records": 1,
         "write_records": 1,
+        "look_again": False,
     } | settings
 
 

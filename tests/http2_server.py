@@ -7,6 +7,7 @@ import socket
 import ssl
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -35,6 +36,8 @@ class Manners:
     drop_after: int = 0
     table_bytes: int = 4096
     silent: bool = False
+    # The body of a reply, of the path and of how many requests came before over all connections.
+    pages: Callable[[str, int], bytes] | None = None
 
 
 class Http2Server:
@@ -155,8 +158,8 @@ class _Connection:
             self._h2.send_headers(stream, [(":status", "200")])
             self._h2.reset_stream(stream, ErrorCodes.INTERNAL_ERROR)
             return
-        stated = len(m.body) if m.stated is None else m.stated
-        body = m.body
+        body = m.body if m.pages is None else m.pages(fields[":path"], asked - 1)
+        stated = len(body) if m.stated is None else m.stated
         if m.cut_every and asked % m.cut_every == 0:
             server.count("cut")
             body = body[: len(body) // 2]

@@ -5,6 +5,7 @@ own frames and for QUIC.
 import asyncio
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +37,8 @@ class Manners:
     away_after: int = 0
     drop_after: int = 0
     silent: bool = False
+    # The body of a reply, of the path and of how many requests came before over all connections.
+    pages: Callable[[str, int], bytes] | None = None
     alpn: str = "h3"
     # Frames and a stream of types that nobody knows stand before each reply.
     strange: bool = False
@@ -44,8 +47,11 @@ class Manners:
 class Http3Server:
     """`counts` has what was asked and answered; certificate and key are files."""
 
+    connection: type["_Connection"]
+
     def __init__(self, cert: Path, key: Path, manners: Manners | None = None) -> None:
         self.manners = manners or Manners()
+        self.connection = _Connection
         self.counts: Counter[str] = Counter()
         self.paths: Counter[str] = Counter()
         self.address = ""
@@ -68,7 +74,7 @@ class Http3Server:
         configuration.load_cert_chain(self._cert, self._key)
 
         def protocol(*arguments: object, **named: object) -> QuicConnectionProtocol:
-            return _Connection(self, *arguments, **named)
+            return self.connection(self, *arguments, **named)
 
         listening = serve("127.0.0.1", 0, configuration=configuration, create_protocol=protocol)
         server = self._loop.run_until_complete(listening)
@@ -125,7 +131,8 @@ class _Connection(QuicConnectionProtocol):
             counts["rejected"] += 1
             self._quic.reset_stream(stream, _REJECTED)
             return
-        stated = len(m.body) if m.stated is None else m.stated
+        body = m.body if m.pages is None else m.pages(fields[":path"], asked - 1)
+        stated = len(body) if m.stated is None else m.stated
         headers = [(b":status", b"200"), (b"content-length", str(stated).encode()), (b"x-own", b"a value of our own")]
         if m.strange:
             self._quic.send_stream_data(stream, encode_uint_var(0x21) + encode_uint_var(3) + b"abc")
@@ -137,7 +144,7 @@ class _Connection(QuicConnectionProtocol):
             self._quic.reset_stream(stream, _INTERNAL)
             return
         cut = m.cut_every and asked % m.cut_every == 0
-        h3.send_data(stream, m.body[: len(m.body) // 2] if cut else m.body, end_stream=True)
+        h3.send_data(stream, body[: len(body) // 2] if cut else body, end_stream=True)
         counts["replies"] += 1
         if m.away_after and self._asked == m.away_after:
             counts["farewells"] += 1

@@ -2,8 +2,9 @@
 command.
 
 A trial during which the generator did not run, or did not begin what was due, is voided: it says nothing about the
-contender. Tests of other things run this, so that a machine that stood still for a moment decides none of them; what
-voids a trial has tests of its own (`tests/unit/run/test_judge.py`, `tests/truth/test_stopped_generator.py`).
+contender. One during which it waited, or others took the processors, is marked, and verdicts may be withheld for it.
+Tests of other things run this, so that a machine that stood still or is busy decides none of them; what voids and marks
+a trial has tests of its own (`tests/unit/run/test_judge.py`, `tests/truth/test_stopped_generator.py`).
 """
 
 import math
@@ -18,12 +19,18 @@ MEASURING = {"capacity", "challenge", "demo", "resume", "run", "soak"}
 
 
 def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
-    """In this process no trial is voided because of the machine."""
+    """In this process no trial, and no row of one, is voided or marked because of the machine."""
+    from bakeoff.agents import others
     from bakeoff.run import disturbances, judge
 
     put(disturbances, "STOP_S", math.inf)
+    put(disturbances, "LOST_SHARE", math.inf)
     put(disturbances, "STOLEN_SHARE", math.inf)
     put(judge, "UNDONE_SHARE", 1.0)
+    put(judge, "WAIT_SHARE", math.inf)
+    put(judge, "MOST_WAITED", math.inf)
+    put(judge, "OTHER_LOAD_SHARE", math.inf)
+    put(others, "OTHER_LOAD_SHARE", math.inf)
 
 
 if __name__ == "__main__":

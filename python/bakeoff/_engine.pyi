@@ -1,6 +1,6 @@
 """The Rust engine: text and bytes only cross this seam."""
 
-from typing import Self
+from typing import Any, Self
 
 class SpecError(ValueError):
     """A specification that cannot be run; the text says why."""
@@ -23,15 +23,25 @@ class TrialHandle:
     def meet(self, number: int, at_ns: int) -> None:
         """All machines are at this meeting, and go on at `at_ns` of CLOCK_MONOTONIC, at once when that has passed. The
         first word counts."""
-    def snapshot(self) -> str:
-        """Figures so far, as JSON."""
+    def snapshot(self) -> dict[str, Any]:
+        """Figures so far, by the names of a Snapshot."""
     def drain_events(self) -> list[str]:
         """Events since the last call, each as JSON."""
     def drain_rows(self) -> list[tuple[str, bytes, bytes | None]]:
         """Rows of a soak since the last call: figures as JSON, service times and, where starts are planned, response
         times as HdrHistogram V2."""
     def wait(self, timeout_s: float) -> TrialOutcome | None:
-        """The result when it comes within the time. Looks for signals every 100 ms."""
+        """The result when it comes within the time. It sleeps until then; a signal wakes it at once where `wake_on` was
+        told, else within 100 ms."""
+    def put_behind(self, idle: bool, processors: list[int]) -> None:
+        """From the start of traffic to its end all threads of this process that make no load, serve none and do not
+        wait for signals are put behind it: into the idle class, or where not `idle` into the batch class; on these
+        processors, if any are told."""
+    def next_look(self) -> bool:
+        """Sleeps until the trial is to be looked at, about once a second; False when it is over. One thread looks."""
+    def control(self) -> tuple[float, float, float] | None:
+        """What threads that make no load took of the window: their processor time, within which time, and the most that
+        one of them took at once, s; None when there was no look."""
     def cancel(self) -> None:
         """Asks the trial to stop within 100 ms, in whatever state it is."""
 
@@ -74,6 +84,13 @@ class ForTests:
     @staticmethod
     def limits() -> list[tuple[str, float]]:
         """The largest values that a specification may have, by name."""
+
+def wake_on(fd: int) -> int:
+    """Who waits for a trial in the main thread is woken when `fd` can be read; -1 ends that. Gives what was told
+    before."""
+
+def can_return() -> bool:
+    """Whether threads of this process that were put into the idle class can leave it again."""
 
 def start(spec_json: str) -> TrialHandle:
     """Begins a trial, which sends nothing before `go`. Raises SpecError or EngineError."""

@@ -2,11 +2,19 @@
 
 import errno
 import os
+import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from bakeoff.units import format_size
 
 MIB = 1 << 20
+MOST_KEY_PARTS = 64
+# `a.b."c".d`: each part costs the parser as much as all before it.
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+"""
+# Keys begin lines, tables, and the members of inline tables.
+_DOTTED = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}){{{MOST_KEY_PARTS}}}")
 
 
 def read_bounded(path: Path, most: int) -> bytes:
@@ -24,3 +32,11 @@ def read_bounded(path: Path, most: int) -> bytes:
 def read_text_bounded(path: Path, most: int) -> str:
     """The text of a file in UTF-8. Raises OSError and UnicodeDecodeError."""
     return read_bounded(path, most).decode("utf-8")
+
+
+def loads_toml(text: str) -> dict[str, Any]:
+    """TOML that people wrote, as a table. Raises ValueError, also for keys with too many parts, and RecursionError."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") >= MOST_KEY_PARTS and _DOTTED.search(line):
+            raise ValueError(f"line {number}: a key of more than {MOST_KEY_PARTS} parts")
+    return tomllib.loads(text)

@@ -13,10 +13,6 @@ DECIDING: Sequence[tuple[str, int, str]] = (
     ("p95", P95_OPERATIONS, "95th percentile of response time"),
     ("p50", 0, "median response time"),
 )
-# The figure that stands in for each where more than this share failed or never started: those would lie beyond all
-# answers.
-MISSING = 0.001
-NEXT = {"p50": "p95", "p95": "p99", "p99": "p999"}
 
 PRIMARY = (
     "geometric mean over the rates of the ratio of the {figure}, which counts from the planned start; a contender that "

@@ -2,9 +2,11 @@
 
 import socket
 import struct
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -39,14 +41,24 @@ def links(system: Path = Path("/sys/class/net")) -> tuple[Link, ...]:
         loopback = "loopback" in stats[name].flags.split(",")
         speed, unjudged = _speed(name, stats[name].speed, loopback, system)
         addresses = [a.address.partition("%")[0] for a in own.get(name, ()) if a.family != psutil.AF_LINK]
-        count = counters[name]
-        entries.append(
-            Link(
-                name, tuple(addresses), speed, unjudged,
-                count.bytes_recv, count.bytes_sent, count.packets_recv, count.packets_sent,
-            )
-        )  # fmt: skip
+        entries.append(_with(Link(name, tuple(addresses), speed, unjudged), counters[name]))
     return tuple(entries)
+
+
+def recounted(known: Mapping[str, Link]) -> Mapping[str, Link]:
+    """Those of the same links that are still there, with their counts of now."""
+    counters = psutil.net_io_counters(pernic=True, nowrap=False)
+    return {name: _with(link, counters[name]) for name, link in known.items() if name in counters}
+
+
+def _with(link: Link, count: Any) -> Link:
+    return replace(
+        link,
+        bytes_in=count.bytes_recv,
+        bytes_out=count.bytes_sent,
+        packets_in=count.packets_recv,
+        packets_out=count.packets_sent,
+    )
 
 
 def _speed(name: str, megabits: int, loopback: bool, system: Path) -> tuple[int | None, str]:

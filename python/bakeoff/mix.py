@@ -194,7 +194,7 @@ class Rate:
     @property
     def number(self) -> str:
         """Without its unit, as people read it: `1,200`."""
-        return f"{self.per_s:,.10g}"
+        return f"{self.per_s if self.per_s >= 1e5 else float(f'{self.per_s:.5g}'):,.10g}"
 
     @property
     def x(self) -> float:

@@ -15,8 +15,36 @@ T = TypeVar("T")
 CONTENT = "content"
 # What plans run in a shell: a password may stand on the line.
 COMMANDS = frozenset({"reset", "cold_command"})
+# Headers that plans add to requests: whatever is not known to be harmless may be a key to somebody's account.
+HEADERS = frozenset({"header", "headers"})
+HARMLESS_HEADERS = (
+    "accept accept-charset accept-encoding accept-language cache-control connection content-encoding content-length "
+    "content-type date dnt expect host if-match if-modified-since if-none-match if-range if-unmodified-since origin "
+    "pragma priority range referer sec-fetch-dest sec-fetch-mode sec-fetch-site te upgrade-insecure-requests "
+    "user-agent via x-forwarded-for x-forwarded-host x-forwarded-proto x-requested-with"
+)
 HIDDEN = "(hidden)"
 _HEADER = re.compile(r"[A-Za-z0-9_-]+:")
+# `?token=…&sig=…` of an address: by the last part of the name.
+_QUERY = re.compile(
+    r"(?i)([?&;](?:[a-z0-9]{1,40}[-_.]){0,6}(?:[a-z0-9]{0,20}token|api-?key|apikey|key|sig|signature|secret|password|"
+    r"passwd|pass|pwd|auth|authorization|credential|credentials|session|sessionid|sid|jwt|code|otp|hmac)=)"
+    r"(?!\(hidden)[^&;#\s\"'<>]{1,4000}"
+)
+# curl -u USER:WORD, mysql -pWORD, sshpass -p WORD, redis-cli -a WORD, ldapsearch -w WORD; -H 'Name: value'.
+_USER_OF_CURL = re.compile(
+    r"(\b(?:curl|wget|http)\b[^\n]{0,400}?\s(?:-u|--user|--proxy-user|-U)(?:[ \t]{1,20}|=)[\"']?[^\s:\"']{1,200}:)"
+    r"(?!\(hidden)[^\s\"']{1,400}"
+)
+_OF_PROGRAMS = (
+    re.compile(r"(\b(?:mysql|mariadb)[a-z-]{0,20}\b[^\n|;&]{0,400}?\s-p)(?!\(hidden)[^\s\"']{1,200}"),
+    re.compile(r"(\bsshpass\b[^\n|;&]{0,100}?\s-p[ \t]{0,20}+)(?!\(hidden)[^\s]{1,200}"),
+    re.compile(r"(\bredis-cli\b[^\n|;&]{0,400}?\s-a[ \t]{0,20}+)(?!\(hidden)[^\s]{1,200}"),
+    re.compile(r"(\bldap[a-z]{1,20}\b[^\n|;&]{0,400}?\s-w[ \t]{0,20}+)(?!\(hidden)[^\s]{1,200}"),
+)
+_HEADER_OF_CURL = re.compile(
+    r"((?:^|\s)(?:-H|--header)(?:[ \t]{0,20}|=)[\"']?([A-Za-z0-9_-]{1,100}):[ \t]{0,20}+)(?!\(hidden)([^\"'\n]{1,4000})"
+)
 
 # More names than those of settings: what configurations of servers call theirs.
 _NAMES = (
@@ -54,6 +82,9 @@ _SCHEMES = (
 _CRYPT = re.compile(r"(?m)^([\w.@-]{1,100}:)[./0-9A-Za-z]{13}$")
 _PRIVATE = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (_QUERY, rf"\1{HIDDEN}"),
+    (_USER_OF_CURL, rf"\1{HIDDEN}"),
+    *((pattern, rf"\1{HIDDEN}") for pattern in _OF_PROGRAMS),
     (re.compile(rf"-----BEGIN {_PRIVATE}.*?(?:-----END {_PRIVATE}|\Z)", re.DOTALL), HIDDEN),
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,200}):[^\s/@]{1,200}@"), rf"\1:{HIDDEN}@"),
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), HIDDEN),
@@ -116,14 +147,38 @@ def hidden(value: Any, cover: Cover = _same) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [hidden(item, cover) for item in value]
-    if isinstance(value, str) and _HEADER.match(value) and _secret(value.partition(":")[0]):
-        name, _, rest = value.partition(":")
-        return f"{name}: {cover(name, rest.strip())}"
-    return value
+    if not isinstance(value, str):
+        return value
+    if _HEADER.match(value) and _secret(value.partition(":")[0]):
+        return _header(value, cover)
+    return _QUERY.sub(lambda found: found[1] + cover(found[1][1:-1], found[0]), value)
 
 
 def _member(name: object, value: Any, cover: Cover) -> Any:
-    return without_secrets(value) if name in COMMANDS and isinstance(value, str) else hidden(value, cover)
+    if name in COMMANDS and isinstance(value, str):
+        return without_secrets(value)
+    if name in HEADERS and isinstance(value, (list, tuple)):
+        return [_header(one, cover) if _is_own_header(one) else hidden(one, cover) for one in value]
+    if name in HEADERS and isinstance(value, dict):
+        return {of: hidden(one, cover) if _is_harmless(of) else cover(str(of), one) for of, one in value.items()}
+    return hidden(value, cover)
+
+
+def _header(text: str, cover: Cover) -> str:
+    name, _, rest = text.partition(":")
+    return f"{name}: {cover(name, rest.strip())}"
+
+
+def _is_own_header(text: Any) -> bool:
+    return isinstance(text, str) and _HEADER.match(text) is not None and not _is_harmless(text.partition(":")[0])
+
+
+def _is_harmless(name: object) -> bool:
+    return str(name).strip().lower() in HARMLESS_HEADERS.split()
+
+
+def _of_curl(found: re.Match[str]) -> str:
+    return found[0] if _is_harmless(found[2]) else f"{found[1]}{HIDDEN}"
 
 
 def without_secrets(value: T) -> T:
@@ -132,7 +187,7 @@ def without_secrets(value: T) -> T:
         text: str = hidden(value)
         for pattern, put in _RULES:
             text = pattern.sub(put, text)
-        return text  # type: ignore[return-value]
+        return _HEADER_OF_CURL.sub(_of_curl, text)  # type: ignore[return-value]
     if isinstance(value, dict):
         return {k: HIDDEN if v and _secret(k) else without_secrets(v) for k, v in value.items()}  # type: ignore[return-value]
     if isinstance(value, (list, tuple)):

@@ -19,9 +19,23 @@ def is_ceiling(busy_share: float | None) -> bool:
 
 # So much of the window a load thread may have waited for a processor before it is told.
 WAIT_SHARE = 0.05
+# A client whose thread waited for more than this share of the time that it had may have done nothing because of that.
+MOST_WAITED = 0.5
+# A client with less than this share of the mean client is starved; so is one without any operation.
+STARVED_SHARE = 0.01
+# Others that take more than this share of a machine's processors move a rate by more than the usual margin (5 %).
+OTHER_LOAD_SHARE = 0.10
+# Processes are told in ticks of 10 ms: less than ten of them say nothing of a short time.
+OTHERS_LEAST_S = 0.1
+# So much of a window the generator may have been stopped before it is told, in stops of any length.
+LOST_TOLD = 0.01
 # Starts that are as late as this, p99, are told: no server made them so.
 LATE_START_P99_NS = 50_000_000
 # From here on processors have nothing left to give: queues grow long before 100 %.
 PROCESSOR_FULL = 0.85
 # A disk that is never idle; the share of time in which something waited for memory that a server feels.
 DISK_FULL, MEMORY_PRESSURE = 0.85, 0.1
+# What the generator's process may take beside its load threads: of a processor, and one thread at once, s.
+CONTROL_SHARE, CONTROL_LONGEST_S = 0.05, 0.05
+# Blocks that a run may have.
+BLOCKS_MAX = 1000

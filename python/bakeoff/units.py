@@ -112,6 +112,11 @@ def format_rate(per_second: float, unit: str = "") -> str:
     return f"{number} {unit}/s" if unit else f"{number}/s"
 
 
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """ "1 block", "8 blocks"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def parse_link_speed(text: str) -> float:
     """Bytes per second of `1Gbit/s`, `100Mbit/s`, `10Gbit`."""
     match = re.fullmatch(_NUMBER + r"\s*([kMG]?)bit(?:/s)?", text.strip())

@@ -64,7 +64,8 @@ def test_damaged_and_lost_writes_are_caught(target: MakeTarget) -> None:
         spoilt = server.counts()["spoilt"]
         found = result["workload"]["verified"]
         assert spoilt == 200
-        assert found[name] == result["errors"]["wrong_content"]
+        # Each read of it is an error until it is written again, and the record is counted once.
+        assert found[name] <= result["errors"]["wrong_content"] <= 2 * found[name]
         # A write that is followed by another before it is read is never seen: a quarter of a deck of two.
         assert 0.5 * spoilt <= found[name] <= spoilt
         other = "lost" if name == "damaged" else "damaged"

@@ -36,7 +36,7 @@ def test_bad_specifications_raise_with_words() -> None:
 
 def test_a_trial_is_a_handle_that_can_be_watched_and_cancelled() -> None:
     handle = start()
-    while (snapshot := json.loads(handle.snapshot()))["operations"] == 0:
+    while (snapshot := handle.snapshot())["operations"] == 0:
         assert handle.wait(0.01) is None
     assert snapshot["phase"] == "window"
     handle.cancel()
@@ -48,7 +48,7 @@ def test_a_trial_is_a_handle_that_can_be_watched_and_cancelled() -> None:
 def test_a_trial_sends_nothing_before_it_is_told_to() -> None:
     handle = _engine.start(json.dumps(NULL | {"max_operations": 100}))
     assert handle.armed(PATIENCE_S) and handle.wait(0.0) is None
-    assert (json.loads(handle.snapshot())["phase"], json.loads(handle.snapshot())["operations"]) == ("armed", 0)
+    assert (handle.snapshot()["phase"], handle.snapshot()["operations"]) == ("armed", 0)
     planned_ns = time.monotonic_ns() + 50_000_000
     assert handle.go(planned_ns) is handle
     handle.go(0)  # the first word counts
@@ -87,9 +87,9 @@ def test_a_trial_can_be_cancelled_before_it_begins(in_ns: int | None) -> None:
 def test_live_figures_end_as_the_result() -> None:
     handle = start(length_s=0.3, ramp_up_s=0.1)
     while (outcome := handle.wait(0.05)) is None:
-        seen = Snapshot.model_validate_json(handle.snapshot())
+        seen = Snapshot.model_validate(handle.snapshot())
         assert seen.operations == sum(count.operations for count in seen.per_operation)
-    result, seen = json.loads(outcome.json()), Snapshot.model_validate_json(handle.snapshot())
+    result, seen = json.loads(outcome.json()), Snapshot.model_validate(handle.snapshot())
     assert seen.operations == result["operations"] + result["outside"]["operations"]
     assert [count.name for count in seen.per_operation] == ["nothing"]
     assert seen.recent.operations == sum(count for _, count in seen.recent.times)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from bakeoff.cli.app import PRINTING as ONLY_PRINTS
 from bakeoff.store.read import read_run
 from tests.cli.conftest import COMMAND, target
 from tests.cli.forked import CLOSED, Forks
@@ -79,7 +80,11 @@ def test_what_is_printed_goes_wherever_it_can(forks: Forks, words: tuple[str, ..
         assert forks.run(*words, COLUMNS=width)[0] == 0, width
     code, plain, said = forks.run(*words, encoding="ascii")
     assert (code, said) == (0, "") and plain.isascii() and len(plain) >= len(good) // 2
-    assert forks.run(*words, stdout=CLOSED)[::2] == (0, "")
+    code, _, said = forks.run(*words, stdout=CLOSED)
+    if words[0] in ONLY_PRINTS:
+        assert code == 2 and "standard output is closed" in said
+    else:
+        assert (code, said) == (0, "")
     assert forks.run(*words, stderr=CLOSED)[0] == 0
     code, _, said = forks.run(*words, stdout=FULL)
     assert (code, said.count("\n")) == (2, 1) and "No space left on device" in said
@@ -149,6 +154,11 @@ def test_the_interpreter_itself_starts_without_streams_and_letters(forks: Forks)
         assert done.returncode == 0
         assert (forks.folder / "closed").read_text().startswith("dn: uid=u1")
         (forks.folder / "closed").unlink()
+    done = subprocess.run(
+        ["/bin/sh", "-c", " ".join([*COMMAND, "compare", "r.bakeoff", ">&-"])],
+        cwd=forks.folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and "standard output is closed" in done.stderr
     bare = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(
         [*COMMAND, "compare", "r.bakeoff"], cwd=forks.folder, env=bare, capture_output=True, check=False

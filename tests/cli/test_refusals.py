@@ -89,8 +89,8 @@ def test_a_run_file_of_a_newer_version(bakeoff: Bakeoff, tmp_path: Path, verb: s
     connection.close()
     before = path.read_bytes()
     done = bakeoff(verb, "r.bakeoff")
-    assert done.returncode == 2 and f"written by a newer Bakeoff (run file version {SCHEMA_VERSION + 1}" in done.stderr
-    assert "install the newer Bakeoff" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and f"has run file version {SCHEMA_VERSION + 1}" in done.stderr
+    assert "the Bakeoff that wrote it" in done.stderr and "Traceback" not in done.stderr
     assert path.read_bytes() == before
 
 

@@ -33,6 +33,7 @@ OWN = {
     "bakeoff.cli.streams",
     "bakeoff.cli.verbs",
     "bakeoff.errors",
+    "bakeoff.own_process",
     "bakeoff.patience",
     "bakeoff.steady_stream",
     "bakeoff.visible",

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from bakeoff.agents.remote.wire import SILENCE_S
 from tests.cluster.clusters import TOKEN, Cluster
 from tests.cluster.machines import Machine, Spawned, until
 from tests.control import PATIENCE_S
@@ -189,7 +190,8 @@ def test_a_cable_that_is_cut_voids_the_trial_and_its_machine_stops_alone(lab: La
     assert sends(victim)
     victim.cut()
     said = said_by(run)
-    assert re.search(rf"voided: agent {victim.name} was lost: (nothing was heard from it for 2 s|its machine)", said)
+    silent = f"nothing was heard from it for {SILENCE_S:g} s"
+    assert re.search(rf"voided: agent {victim.name} was lost: ({silent}|its machine)", said)
     assert run.returncode == 2 and "Traceback" not in said
     until(lambda: not sends(victim))  # its controller was silent for too long
     victim.mend()

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.files.mounts import LoopDisk
-from tests.patient import be_patient
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def always_patient(patient: None) -> None:
     """Runs of this process count although the machine stood still for a moment."""
-    be_patient(monkeypatch.setattr)
 
 
 @pytest.fixture

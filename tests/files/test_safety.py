@@ -1,5 +1,6 @@
 """Runs on shares that lie, fill up, vanish, hang or are not to be touched: each is told in one sentence."""
 
+import contextlib
 import os
 import re
 import resource
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from bakeoff.compare.run import compare_run
 from bakeoff.store.read import read_run
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.control import PATIENCE_S
@@ -28,6 +30,7 @@ SHIM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The last byte of every 100th read of a file below BAD_FOLDER comes back with one bit flipped. */
@@ -50,6 +53,39 @@ ssize_t pread(int file, void *to, size_t length, off_t offset) {
 }
 
 ssize_t pread64(int file, void *to, size_t length, off_t offset) { return pread(file, to, length, offset); }
+
+/* Every other write of a file below LOSING_FOLDER that is as long already is acknowledged and forgotten. */
+static int loses(int file, size_t length, off_t offset) {
+    static int count;
+    char link[64], path[PATH_MAX];
+    struct stat facts;
+    const char *losing = getenv("LOSING_FOLDER");
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t named = readlink(link, path, sizeof path - 1);
+    if (losing == NULL || named <= 0) return 0;
+    path[named] = 0;
+    if (strncmp(path, losing, strlen(losing)) != 0 || fstat(file, &facts) != 0) return 0;
+    return facts.st_size >= (off_t)(offset + length) && ++count % 2 == 0;
+}
+
+ssize_t pwrite(int file, const void *from, size_t length, off_t offset) {
+    static ssize_t (*real)(int, const void *, size_t, off_t);
+    if (!real) real = dlsym(RTLD_NEXT, "pwrite");
+    return loses(file, length, offset) ? (ssize_t)length : real(file, from, length, offset);
+}
+
+ssize_t write(int file, const void *from, size_t length) {
+    static ssize_t (*real)(int, const void *, size_t);
+    if (!real) real = dlsym(RTLD_NEXT, "write");
+    off_t offset = lseek(file, 0, SEEK_CUR);
+    if (offset < 0 || !loses(file, length, offset)) return real(file, from, length);
+    lseek(file, length, SEEK_CUR);
+    return length;
+}
+
+ssize_t pwrite64(int file, const void *from, size_t length, off_t offset) {
+    return pwrite(file, from, length, offset);
+}
 
 ssize_t read(int file, void *to, size_t length) {
     static ssize_t (*real)(int, void *, size_t);
@@ -160,6 +196,34 @@ def test_silent_corruption_is_caught_in_every_suite(
     code, told, record = run(suite, tmp_path, f"bad={bad}", *words, "--no-verify", env=faulty)
     assert (code, [trial.state for trial in trials(record, "bad")]) == (0, ["ok"]), told
     assert list(bad.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("suite", "words"),
+    [
+        ("file-matrix", ("--tests", "write,rewrite,read", *MATRIX[:4], "--blocks", "1")),
+        (
+            "file-blocks",
+            (
+                *("--block-sizes", "4KiB", "--patterns", "random_write", "--region", "4MiB", "--cell-time", "50ms"),
+                *("--outstanding", "1", "--blocks", "1"),
+            ),
+        ),
+        ("file-mix", ("--mixes", "1", "--operations", "10000", "--length", "5m", "--blocks", "1")),
+    ],
+)
+def test_writes_that_are_acknowledged_and_lost_disqualify(
+    suite: str, words: tuple[str, ...], tmp_path: Path, good: Path, shim: Path
+) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    losing = {**os.environ, "LD_PRELOAD": str(shim), "LOSING_FOLDER": f"{bad}/.bakeoff-"}
+    code, told, record = run(suite, tmp_path, f"good={good}", f"bad={bad}", *words, env=losing)
+    assert code == 4 and record is not None, told
+    assert [trial.state for trial in trials(record, "good")] == ["ok"], trials(record, "good")[0].reason
+    (trial,) = trials(record, "bad")
+    assert trial.state == "failed" and re.search("not what was written|other bytes|is not there", trial.reason)
+    assert compare_run(record).headline[0].startswith("bad is disqualified")
 
 
 def test_free_space_is_checked_before_anything_is_written(tmp_path: Path, good: Path) -> None:
@@ -413,3 +477,79 @@ def test_a_link_in_place_of_the_work_folder_is_not_followed(tmp_path: Path) -> N
         assert [path.name for path in victim.iterdir()] == ["precious"]
         assert (victim / "precious").read_text() == "keep me"
         (tmp_path / "r.bakeoff").unlink()
+
+
+def _mix(place: Path, tmp_path: Path, *words: str) -> subprocess.Popen[str]:
+    """The office mix of one and of six clients, twice: by the number of files there is room for one, and free bytes say
+    nothing of that beforehand.
+    """
+    fixed = ("--mixes", "1,6", "--blocks", "2", "--length", "5m", "--operations", "20000", "--workspace", "1MB")
+    return start("run", "file-mix", f"a={place}", *fixed, *words, "-o", f"{tmp_path}/r.bakeoff")
+
+
+def test_what_filled_a_share_leaves_with_its_trial(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "small", "size=200m,nr_inodes=300") as small:
+        process = _mix(small, tmp_path)
+        _, told = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 4, told
+        record = read_run(tmp_path / "r.bakeoff")
+        states = {(trial.block, trial.mix.clients): trial.state for trial in record.trials}
+        assert states == {(b, n): "failed" if n == 6 else "ok" for b in (1, 2) for n in (1, 6)}
+        assert all("full" in trial.reason for trial in record.trials if trial.state == "failed")
+        assert list(small.iterdir()) == []
+
+
+def test_what_could_not_be_removed_is_named_and_not_charged(tmp_path: Path) -> None:
+    """A file of the first trial that filled the share cannot be removed: the next that finds no room is void."""
+    with tmpfs(tmp_path / "small", "size=200m,nr_inodes=300") as small:
+        process, held = _mix(small, tmp_path), list[Path]()
+
+        def hold() -> bool:
+            held.extend(list(small.glob(".bakeoff-mix-*/c00000/*/FILE0000.DAT"))[:1])
+            return bool(held)
+
+        wait_for(hold)
+        subprocess.run(["mount", "--bind", str(held[0]), str(held[0])], check=True)
+        try:
+            _, told = process.communicate(timeout=PATIENCE_S)
+            record = read_run(tmp_path / "r.bakeoff")
+            at_six = [trial for trial in record.trials if trial.mix.clients == 6]
+            assert [trial.state for trial in at_six] == ["failed", "voided"], told
+            assert "of an earlier trial could not be removed" in at_six[1].reason
+            assert any("could not be removed" in event.text for event in record.events)
+        finally:
+            subprocess.run(["umount", str(held[0])], check=True)
+
+
+def test_a_run_that_went_on_elsewhere_names_what_differed_first(tmp_path: Path) -> None:
+    """The folder is on another file system when the run goes on: facts are those of each trial."""
+    place = tmp_path / "place"
+    place.mkdir()
+    folder = place / "folder"
+    words = ("--blocks", "3", "--mixes", "1", "--operations", "300", "--length", "5m", "--workspace", "1MB")
+    output = str(tmp_path / "r.bakeoff")
+    with mounts.disk(tmp_path, "ext4") as own, contextlib.ExitStack() as stack:
+        subprocess.run(["mount", "--bind", str(own), str(place)], check=True)
+        stack.callback(mounts.unmount, place)
+        folder.mkdir()
+        process = start("run", "file-mix", f"a={folder}", *words, "-o", output)
+        read_until(process, "[1/3]")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+    done = sum(trial.state == "ok" for trial in read_run(Path(output)).trials)
+    with tmpfs(place, "size=64m"):
+        folder.mkdir()
+        process = start("resume", output)
+        _, told = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, told
+    record = read_run(Path(output))
+    kinds = [(trial.found or {}).get("file_system", "ext4") for trial in record.trials]
+    assert kinds == ["ext4"] * done + ["tmpfs"] * (3 - done)
+    first = compare_run(record).headline[0]
+    assert first.startswith("a was not the same in all of its trials") and f"tmpfs in {3 - done} trial" in first
+    shown = subprocess.run([*COMMAND, "show", output], capture_output=True, text=True, check=True).stdout
+    assert "not the same in all of its trials" in shown
+    subprocess.run([*COMMAND, "report", output, "-o", f"{tmp_path}/r.md"], check=True, capture_output=True)
+    page = (tmp_path / "r.md").read_text()
+    assert page.index("not the same in all of its trials") < page.index("## ")
+    assert f"a, {done} trial" in page and f"a, {3 - done} trial" in page

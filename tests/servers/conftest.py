@@ -193,7 +193,7 @@ server.port = {port}
 server.bind = "127.0.0.1"
 server.pid-file = "{folder}/pid"
 server.errorlog = "{folder}/error.log"
-server.max-keep-alive-requests = 100000
+server.max-keep-alive-requests = 65535
 mimetype.assign = (".html" => "text/html", ".htm" => "text/html", ".gif" => "image/gif")
 $HTTP["url"] =~ "^/cgi-bin/" {{ cgi.assign = ("" => "") }}
 """

@@ -8,14 +8,21 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
 from bakeoff.run.driver import start_run
+from bakeoff.run.judge import WAIT_SHARE
+from bakeoff.store.figures import Figures
 from bakeoff.store.read import read_run
 from bakeoff.store.records import NONE, SEARCH, TrialRecord
+from bakeoff.thresholds import LOST_TOLD
 from tests.conftest import Target
 from tests.unit.run.fake import Notebook
 from tests.unit.run.virtual_agent import search_plan
+
+pytestmark = pytest.mark.usefixtures("patient")
 
 LIMIT_PER_S = 1000.0
 ASKED_MORE = 1.03
@@ -23,10 +30,9 @@ LATE_NS = 10_000_000
 
 
 def marked(trial: TrialRecord) -> bool:
-    """Whether the generator says of itself that it did not run as it should have."""
-    return bool(
-        {"generator-waited", "behind-schedule", "late-start", "stolen-time", "generator-paused"} & {*trial.marks}
-    )
+    """Whether the generator did not run as it should have: by its marks, and by what patience leaves unmarked."""
+    waited = (trial.generator_run_delay_share or 0.0) > WAIT_SHARE or trial.figures(Figures).lost_share > LOST_TOLD
+    return waited or bool({"behind-schedule", "late-start", "stolen-time", "generator-paused"} & {*trial.marks})
 
 
 def disturbed(trial: TrialRecord) -> bool:

@@ -20,6 +20,8 @@ from bakeoff.store.read import read_run
 from tests.control import most_by_chance
 from tests.unit.run.fake import SOME, FakeAgent, Notebook, plan_for, result, two_contenders
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 RUNS = 60
 BLOCKS, MIXES = 6, (1, 2)
 LEVEL = 0.05

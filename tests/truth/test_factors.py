@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shlex
 import subprocess
 import sys
 from itertools import groupby
@@ -14,6 +15,7 @@ import pytest
 
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.store.read import read_run
+from tests import patient
 from tests.control import PATIENCE_S, went_well
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/settings-as-factors.md"
@@ -47,7 +49,12 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder in which the page was followed, and what was printed."""
     (script,) = blocks("sh")
     folder = tmp_path_factory.mktemp("factors")
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "200"}
+    # The command of the page is the patient one: other load of the machine decides nothing here.
+    (folder / "bin").mkdir()
+    (folder / "bin/bakeoff").write_text("#!/bin/sh\nexec " + shlex.join(patient.COMMAND) + ' "$@"\n')
+    (folder / "bin/bakeoff").chmod(0o755)
+    path = f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "COLUMNS": "200"}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,

@@ -21,6 +21,8 @@ from tests.conftest import Target
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import WEB, WHENEVER, Notebook, plan_for
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:

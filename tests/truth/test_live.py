@@ -20,7 +20,7 @@ def test_percentiles_of_a_delayed_target_are_those_of_the_trials_own_histogram(t
     spec = {"load": {"clients": 4}, "length_s": 600, "max_operations": 800, "workload": web_workload(server.address)}
     handle = _engine.start(json.dumps(spec)).go()
     result = TrialResult.model_validate_json(handle.wait(PATIENCE_S).json())
-    seen = Snapshot.model_validate_json(handle.snapshot())
+    seen = Snapshot.model_validate(handle.snapshot())
     assert [(count.name, count.operations, count.errors) for count in seen.per_operation] == [("page", 800, 0)]
     assert (seen.recent.operations, seen.recent.span_s) == (800, seen.elapsed_s)
     assert seen.recent.p50_ns == pytest.approx(result.service.p50_ns, rel=STEP + DIGITS)

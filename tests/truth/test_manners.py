@@ -21,6 +21,8 @@ from tests.control import went_well
 from tests.http2_server import Http2Server
 from tests.unit.run.fake import Notebook
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 SETTINGS = {"mixes": [1, 3], "operations": 200}
 BLOCKS = 2
 

@@ -24,7 +24,7 @@ before = rss()
 handle = _engine.start(json.dumps(spec)).go()
 sizes = []
 for count in counts:
-    while json.loads(handle.snapshot())["operations"] < count:
+    while handle.snapshot()["operations"] < count:
         assert handle.wait(0.05) is None
     sizes.append(rss())
 handle.cancel()

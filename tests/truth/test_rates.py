@@ -18,6 +18,8 @@ from tests.conftest import Target, web_workload
 from tests.control import PATIENCE_S, asking, get_page
 from tests.unit.run.fake import Notebook, plan_for
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 MakeTarget = Callable[..., Target]
 STARTS = 400
 

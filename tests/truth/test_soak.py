@@ -1,22 +1,31 @@
 """Soaks against servers whose drift, faults and end are programmed; rows are parts of seconds."""
 
+import gc
 import json
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.result import DisturbancesResult, Outcome, Snapshot, SoakRow
+from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.compare.soak import ContenderSoak, SoakTrend
+from bakeoff.report.blocks import Text
+from bakeoff.report.compose import compose
 from bakeoff.run.driver import start_run
+from bakeoff.run.soak import Stretch
 from bakeoff.store.figures import Figures
 from bakeoff.store.read import histogram, read_run, soak_histograms
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import PlannedTrial, RunRecord, SoakRowRecord
+from bakeoff.store.write import RunWriter
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import Notebook, WebServer, plan_for, serving
 
@@ -25,9 +34,16 @@ FIRST_S, MORE_S = 0.001, 0.001
 
 
 @pytest.fixture
-def site() -> Iterator[WebServer]:
+def judged_site() -> Iterator[WebServer]:
+    """For tests of what is said of a generator that did not run."""
     with serving({"": b"page"}) as one:
         yield one
+
+
+@pytest.fixture
+def site(judged_site: WebServer, patient: None) -> WebServer:
+    """For all others: rows count whatever this machine does meanwhile."""
+    return judged_site
 
 
 def soak(site: WebServer, path: Path, length: str, **settings: str) -> RunRecord:
@@ -149,3 +165,178 @@ def test_memory_does_not_grow_with_rows_nor_operations() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     grown, operations = json.loads(done.stdout)
     assert operations > 0 and grown < 1 << 20
+
+
+# Figures of rows, by their numbers.
+Rows = Mapping[int, Mapping[str, float]]
+
+
+class StoppedAgent(LocalAgent):
+    """A generator of which it is known when it was stopped: from and to, in seconds after traffic began; what else
+    befell it in all, and what its `rows` tell of it, by their numbers.
+    """
+
+    def __init__(self, *stops: tuple[float, float], rows: Rows | None = None, **befell: float) -> None:
+        super().__init__()
+        told = [{"at_s": begin, "length_s": end - begin, "window_s": end - begin} for begin, end in stops]
+        self._seen = DisturbancesResult.model_validate({"stops": told, **befell})
+        self._rows = rows or {}
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
+        session = super().start(spec, part)
+        waits = session.wait
+
+        def wait(timeout_s: float) -> Outcome | None:
+            outcome = waits(timeout_s)
+            if outcome is None:
+                return None
+            generator = outcome.result.generator.model_copy(update={"disturbances": self._seen})
+            return replace(outcome, result=outcome.result.model_copy(update={"generator": generator}))
+
+        return Waiting(session, wait, self._rows)
+
+
+class Waiting:
+    """A session whose outcome is another one, and that was disturbed at no other time."""
+
+    def __init__(self, session: Any, wait: Callable[[float], Outcome | None], rows: Rows) -> None:
+        self._session, self.wait, self._rows = session, wait, rows
+
+    def drain_rows(self) -> Sequence[SoakRow]:
+        """Without what this machine did meanwhile."""
+        quiet = {"stopped_s": None, "stolen_s": None}
+        return [
+            replace(row, figures=row.figures.model_copy(update=quiet | self._rows.get(row.figures.row, {})))
+            for row in self._session.drain_rows()
+        ]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+
+@pytest.mark.parametrize(
+    ("load", "void"), [({"mixes": "1"}, (6, 7, 8, 9)), ({"rate": "200"}, (6, 7, 8, 9, 10))], ids=["closed", "rate"]
+)
+def test_rows_in_which_the_generator_did_not_run_are_void_and_the_others_count(
+    judged_site: WebServer, tmp_path: Path, load: dict[str, str], void: tuple[int, ...]
+) -> None:
+    settings = {"length": "3200ms", "row": "150ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0", **load}
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, **settings)
+    start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent((1.01, 1.6))], Notebook())
+    run = read_run(tmp_path / "x.bakeoff")
+    trial, one = run.trials[0], told(run)
+    assert (trial.state, trial.reason) == ("ok", "") and "generator-paused" in trial.marks
+    assert tuple(row.number for row in one.rows if row.void) == void
+    counted = [row for row in run.soak_rows if row.number not in void]
+    assert trial.operations == one.operations == sum(row.operations for row in counted)
+    assert trial.window_s == pytest.approx(sum(row.length_s for row in counted))
+    assert trial.service.count == trial.operations
+    assert all(each.rows <= len(counted) for each in one.trends)
+    texts = [
+        block.text
+        for section in compose(run, compare_run(run)).sections
+        for block in section.blocks
+        if isinstance(block, Text)
+    ]
+    assert any(f"{len(void)} rows of 20 void" in text for text in texts)
+
+
+def test_a_soak_in_which_the_generator_hardly_ran_is_void(judged_site: WebServer, tmp_path: Path) -> None:
+    settings = {"mixes": "1", "length": "1200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms"}
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, http="1.0", **settings)
+    start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent((0.2, 0.5), (0.75, 1.05))], Notebook())
+    assert read_run(tmp_path / "x.bakeoff").trials[0].state == "voided"
+
+
+@pytest.mark.parametrize(
+    ("befell", "row"),
+    [
+        ({"throttled_s": 1.2, "throttled": 12}, {"stopped_s": 0.06}),
+        ({"suspended_s": 3600.0}, {"stopped_s": 3600.0}),
+        ({"clock_step_s": -7200.0}, {"stopped_s": 7200.0}),
+        ({"stolen_s": 1.5, "stolen_share": 0.5}, {"stolen_s": 0.3}),
+    ],
+    ids=["throttled", "suspended", "clock set", "stolen"],
+)
+def test_what_befell_the_machine_voids_its_rows_and_not_the_soak(
+    judged_site: WebServer, tmp_path: Path, befell: dict[str, float], row: dict[str, float]
+) -> None:
+    settings = {"length": "3200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
+    plan = plan_for(
+        judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", stop_if="rate<1000000000/s", **settings
+    )
+    agent = StoppedAgent(rows={0: row, 2: row}, **befell)
+    # A rule that any row breaks is held against none that is void.
+    start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
+    run = read_run(tmp_path / "x.bakeoff")
+    trial, one = run.trials[0], told(run)
+    assert trial.reason.startswith("stopped early: rate<1000000000/s: ") and trial.reason.endswith("in row 2")
+    assert [each.void for each in one.rows][:2] == [True, False]
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", **settings)
+    start_run(plan, tmp_path / "y.bakeoff", [agent], Notebook())
+    run = read_run(tmp_path / "y.bakeoff")
+    trial, one = run.trials[0], told(run)
+    assert trial.state == "ok" and "generator-paused" in trial.marks, (trial.state, trial.reason)
+    assert [each.number for each in one.rows if each.void] == [0, 2]
+    assert trial.operations == sum(each.operations for each in run.soak_rows if each.number not in (0, 2))
+
+
+def test_void_rows_of_a_stretch_that_was_broken_off_stay_void(judged_site: WebServer, tmp_path: Path) -> None:
+    """All rows had ended when the machine crashed, before the trial was stored: they say what befell them."""
+    settings = {"length": "1200ms", "row": "250ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", **settings)
+    start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent(rows={1: {"stopped_s": 0.1}})], Notebook())
+    before = read_run(tmp_path / "x.bakeoff")
+    trial = before.trials[0]
+    planned = PlannedTrial(trial.order, trial.block, trial.contender, trial.mix, trial.seed)
+    with RunWriter.reopen(tmp_path / "x.bakeoff") as writer:
+        stretch = Stretch(plan, planned, writer, Notebook())
+        assert stretch.is_over
+        again, histograms = stretch.from_rows()
+    assert (
+        again.operations
+        == trial.operations
+        == before.soak_rows[0].operations + sum(row.operations for row in before.soak_rows[2:])
+    )
+    assert "generator-paused" in again.marks and again.service == trial.service and histograms
+
+
+def test_a_generator_that_stood_still_does_not_find_the_server_silent(site: WebServer, tmp_path: Path) -> None:
+    plan = plan_for(
+        site.address, suite="web-url", plan={"blocks": 1}, mixes="1", length="3h", row="1h", give_up="1m", http="1.0"
+    )
+    planned = PlannedTrial(0, 1, "a", plan.mixes[0], 1)
+    start_run(
+        plan_for(site.address, suite="web-url", plan={"blocks": 1}, mixes="1", length="400ms", http="1.0"),
+        tmp_path / "x.bakeoff", [LocalAgent()], Notebook(),
+    )  # fmt: skip
+    with RunWriter.reopen(tmp_path / "x.bakeoff") as writer:
+        stretch = Stretch(plan, planned, writer, Notebook())
+        for at_s, operations in ((1.0, 5), (2.0, 9), (602.0, 9), (603.0, 9), (604.0, 20), (605.0, 20)):
+            stretch.watch(snapshot_at(at_s, operations))
+        assert stretch.stopped_by is None
+        for second in range(606, 900):
+            stretch.watch(snapshot_at(float(second), 20))
+        assert stretch.stopped_by == "give_up"
+
+
+def snapshot_at(elapsed_s: float, operations: int) -> Snapshot:
+    """How far a trial is, with so many operations."""
+    return Snapshot(elapsed_s=elapsed_s, phase="window", operations=operations, errors=0, bytes_in=0, per_operation=())
+
+
+def test_rows_are_kept_in_the_file_and_not_in_memory(site: WebServer, tmp_path: Path) -> None:
+    """What a stretch keeps beside the file is what its rules look at, however many rows there are."""
+    kept: list[int] = []
+
+    class Counting(Notebook):
+        def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+            gc.collect()
+            kept.append(sum(isinstance(each, SoakRowRecord) for each in gc.get_objects()))
+
+    plan = plan_for(
+        site.address, suite="web-url", plan={"blocks": 1}, mixes="1", length="3200ms", row="100ms", ramp_up="100ms",
+        ramp_down="100ms", http="1.0", stop_if="rate<0 for 3",
+    )  # fmt: skip
+    start_run(plan, tmp_path / "x.bakeoff", [LocalAgent()], Counting())
+    assert len(kept) == 30 and max(kept[10:]) <= max(kept[:10]) <= 6

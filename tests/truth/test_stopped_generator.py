@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.result import TrialResult
+from bakeoff.kinds import run_part
+from bakeoff.run.disturbances import LOST_SHARE
 from bakeoff.run.judge import judge
-from tests.conftest import Target, web_workload
+from tests.conftest import Target, app_workload, web_workload
+from tests.truth.test_mail_delay import workload as mail_workload
 from tests.unit.run.fake import WEB
 
 TRIAL = """
@@ -22,7 +26,7 @@ handle = _engine.start(sys.argv[1]).go()
 outcome = None
 while outcome is None:
     outcome = handle.wait(0.02)
-    print(json.loads(handle.snapshot())["elapsed_s"], flush=True)
+    print(handle.snapshot()["elapsed_s"], flush=True)
 print(outcome.json())
 """
 
@@ -79,3 +83,65 @@ def test_requests_that_wait_while_the_generator_stands_do_not_time_out(target: C
     """The reply came long before its time-out, and is found when the generator goes on."""
     result = stopped(web_workload(target(delay_s=0.05).address), 0.5, 1.2, length_s=5.0, reply_timeout_s=1.1)
     assert result.errors == {}
+
+
+def stopped_in_slices(workload: dict[str, Any], slice_s: float, share: float, **spec: Any) -> TrialResult:
+    """The result of a trial whose process is stopped for slices of so many seconds, `share` of its time."""
+    whole = {"load": {"clients": 4}, "seed": 1, **spec, "workload": workload}
+    process = subprocess.Popen([sys.executable, "-c", TRIAL, json.dumps(whole)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        while float(process.stdout.readline()) < 0.2:
+            pass
+        until_s = time.monotonic() + 2.5
+        while time.monotonic() < until_s and process.poll() is None:
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(slice_s)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(slice_s * (1.0 / share - 1.0))
+        last = process.stdout.read().splitlines()[-1]
+    finally:
+        process.kill()
+        process.wait()
+    return TrialResult.model_validate_json(last)
+
+
+@pytest.mark.parametrize("slice_ms", [5, 20, 80, 400, 1_000])
+@pytest.mark.parametrize("kind", ["web", "files"])
+def test_stops_in_slices_add_up_and_void_the_trial(
+    target: Callable[..., Target], tmp_path: Path, kind: str, slice_ms: int
+) -> None:
+    workload = web_workload(target().address) if kind == "web" else file_workload(tmp_path)
+    result = stopped_in_slices(workload, slice_ms / 1e3, 0.25, length_s=4.0)
+    disturbances = result.generator.disturbances
+    assert disturbances is not None and disturbances.interrupted is not None and disturbances.stopped_s is not None
+    assert disturbances.interrupted >= 1
+    assert disturbances.stopped_s >= LOST_SHARE * result.window_s, disturbances
+    state, reason = judge(result, 0.05, WEB)
+    assert state == "voided" and ("was stopped for" in reason or "did not run for" in reason), (state, reason)
+
+
+@pytest.mark.parametrize("slice_ms", [5, 400])
+@pytest.mark.parametrize("kind", ["mail", "app"])
+def test_stops_in_slices_void_trials_of_mail_and_of_the_app_too(
+    target: Callable[..., Target], kind: str, slice_ms: int
+) -> None:
+    workload = app_workload(target(kind="app").address) if kind == "app" else mail_workload(target(kind="mail").address)
+    result = stopped_in_slices(workload, slice_ms / 1e3, 0.25, length_s=4.0)
+    assert result.operations > 0
+    state, reason = judge(result, 0.05, run_part(kind))
+    assert state == "voided" and ("was stopped for" in reason or "did not run for" in reason), (state, reason)
+
+
+@pytest.mark.parametrize("kind", ["web", "files"])
+def test_nobody_stopped_it_and_all_waits_are_measured(target: Callable[..., Target], tmp_path: Path, kind: str) -> None:
+    workload = web_workload(target().address) if kind == "web" else file_workload(tmp_path)
+    whole = {"load": {"clients": 4}, "seed": 1, "length_s": 1.0, "workload": workload}
+    process = subprocess.run(
+        [sys.executable, "-c", TRIAL, json.dumps(whole)],
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    result = TrialResult.model_validate_json(process.stdout.splitlines()[-1])
+    assert result.generator.disturbances is not None and result.generator.disturbances.interrupted == 0
+    # Threads that nobody measured have no share, not one of nothing; this kernel measures, and no wait is without any.
+    assert Path("/proc/thread-self/schedstat").exists() == (result.generator.run_delay_share is not None)

@@ -15,16 +15,19 @@ TRIES = 5
 
 
 @pytest.mark.parametrize("with_reset", [False, True])
-def test_every_request_that_a_kept_connection_leaves_unanswered_is_an_error(
+def test_every_request_that_a_kept_connection_leaves_unanswered_is_asked_again_once_and_counted(
     target: MakeTarget, with_reset: bool
 ) -> None:
-    """The server's own count of requests without a reply, and Bakeoff's of failed operations, are the same."""
+    """As RFC 9112, 9.3.1 lets clients do. The server's own count of requests without a reply, and Bakeoff's of requests
+    that it asked again and of those that failed on a new connection, are the same.
+    """
     server = target(unanswered_every=5, cut_with_reset=with_reset)
     result = run_trial(web_workload(server.address), clients=4, max_operations=1000)
     name = "reset_before_first_byte" if with_reset else "closed_early"
-    assert result["errors"] == {name: server.counts()["unanswered"]} == {name: 200}
-    assert (result["operations"], result["workload"]["stale_connections"]) == (800, 0)
-    assert judge(TrialResult.model_validate(result), 0.05, WEB)[0] == "failed"
+    failed, again = sum(result["errors"].values()), result["workload"]["stale_connections"]
+    assert set(result["errors"]) <= {name}
+    assert again + failed == server.counts()["unanswered"] >= 200
+    assert result["operations"] + failed == 1000
 
 
 @pytest.mark.parametrize("keep_alive", [True, False])

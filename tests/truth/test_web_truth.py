@@ -133,7 +133,7 @@ def test_damaged_and_cut_bodies_are_counted_exactly(target: MakeTarget) -> None:
     result = run_trial(web_workload(forced.address), clients=2, max_operations=400)
     assert result["errors"] == {"wrong_status": 100}
     assert result["statuses"] == {"2xx": 300, "5xx": 100}
-    assert result["workload"]["failed"] == {"requests": {"GET /page": {"503": 100}}, "others": 0}
+    assert result["workload"]["failed"] == {"requests": {"GET /page": {"503": 100}}, "others": 0, "answered": {}}
 
 
 def test_a_changed_byte_is_caught_by_the_hash(target: MakeTarget, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import socket
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,16 +75,27 @@ def test_answers_of_the_kernel_that_say_nothing_are_no_link() -> None:
     assert links._answer(struct.pack("=IHHII", 44, 24, 0, 1, 0) + bytes(12) + other + out) == "lo"
 
 
-def test_counters_grow_with_what_goes_over_the_loopback() -> None:
-    before = {link.name: link for link in links.links()}["lo"]
+def all_links(known: dict[str, links.Link]) -> dict[str, links.Link]:
+    return {link.name: link for link in links.links()}
+
+
+@pytest.mark.parametrize("again", [all_links, links.recounted])
+def test_counters_grow_with_what_goes_over_the_loopback(again: Callable[..., dict[str, links.Link]]) -> None:
+    known = all_links({})
+    before = known["lo"]
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         taken, _ = server.accept()
         with taken:
             client.sendall(bytes(10_000))
             taken.recv(10_000, socket.MSG_WAITALL)
-    after = {link.name: link for link in links.links()}["lo"]
+    after = again(known)["lo"]
     assert after.bytes_in - before.bytes_in >= 10_000 and after.packets_out > before.packets_out
     assert (after.speed_bits_per_s, after.unjudged) == (None, LOOPBACK)
+
+
+def test_a_link_that_is_gone_has_no_counts() -> None:
+    known = {"lo": all_links({})["lo"], "gone0": links.Link("gone0", (), None, "")}
+    assert {*links.recounted(known)} == {"lo"}
 
 
 @pytest.mark.parametrize(

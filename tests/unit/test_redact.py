@@ -53,6 +53,18 @@ PLANTED = [
     "PresharedKey = hunter2planted",
     "AIzahunter2planted01234567890123456789012",
     "AccountKey=hunter2planted==;EndpointSuffix=x",
+    "http://127.0.0.1/a?page=1&token=hunter2planted",
+    "http://127.0.0.1/a?api_key=hunter2planted&x=1",
+    "https://bucket.example/o?X-Amz-Signature=hunter2planted",
+    "/a?sig=hunter2planted#top",
+    "curl -s -u admin:hunter2planted http://127.0.0.1/reset",
+    "curl --user=admin:hunter2planted http://127.0.0.1/reset",
+    "mysql -h db -u root -phunter2planted -e 'truncate t'",
+    "mysqladmin -phunter2planted flush-hosts",
+    "sshpass -p hunter2planted ssh host restart",
+    "redis-cli -h cache -a hunter2planted flushall",
+    "ldapsearch -x -w hunter2planted",
+    "curl -H 'X-Session: hunter2planted' http://127.0.0.1/",
 ]
 PLAIN = [
     "The first pass: 12 %, the second 13 %.",
@@ -74,6 +86,10 @@ PLAIN = [
     "include /etc/nginx/conf.d/*.conf;",
     "hosts: files dns",
     "bypass = on",
+    "http://127.0.0.1/a?page=1&size=20&keyboard=qwerty",
+    "curl -H 'Accept: text/html' http://127.0.0.1/",
+    "mysql -u root -e 'truncate t'",
+    "du -u 10:20",
 ]
 
 
@@ -126,3 +142,16 @@ def test_long_texts_are_read_once() -> None:
         "a:",
     ):
         without_secrets(part * (200_000 // len(part)))
+
+
+def test_headers_of_a_plan_are_hidden_unless_their_names_are_harmless() -> None:
+    plan = {"settings": {"headers": ["X-Session: hunter2planted", "Accept: text/html", "X-Tenant: planted"]}}
+    assert hidden(plan) == {"settings": {"headers": ["X-Session: (hidden)", "Accept: text/html", "X-Tenant: (hidden)"]}}
+    assert hidden({"headers": {"X-Session": "planted", "Accept": "a"}}) == {
+        "headers": {"X-Session": HIDDEN, "Accept": "a"}
+    }
+
+
+def test_values_of_queries_are_hidden_in_every_text_of_a_plan() -> None:
+    plan = {"contenders": [{"address": "http://h/?token=planted"}], "settings": {"urls": [{"path": "/a?sig=planted"}]}}
+    assert "planted" not in str(hidden(plan)) and "/a?sig=(hidden)" in str(hidden(plan))

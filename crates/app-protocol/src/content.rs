@@ -61,6 +61,28 @@ pub fn record_at(seed: u64, nth: u32, records: u64) -> u64 {
     ((u128::from(random) * u128::from(records)) >> 64) as u64
 }
 
+/// A seed whose first access goes to the record `index` of `records`; of the many that there are `draw` chooses one.
+///
+/// # Panics
+/// When `records` is 0 or `index` is not below it.
+pub fn seed_of(index: u64, records: u64, draw: u64) -> u64 {
+    assert!(index < records, "record {index} of {records}");
+    let begin_of = |index: u64| ((u128::from(index) << 64).div_ceil(u128::from(records))) as u64;
+    let begin = begin_of(index);
+    // Of the last record the end is 2^64, which wraps to 0 as it must.
+    let end = if index + 1 == records { 0 } else { begin_of(index + 1) };
+    let width = end.wrapping_sub(begin);
+    let random = if width == 0 { draw } else { begin + ((u128::from(draw) * u128::from(width)) >> 64) as u64 };
+    unmix(random).wrapping_sub(STEP)
+}
+
+/// The inverse of [`mix`].
+fn unmix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42B2_D24D_8EC3);
+    z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);
+    z ^ (z >> 30) ^ (z >> 60)
+}
+
 /// Whether a record may have this size: a multiple of 512 bytes within the bounds.
 pub fn is_record_size(bytes: u32) -> bool {
     bytes.is_multiple_of(RECORD_BYTES_MIN) && (RECORD_BYTES_MIN..=RECORD_BYTES_MAX).contains(&bytes)
@@ -127,6 +149,21 @@ mod tests {
         (0..80_000).for_each(|seed| counts[record_at(seed, 0, 8) as usize] += 1);
         assert!(counts.iter().all(|count| (9_600..10_400).contains(count)), "{counts:?}");
         assert_ne!(record_at(1, 0, 1 << 20), record_at(1, 1, 1 << 20));
+    }
+
+    #[test]
+    fn a_seed_is_found_for_every_record() {
+        for records in [1, 2, 3, 7, 4096, 4097, RECORDS_MAX] {
+            for index in [0, 1, 2, records / 2, records.saturating_sub(2), records - 1]
+                .into_iter()
+                .filter(|&index| index < records)
+            {
+                for draw in [0, 1, 1 << 63, u64::MAX] {
+                    assert_eq!(record_at(seed_of(index, records, draw), 0, records), index, "{index} of {records}");
+                }
+            }
+        }
+        assert_ne!(seed_of(3, 4096, 1 << 40), seed_of(3, 4096, 1 << 63), "which one cannot be foreseen");
     }
 
     #[test]

@@ -10,14 +10,14 @@ mod status;
 
 pub use content::{
     RECORD_BYTES_MAX, RECORD_BYTES_MIN, RECORDS_MAX, STAMP_BYTES, checksum, fill_record, is_record_size, pattern,
-    process, read_stamp, record_at,
+    process, read_stamp, record_at, seed_of,
 };
 pub use reply::{Figures, HELLO_REPLY_BYTES, Hello, READ_ENTRY_BYTES, REPLY_BYTES, ReadEntry, Reply, UNKNOWN, known};
 pub use request::{Kind, REQUEST_BYTES, Request};
 pub use status::Status;
 
 /// Version of the protocol; a server refuses any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bytes of the length field that begins each frame; the length counts what follows it.
 pub const LENGTH_BYTES: usize = 4;

@@ -10,7 +10,8 @@ const MAGIC: u8 = 0xB4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// Opens the session: `a` = the client's own number, `b` = protocol version, `c` = record size, 0 for no segment.
+    /// Opens the session: `a` = epoch of an ended session whose segment is wanted back, 0 for any, `b` = protocol
+    /// version, `c` = record size, 0 for no segment.
     Hello = 1,
     /// Client to server: the payload; answered by its checksum.
     Upload = 2,

@@ -2,14 +2,33 @@
 
 use crate::registry::{StartError, check_trial, merge_trial, start_trial};
 use crate::{EngineError, SpecError};
-use bakeoff_engine::{SliceResult, SoakRow, TrialResult};
+use bakeoff_engine::{Clock, SliceResult, SoakRow, TrialResult};
+use bakeoff_platform::clock::MonotonicClock;
+use bakeoff_platform::process::is_main_thread;
+use bakeoff_platform::{Behind, Met};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-/// Longest time without a look for signals.
+/// Longest time without a look for signals, where nothing wakes who waits for them.
 const SLICE: Duration = Duration::from_millis(100);
+/// A descriptor that can be read when a signal came; -1 when there is none.
+static WAKE: AtomicI32 = AtomicI32::new(-1);
+
+/// From now on whoever waits for a trial in the main thread is woken when `fd` can be read, as by `signal.set_wakeup_fd`;
+/// -1 ends that. Gives what was told before.
+#[pyfunction]
+pub(crate) fn wake_on(fd: i32) -> i32 {
+    WAKE.swap(fd, Ordering::Relaxed)
+}
+
+/// Whether threads that were put into the idle class can leave it again.
+#[pyfunction]
+pub(crate) fn can_return() -> bool {
+    bakeoff_platform::can_return()
+}
 
 /// A row of a soak as Python gets it.
 type TellRow<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
@@ -115,9 +134,30 @@ impl TrialHandle {
         self.inner.meet(number, at_ns);
     }
 
-    /// Figures of the trial so far, as JSON.
-    fn snapshot(&self) -> PyResult<String> {
-        serde_json::to_string(&self.inner.snapshot()).map_err(|error| EngineError::new_err(error.to_string()))
+    /// Figures of the trial so far, by the names of a snapshot.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let now = self.inner.snapshot();
+        let (told, recent) = (PyDict::new(py), PyDict::new(py));
+        recent.set_item("span_s", now.recent.span_s)?;
+        recent.set_item("operations", now.recent.operations)?;
+        recent.set_item("p50_ns", now.recent.p50_ns)?;
+        recent.set_item("p99_ns", now.recent.p99_ns)?;
+        recent.set_item("times", now.recent.times)?;
+        let per_operation = now.per_operation.into_iter().map(|each| {
+            let count = PyDict::new(py);
+            count.set_item("name", each.name)?;
+            count.set_item("operations", each.operations)?;
+            count.set_item("errors", each.errors)?;
+            Ok(count)
+        });
+        told.set_item("elapsed_s", now.elapsed_s)?;
+        told.set_item("phase", now.phase)?;
+        told.set_item("operations", now.operations)?;
+        told.set_item("errors", now.errors)?;
+        told.set_item("bytes_in", now.bytes_in)?;
+        told.set_item("per_operation", per_operation.collect::<PyResult<Vec<_>>>()?)?;
+        told.set_item("recent", recent)?;
+        Ok(told)
     }
 
     /// Events since the last call, each as JSON.
@@ -133,12 +173,57 @@ impl TrialHandle {
         self.inner.drain_rows().into_iter().map(told).collect()
     }
 
-    /// The result when it comes within `timeout_s`, else `None`. Signals are looked for every 100 ms;
-    /// when one raises, the trial is cancelled first.
+    /// The result when it comes within `timeout_s`, else `None`. It sleeps until then; a signal wakes it at once where
+    /// `wake_on` was told, else within 100 ms. When one raises, the trial is cancelled first.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Option<TrialOutcome>> {
-        let outcome = in_slices(py, timeout_s, |slice| self.inner.wait(slice), || self.inner.cancel())?;
+        let timeout = Duration::try_from_secs_f64(timeout_s.clamp(0.0, 1e9)).unwrap_or_default();
+        let until_ns = MonotonicClock.now_ns() + timeout.as_nanos() as u64;
+        let wake = WAKE.load(Ordering::Relaxed);
+        let wakes = wake >= 0 || !is_main_thread();
+        let outcome = loop {
+            let left = Duration::from_nanos(until_ns.saturating_sub(MonotonicClock.now_ns()));
+            let met = py.detach(|| {
+                let met = self.inner.rest(if wakes { left } else { left.min(SLICE) }, (wake >= 0).then_some(wake));
+                if met == Met::Signal {
+                    // Who holds the interpreter must not wait for a processor now.
+                    self.inner.hush(false);
+                }
+                met
+            });
+            if met == Met::Over || (met == Met::Nothing && wakes) {
+                break py.detach(|| self.inner.wait(Duration::ZERO));
+            }
+            if let Err(signal) = py.check_signals() {
+                self.inner.cancel();
+                return Err(signal);
+            }
+            if met == Met::Signal {
+                self.inner.hush(true);
+            } else if left <= SLICE {
+                break py.detach(|| self.inner.wait(Duration::ZERO));
+            }
+        };
         let result = outcome.transpose().map_err(|error| EngineError::new_err(error.to_string()))?;
         Ok(result.map(|result| TrialOutcome { result }))
+    }
+
+    /// From the start of traffic to its end all threads of this process but those that make load or serve it, and the main
+    /// thread, which sleeps, are put behind them: into the idle class, or where not `idle` into the one that interrupts
+    /// nobody; on these processors, if any are told.
+    fn put_behind(&self, idle: bool, processors: Vec<u32>) {
+        self.inner.put_behind(Behind { idle, processors });
+    }
+
+    /// Sleeps until the trial is to be looked at, about once a second; `False` when it is over. One thread looks.
+    fn next_look(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.inner.next_look())
+    }
+
+    /// What threads that make no load took of the window: their processor time, within which time, and the most that one
+    /// of them took at once, s; `None` when there was no look.
+    fn control(&self) -> Option<(f64, f64, f64)> {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        self.inner.control().map(|took| (seconds(took.cpu_ns), seconds(took.span_ns), seconds(took.longest_ns)))
     }
 
     /// Asks the trial to stop within 100 ms, in whatever state it is; `wait` then gives what was measured.

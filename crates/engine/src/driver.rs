@@ -51,6 +51,8 @@ struct Lane<S> {
     failures: u32,
     /// How late the turn began, for all of its operations.
     late_ns: Nanos,
+    /// When the operation in progress began to turn its connection to TLS.
+    turned_ns: Option<Nanos>,
     /// For when the turn was planned that goes on; `Nanos::MAX` where none does.
     turn_ns: Nanos,
 }
@@ -225,8 +227,15 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn secured(&mut self, lane: usize, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         let state = &mut self.lanes[lane];
-        state.stamps.tls_ns = Some(state.stamps.tls_ns.unwrap_or(0) + now_ns - state.stamps.sent_ns);
-        state.stamps.sent_ns = now_ns;
+        let stamps = &mut state.stamps;
+        if let Some(asked_ns) = state.turned_ns.take() {
+            // Within an operation, behind the reply that allowed it: it is neither the wait for that nor the rest.
+            stamps.tls_ns = Some(stamps.tls_ns.unwrap_or(0) + now_ns - asked_ns);
+            stamps.turned_ns += now_ns - asked_ns;
+        } else {
+            stamps.tls_ns = Some(stamps.tls_ns.unwrap_or(0) + now_ns - stamps.sent_ns);
+            stamps.sent_ns = now_ns;
+        }
         self.ready(lane, now_ns, actions)
     }
 
@@ -244,7 +253,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn written(&mut self, lane: usize) {
         let now_ns = self.clock.now_ns();
         let stamps = &mut self.lanes[lane].stamps;
-        stamps.written_ns = Some(now_ns - stamps.start_ns);
+        stamps.written_ns = Some(stamps.written_ns.unwrap_or(0) + now_ns - stamps.sent_ns);
         stamps.sent_ns = now_ns;
     }
 
@@ -268,7 +277,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 }
                 if actions.secure {
                     // The handshake is timed from here, not from the command that asked for it.
-                    state.stamps.sent_ns = self.clock.now_ns();
+                    state.turned_ns = Some(self.clock.now_ns());
                 }
                 if actions.connect.is_some() {
                     let now_ns = self.clock.now_ns();
@@ -396,6 +405,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.busy = false;
         state.connecting = false;
         state.part = Part::First;
+        state.turned_ns = None;
         state.deadline_ns = Nanos::MAX;
         state.stamps.end_ns = now_ns;
         self.busy -= 1;

@@ -40,6 +40,9 @@ pub struct TlsSettings {
     /// Resume sessions; otherwise every handshake is a full one.
     #[serde(default = "yes")]
     pub resumption: bool,
+    /// The end of the handshake is written by itself, before what is sent first; else both leave together.
+    #[serde(default)]
+    pub handshake_apart: bool,
 }
 
 fn yes() -> bool {

@@ -4,7 +4,7 @@
 use crate::schedule::{Schedule, first_delay_ns};
 use crate::{
     Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity,
-    Live, Nanos, Recorder, SharedTimes, Stamps, TrialSpec,
+    Live, Nanos, Recorder, SharedTimes, Stamps, Stint, TrialSpec,
 };
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use std::sync::Arc;
 pub enum FileNext {
     /// Carry this call out, then tell [`FileDriver::done`].
     Call(FileCall),
-    /// Wait for all sessions, then call [`FileDriver::resumed`].
+    /// Call [`FileDriver::arrived`], wait for all sessions, then call [`FileDriver::released`].
     Barrier,
-    /// Wait for all sessions of all machines, then call [`FileDriver::met`].
+    /// The same with all sessions of all machines.
     Meeting,
     /// Wait until this moment, then call [`FileDriver::resumed`].
     Wait(Nanos),
@@ -50,6 +50,17 @@ const FREE: Slot = Slot {
     due_ns: 0,
 };
 
+/// When a barrier has let a session go.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "units come last in names")]
+struct Released {
+    opened_ns: Nanos,
+    /// How much later the session's thread went on.
+    late_ns: Nanos,
+    /// What the thread had waited for processors until then; `None` when the kernel does not tell.
+    run_delay_ns: Option<Nanos>,
+}
+
 /// The time is published at most so often, ns.
 const PUBLISH_NS: Nanos = 10_000_000;
 
@@ -69,6 +80,9 @@ pub struct FileDriver<S, C> {
     published_ns: Nanos,
     outside_ns: Nanos,
     met_ns: Nanos,
+    released: Option<Released>,
+    /// All operations of a trial that is bounded by a count were begun.
+    over: bool,
 }
 
 impl<S: FileSession, C: Clock> FileDriver<S, C> {
@@ -106,6 +120,8 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             published_ns: start_ns,
             outside_ns: 0,
             met_ns: 0,
+            released: None,
+            over: false,
         }
     }
 
@@ -115,7 +131,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         self.recorder.timeline().start_ns + first_delay_ns(spec, self.client, self.thread as u32 % spec.threads)
     }
 
-    /// The session waited (for its start, a barrier or a pause) and goes on now.
+    /// The session waited (for its start or a pause) and goes on now.
     pub fn resumed(&mut self, planned_ns: Option<Nanos>) {
         self.mark_ns = self.clock.now_ns();
         if let Some(planned_ns) = planned_ns {
@@ -124,10 +140,21 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         self.publish();
     }
 
-    /// The session was at a meeting, from which all machines were to go on at `met_ns`; 0 without other machines.
-    pub fn met(&mut self, met_ns: Nanos) {
+    /// The session comes to a barrier; its thread has waited `run_delay_ns` for processors since it began.
+    pub fn arrived(&mut self, run_delay_ns: Option<Nanos>) {
+        let Some(released) = self.released.take() else { return };
+        let length_ns = self.clock.now_ns().saturating_sub(released.opened_ns);
+        let ready_ns = run_delay_ns.zip(released.run_delay_ns).map_or(0, |(now, then)| now.saturating_sub(then));
+        self.session.came(Stint { length_ns, waited_ns: (released.late_ns + ready_ns).min(length_ns) });
+    }
+
+    /// The session goes on from a barrier that opened at `opened_ns`. `met_ns` is the moment at which all machines were to
+    /// go on, 0 without others.
+    pub fn released(&mut self, opened_ns: Nanos, met_ns: Nanos, run_delay_ns: Option<Nanos>) {
         self.met_ns = met_ns;
         self.resumed(None);
+        let late_ns = self.mark_ns.saturating_sub(opened_ns);
+        self.released = Some(Released { opened_ns, late_ns, run_delay_ns });
     }
 
     /// The session, for its names.
@@ -171,8 +198,11 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     pub fn next(&mut self, slot: u32, others_wait: bool, buffers: &mut impl FileBuffers) -> FileNext {
         let index = slot as usize;
         let inside = self.slots[index].inside;
-        if !inside && (self.mark_ns >= self.end_ns || self.live.is_cancelled()) {
+        if !inside && self.live.is_cancelled() {
             return FileNext::Stopped;
+        }
+        if !inside && (self.over || self.mark_ns >= self.end_ns) {
+            return self.after(slot, buffers);
         }
         if self.slots[index].due_ns > self.mark_ns {
             return FileNext::Wait(self.slots[index].due_ns.min(self.end_ns));
@@ -183,7 +213,8 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                 FileStep::Call { call, prepare, check } => {
                     if !self.slots[index].allowed {
                         if !self.live.take_one() {
-                            return FileNext::Stopped;
+                            self.over = true;
+                            return self.after(slot, buffers);
                         }
                         self.slots[index].allowed = true;
                     }
@@ -219,6 +250,24 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                 FileStep::Abort => return FileNext::Abort,
                 FileStep::Finished => return FileNext::Stopped,
             }
+        }
+    }
+
+    /// What a slot does when the measured part is over.
+    #[cold]
+    fn after(&mut self, slot: u32, buffers: &mut impl FileBuffers) -> FileNext {
+        let context = FileContext { now_ns: self.mark_ns, others_wait: false, met_ns: self.met_ns };
+        match self.session.after(slot, &context) {
+            Some(FileStep::Call { call, prepare, check }) => {
+                if prepare {
+                    self.prepare(slot, &call, buffers);
+                }
+                let state = &mut self.slots[slot as usize];
+                (state.call, state.check, state.call_start_ns) = (Some(call), check, self.mark_ns);
+                FileNext::Call(call)
+            }
+            Some(FileStep::Abort) => FileNext::Abort,
+            _ => FileNext::Stopped,
         }
     }
 
@@ -309,7 +358,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         if let Schedule::Planned(plan) = &self.schedule {
             for slot in self.slots.iter().filter(|slot| slot.inside || slot.call.is_some()) {
                 self.recorder.record_start(slot.due_ns);
-                self.recorder.record_unfinished(slot.due_ns);
+                self.recorder.record_unfinished(slot.due_ns, true);
             }
             plan.rest().for_each(|planned_ns| self.recorder.record_unbegun(planned_ns));
             self.recorder.close_plan(plan.offered(self.mark_ns), plan.left(), 1);

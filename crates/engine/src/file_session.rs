@@ -203,6 +203,23 @@ pub struct FileContext {
     pub met_ns: Nanos,
 }
 
+/// How a session came from one barrier to the next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stint {
+    /// From the moment when the first opened to that when the session came to the next, ns.
+    pub length_ns: Nanos,
+    /// Time of it that its thread lacked for reasons of this machine, ns: it was not awake yet, or was ready and waited
+    /// for a processor (where the kernel tells that).
+    pub waited_ns: Nanos,
+}
+
+impl Stint {
+    /// The share of the time that the thread lacked, from 0 to 1.
+    pub fn waited_share(&self) -> f64 {
+        if self.length_ns == 0 { 0.0 } else { (self.waited_ns as f64 / self.length_ns as f64).min(1.0) }
+    }
+}
+
 /// Counters around a piece of work; those that this machine does not have are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
@@ -312,6 +329,12 @@ pub trait FileSession: Send + 'static {
     /// What slot `slot`, which is free, is to do next.
     fn next(&mut self, slot: u32, context: &FileContext) -> FileStep;
 
+    /// What a free slot is to do once the time, or the count of operations, is over: calls that are no part of an
+    /// operation, such as reading back what was written; `None` when there is nothing more.
+    fn after(&mut self, _slot: u32, _context: &FileContext) -> Option<FileStep> {
+        None
+    }
+
     /// The call of a slot is over.
     fn done(&mut self, slot: u32, result: &FileResult) -> FileProgress;
 
@@ -330,6 +353,9 @@ pub trait FileSession: Send + 'static {
     fn steps(&mut self) -> &[(u16, u64)] {
         &[]
     }
+
+    /// It comes to a barrier, and had come through the time since the last one like this.
+    fn came(&mut self, _stint: Stint) {}
 
     /// Takes the figures of [`FileCall::Observe`].
     fn observe(&mut self, _observation: &Observation) {}

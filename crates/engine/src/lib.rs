@@ -38,7 +38,7 @@ pub use error_class::ErrorClass;
 pub use file_driver::{FileDriver, FileNext};
 pub use file_session::{
     BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult, FileSession,
-    FileStep, FileWorkload, Handle, Name, Observation, OpenMode,
+    FileStep, FileWorkload, Handle, Name, Observation, OpenMode, Stint,
 };
 pub use histogram::{HistogramError, counts_within, deserialize, merge, quantiles, serialize, summarize};
 pub use latency::LatencyHistogram;

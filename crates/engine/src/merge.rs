@@ -100,6 +100,12 @@ fn most(rows: &[Told<'_>], pointer: &str) -> Figures<f64> {
     })
 }
 
+/// The same of a number that some machines cannot measure; `None` when one of them did not.
+fn most_if_all(rows: &[Told<'_>], pointer: &str) -> Option<f64> {
+    let told = rows.iter().map(|(_, row)| row.pointer(pointer).and_then(Value::as_f64));
+    told.collect::<Option<Vec<_>>>()?.into_iter().reduce(f64::max)
+}
+
 /// Counts by name, added up.
 fn counts(rows: &[Told<'_>], figure: &str) -> Value {
     let sums = add_counts(&rows.iter().map(|(_, row)| &row[figure]).collect::<Vec<_>>());
@@ -152,6 +158,18 @@ fn queue(rows: &[Told<'_>]) -> Option<Vec<i64>> {
     Some((0..first.len()).map(|at| told.iter().map(|lengths| lengths[at]).sum()).collect())
 }
 
+/// What became of the planned starts, where all machines tell it.
+fn fates(rows: &[Told<'_>]) -> Figures<Value> {
+    if rows.iter().any(|(_, row)| row["starts"]["fates"].is_null()) {
+        return Ok(Value::Null);
+    }
+    Ok(json!({
+        "answered": total(rows, "/starts/fates/answered")?,
+        "failed": total(rows, "/starts/fates/failed")?,
+        "open": total(rows, "/starts/fates/open")?,
+    }))
+}
+
 /// What a load with planned starts asked for and got: each start is that of one slice.
 fn starts(slices: &[SliceResult], rows: &[Told<'_>], kept: &mut Blobs) -> Figures<Value> {
     Ok(json!({
@@ -159,6 +177,7 @@ fn starts(slices: &[SliceResult], rows: &[Told<'_>], kept: &mut Blobs) -> Figure
         "started": total(rows, "/starts/started")?,
         "never_started": total(rows, "/starts/never_started")?,
         "answered": total(rows, "/starts/answered")?,
+        "fates": fates(rows)?,
         "late": always_kept(slices, LATE, kept)?,
         "late_histogram": LATE,
         "ran_out": total(rows, "/starts/ran_out")?,
@@ -260,7 +279,7 @@ fn generator(slices: &[SliceResult], rows: &[Told<'_>], operations: u64) -> Figu
         "cpu_share": most(rows, "/generator/cpu_share")?,
         "busy_share": most(rows, "/generator/busy_share")?,
         "polled_s": total_ns(rows, "/generator/polled_s")? as f64 / 1e9,
-        "run_delay_share": most(rows, "/generator/run_delay_share")?,
+        "run_delay_share": most_if_all(rows, "/generator/run_delay_share"),
         "cpu_us_per_operation": if operations == 0 { 0.0 } else { cpu_ns as f64 / 1e3 / operations as f64 },
         "threads": total(rows, "/generator/threads")?,
         "late_start": summary(slices, LATE_START)?,

@@ -196,17 +196,21 @@ impl Recorder {
         }
     }
 
-    /// At the trial's end: counts a turn that was planned for `planned_ns` and goes on.
-    pub fn record_unfinished(&mut self, planned_ns: Nanos) {
+    /// At the trial's end: counts a turn that was planned for `planned_ns` and goes on; with `waited` how long it has.
+    pub fn record_unfinished(&mut self, planned_ns: Nanos, waited: bool) {
         if let Some(planned) = &mut self.planned {
-            planned.unfinished(&self.timeline, planned_ns);
+            planned.still_open(&self.timeline, planned_ns);
+            if waited {
+                planned.unfinished(&self.timeline, planned_ns);
+            }
         }
     }
 
     /// At the trial's end: counts a start of before the window's end that nobody began.
     pub fn record_unbegun(&mut self, planned_ns: Nanos) {
-        self.record_unfinished(planned_ns);
-        if let Some(queue) = self.planned.as_mut().and_then(|planned| planned.queue.as_mut()) {
+        let Some(planned) = &mut self.planned else { return };
+        planned.unfinished(&self.timeline, planned_ns);
+        if let Some(queue) = &mut planned.queue {
             queue.join(&self.timeline, planned_ns);
         }
     }

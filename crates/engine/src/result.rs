@@ -12,8 +12,8 @@ use std::ops::Range;
 pub struct ThreadFigures {
     /// CPU time of the thread inside the window, ns.
     pub cpu_ns: u64,
-    /// Time inside the window that the thread was ready and waited for a processor, ns.
-    pub run_delay_ns: u64,
+    /// Time inside the window that the thread was ready and waited for a processor, ns; `None` where nobody measured it.
+    pub run_delay_ns: Option<u64>,
     /// Length of the window as this thread lived it, ns.
     pub window_ns: u64,
     /// Of the CPU time, what went into looking for replies in vain, ns.
@@ -237,6 +237,9 @@ fn starts_json(planned: Option<&PlannedFigures>, histograms: &mut BTreeMap<Strin
             "started": planned.started,
             "never_started": planned.offered.saturating_sub(planned.started),
             "answered": planned.answered,
+            "fates": planned.fates.map(|fates| json!({
+                "answered": fates.answered, "failed": fates.failed, "open": fates.open,
+            })),
             "late": summarize(&planned.late.to_hdr()),
             "late_histogram": LATE,
             "ran_out": planned.ran_out,
@@ -281,12 +284,19 @@ fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &Generato
         let lived = threads.iter().filter(|thread| thread.window_ns > 0);
         lived.map(|thread| part(thread) as f64 / thread.window_ns as f64).fold(0.0, f64::max)
     };
+    // What one thread does not tell may be the longest wait of all.
+    let waited = || {
+        let lived: Vec<_> = threads.iter().filter(|thread| thread.window_ns > 0).collect();
+        let shares = lived.iter().map(|thread| Some(thread.run_delay_ns? as f64 / thread.window_ns as f64));
+        let shares: Vec<f64> = shares.collect::<Option<_>>()?;
+        shares.into_iter().reduce(f64::max)
+    };
     json!({
         "cpu_s": cpu_ns as f64 / 1e9,
         "cpu_share": share(|thread| thread.cpu_ns),
         "busy_share": share(|thread| thread.cpu_ns.saturating_sub(thread.polled_ns)),
         "polled_s": threads.iter().map(|thread| thread.polled_ns).sum::<u64>() as f64 / 1e9,
-        "run_delay_share": share(|thread| thread.run_delay_ns),
+        "run_delay_share": waited(),
         "cpu_us_per_operation": if operations == 0 { 0.0 } else { cpu_ns as f64 / 1e3 / operations as f64 },
         "threads": threads.len(),
         "late_start": summarize(&merged.late_start.to_hdr()),

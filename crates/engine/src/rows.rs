@@ -62,10 +62,12 @@ pub struct RowCost {
     pub span_ns: Nanos,
     /// CPU time of the thread, ns.
     pub cpu_ns: Nanos,
-    /// Time that the thread waited for a processor, ns.
-    pub run_delay_ns: Nanos,
+    /// Time that the thread waited for a processor, ns; `None`, as below, where nobody measured it.
+    pub run_delay_ns: Option<Nanos>,
     /// Time that the hypervisor gave to others, ns.
-    pub stolen_ns: Nanos,
+    pub stolen_ns: Option<Nanos>,
+    /// Time in which the process did not run: it, or its machine, was stopped, ns.
+    pub stopped_ns: Option<Nanos>,
     /// Resident memory of the process at the second look, bytes.
     pub rss_bytes: u64,
 }
@@ -189,9 +191,15 @@ struct OpenRow {
     length_ns: Nanos,
     counts: RowCounts,
     cpu_share: f64,
-    run_delay_share: f64,
-    stolen_ns: Nanos,
+    run_delay_share: Option<f64>,
+    stolen_ns: Option<Nanos>,
+    stopped_ns: Option<Nanos>,
     rss_bytes: u64,
+}
+
+/// The greater one of those that were measured.
+fn greater(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::max)
 }
 
 /// Where the threads' rows come together.
@@ -213,8 +221,9 @@ impl RowDesk {
                 length_ns: 0,
                 counts: RowCounts::lazy(planned),
                 cpu_share: 0.0,
-                run_delay_share: 0.0,
-                stolen_ns: 0,
+                run_delay_share: None,
+                stolen_ns: None,
+                stopped_ns: None,
                 rss_bytes: 0,
             });
             row.threads += 1;
@@ -222,8 +231,9 @@ impl RowDesk {
             row.counts.add(&part.counts);
             // The busiest thread decides: one that is full hides behind the mean of many.
             row.cpu_share = row.cpu_share.max(share(cost.cpu_ns));
-            row.run_delay_share = row.run_delay_share.max(share(cost.run_delay_ns));
+            row.run_delay_share = greater(row.run_delay_share, cost.run_delay_ns.map(share));
             row.stolen_ns = row.stolen_ns.max(cost.stolen_ns);
+            row.stopped_ns = row.stopped_ns.max(cost.stopped_ns);
             row.rss_bytes = row.rss_bytes.max(cost.rss_bytes);
         }
         while let Some(first) = self.open.first_entry().filter(|first| first.get().threads >= threads) {
@@ -265,7 +275,8 @@ impl OpenRow {
                 "response": counts.response.as_ref().map(|response| summarize(&response.to_hdr())),
                 "cpu_share": self.cpu_share,
                 "run_delay_share": self.run_delay_share,
-                "stolen_s": self.stolen_ns as f64 / 1e9,
+                "stolen_s": self.stolen_ns.map(|ns| ns as f64 / 1e9),
+                "stopped_s": self.stopped_ns.map(|ns| ns as f64 / 1e9),
                 "rss_bytes": self.rss_bytes,
             }),
             service: blob(&counts.service),

@@ -87,6 +87,10 @@ pub struct TrialSpec {
     /// Seed of every random choice.
     #[serde(default)]
     pub seed: u64,
+    /// Of this trial alone, from the system's randomness, and told to nobody before the trial is over: what contenders
+    /// must not foresee, such as which of their replies are looked at closely, is drawn by it.
+    #[serde(default)]
+    pub secret: u64,
     /// The part of the trial that is this machine's.
     #[serde(default)]
     pub slice: Slice,

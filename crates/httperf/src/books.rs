@@ -104,8 +104,15 @@ impl Books {
         self.figures.request_bytes += bytes as u64;
     }
 
-    /// A call has its whole reply. httperf counts any; one that says that the server failed is a failed operation.
-    pub fn replied(&mut self, flight: &Flight, reply: &Reply, failure_status: Option<u16>, now_ns: Nanos) {
+    /// A call has its whole reply. httperf counts any; one that says that the server failed, or that has a fault, is a
+    /// failed operation.
+    pub fn replied(
+        &mut self,
+        flight: &Flight,
+        reply: &Reply,
+        (failure_status, fault): (Option<u16>, Option<ErrorClass>),
+        now_ns: Nanos,
+    ) {
         let sent_ns = flight.sent_ns.unwrap_or(now_ns);
         let first_byte_ns = flight.first_byte_ns.unwrap_or(now_ns);
         let figures = &mut self.figures;
@@ -139,7 +146,7 @@ impl Books {
         let bytes_in = reply.header_bytes + reply.content_bytes + reply.footer_bytes;
         let bytes_out = flight.size.header_bytes + flight.size.content_bytes;
         let wrong = !(100..500).contains(&reply.status) || failure_status == Some(reply.status);
-        let error = wrong.then_some(ErrorClass::WrongStatus);
+        let error = if wrong { Some(ErrorClass::WrongStatus) } else { fault };
         let outcome = Outcome { operation: CALL, error, bytes_in, bytes_out, status: reply.status };
         self.recorder.record(0, &outcome, &stamps);
     }

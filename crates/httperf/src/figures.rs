@@ -173,6 +173,9 @@ pub struct HttperfFigures {
     pub tls_full: u64,
     /// TLS handshakes that resumed an earlier session.
     pub tls_resumed: u64,
+    /// Bodies that were held to the hash of the page.
+    #[serde(default)]
+    pub hashed: u64,
     /// Of session loads.
     pub sessions: Option<SessionFigures>,
     /// Of one of several machines: its samples of 5 s, replies and completed sessions a second.

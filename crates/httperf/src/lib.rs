@@ -6,6 +6,7 @@ mod conn;
 mod figures;
 #[cfg(test)]
 mod for_tests;
+mod held;
 mod merge;
 mod octets;
 mod page;
@@ -26,6 +27,8 @@ use bakeoff_engine::TrialSpec;
 use bakeoff_platform::net::{DialOptions, Dialer, TlsOptions, connector};
 use bakeoff_platform::{TrialError, TrialHandle, start_alone};
 pub use figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
+use held::Held;
+pub use held::PageSpec;
 pub use merge::{complete, merged};
 pub use octets::{Octets, text_of};
 use run::{Prepared, Run};
@@ -66,7 +69,9 @@ fn prepare(spec: HttperfSpec, trial: &TrialSpec) -> Result<Prepared, String> {
         None => Vec::new(),
     };
     let length_ns = (trial.length_s * 1e9).round() as u64;
-    Ok(Prepared { spec: Arc::new(spec), dialer, connectors, poll: trial.poll, length_ns })
+    let held = spec.page.as_ref().map(|page| Held::new(page, trial.secret, spec.part.index)).transpose();
+    let held = held.map_err(|error| error.to_string())?;
+    Ok(Prepared { spec: Arc::new(spec), held, dialer, connectors, poll: trial.poll, length_ns })
 }
 
 fn tls_options(ssl: &SslSpec) -> TlsOptions {

@@ -52,6 +52,7 @@ pub fn merged(parts: &[&Value]) -> Result<Value, String> {
         errors: errors(&parts),
         descriptors_max: parts.iter().map(|part| part.descriptors_max).min().unwrap_or(0),
         prints_lost: total(|part| part.prints_lost),
+        hashed: total(|part| part.hashed),
         tls_full: total(|part| part.tls_full),
         tls_resumed: total(|part| part.tls_resumed),
         sessions: sessions(&parts, &samples),

@@ -1,6 +1,7 @@
 //! Replies, read as they come: bounded memory, whatever a server sends.
 
 use bakeoff_workloads::web::Chunked;
+use sha2::{Digest, Sha256};
 
 /// Longest head that is read, bytes.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -35,6 +36,7 @@ pub(crate) struct Wanted {
     pub page: bool,
     pub head: bool,
     pub body: bool,
+    pub hash: bool,
 }
 
 /// A whole reply.
@@ -55,6 +57,8 @@ pub(crate) struct Reply {
     /// As far as wanted, and bounded.
     pub head: Vec<u8>,
     pub body: Vec<u8>,
+    /// SHA-256 of the body, where that was wanted.
+    pub hash: Option<[u8; 32]>,
 }
 
 #[derive(Debug)]
@@ -73,11 +77,12 @@ pub(crate) struct ReplyReader {
     part: Vec<u8>,
     reply: Reply,
     begun: bool,
+    hasher: Option<Box<Sha256>>,
 }
 
 impl ReplyReader {
     pub fn new() -> Self {
-        Self { state: State::Head, part: Vec::new(), reply: Reply::default(), begun: false }
+        Self { state: State::Head, part: Vec::new(), reply: Reply::default(), begun: false, hasher: None }
     }
 
     /// At the beginning of a connection again; keeps its memory.
@@ -87,12 +92,13 @@ impl ReplyReader {
         self.part.shrink_to(4096);
         self.reply = Reply::default();
         self.begun = false;
+        self.hasher = None;
     }
 
     /// So many bytes of the body can be dropped unread, when none of it is wanted.
     pub fn droppable_bytes(&self, wanted: Wanted) -> u64 {
         match self.state {
-            State::Length(left) if !self.keeps_body(wanted) => left,
+            State::Length(left) if self.hasher.is_none() && !self.keeps_body(wanted) => left,
             _ => 0,
         }
     }
@@ -159,6 +165,7 @@ impl ReplyReader {
     fn finish(&mut self) -> Reply {
         self.state = State::Head;
         self.begun = false;
+        self.reply.hash = self.hasher.take().map(|hasher| hasher.finalize().into());
         std::mem::take(&mut self.reply)
     }
 
@@ -168,6 +175,9 @@ impl ReplyReader {
 
     fn content(&mut self, data: &[u8], wanted: Wanted) {
         self.reply.content_bytes += data.len() as u64;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(data);
+        }
         if self.keeps_body(wanted) {
             let room = KEPT_BYTES_MAX - self.reply.body.len().min(KEPT_BYTES_MAX);
             self.reply.body.extend_from_slice(&data[..data.len().min(room)]);
@@ -243,6 +253,7 @@ impl ReplyReader {
         };
         let asks_to_stay = if response.version == Some(1) { !fields.close } else { fields.keep_alive && !fields.close };
         self.reply.status = status;
+        self.hasher = wanted.hash.then(Box::default);
         self.reply.keeps_open = asks_to_stay && !matches!(self.state, State::ToEnd) && status != 101;
         self.reply.cookie = fields.cookie;
         self.reply.location = fields.location;
@@ -310,7 +321,7 @@ mod tests {
     use super::*;
     use bakeoff_engine::Rng;
 
-    const ALL: Wanted = Wanted { cookie: true, page: true, head: true, body: true };
+    const ALL: Wanted = Wanted { cookie: true, page: true, head: true, body: true, hash: true };
 
     /// All replies in a stream that is cut at these places, and how it ended.
     fn read(parts: &[&[u8]], ends: bool) -> Result<(Vec<Reply>, Option<End>), Garbage> {

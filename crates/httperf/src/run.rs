@@ -3,13 +3,15 @@
 use crate::books::{Books, CALL, Failure, OPERATIONS, seconds};
 use crate::conn::{Answer, Conn, Found, State};
 use crate::figures::HttperfFigures;
+use crate::held::Held;
 use crate::period::Starts;
 use crate::prints;
 use crate::random::Random;
 use crate::reply::{Reply, Wanted};
 use crate::request::Requests;
 use crate::spec::{HttperfSpec, Mode};
-use crate::talk::{Call, Flight};
+use crate::talk::{Asked, Call, Flight};
+use crate::uris::Uri;
 use crate::visit::{Left, Order, Rules, Visit};
 use crate::work::Work;
 use bakeoff_engine::{Clock, Live, Nanos, Recorder, SECOND_NS, Stamps, ThreadFigures, Timeline};
@@ -36,6 +38,7 @@ const BURST_MAX: u64 = 1_000;
 /// What is made ready before a trial starts, so that what is wrong is told at once.
 pub(crate) struct Prepared {
     pub spec: Arc<HttperfSpec>,
+    pub held: Option<Held>,
     pub dialer: Dialer,
     /// By server, when connections are to speak TLS.
     pub connectors: Vec<Connector>,
@@ -71,6 +74,7 @@ pub(crate) struct Run<'a> {
     rules: Rules,
     work: Work,
     requests: Requests,
+    held: Option<Held>,
     books: Books,
     wanted: Wanted,
     conns: Vec<Conn>,
@@ -109,7 +113,7 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub fn new(prepared: Prepared, live: &'a Arc<Live>, timeline: Timeline) -> io::Result<Self> {
-        let Prepared { spec, dialer, connectors, poll, length_ns } = prepared;
+        let Prepared { spec, held, dialer, connectors, poll, length_ns } = prepared;
         let recorder = Recorder::new(timeline, OPERATIONS.len(), 1);
         let recorder = if spec.period.is_some() { recorder.with_plan_of(CALL) } else { recorder };
         let recorder = if spec.planned_s() > LONG_S { recorder.without_seconds() } else { recorder };
@@ -132,12 +136,14 @@ impl<'a> Run<'a> {
             rules: Rules::new(&spec),
             work: Work::new(&spec),
             requests: Requests::new(&spec),
+            held,
             books,
             wanted: Wanted {
                 cookie: spec.session_cookies,
                 page: spec.wsesspage.is_some(),
                 head: print.header,
                 body: print.body,
+                hash: false,
             },
             conns: Vec::new(),
             free_conns: Vec::new(),
@@ -383,12 +389,13 @@ impl<'a> Run<'a> {
             call.due_ns = if place.visit.replies == 0 { place.planned_ns } else { self.now_ns };
         }
         let conn = &mut self.conns[index];
-        let to_head = self.requests.is_head(&call.uri);
+        let hash = call.uri == Uri::Fixed && self.held.as_mut().is_some_and(Held::is_due);
+        let asked = Asked { to_head: self.requests.is_head(&call.uri), hash };
         let (uri, serial) = (call.uri.clone(), call.serial);
         let (requests, server, cookie) = (&self.requests, conn.server, place.visit.cookie.as_deref());
         let mut told = None;
         let print = self.spec.print_request;
-        conn.talk.queue(call, to_head, |out| {
+        conn.talk.queue(call, asked, |out| {
             let begin = out.len();
             let size = requests.write(&uri, server, cookie, out);
             if print.header || print.body {
@@ -517,7 +524,9 @@ impl<'a> Run<'a> {
         if !place.busy || place.visit.is_over() {
             return;
         }
-        self.books.replied(flight, reply, self.spec.failure_status, self.now_ns);
+        let held = self.held.as_mut().filter(|_| flight.call.uri == Uri::Fixed);
+        let fault = held.and_then(|held| held.fault(reply));
+        self.books.replied(flight, reply, (self.spec.failure_status, fault), self.now_ns);
         let (rules, work, orders) = (&self.rules, &mut self.work, &mut self.orders);
         place.visit.replied(link, flight, reply, rules, work, orders);
         let print = self.spec.print_reply;
@@ -758,6 +767,7 @@ impl<'a> Run<'a> {
             cpu_user_s: seconds(after.0 - usage.0),
             cpu_system_s: seconds(after.1 - usage.1),
             descriptors_max: raise_file_limit(),
+            hashed: self.held.as_ref().map_or(0, |held| held.hashed),
             ..std::mem::take(&mut self.books.figures)
         };
         let mut recorder = self.books.recorder;

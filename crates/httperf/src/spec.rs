@@ -1,5 +1,6 @@
 //! The kind `httperf` as it crosses the seam: the options by httperf's names, read and checked once.
 
+use crate::held::PageSpec;
 use crate::octets::Octets;
 use bakeoff_engine::{Load, Shape, SpecError, TrialSpec};
 use serde::Deserialize;
@@ -202,6 +203,9 @@ pub struct HttperfSpec {
     pub uri: Octets,
     /// Of all calls but those of scripts.
     pub method: Octets,
+    /// What the reply to that is held to; `None`: any reply will do.
+    #[serde(default)]
+    pub page: Option<PageSpec>,
     /// `1.0` or `1.1`.
     pub http_version: String,
     /// Leave the `Host` header out.

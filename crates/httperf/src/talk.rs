@@ -20,12 +20,21 @@ pub(crate) struct Call {
     pub depth: u8,
 }
 
+/// What a call says of its reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// It has no body, whatever it says.
+    pub to_head: bool,
+    /// Its body is to be hashed.
+    pub hash: bool,
+}
+
 /// A call that was queued on a connection and not answered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Flight {
     pub call: Call,
     pub size: RequestSize,
-    pub to_head: bool,
+    pub asked: Asked,
     /// Its bytes in the stream of all that was queued.
     begin: u64,
     end: u64,
@@ -86,7 +95,7 @@ impl Talk {
     }
 
     /// Queues a call; `write` appends its bytes.
-    pub fn queue(&mut self, call: Call, to_head: bool, write: impl FnOnce(&mut Vec<u8>) -> RequestSize) {
+    pub fn queue(&mut self, call: Call, asked: Asked, write: impl FnOnce(&mut Vec<u8>) -> RequestSize) {
         if self.at == self.out.len() {
             self.out.clear();
             self.at = 0;
@@ -96,7 +105,7 @@ impl Talk {
         self.queued += size.header_bytes + size.content_bytes;
         let end = self.queued;
         let (sent_ns, written, first_byte_ns) = (None, false, None);
-        self.flights.push_back(Flight { call, size, to_head, begin, end, sent_ns, written, first_byte_ns });
+        self.flights.push_back(Flight { call, size, asked, begin, end, sent_ns, written, first_byte_ns });
     }
 
     /// What is to be written.
@@ -165,7 +174,8 @@ impl Talk {
             return Err(Broken::Garbage);
         };
         flight.first_byte_ns.get_or_insert(now_ns);
-        let (used, reply) = self.reader.take(bytes, wanted, flight.to_head).map_err(|Garbage| Broken::Garbage)?;
+        let wanted = Wanted { hash: flight.asked.hash, ..wanted };
+        let (used, reply) = self.reader.take(bytes, wanted, flight.asked.to_head).map_err(|Garbage| Broken::Garbage)?;
         *bytes = &bytes[used..];
         Ok(reply.map_or(Heard::More, |reply| self.answered(reply)))
     }
@@ -193,7 +203,7 @@ mod tests {
     fn talk(calls: u64) -> Talk {
         let mut talk = Talk::new();
         for serial in 0..calls {
-            talk.queue(Call { uri: Uri::Fixed, serial, tries: 0, due_ns: 0, depth: 0 }, false, |out| {
+            talk.queue(Call { uri: Uri::Fixed, serial, tries: 0, due_ns: 0, depth: 0 }, Asked::default(), |out| {
                 out.extend_from_slice(b"0123456789");
                 RequestSize { header_bytes: 10, content_bytes: 0 }
             });

@@ -1,7 +1,7 @@
 //! One thread with a loop of a kind's own: the frame that every trial has, without the event loop of lanes.
 
 use crate::clock::thread_cpu_ns;
-use crate::process;
+use crate::process::{self, spent};
 use crate::start_line::StartLine;
 use crate::trial::{TrialError, TrialHandle, bind, launch, panic_text};
 use crate::watch::Watch;
@@ -36,24 +36,30 @@ pub fn start_alone(
     let live = Arc::new(Live::new(1, None));
     let line = StartLine::new(&live, 1, spec.own_sessions());
     let (watched, start) = (Arc::clone(&live), Arc::clone(&line));
-    launch(live, line, move || {
+    let own = spec.clone();
+    launch(live, line, &own, move |control| {
         let watch = Watch::start()?;
         let load = {
             let (live, spec, place) = (Arc::clone(&watched), spec.clone(), start.place());
+            let beside = watch.watched();
             let line = Arc::clone(&start);
             std::thread::Builder::new().name("bakeoff-load-0".to_owned()).spawn(move || {
                 bind(0, spec.pinned(0), &live);
                 process::wake_on_time();
                 let timeline = spec.timeline(place.ready());
+                beside.expect(&timeline);
                 let (cpu_ns, run_delay_ns) = (thread_cpu_ns(), process::thread_run_delay_ns());
                 let mut alone = body(&live, timeline, &|| line.leave())?;
                 alone.thread.cpu_ns = thread_cpu_ns() - cpu_ns;
-                alone.thread.run_delay_ns = process::thread_run_delay_ns().saturating_sub(run_delay_ns);
+                alone.thread.run_delay_ns = spent(run_delay_ns, process::thread_run_delay_ns());
                 alone.thread.window_ns = alone.ended_ns.min(timeline.end_ns).saturating_sub(timeline.start_ns);
                 Ok::<_, std::io::Error>((alone, timeline))
             })?
         };
+        let start_ns = start.await_start();
+        control.begin(spec.timeline(start_ns));
         let (alone, timeline) = load.join().map_err(|panic| TrialError::Broken(panic_text(panic.as_ref())))??;
+        control.end();
         let generator = GeneratorFigures {
             start: start.figures(),
             elapsed_ns: alone.ended_ns.saturating_sub(timeline.start_ns).max(1),

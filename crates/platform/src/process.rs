@@ -1,5 +1,7 @@
 //! The process itself: processors, file descriptors, memory.
 
+use std::os::unix::fs::FileExt;
+
 /// Binds the calling thread to one processor; `false` when the kernel refuses.
 pub fn pin_to(processor: u32) -> bool {
     if processor as usize >= libc::CPU_SETSIZE as usize {
@@ -32,6 +34,12 @@ pub fn processors() -> Vec<u32> {
     }
 }
 
+/// Whether the calling thread is the one that the process began with.
+pub fn is_main_thread() -> bool {
+    // SAFETY: the call has no preconditions.
+    unsafe { libc::gettid() == libc::getpid() }
+}
+
 /// Raises the soft limit of open files to the hard one; returns the limit now in force.
 pub fn raise_file_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -48,25 +56,53 @@ pub fn raise_file_limit() -> u64 {
     limit.rlim_cur
 }
 
-/// Time that the calling thread was ready to run and waited for a processor, ns; 0 when the kernel does not tell.
-pub fn thread_run_delay_ns() -> u64 {
-    let Ok(text) = std::fs::read_to_string("/proc/thread-self/schedstat") else { return 0 };
-    text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
+/// Time that the calling thread was ready to run and waited for a processor, ns; `None` when the kernel does not tell.
+pub fn thread_run_delay_ns() -> Option<u64> {
+    run_delay_ns(&std::fs::read("/proc/thread-self/schedstat").ok()?)
+}
+
+/// The same for a thread that asks often: its file stays open.
+#[derive(Debug)]
+pub struct RunDelay(Option<std::fs::File>);
+
+impl RunDelay {
+    /// Of the calling thread, whichever asks later.
+    pub fn of_this_thread() -> Self {
+        Self(std::fs::File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// What it has waited until now, ns.
+    pub fn read_ns(&self) -> Option<u64> {
+        let mut bytes = [0; 96];
+        let count = self.0.as_ref()?.read_at(&mut bytes, 0).ok()?;
+        run_delay_ns(&bytes[..count])
+    }
+}
+
+/// What was spent between two readings, where there are two.
+pub(crate) fn spent(before_ns: Option<u64>, after_ns: Option<u64>) -> Option<u64> {
+    after_ns.zip(before_ns).map(|(after, before)| after.saturating_sub(before))
+}
+
+fn run_delay_ns(schedstat: &[u8]) -> Option<u64> {
+    std::str::from_utf8(schedstat).ok()?.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Time that the hypervisor gave to others while processors of this process wanted to run, since the machine began: the
-/// mean of these processors, ns; 0 when the kernel does not tell.
-pub fn stolen_ns() -> u64 {
-    let Ok(text) = std::fs::read_to_string("/proc/stat") else { return 0 };
+/// mean of these processors, ns; `None` when the kernel does not tell.
+pub fn stolen_ns() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
     // SAFETY: sysconf has no preconditions.
     let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
     let ours = processors();
-    let stolen = text.lines().filter_map(|line| {
+    let told = text.lines().filter_map(|line| {
         let mut fields = line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' '))?.split_whitespace();
         let processor: u32 = fields.next()?.parse().ok()?;
         ours.contains(&processor).then(|| fields.nth(7)?.parse::<u64>().ok())?
     });
-    stolen.sum::<u64>() * 1_000_000_000 / ticks_per_s / (ours.len().max(1) as u64)
+    let stolen: Vec<u64> = told.collect();
+    let sum: u64 = stolen.iter().sum();
+    (!stolen.is_empty()).then(|| sum * 1_000_000_000 / ticks_per_s / (ours.len().max(1) as u64))
 }
 
 /// Resident memory of the process, bytes; 0 when `/proc` does not tell.

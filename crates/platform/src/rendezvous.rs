@@ -22,6 +22,17 @@ struct State {
     told: u64,
     /// When those of the last one go on, by the clock here.
     met_ns: Nanos,
+    /// When the last round ended.
+    opened_ns: Nanos,
+}
+
+/// The end of a wait, by the clock here, ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Opened {
+    /// From then on everybody could go on.
+    pub at_ns: Nanos,
+    /// When all machines were to go on from a meeting; 0 without others.
+    pub met_ns: Nanos,
 }
 
 /// A barrier that can be left and broken up.
@@ -49,8 +60,17 @@ const LAST_SLEEP_NS: Nanos = 2_000_000;
 impl Rendezvous {
     /// For so many sessions of this machine; `is_divided` when others have more of them.
     pub fn new(parties: u32, is_divided: bool) -> Self {
-        let state =
-            State { parties, waiting: 0, round: 0, broken: false, is_meeting: false, called: 0, told: 0, met_ns: 0 };
+        let state = State {
+            parties,
+            waiting: 0,
+            round: 0,
+            broken: false,
+            is_meeting: false,
+            called: 0,
+            told: 0,
+            met_ns: 0,
+            opened_ns: 0,
+        };
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -67,20 +87,19 @@ impl Rendezvous {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits for all parties; `false` when the barrier was broken up.
-    pub fn wait(&self) -> bool {
-        let Some((round, _)) = self.gather(false) else { return false };
+    /// Waits for all parties; `None` when the barrier was broken up.
+    pub fn wait(&self) -> Option<Opened> {
+        let (round, opened) = self.gather(false)?;
         self.rise(round + 1);
-        true
+        Some(Opened { met_ns: 0, ..opened })
     }
 
-    /// Waits for all parties of all machines: the moment at which all go on, 0 where there are no others; `None` when it
-    /// was broken up.
-    pub fn meet(&self) -> Option<Nanos> {
+    /// Waits for all parties of all machines; `None` when it was broken up.
+    pub fn meet(&self) -> Option<Opened> {
         if !self.is_divided {
-            return self.wait().then_some(0);
+            return self.wait();
         }
-        let (_, met_ns) = self.gather(true)?;
+        let (_, Opened { met_ns, .. }) = self.gather(true)?;
         let mut state = self.lock();
         while !state.broken {
             let left_ns = met_ns.saturating_sub(MonotonicClock.now_ns() + LAST_SLEEP_NS);
@@ -96,7 +115,7 @@ impl Rendezvous {
             return None;
         }
         sleep_until(met_ns, false);
-        Some(met_ns)
+        Some(Opened { at_ns: met_ns, met_ns })
     }
 
     /// The number of the meeting that all parties came to last; 0 before the first.
@@ -114,8 +133,8 @@ impl Rendezvous {
         }
     }
 
-    /// Waits for all parties of this machine, in a meeting for the word as well: the round, and when its meeting ends.
-    fn gather(&self, is_meeting: bool) -> Option<(u64, Nanos)> {
+    /// Waits for all parties of this machine, in a meeting for the word as well: the round, and when it ended.
+    fn gather(&self, is_meeting: bool) -> Option<(u64, Opened)> {
         let mut state = self.lock();
         if state.broken {
             return None;
@@ -128,7 +147,7 @@ impl Rendezvous {
         while state.round == round && !state.broken {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        (state.round != round).then_some((round, state.met_ns))
+        (state.round != round).then_some((round, Opened { at_ns: state.opened_ns, met_ns: state.met_ns }))
     }
 
     /// Stands until all parties of the round are awake. Who is on a processor gives it to those who are not.
@@ -175,6 +194,7 @@ impl Rendezvous {
 
     fn release(&self, state: &mut State) {
         state.round += 1;
+        state.opened_ns = MonotonicClock.now_ns();
         let round = state.round & u64::from(u32::MAX);
         self.asleep.store(round << ROUND_SHIFT | u64::from(state.waiting), Ordering::Release);
         state.waiting = 0;
@@ -202,9 +222,10 @@ mod tests {
             std::thread::yield_now();
         }
         meeting.leave();
-        assert!(meeting.wait());
-        assert!(meeting.wait());
-        assert_eq!(waiter.join().unwrap(), (true, true));
+        assert!(meeting.wait().is_some());
+        assert!(meeting.wait().is_some());
+        let (first, second) = waiter.join().unwrap();
+        assert!(first.unwrap().at_ns < second.unwrap().at_ns);
     }
 
     #[test]
@@ -215,7 +236,8 @@ mod tests {
         let threads: Vec<_> = (0..parties)
             .map(|_| {
                 let meeting = Arc::clone(&meeting);
-                let went_alone = move |_: &u32| !meeting.wait() || meeting.asleep.load(Ordering::Acquire) as u32 > 0;
+                let went_alone =
+                    move |_: &u32| meeting.wait().is_none() || meeting.asleep.load(Ordering::Acquire) as u32 > 0;
                 std::thread::spawn(move || (0..rounds).filter(went_alone).count())
             })
             .collect();
@@ -232,8 +254,8 @@ mod tests {
             std::thread::yield_now();
         }
         meeting.break_up();
-        assert!(!waiter.join().unwrap());
-        assert!(!meeting.wait());
+        assert!(waiter.join().unwrap().is_none());
+        assert!(meeting.wait().is_none());
     }
 
     /// Threads that each go to so many meetings, and when each went on from each, with the moment that was told.
@@ -244,7 +266,7 @@ mod tests {
     ) -> Vec<std::thread::JoinHandle<Vec<(Nanos, Nanos)>>> {
         let go = |_| {
             let place = Arc::clone(place);
-            let meet = move |_| place.meet().map(|met_ns| (met_ns, MonotonicClock.now_ns()));
+            let meet = move |_| place.meet().map(|opened| (opened.met_ns, MonotonicClock.now_ns()));
             std::thread::spawn(move || (0..times).filter_map(meet).collect())
         };
         (0..sessions).map(go).collect()
@@ -291,6 +313,7 @@ mod tests {
             assert_eq!(thread.join().unwrap(), []);
         }
         let alone = Rendezvous::new(1, false);
-        assert_eq!((alone.meet(), alone.called()), (Some(0), 0), "one machine waits for nobody's word");
+        let met_ns = alone.meet().map(|opened| opened.met_ns);
+        assert_eq!((met_ns, alone.called()), (Some(0), 0), "one machine waits for nobody's word");
     }
 }

@@ -107,6 +107,13 @@ impl StartLine {
         }
     }
 
+    /// The same, when it is known within `timeout`.
+    pub fn await_start_for(&self, timeout: Duration) -> Option<Nanos> {
+        let waits = |state: &mut State| state.start_ns.is_none();
+        let waited = self.changed.wait_timeout_while(self.lock(), timeout, waits);
+        waited.unwrap_or_else(PoisonError::into_inner).0.start_ns
+    }
+
     /// Sleeps until traffic starts; then this thread is off.
     pub fn leave(&self) {
         let start_ns = self.await_start();

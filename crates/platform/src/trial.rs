@@ -1,18 +1,22 @@
 //! Runs one trial on threads of its own and hands out its result.
 
 use crate::clock::MonotonicClock;
+use crate::control::{Behind, Control, ControlFigures, next_look_ns};
 use crate::gate::Gate;
 use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
 use crate::rendezvous::Rendezvous;
+use crate::signpost::{Met, Signpost};
 use crate::start_line::{Place, StartLine};
-use crate::watch::Watch;
+use crate::watch::{Watch, Watched};
 use bakeoff_engine::{
     Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakRow, Stage, Stages, Timeline,
     TrialResult, TrialSpec, Workload, collect,
 };
 use serde_json::{Map, json};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -29,6 +33,9 @@ pub enum TrialError {
     /// A load-generating thread panicked: a defect.
     #[error("a load-generating thread broke: {0}")]
     Broken(String),
+    /// Files of an earlier trial were in the way: nobody but the trials themselves put them there.
+    #[error("{0}")]
+    InTheWay(String),
 }
 
 pub(crate) type Outcome = Result<TrialResult, TrialError>;
@@ -38,7 +45,11 @@ pub(crate) type Outcome = Result<TrialResult, TrialError>;
 pub struct TrialHandle {
     live: Arc<Live>,
     line: Arc<StartLine>,
+    control: Arc<Control>,
+    spec: TrialSpec,
+    looked_ns: AtomicU64,
     meetings: Option<Arc<Rendezvous>>,
+    over: Arc<Signpost>,
     finished: Mutex<Receiver<Outcome>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -93,18 +104,58 @@ impl TrialHandle {
     /// Asks the trial to stop, in whatever state it is; its result then says `cancelled`.
     pub fn cancel(&self) {
         self.line.cancel();
+        if let Some(meetings) = &self.meetings {
+            meetings.break_up();
+        }
     }
 
     /// The result when it comes within `timeout`; it comes once.
     pub fn wait(&self, timeout: Duration) -> Option<Outcome> {
+        self.rest(timeout, None);
         let finished = self.finished.lock().ok()?;
-        match finished.recv_timeout(timeout) {
+        match finished.try_recv() {
             Ok(outcome) => Some(outcome),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => {
-                Some(Err(TrialError::Broken("it ended without a result".to_owned())))
-            }
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Err(TrialError::Broken("it ended without a result".to_owned()))),
         }
+    }
+
+    /// Sleeps until it is over, `timeout` has passed, or a signal came: one that this thread is interrupted by, or of which
+    /// `wake`, a descriptor, can be read.
+    pub fn rest(&self, timeout: Duration, wake: Option<RawFd>) -> Met {
+        self.over.wait(timeout, wake)
+    }
+
+    /// From the start of traffic to its end the threads of this process that make no load are put behind those that do.
+    pub fn put_behind(&self, behind: Behind) {
+        self.control.put_behind(behind);
+    }
+
+    /// Threads have their own priority again, as when a signal is to be heard; `true` puts them behind again.
+    pub fn hush(&self, again: bool) {
+        if again { self.control.hush() } else { self.control.restore() }
+    }
+
+    /// What threads that make no load took of the window so far.
+    pub fn control(&self) -> Option<ControlFigures> {
+        self.control.figures()
+    }
+
+    /// Sleeps until the trial is to be looked at, about once a second; `false` when it is over. What other threads took until
+    /// then is counted. One thread looks.
+    pub fn next_look(&self) -> bool {
+        const EVERY: Duration = Duration::from_secs(1);
+        let Some(start_ns) = self.line.await_start_for(EVERY) else {
+            return self.rest(Duration::ZERO, None) != Met::Over;
+        };
+        self.control.hush_this();
+        let timeline = self.spec.timeline(start_ns);
+        let now_ns = MonotonicClock.now_ns();
+        let due_ns = next_look_ns(&timeline, now_ns.max(self.looked_ns.load(Ordering::Relaxed)));
+        self.looked_ns.store(due_ns, Ordering::Relaxed);
+        let is_over = self.rest(Duration::from_nanos(due_ns.saturating_sub(now_ns)), None) == Met::Over;
+        self.control.look();
+        !is_over
     }
 }
 
@@ -112,18 +163,24 @@ impl TrialHandle {
 pub(crate) fn launch(
     live: Arc<Live>,
     line: Arc<StartLine>,
-    body: impl FnOnce() -> Outcome + Send + 'static,
+    spec: &TrialSpec,
+    body: impl FnOnce(&Control) -> Outcome + Send + 'static,
 ) -> Result<TrialHandle, TrialError> {
     let (sender, finished) = channel();
-    let ended = Arc::clone(&line);
+    let (ended, control, over) = (Arc::clone(&line), Arc::new(Control::default()), Arc::new(Signpost::new()?));
+    let (beside, raised) = (Arc::clone(&control), Arc::clone(&over));
     let thread = std::thread::Builder::new().name("bakeoff-trial".to_owned()).spawn(move || {
-        let outcome = body();
+        // Also when the body breaks; what it gives is there before.
+        let _raise = raised.raised_at_end();
+        let outcome = body(&beside);
+        beside.end();
         // The receiver is gone when nobody wants the result any more.
         let _ = sender.send(outcome);
         ended.close();
     })?;
     let (finished, thread) = (Mutex::new(finished), Mutex::new(Some(thread)));
-    Ok(TrialHandle { live, line, meetings: None, finished, thread })
+    let (spec, looked_ns) = (spec.clone(), AtomicU64::new(0));
+    Ok(TrialHandle { live, line, control, spec, looked_ns, meetings: None, over, finished, thread })
 }
 
 impl Drop for TrialHandle {
@@ -149,10 +206,19 @@ pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, T
     let live = Arc::new(Live::new(threads, spec.own_operations()));
     let line = StartLine::new(&live, threads, spec.own_sessions());
     let (watcher, start) = (Arc::clone(&live), Arc::clone(&line));
-    launch(live, line, move || run(workload, spec, &watcher, &start, &remotes))
+    let own = spec.clone();
+    launch(live, line, &own, move |control| run(workload, spec, &watcher, &start, &remotes, control))
 }
 
 type Part<S> = std::io::Result<(Recorder, Vec<(u32, S)>, LoopFigures)>;
+
+/// How many connections of each thread may wait for their close, by the limit of open files: those that carry sessions
+/// come first, and some descriptors are for the rest of the process.
+fn room_for_leavers(spec: &TrialSpec) -> usize {
+    const SPARE_FILES: u64 = 128;
+    let room = process::raise_file_limit().saturating_sub(u64::from(spec.own_sessions()) + SPARE_FILES);
+    usize::try_from(room / u64::from(spec.cores.max(1))).unwrap_or(usize::MAX)
+}
 
 /// What all load-generating threads of a trial share.
 struct Shared<W> {
@@ -161,6 +227,7 @@ struct Shared<W> {
     live: Arc<Live>,
     line: Arc<StartLine>,
     gate: Gate,
+    watched: Arc<Watched>,
 }
 
 fn run<W: Workload>(
@@ -169,11 +236,19 @@ fn run<W: Workload>(
     live: &Arc<Live>,
     line: &Arc<StartLine>,
     remotes: &[Remote],
+    control: &Control,
 ) -> Outcome {
     let count = spec.cores as usize;
     let watch = Watch::start()?;
     let gate = Gate::new(count);
-    let shared = Arc::new(Shared { workload, spec, live: Arc::clone(live), line: Arc::clone(line), gate });
+    let shared = Arc::new(Shared {
+        workload,
+        spec,
+        live: Arc::clone(live),
+        line: Arc::clone(line),
+        gate,
+        watched: watch.watched(),
+    });
     let spawn = |thread: usize| {
         let (shared, remotes, place) = (Arc::clone(&shared), remotes.to_vec(), line.place());
         std::thread::Builder::new()
@@ -182,6 +257,7 @@ fn run<W: Workload>(
     };
     let threads: Vec<JoinHandle<Part<W::Session>>> = (0..count).map(spawn).collect::<Result<_, _>>()?;
     let start_ns = line.await_start();
+    control.begin(shared.spec.timeline(start_ns));
     let mut recorders = Vec::new();
     let mut sessions = Vec::new();
     let mut figures = Vec::new();
@@ -191,6 +267,7 @@ fn run<W: Workload>(
         sessions.extend(part.1);
         figures.push(part.2);
     }
+    control.end();
     live.close_rows();
     let disturbances = watch.finish(&shared.spec.timeline(start_ns));
     let mut transport = Map::new();
@@ -237,7 +314,7 @@ pub(crate) fn bind(thread: usize, processor: Option<u32>, live: &Live) {
 
 /// The body of one load-generating thread.
 fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize, place: Place) -> Part<W::Session> {
-    let Shared { workload, spec, live, line, gate } = shared;
+    let Shared { workload, spec, live, line, gate, .. } = shared;
     bind(thread, spec.pinned(thread), live);
     process::wake_on_time();
     let stages = workload.stages();
@@ -274,6 +351,7 @@ impl<W: Workload> Shared<W> {
     ) -> Part<W::Session> {
         let spec = &self.spec;
         let timeline = spec.timeline(start_ns);
+        self.watched.expect(&timeline);
         sessions.iter_mut().for_each(|(_, session)| session.enter(Stage::Measure, &timeline));
         let live = Arc::clone(&self.live);
         let driver = Driver::resume(&self.workload, sessions, spec, live, thread, timeline, MonotonicClock);
@@ -286,9 +364,11 @@ impl<W: Workload> Shared<W> {
         let starts = driver.first_starts(spec);
         let event_loop = EventLoop::new(driver, &self.live, remotes.to_vec(), timeline)?
             .lingering(nanos(stages.linger_s))
+            .leaving_at_most(room_for_leavers(spec))
             .listening(nanos(stages.listen_s))
             .polling(spec.poll)
-            .sharing(self.workload.streams());
+            .sharing(self.workload.streams())
+            .watched(&self.watched);
         self.line.leave();
         let (recorder, mut sessions, figures) = event_loop.run(starts, spec.max_operations.is_some());
         sessions.iter_mut().for_each(|(_, session)| session.leave(Stage::Measure));

@@ -30,7 +30,7 @@ impl Client {
     /// Connected and greeted; `record_bytes` 0 asks for no segment.
     fn to(server: &ServerHandle, record_bytes: u32) -> Self {
         let mut client = Self { socket: tcp(&server.address()), sequence: 0, epoch: 0 };
-        let (reply, payload) = client.ask(Kind::Hello, 1, VERSION, record_bytes);
+        let (reply, payload) = client.ask(Kind::Hello, 0, VERSION, record_bytes);
         assert_eq!(reply.status, Status::Ok);
         assert_eq!(Hello::from_bytes(&payload).unwrap().segment_bytes > 0, record_bytes > 0);
         client.epoch = reply.value;
@@ -188,7 +188,7 @@ fn wrong_frames_are_refused_by_name_and_harm_nobody() {
     check("another protocol", Status::NotOurs, &|_| [&100_u32.to_le_bytes()[..], b"GET / HTTP/1.1\r\n"].concat());
     check("unknown kind", Status::UnknownKind, &|_| vec![28, 0, 0, 0, 0xB4, 77]);
     check("payload of a read", Status::BadLength, &|_| vec![29, 0, 0, 0, 0xB4, 5]);
-    check("second hello", Status::NoHello, &|client| client.frame(Kind::Hello, 1, VERSION, 0, &[]));
+    check("second hello", Status::NoHello, &|client| client.frame(Kind::Hello, 0, VERSION, 0, &[]));
     check("too much work", Status::BadParameter, &|client| client.frame(Kind::Processor, 0, 1001, 0, &[]));
     check("too many records", Status::BadParameter, &|client| client.frame(Kind::Read, 0, 5, 0, &[]));
     check("beyond the segment", Status::BadParameter, &|client| client.frame(Kind::Write, 0, 1, 257, &[]));

@@ -86,7 +86,8 @@ fn every_stall_stops_everything_and_is_not_early() {
         for (felt, end_s) in felt.iter_mut().zip([0.5, 1.0, 1.5]) {
             // Of a reply that was on its way when it began only half of it may be seen.
             *felt |= came_s - before_s > 0.09 && before_s < end_s + started_s && came_s > end_s - 0.2;
-            let in_the_stall = asked_s > end_s - 0.2 + started_s && asked_s < end_s;
+            // A thread that lost its processor at the edge may answer with the clock of before.
+            let in_the_stall = asked_s > end_s - 0.15 + started_s && asked_s < end_s;
             assert!(!in_the_stall || came_s >= end_s, "asked at {asked_s} s, answered at {came_s} s");
         }
     }

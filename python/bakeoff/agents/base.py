@@ -77,6 +77,14 @@ class TrialSession(Protocol):
         """Ask the trial to stop, begun or not; `wait` then gives the outcome so far, with `cancelled` set."""
 
 
+@runtime_checkable
+class RunsHere(TrialSession, Protocol):
+    """A trial that this process does: nothing may wake up beside it that need not."""
+
+    def next_look(self) -> bool:
+        """Sleep until it is to be looked at, about once a second; False when it is over. One thread looks."""
+
+
 class Agent(Protocol):
     """One load-generating machine. Every call may raise AgentLostError when it is gone."""
 

@@ -8,8 +8,8 @@ from bakeoff.errors import LabError
 
 SPARE_FILES = 128
 WIDEN_PORTS = "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
-# So many connections of a load thread, or one for each of its sessions if these are more, wait for the server's close
-# (crates/platform/src/net/event_loop/leaving.rs).
+# So many connections of a load thread wait for the server's close; one for each of its sessions, if these are more, as
+# far as the limit of open files allows (crates/platform/src/net/event_loop/leaving.rs).
 LEAVING_LEAST = 64
 TIME_WAIT_S = 60  # TCP_TIMEWAIT_LEN of the kernel, no setting
 REUSE_S = 1  # a port in TIME_WAIT may be used again after it, where tcp_tw_reuse says so
@@ -48,11 +48,7 @@ class Demand:
 
 def open_files(demand: Demand) -> int:
     """Descriptors: one for each session, those of connections whose close is awaited, and some for the rest."""
-    leaving = 0
-    if demand.leaves:
-        each, more = divmod(demand.sessions, demand.load_threads)
-        lanes = [each + (thread < more) for thread in range(demand.load_threads)]
-        leaving = sum(max(LEAVING_LEAST, count) for count in lanes)
+    leaving = LEAVING_LEAST * demand.load_threads if demand.leaves else 0
     return demand.sessions + leaving + SPARE_FILES
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 
 from bakeoff.agents.proc import read_text
+from bakeoff.agents.quota import memory_limit_bytes
 
 SYSCTLS = (
     "net.core.somaxconn",
@@ -42,6 +43,7 @@ def environment() -> dict[str, Any]:
     facts: dict[str, Any] = {
         "cpu": _cpu(),
         "memory_bytes": psutil.virtual_memory().total,
+        "memory_limit_bytes": _memory_limit(psutil.virtual_memory().total),
         "swap_used_bytes": psutil.swap_memory().used,
         "kernel": platform.release(),
         "os": _os_name(),
@@ -54,6 +56,12 @@ def environment() -> dict[str, Any]:
         "sysctl": {name: text for name in SYSCTLS if (text := _text("/proc/sys/" + name.replace(".", "/")))},
     }
     return {key: value for key, value in facts.items() if value not in (None, "", {})}
+
+
+def _memory_limit(memory_bytes: int) -> int | None:
+    """What the control groups of this process allow, where that is less than the machine has."""
+    limit = memory_limit_bytes()
+    return limit if limit is not None and limit < memory_bytes else None
 
 
 def own_addresses() -> tuple[str, ...]:

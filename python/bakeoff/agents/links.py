@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bakeoff.agents.result import LinkUse
 from bakeoff.kinds.spec import Workload
-from bakeoff.links import Link, carrier, link_to, links
+from bakeoff.links import Link, carrier, link_to, links, recounted
 from bakeoff.mounts import mount_of, server_address
 
 SETTLED_S = 0.5  # the least time over which counters say how full a link is
@@ -28,9 +28,9 @@ def _host(peer: str) -> str:
     return peer.rpartition(":")[0].strip("[]")
 
 
-def counted() -> Mapping[str, Link]:
-    """The links by name, as they are now."""
-    return {link.name: link for link in links()}
+def counted(known: Mapping[str, Link]) -> Mapping[str, Link]:
+    """The links by name, as they are now. Of those that are `known` only what they carried is asked anew."""
+    return recounted(known) if known else {link.name: link for link in links()}
 
 
 class Meter:
@@ -41,10 +41,11 @@ class Meter:
     def __init__(
         self,
         names: Sequence[str],
-        read: Callable[[], Mapping[str, Link]] = counted,
+        read: Callable[[Mapping[str, Link]], Mapping[str, Link]] = counted,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._names, self._read, self._clock = tuple(names), read, clock
+        self._links: Mapping[str, Link] = {}
         self._before = self._look()
         self._first: _Reading | None = None
         self._last: _Reading | None = None
@@ -71,7 +72,9 @@ class Meter:
         return tuple(_use(one, other, span_s) for one, other in both if one is not None and other is not None)
 
     def _look(self) -> "_Reading":
-        return _Reading(self._clock(), self._read() if self._names else {})
+        if self._names:
+            self._links = self._read(self._links)
+        return _Reading(self._clock(), self._links)
 
 
 @dataclass(frozen=True)

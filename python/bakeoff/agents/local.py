@@ -15,15 +15,18 @@ from bakeoff.agents.environment import environment, own_addresses
 from bakeoff.agents.limits import limits
 from bakeoff.agents.links import Meter, links_to
 from bakeoff.agents.nothing import NothingServer
+from bakeoff.agents.others import Others, beside
 from bakeoff.agents.preflight import preflight
-from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
+from bakeoff.agents.quiet import behind
+from bakeoff.agents.result import ControlResult, EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import run_part
 from bakeoff.kinds.spec import Workload
 from bakeoff.links import links
+from bakeoff.own_process import THIS
 from bakeoff.telemetry.here import ThisProcess
-from bakeoff.telemetry.model import GENERATOR, Telemetry, every_s
+from bakeoff.telemetry.model import EVERY_S, GENERATOR, Telemetry
 from bakeoff.telemetry.sampler import Sampler
 
 if TYPE_CHECKING:
@@ -83,7 +86,7 @@ class LocalAgent:
 
     def preflight(self, demand: Demand) -> Sequence[str]:
         """See Agent."""
-        return preflight(demand)
+        return [*preflight(demand), *beside()]
 
     def check(self, plan: "Plan") -> "Check":
         """See Agent."""
@@ -97,15 +100,18 @@ class LocalAgent:
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "LocalSession":
         """See Agent."""
         with explained():
-            server, sampler = None, None
+            server, sampler, others = None, None, None
             if isinstance(spec.workload, NullWorkload) and spec.workload.server is not None:
                 server = NothingServer(self._engine, spec.workload.server, spec.cores)
                 spec = spec.model_copy(update={"workload": server.workload})
             meter = Meter(self._links_to(spec.workload))
             handle = self._engine.start(spec.part(part).to_json())
             if not isinstance(spec.workload, NullWorkload):
-                sampler = Sampler(ThisProcess(), every_s(spec.length_s))
-            return LocalSession(self.name, spec.ramp_up_s, handle, meter, sampler, server)
+                sampler = Sampler(ThisProcess(), EVERY_S, alone=False)
+                others = Others(spec.workload)
+                if (how := behind(spec, self._engine.can_return())) is not None:
+                    handle.put_behind(*how)
+            return LocalSession(self.name, spec.ramp_up_s, handle, meter, sampler, server, others)
 
     def _links_to(self, workload: Workload) -> tuple[str, ...]:
         """Asked of the kernel once for each contender: a name of a server may take a moment."""
@@ -126,9 +132,10 @@ class LocalSession:
         meter: Meter,
         sampler: Sampler | None,
         server: NothingServer | None,
+        others: Others | None = None,
     ) -> None:
         self._name, self._ramp_up_s, self._handle = name, ramp_up_s, handle
-        self._meter, self._sampler, self._server = meter, sampler, server
+        self._meter, self._sampler, self._server, self._others = meter, sampler, server, others
 
     def armed(self, timeout_s: float) -> bool:
         """See TrialSession."""
@@ -150,9 +157,15 @@ class LocalSession:
     def snapshot(self) -> Snapshot:
         """See TrialSession."""
         with explained():
-            snapshot = Snapshot.model_validate_json(self._handle.snapshot())
+            snapshot = Snapshot.model_validate(self._handle.snapshot())
         self._meter.look(snapshot.phase)
+        if self._sampler is not None:
+            self._sampler.tick()
         return snapshot
+
+    def next_look(self) -> bool:
+        """See RunsHere."""
+        return bool(self._handle.next_look())
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """See TrialSession."""
@@ -174,7 +187,12 @@ class LocalSession:
             return None
         if self._server is not None:
             self._server.stop()
-        seen = {"links": self._meter.used(), "telemetry": self._telemetry(outcome.result)}
+        seen = {
+            "links": self._meter.used(),
+            "telemetry": self._telemetry(outcome.result),
+            "others": None if self._others is None else self._others.told(),
+            "control": self._control(),
+        }
         return replace(outcome, result=outcome.result.model_copy(update=seen))
 
     def _telemetry(self, result: TrialResult) -> Telemetry | None:
@@ -186,6 +204,11 @@ class LocalSession:
             return None
         window_s = (self._ramp_up_s, self._ramp_up_s + result.window_s)
         return self._sampler.finish(GENERATOR, self._name, "this process", result.start.planned_ns / 1e9, window_s)
+
+    def _control(self) -> ControlResult | None:
+        """What the threads of this process took that make no load."""
+        took = self._handle.control() if THIS.is_own else None
+        return None if took is None else ControlResult(cpu_s=took[0], span_s=took[1], longest_s=took[2])
 
     def cancel(self) -> None:
         """See TrialSession."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bakeoff.agents.local import explained, load_engine, read_outcome
 from bakeoff.agents.result import (
@@ -30,11 +31,14 @@ def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Out
     if len(parts) == 1:
         return parts[0][1]
     slices = [
-        (name, part.result.model_dump_json(exclude={"links", "telemetry"}), dict(part.histograms))
+        (name, part.result.model_dump_json(exclude={"links", "telemetry", "others", "control"}), dict(part.histograms))
         for name, part in parts
     ]
     with explained():
-        return read_outcome(load_engine().merge_slices(spec.to_json(), slices))
+        whole = read_outcome(load_engine().merge_slices(spec.to_json(), slices))
+    took = [part.result.control for _, part in parts if part.result.control is not None]
+    most = max(took, key=lambda control: control.cpu_share, default=None)
+    return replace(whole, result=whole.result.model_copy(update={"control": most}))
 
 
 def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
@@ -59,11 +63,18 @@ def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
         service=service_told or NO_TIMES,
         response=response_told or (NO_TIMES if planned else None),
         cpu_share=max(told.cpu_share for told in figures),
-        run_delay_share=max(told.run_delay_share for told in figures),
-        stolen_s=max(told.stolen_s for told in figures),
+        run_delay_share=most([told.run_delay_share for told in figures]),
+        stolen_s=most([told.stolen_s for told in figures]),
+        stopped_s=most([told.stopped_s for told in figures]),
         rss_bytes=max(told.rss_bytes for told in figures),
     )
     return SoakRow(row, service, response)
+
+
+def most(told: Sequence[float | None]) -> float | None:
+    """The largest; None where one of them was not measured, which may be larger."""
+    known = [each for each in told if each is not None]
+    return max(known) if known and len(known) == len(told) else None
 
 
 def _merged_histogram(blobs: Sequence[bytes]) -> tuple[bytes, SummaryResult | None]:

@@ -1,5 +1,6 @@
-"""How many processors the control groups of a process allow it."""
+"""How many processors and how much memory the control groups of a process allow it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from bakeoff.agents.proc import read_text, whole
@@ -7,18 +8,30 @@ from bakeoff.agents.proc import read_text, whole
 
 def quota_cores(system: Path = Path("/")) -> float | None:
     """Processors that the control groups of this process allow, the least of all levels; None without a limit."""
-    quotas: list[float] = []
+    return min((quota for group in _groups(system, "cpu") for quota in _quota(group)), default=None)
+
+
+def memory_limit_bytes(system: Path = Path("/")) -> int | None:
+    """Memory, with that of cached files, which they allow; None without a limit. The first version of control groups
+    tells none as a number above all memories.
+    """
+    names = ("memory.max", "memory.limit_in_bytes")
+    found = (whole(read_text(group / name)) for group in _groups(system, "memory") for name in names)
+    return min((limit for limit in found if limit), default=None)
+
+
+def _groups(system: Path, controller: str) -> Iterator[Path]:
+    """The control groups of this process that have a controller, with those around them."""
     for line in read_text(system / "proc/self/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         root, names = system / "sys/fs/cgroup", controllers.split(",")
-        if controllers and "cpu" not in names:
+        if controllers and controller not in names:
             continue
-        bases = [root] if not controllers else [root / controllers, root / "cpu"]
+        bases = [root] if not controllers else [root / controllers, root / controller]
         parts = [part for part in path.split("/") if part not in ("", "..")]
         for base in bases:
             for depth in range(len(parts) + 1):
-                quotas += _quota(base.joinpath(*parts[:depth]))
-    return min(quotas, default=None)
+                yield base.joinpath(*parts[:depth])
 
 
 def _quota(group: Path) -> list[float]:

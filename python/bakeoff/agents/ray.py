@@ -29,6 +29,8 @@ from bakeoff.cluster.hello import refuse_unlike
 from bakeoff.cluster.labels import NAME, from_labels
 from bakeoff.cluster.settings import HEAD_PORT, RESOURCE
 from bakeoff.errors import LabError
+from bakeoff.own_process import own_process
+from bakeoff.units import plural
 
 NODE = "ray.io/node-id"
 PLACES_S = 30.0
@@ -176,7 +178,7 @@ def choose(address: str, joined: Sequence[str], count: int, wanted: Sequence[str
         )
     if len(joined) < count:
         raise LabError(
-            f"the plan asks for {count} machine{'' if count == 1 else 's'}, and the cluster at {address} has "
+            f"the plan asks for {plural(count, 'machine')}, and the cluster at {address} has "
             f"{len(joined)} ({here}): join more by `bakeoff cluster join`, or give a smaller --agents"
         )
     return sorted(wanted) or list(joined[:count])
@@ -187,6 +189,7 @@ class Actor(Host):
 
     def __init__(self, name: str) -> None:
         use_agent_cores()
+        own_process(may_idle=False)  # Ray's threads and the pulses must be heard however busy the machine is
         super().__init__(name)
 
 

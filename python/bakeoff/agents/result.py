@@ -90,15 +90,69 @@ class StopResult(_Result):
 
 
 class DisturbancesResult(_Result):
-    """What happened to the generator's process and machine during the trial; `stolen_s` is the time that the
-    hypervisor gave to others, a mean over its processors, and `stolen_share` that of the whole trial.
+    """What happened to the generator's process and machine during the trial.
+
+    `stops` are the long ones, waits for a processor among them. `stopped_s` is all time of the window in which the
+    process was stopped, in stops of any length, `interrupted` how many of those the kernel told; `throttled_s` is what
+    a control group's limit took in the window, over all processors, in `throttled` periods. `stolen_s` is the time
+    that the hypervisor gave to others, a mean over its processors, and `stolen_share` that of the whole trial. None:
+    nobody measured it.
     """
 
     stops: tuple[StopResult, ...] = ()
     suspended_s: float = 0.0
     clock_step_s: float = 0.0
-    stolen_s: float = 0.0
-    stolen_share: float = 0.0
+    stopped_s: float | None = None
+    interrupted: int | None = None
+    throttled_s: float | None = None
+    throttled: int | None = None
+    stolen_s: float | None = None
+    stolen_share: float | None = None
+
+
+class OtherProcess(_Result):
+    """A process that took processor time: `taken` is in processors, 1.0 is one of them all the time."""
+
+    name: str
+    pid: int
+    taken: float
+
+
+class OtherLoad(_Result):
+    """What others took of an agent's machine in a trial, in processors of its `cores`: all but the generator, the
+    contender that was measured and threads of the kernel. `processes` are those that took most. `contender` is what the
+    measured one took, None where it is on another machine. `pressure_share` is the share of time in which some task
+    waited for a processor, `load_average` the mean number of tasks that ran or waited; None where the kernel does not
+    tell.
+    """
+
+    span_s: float
+    cores: int
+    taken: float
+    contender: float | None = None
+    processes: tuple[OtherProcess, ...] = ()
+    pressure_share: float | None = None
+    load_average: float | None = None
+
+    @property
+    def share(self) -> float:
+        """Of all processors."""
+        return self.taken / self.cores
+
+
+class ControlResult(_Result):
+    """What the threads of the process took that make no load, in the window or as much of it as was seen: `cpu_s` of
+    processor time in `span_s`; no piece of their work was longer than `longest_s`.
+    """
+
+    cpu_s: float
+    span_s: float
+    longest_s: float
+
+    @property
+    def cpu_share(self) -> float:
+        """Of a processor."""
+        return self.cpu_s / self.span_s if self.span_s > 0.0 else 0.0
 
 
 class GeneratorResult(_Result):
@@ -107,7 +161,7 @@ class GeneratorResult(_Result):
     cpu_s: float
     cpu_share: float
     cpu_us_per_operation: float | None = None
-    run_delay_share: float = 0.0
+    run_delay_share: float | None = None  # None: not measured
     busy_share: float | None = None
     polled_s: float = 0.0
     threads: int
@@ -124,6 +178,14 @@ class UnfinishedResult(_Result):
     oldest_s: float = 0.0
 
 
+class FatesResult(_Result):
+    """What became of them; see bakeoff.store.trial_parts.FatesRecord."""
+
+    answered: int
+    failed: int
+    open: int
+
+
 class StartsResult(_Result):
     """Starts that a rate planned for the window; see bakeoff.store.trial_parts.StartsRecord."""
 
@@ -135,6 +197,7 @@ class StartsResult(_Result):
     connections_used: int
     late: SummaryResult
     queue: tuple[int, ...] | None = None
+    fates: FatesResult | None = None
 
 
 class OutsideResult(_Result):
@@ -169,9 +232,10 @@ class StartResult(_Result):
 
 class TrialResult(_Result):
     """The result of a trial; counts are those of the measured window. `start` is None where traffic never began, and
-    for several agents: each has a clock of its own. `links` and `telemetry` are not the engine's: the agent adds what
-    went over those of its machine that lead to the contender, and what its machine had to do; what several measured
-    together has neither.
+    for several agents: each has a clock of its own. `links`, `telemetry`, `others` and `control` are not the engine's:
+    the agent adds what went over those of its machine that lead to the contender, what its machine had to do, what
+    others took of it, and what looking took; what several measured together has the last alone, of the one where it
+    took most.
     """
 
     window_s: float
@@ -199,11 +263,14 @@ class TrialResult(_Result):
     workload: dict[str, Any] | None = None
     links: tuple[LinkUse, ...] = ()
     telemetry: Telemetry | None = None
+    others: OtherLoad | None = None
+    control: ControlResult | None = None
 
 
 class RowResult(_Result):
     """A row of a soak: `length_s` from `start_s` after the start of the window. `cpu_share` and `run_delay_share` are
-    those of the load thread that had most of it.
+    those of the load thread that had most of it, `stopped_s` is the time in which the generator did not run:
+    it was stopped, starved or throttled, or its machine was suspended or paused. None: nobody measured it.
     """
 
     row: int
@@ -216,8 +283,9 @@ class RowResult(_Result):
     service: SummaryResult
     response: SummaryResult | None = None
     cpu_share: float
-    run_delay_share: float
-    stolen_s: float
+    run_delay_share: float | None = None
+    stolen_s: float | None = None
+    stopped_s: float | None = None
     rss_bytes: int
 
 

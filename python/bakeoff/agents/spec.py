@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, SerializeAsAny, field_validator
 
 from bakeoff.kinds import spec_part
-from bakeoff.kinds.spec import OfNothing, Spec, Workload
+from bakeoff.kinds.spec import SECRET_BITS, OfNothing, Spec, Workload
 from bakeoff.mix import Mix, MixField
 
 
@@ -45,7 +45,8 @@ WHOLE = Slice(index=0, of=1)
 class TrialSpec(Spec):
     """Everything the engine needs for one trial. `length_s` includes both ramps, `load` is that of all agents; with
     `row_s` it is a soak, which tells rows of that length while it goes on and has no seconds. `streams` requests at
-    once share the connection of a thread.
+    once share the connection of a thread. `secret` is of this trial alone, from the system's randomness, and told to
+    nobody before the trial is over: by it is drawn what contenders must not foresee.
     """
 
     workload: SerializeAsAny[Workload]
@@ -66,6 +67,7 @@ class TrialSpec(Spec):
     pin: tuple[int, ...] | None = None
     poll: bool = False
     seed: int = Field(default=1, ge=0)
+    secret: int = Field(default=0, ge=0, lt=1 << SECRET_BITS)
     slice: Slice = WHOLE
 
     @field_validator("workload", mode="before")
@@ -74,10 +76,10 @@ class TrialSpec(Spec):
         is_null = isinstance(value, dict) and value.get("kind") == "null"
         return NullWorkload.model_validate(value) if is_null else of_its_kind(value)
 
-    def for_trial(self, load: Mix, seed: int, mark: str) -> "TrialSpec":
-        """The spec of one trial, whose mark all its agents are told."""
+    def for_trial(self, load: Mix, seed: int, mark: str, secret: int) -> "TrialSpec":
+        """The spec of one trial, whose mark and secret all its agents are told."""
         workload = self.workload.under(load).marked(mark)
-        return self.model_copy(update={"load": load.load, "seed": seed, "workload": workload})
+        return self.model_copy(update={"load": load.load, "seed": seed, "secret": secret, "workload": workload})
 
     def part(self, part: Slice) -> "TrialSpec":
         """The same trial for the agent that drives this part of it."""

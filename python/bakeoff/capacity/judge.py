@@ -8,8 +8,9 @@ exceeded: so no probe meets an objective in which it grew by more than `GROWTH` 
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from bakeoff.capacity.objective import Objective, Term
 from bakeoff.store.trial_parts import GROWTH_TERM, JudgedRecord, TermRecord
@@ -17,6 +18,9 @@ from bakeoff.units import format_share
 
 # The share of what is offered by which a queue may grow in a probe; and by so many starts at least, which chance does.
 GROWTH, GROWTH_LEAST = 0.005, 2.0
+
+
+NOTHING: "Mapping[str, Answers]" = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,26 @@ class Answers:
         return self.failed + max(self.unbegun, math.floor(self.grown or 0.0))
 
 
-def judge(objective: Objective, answers: Answers, failed: str = "", limit: str = "") -> JudgedRecord:
+def judge(
+    objective: Objective,
+    answers: Answers,
+    failed: str = "",
+    limit: str = "",
+    also: Mapping[str, Answers] = NOTHING,
+) -> JudgedRecord:
     """Whether the objective was met. A trial that `failed` for this reason meets none; `limit` is what limited the
-    generator, if anything did.
+    generator, if anything did. `also` is what the same objective holds for beside the answers, by the word in front of
+    its terms.
     """
-    terms = (*(_judged(term, answers) for term in objective.terms), *_growth(answers))
+    beside = [
+        replace(judged, term=f"{word} {judged.term}")
+        for word, others in also.items()
+        if others.asked
+        for judged in (_judged(term, others) for term in objective.terms)
+    ]
+    terms = (*(_judged(term, answers) for term in objective.terms), *_growth(answers), *beside)
     lost = _share(answers.lost, answers.asked) if answers.asked else 1.0
+    lost = max([lost, *(_share(others.lost, others.asked) for others in also.values())])
     met = not failed and answers.good > 0 and all(term.met for term in terms)
     return JudgedRecord(met, lost, limit, terms)
 

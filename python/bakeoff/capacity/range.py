@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 DIGITS = 5  # of a rate: below any width that a search may have
+CLIMB = 4.0  # from a load that met the objective to the next, where nothing is known
 GOAL_LOST = 0.01
 
 

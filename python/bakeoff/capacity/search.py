@@ -13,11 +13,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bakeoff.capacity.range import Range
+from bakeoff.capacity.range import CLIMB, Range
 from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED
 from bakeoff.store.trial_parts import JudgedRecord
 
-CLIMB = 4.0
 # The climb from a load that is known begins so much below it, and its next load is so much above it.
 NEAR = 1.1
 

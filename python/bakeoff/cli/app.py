@@ -8,12 +8,14 @@ from typing import Annotated, NoReturn
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli.streams import OutputError, mend_streams
+from bakeoff.cli.streams import CLOSED, OutputError, mend_streams
 from bakeoff.cli.verbs import VERBS, Verbs
 from bakeoff.errors import BakeoffError
 from bakeoff.patience import hanging_calls
 
 EXIT_USER_ERROR = 2
+# Verbs whose work is what they print.
+PRINTING = frozenset({"compare", "show", "explain", "suites", "plan", "inventory"})
 SLOW_CALL_S = 0.1
 LONGEST_LINE, MOST_LINES = 1500, 40
 EXIT_BROKEN_PIPE = 141  # as a shell reports a filter that SIGPIPE ended
@@ -65,6 +67,8 @@ def main() -> NoReturn:
 
 
 def _run_command_line() -> NoReturn:
+    if "stdout" in CLOSED and _verb_of(sys.argv).strip() in PRINTING and not {"-o", "--output"} & set(sys.argv):
+        _refuse("standard output is closed, and this verb only prints: give it a file, a pipe or a terminal")
     try:
         code = app(standalone_mode=False)
     except BakeoffError as error:

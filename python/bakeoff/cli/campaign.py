@@ -14,7 +14,14 @@ import typer
 from bakeoff.agents.make import make_agents
 from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.counsel import make_counsel
-from bakeoff.cli.result import EXIT_CONTENDER_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_COMPARABLE, failed_contenders
+from bakeoff.cli.reach import campaign_advice
+from bakeoff.cli.result import (
+    EXIT_CONTENDER_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_NOTHING_COMPARABLE,
+    end_by_objectives,
+    failed_contenders,
+)
 from bakeoff.errors import PlanError
 from bakeoff.floors import noise_for
 from bakeoff.plan.campaign import Campaign, read_campaign
@@ -104,13 +111,15 @@ def _print_plan(campaign: Campaign) -> None:
         length = short_duration(expected(leg.plan).run_s)
         console.print(
             f"  {leg.name}: {leg.plan.size}, {leg.plan.blocks} blocks, {leg.plan.trials} trials, about {length}; "
-            f"weight {leg.weight:g}; {names}",
+            f"weight {leg.weight:g}; {names}{f'; held to {leg.plan.objective}' if leg.plan.objective else ''}",
             markup=False,
             soft_wrap=True,
         )
     if campaign.factors:
         levels = " x ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in campaign.factors)
         print_line(console, f"Factors: {levels}")
+    for line in campaign_advice(campaign):
+        print_line(console, line)
     console.print("Order of blocks, round by round:")
     for number, legs in enumerate(campaign.rounds(), 1):
         text = ", ".join(f"{leg.name} {block}" for leg, block in legs)
@@ -152,8 +161,9 @@ def facts_of(folder: CampaignFolder) -> tuple[tuple[str, str], ...]:
 
 
 def print_campaign(path: Path, aa: Sequence[Path] | None = None) -> None:
-    """The result over all suites and what to do next. Exits with 3 where nothing is comparable, with 4 where a suite
-    could not be carried out, or a contender failed or is missing.
+    """The result over all suites and what to do next. Exits with 99 where an objective is missed in some suite, with 5
+    where one is not decided, with 3 where nothing is comparable, with 4 where a suite could not be carried out, or a
+    contender failed or is missing.
     """
     from bakeoff.report.campaign import compose_campaign
     from bakeoff.report.depth import Depth
@@ -175,6 +185,7 @@ def print_campaign(path: Path, aa: Sequence[Path] | None = None) -> None:
     ]
     for text in failed:
         typer.echo(f"bakeoff: {text}", err=True)
+    end_by_objectives((suite.name, suite.comparison.objective) for suite in made.suites if suite.comparison)
     if not made.verdicts and (len(made.contenders) > 1 or not folder.runs):
         raise typer.Exit(EXIT_NOTHING_COMPARABLE)
     if failed or any(suite.dead or (suite.missing and suite.name not in folder.left_out) for suite in made.suites):

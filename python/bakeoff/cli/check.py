@@ -70,7 +70,8 @@ def check(
         ),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write JUnit's XML, with a test case for each endpoint.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write JUnit's XML, with a test case for each endpoint and objective."),
     ] = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write Markdown that fits a comment on a change.")
@@ -80,7 +81,7 @@ def check(
         bool, typer.Option("--github", help="Print annotations of GitHub Actions instead of sentences.")
     ] = False,
 ) -> None:
-    """Say by the exit code whether a contender is worse than the baseline by more than is allowed.
+    """Say by the exit code whether a contender is worse than the baseline by more than is allowed, or misses a limit.
 
     bakeoff check web.bakeoff --baseline main --max-regression 3% --also p99=10% --junit check.xml
 
@@ -91,8 +92,11 @@ def check(
     Where the noise floor of the set-up was measured (`bakeoff aa`), it stands beside the verdict: "which is more than
     1 % worse; the noise floor of this set-up is 3.4 %". It changes no exit code, neither for better nor for worse.
 
+    Where the plan has an objective (`bakeoff run … --objective 'p99<=50ms'`), each contender is held to it as well, and
+    one contender is enough.
+
     Exit codes: 0 passed; 1 worse than allowed; 2 refused, in one sentence; 3 inconclusive; 4 void: nothing is
-    comparable, or a contender failed.
+    comparable, or a contender failed; 5 the objective is not decided; 99 the objective is missed, whatever else is.
     """
     limit = None if max_regression is None else share("--max-regression", max_regression)
     limits = endpoints(also or [])

@@ -9,7 +9,6 @@ from bakeoff.cli.console import make_console
 from bakeoff.errors import PlanError
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.store.mark_meanings import MARKS, STATES, Meaning
-from bakeoff.store.marks import FORMER
 
 MEANINGS: dict[str, Meaning] = dict([*STATES.items(), *MARKS.items()])
 
@@ -30,10 +29,9 @@ def explain(
     """Say what a mark or state of a trial means, and what to do about it."""
     console = make_console()
     for word in words or MEANINGS:
-        name = FORMER.get(word, word)
-        if name not in MEANINGS:
+        if word not in MEANINGS:
             raise PlanError(f"there is no mark or state {word!r}: {did_you_mean(word, MEANINGS)}")
-        meaning = MEANINGS[name]
-        console.print(f"{name}: {meaning.text}", markup=False, highlight=False)
+        meaning = MEANINGS[word]
+        console.print(f"{word}: {meaning.text}", markup=False, highlight=False)
         if meaning.mend:
             console.print(f"  {meaning.mend}", markup=False, highlight=False)

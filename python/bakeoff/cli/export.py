@@ -11,7 +11,9 @@ from bakeoff.errors import LabError, PlanError
 from bakeoff.exporters import EXPORTERS
 from bakeoff.exporters.tables import TABLES
 from bakeoff.plan.messages import did_you_mean
+from bakeoff.report.hidden_rows import HiddenRows
 from bakeoff.store.read import read_run
+from bakeoff.units import plural
 from bakeoff.whole_file import write_whole
 
 ANOTHER = "choose another name with -o, or replace it with --force"
@@ -47,6 +49,13 @@ def export(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
+    with_secrets: Annotated[
+        bool,
+        typer.Option(
+            "--with-secrets",
+            help="Keep passwords and tokens of addresses, commands and events, which are hidden without.",
+        ),
+    ] = False,
 ) -> None:
     """Write a run in the format of another tool or program."""
     if to not in EXPORTERS:
@@ -58,12 +67,12 @@ def export(
     target = output or path.parent / name
     if not printed:
         check_target(path, target, force, exporter.several)
-    run = read_run(path)
+    run = read_run(path) if with_secrets else HiddenRows().run(read_run(path))
     if printed:
         typer.echo(exporter.content(run, table), nl=False)
     elif exporter.several:
         count = _write_files(target, exporter.files(run), force)
-        typer.echo(f"wrote {target}/: {count:,} file{'s' * (count > 1)}")
+        typer.echo(f"wrote {target}/: {plural(count, 'file')}")
     else:
         write_whole(target, exporter.content(run, table), force, ANOTHER)
         typer.echo(f"wrote {target}")

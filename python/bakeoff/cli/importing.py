@@ -8,6 +8,7 @@ import typer
 from bakeoff.cli.complete import one_of
 from bakeoff.errors import PlanError
 from bakeoff.importers import IMPORTERS, importer
+from bakeoff.units import parse_link_speed, plural
 
 MOST_BYTES = 16 << 20
 
@@ -26,6 +27,10 @@ def import_(
         typer.Argument(metavar="NAME=FILE...", help="What the tool printed, and whose figures it has."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN.bakeoff", help="Run file to write.")],
+    link_speed: Annotated[
+        str | None,
+        typer.Option(metavar="SPEED", help="Speed of the network: 1Gbit/s; faster cells are marked as cached."),
+    ] = None,
 ) -> None:
     """Make a run file of what another tool has printed, so that it can be compared and reported.
 
@@ -37,7 +42,7 @@ def import_(
     if tool not in IMPORTERS:
         known = "; ".join(f"{name}: {what}" for name, what in IMPORTERS.items())
         raise PlanError(f"there is no importer for {tool!r}: there is {known}")
-    from bakeoff.importers.as_run import Given, write_import
+    from bakeoff.importers.as_run import Given, unpaired_cells, write_import
 
     read = importer(tool).read
     given = []
@@ -47,8 +52,14 @@ def import_(
             given.append(Given(name, path, read(_text(path))))
         except PlanError as error:
             raise PlanError(f"{path}: {error}") from None
-    trials = write_import(output, given)
-    typer.echo(f"{output}: {trials} trial{'s' * (trials > 1)} of {len({one.contender for one in given})} contenders")
+    try:
+        link_bytes_per_s = None if link_speed is None else parse_link_speed(link_speed)
+    except ValueError as error:
+        raise PlanError(f"--link-speed: {error}") from None
+    trials = write_import(output, given, link_bytes_per_s)
+    typer.echo(f"{output}: {plural(trials, 'trial')} of {plural(len({one.contender for one in given}), 'contender')}")
+    for line in unpaired_cells(given):
+        typer.echo(f"warning: {line}", err=True)
     typer.echo(f"Next: bakeoff compare {output}   |   bakeoff report {output} -o report.html")
 
 

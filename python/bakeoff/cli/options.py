@@ -62,7 +62,7 @@ def with_plan_options(
         )
     ]
     parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
-    parameters += [*(_capacity_parameters() if searches else ()), *_plan_parameters(), *_fleet_parameters()]
+    parameters += [*(_capacity_parameters() if searches else ()), *_plan_parameters(searches), *_fleet_parameters()]
     parameters += _setting_parameters()
     command.__name__, command.__doc__ = verb.__name__, verb.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -84,9 +84,10 @@ def _capacity_parameters() -> Iterator[inspect.Parameter]:
         yield _field_parameter(f"capacity_{name}", name, field, "Capacity")
 
 
-def _plan_parameters() -> Iterator[inspect.Parameter]:
+def _plan_parameters(searches: bool) -> Iterator[inspect.Parameter]:
+    """Of a search but for those that it has itself."""
     for name, field in PLAN_FIELDS.items():
-        if name != "suite":
+        if name != "suite" and not (searches and name in CapacityPlan.model_fields):
             yield _field_parameter(f"plan_{name}", name, field, "Plan")
     yield _parameter(
         "plan_reset",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count, groupby
+from itertools import groupby
 from math import prod
 from pathlib import Path
 from typing import Annotated
@@ -14,12 +14,14 @@ from rich.text import Text
 from bakeoff.cli.complete import run_files
 from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.options import with_plan_options
+from bakeoff.cli.reach import CELL_BLOCKS, advice, single_of, smallest_p
 from bakeoff.cli.run import Calibrate
 from bakeoff.cli.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.errors import PlanError
 from bakeoff.kinds import plan_part, run_part
 from bakeoff.mix import Mix, Rate
+from bakeoff.plan.capacity import LOADS
 from bakeoff.plan.differences import manners_text
 from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.load import PlanInput, placed, resolve_plan
@@ -35,11 +37,10 @@ from bakeoff.run.observer import short_duration
 from bakeoff.run.trust import acting_settings, differences_of
 from bakeoff.store.records import PlannedTrial
 from bakeoff.thresholds import MINIMUM_BLOCKS
-from bakeoff.units import format_duration, format_size
+from bakeoff.units import format_duration, format_size, plural
 from bakeoff.visible import visible
 
 DEFAULT_BLOCKS = BLOCKS["full"]
-CELL_BLOCKS = 13
 MOST_TURNS = 6
 
 
@@ -84,6 +85,7 @@ def plan(
 
         plan_campaign(given, power or (), as_json)
         return
+    given = _held(given)
     known = bool(given.contenders) or given.repeats is not None
     if not known:
         given = replace(given, contenders=_placeholders(given))
@@ -110,7 +112,7 @@ def plan(
         console.print(_trials(resolved))
     console.print("\nWhat so many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
     console.print(_blocks_table(resolved, found))
-    print_line(console, _advice(resolved))
+    print_line(console, advice(resolved))
 
 
 def _as_toml(given: PlanInput, plan: Plan) -> str:
@@ -147,9 +149,19 @@ def typed_acts(given: PlanInput, plan: Plan) -> bool:
     return given.repeats is None and all(("settings", key) in given.flags for key in acting)
 
 
-def smallest_p(blocks: int) -> float:
-    """The smallest p value of a two-sided sign-flip test of so many pairs: 2 / 2^blocks, at most 1."""
-    return min(1.0, 0.5 ** (blocks - 1))
+def _held(given: PlanInput) -> PlanInput:
+    """--objective is that of a search, or beside loads what trials are held to, as `bakeoff run` has it."""
+    typed = given.flags.get(("capacity", "objective"))
+    if typed is None or given.capacity is None or given.capacity.keys() != {"objective"}:
+        return given
+    if not given.settings.keys() & set(LOADS):
+        return given
+    return replace(
+        given,
+        plan={**given.plan, **given.capacity},
+        flags={**given.flags, ("plan", "objective"): typed},
+        capacity=None,
+    )
 
 
 def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
@@ -160,6 +172,7 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
         *(_factors(plan) or _contenders(plan, known)),
         *_fleet(plan),
         *(_mixes(plan) if plan.capacity is None else capacity_lines(plan, plan.capacity)),
+        *([f"each trial is held to {plan.objective}"] if plan.objective else []),
     ]
     if s.clock.operations is not None:
         lines.append(f"each ends after {s.clock.operations:,} operations, or at the latest after {s.length_s:g} s")
@@ -227,13 +240,14 @@ def _around(plan: Plan) -> str:
 
 
 def _mixes(plan: Plan) -> list[str]:
-    from bakeoff.compare.wording import plural  # with NumPy, which the help does without
-
     mixes = plan.settings.mix_values
+    unit = plan_part(plan.kind).unit(plan.settings)
+    made_of = unit.sentence([mix.per_s for mix in mixes if isinstance(mix, Rate)])
     return [
         f"mixes ({mixes[0].unit}): " + ", ".join(map(str, mixes)),
         f"{plan.trials} trials = {plural(len(plan.contenders), 'contender')} x "
         f"{plural(len(mixes), 'mix', 'mixes')} x {plural(plan.blocks, 'block')}",
+        *([made_of.removesuffix(".")] if made_of else []),
     ]
 
 
@@ -255,8 +269,8 @@ def _factors(plan: Plan) -> list[str]:
     number, whole = len(plan.contenders), prod(len(factor.levels) for factor in plan.factors)
     of = f"{number} combinations" if number == whole else f"{number} of {whole} combinations"
     joint = 2**tried - 1 - tried
-    joined = f" and {joint} interaction{'s' * (joint > 1)} of them" if joint else ""
-    effects = f"{tried} main effect{'s' * (tried > 1)}"
+    joined = f" and {plural(joint, 'interaction')} of them" if joint else ""
+    effects = f"{plural(tried, 'main effect')}"
     return [f"factors: {levels}: {of}; tells {effects}{joined}, from pairs inside blocks"]
 
 
@@ -343,54 +357,10 @@ def _blocks_table(plan: Plan, found: Expected) -> Table:
         notes = {
             MINIMUM_BLOCKS: "fewest for a verdict",
             DEFAULT_BLOCKS: "default",
-            CELL_BLOCKS: f"for claims about single {_single(plan)}",
+            CELL_BLOCKS: f"for claims about single {single_of(plan)}",
         }
         note = notes.get(blocks, "no verdict" if blocks < MINIMUM_BLOCKS else "")
         if blocks == plan.blocks:
             note = ", ".join(part for part in ("this plan", note) if part)
         table.add_row(str(blocks), f"{smallest_p(blocks):.3g}", short_duration(once_s + per_block_s * blocks), note)
     return table
-
-
-def _single(plan: Plan) -> str:
-    """What single claims are about: cells, where trials are made of them."""
-    work = plan.settings.work(plan.settings.mix_values[-1])
-    return "mixes" if work is None or not work.cells else "cells"
-
-
-def _advice(plan: Plan) -> str:
-    if len(plan.contenders) < 2:
-        return "One contender: figures only. Name a second one to compare."
-    if plan.blocks < MINIMUM_BLOCKS:
-        return (
-            f"{plan.blocks} blocks give numbers but no verdict: fewer than {MINIMUM_BLOCKS} pairs can "
-            f"never reach p = 0.05. Use --blocks {MINIMUM_BLOCKS} or more."
-        )
-    enough = f"{plan.blocks} blocks are enough for the verdict of the suite"
-    if plan.blocks == MINIMUM_BLOCKS:
-        enough += ", with none to spare: a pair of which one was voided has no verdict"
-    if plan.blocks < CELL_BLOCKS:
-        enough += f"; use --blocks {CELL_BLOCKS} for claims about single {_single(plan)}."
-    else:
-        enough += f" and for single {_single(plan)}."
-    return enough + _lost_trials(plan)
-
-
-def _lost_trials(plan: Plan) -> str:
-    """What pairs with a lost trial need besides, where these blocks are too few for them: they are judged by the
-    sign-flip test alone, whose p values are coarse, and Holm holds the first of them to the level of the last look over
-    all pairs.
-    """
-    from bakeoff.compare.looks import planned_levels  # with NumPy, which the help does without
-
-    number = len(plan.contenders)
-    pairs = number * (number - 1) // 2
-    first = planned_levels(plan.looks or (), plan.boundary)[-1] / pairs
-    if smallest_p(plan.blocks) <= first:
-        return ""
-    needed = next(blocks for blocks in count(plan.blocks) if smallest_p(blocks) <= first)
-    return (
-        f" Not for pairs in which a trial is lost, which are judged by signs alone: their p is at least "
-        f"{smallest_p(plan.blocks):.3g}, and of {pairs} pairs one must reach {first:.2g} (Holm): use --blocks {needed} "
-        "where a contender may fail."
-    )

@@ -1,6 +1,6 @@
 """What is printed when a run ends, however it ends."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -17,12 +17,14 @@ from bakeoff.store.records import DIED, RunRecord
 
 if TYPE_CHECKING:
     from bakeoff.compare.model import Comparison
+    from bakeoff.compare.objective_model import ObjectiveHeld
 
 EXIT_INTERRUPTED = 130
 EXIT_DEFECT = 1
-EXIT_STOPPED = 99
+EXIT_STOPPED = EXIT_MISSED = 99  # a limit was broken; k6 has it for its thresholds
 EXIT_NOTHING_COMPARABLE = 3
 EXIT_CONTENDER_FAILED = 4
+EXIT_UNDECIDED = 5
 
 
 def print_result(path: Path, aa: Sequence[Path] | None = None) -> None:
@@ -51,12 +53,32 @@ def print_result(path: Path, aa: Sequence[Path] | None = None) -> None:
         typer.echo(f"bakeoff: {trial.contender}: {trial.reason}", err=True)
     if stopped:
         raise typer.Exit(EXIT_STOPPED)
+    end_by_objectives([("", found.objective)])
     if nothing := nothing_comparable(found):
         typer.echo(f"bakeoff: nothing is comparable: {nothing}", err=True)
         raise typer.Exit(EXIT_NOTHING_COMPARABLE)
     if failed := failed_contenders(run, found):
         typer.echo(f"bakeoff: {failed}", err=True)
         raise typer.Exit(EXIT_CONTENDER_FAILED)
+
+
+def end_by_objectives(held: Iterable[tuple[str, "ObjectiveHeld | None"]]) -> None:
+    """Name who misses an objective, and who may; ends with the exit code for that. `held` has them by suite, whose
+    name is empty where there is one.
+    """
+    from bakeoff.compare import wording
+
+    code = 0
+    for suite, found in held:
+        if found is None or found.verdict == "met":
+            continue
+        missed = found.verdict == "missed"
+        names = wording.names([each.name for each in found.contenders if each.verdict == found.verdict])
+        told = f"missed by {names}" if missed else f"not decided of {names}"
+        typer.echo(f"bakeoff: {f'{suite}: ' if suite else ''}objective {found.objective}: {told}", err=True)
+        code = EXIT_MISSED if missed or code == EXIT_MISSED else EXIT_UNDECIDED
+    if code:
+        raise typer.Exit(code)
 
 
 def nothing_comparable(found: "Comparison") -> str:

@@ -67,8 +67,12 @@ def run(
 
     `bakeoff run SUITE --help` shows the settings of one suite, those that are given most first.
 
-    Exit codes: 0 measured; 2 refused, in one sentence; 3 measured, but nothing is comparable; 4 measured, and a
-    contender failed; 130 interrupted, with all that was measured kept.
+    With --objective 'p99<=50ms' one contender is enough: the exit code says whether each contender meets it at each
+    load. It is met when every usable trial meets it, and missed when one misses it; failed trials miss it.
+
+    Exit codes: 0 measured, and the objective met; 2 refused, in one sentence; 3 measured, but nothing is comparable;
+    4 measured, and a contender failed; 5 the objective is not decided, as trials are void or too short; 99 the
+    objective is missed; 130 interrupted, with all that was measured kept.
     """
     carry_out(given, output, cluster, trust, calibrate)
 

@@ -3,7 +3,7 @@
 from bakeoff.capacity.judge import GROWTH
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.model import Plan
-from bakeoff.units import format_share
+from bakeoff.units import format_share, plural
 
 
 def capacity_lines(plan: Plan, capacity: CapacityPlan) -> list[str]:
@@ -14,12 +14,13 @@ def capacity_lines(plan: Plan, capacity: CapacityPlan) -> list[str]:
     shares = ", ".join(map(format_share, capacity.shares)) or "none"
     grows = f"; no load meets it under which the queue grows by {format_share(GROWTH)}" if capacity.by == "rate" else ""
     searches = len(plan.contenders) * plan.blocks
+    usual = round(capacity.usual_trials(plan.blocks) / plan.blocks)
     return [
         f"capacity: the highest load that meets {goal}, once for each contender and block (MLRsearch, RFC 9971)",
         f"judged by {times}; what fails or never begins counts as lost: {', '.join(allowed)}{grows}",
         f"searched from {words(capacity.least)} to {words(capacity.most)} at most, until the bounds are "
         f"{format_share(capacity.width)} apart; {capacity.repeats} probes decide on a load",
         f"then measured at shares of what was found: {shares}",
-        f"{searches} searches = {len(plan.contenders)} contenders x {plan.blocks} blocks; each usually has about "
-        f"{capacity.usual_trials} trials, {capacity.most_trials} at most",
+        f"{plural(searches, 'search', 'searches')} = {plural(len(plan.contenders), 'contender')} x "
+        f"{plural(plan.blocks, 'block')}; each usually has about {usual} trials, {capacity.most_trials} at most",
     ]

@@ -94,7 +94,10 @@ def suites_of(runs: Sequence[RunRecord], failed: Sequence[str], notes: Notes) ->
 
 def read_several(paths: Sequence[Path], failed: Sequence[str] = (), notes: Notes = ()) -> RunRecord:
     """The run of these files. Raises RunFileError and PlanError."""
-    return join([read_run(path) for path in paths], failed, notes)
+    from bakeoff.report.hidden_rows import HiddenRows
+
+    hide = HiddenRows()
+    return join([hide.run(read_run(path)) for path in paths], failed, notes)
 
 
 def refuse_for_campaigns(folder: Path, notes: Notes, failed: Sequence[str]) -> None:

@@ -18,6 +18,8 @@ from bakeoff.cli.shares import agents_sheet
 from bakeoff.errors import PlanError
 from bakeoff.redact import hidden
 from bakeoff.report.fit import Sheet, fitted
+from bakeoff.report.hidden_rows import HiddenRows
+from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord, TrialRecord
@@ -60,7 +62,7 @@ def show(
         return
     if path is None:
         raise PlanError("name a run file: bakeoff show RUN.bakeoff")
-    run = read_run(path)
+    run = HiddenRows().run(read_run(path))
     if as_json:
         from bakeoff.exporters.document import document_lines  # loads NumPy
 
@@ -102,7 +104,8 @@ def _print_failed(console: Console, run: RunRecord) -> None:
 
 
 def _print_head(console: Console, run: RunRecord) -> None:
-    from bakeoff.compare.settings import of_single  # takes a moment to load
+    from bakeoff.compare.content import changed_sentences  # takes a moment to load
+    from bakeoff.compare.settings import of_single
 
     missing = f"{len(run.pending)} of {run.trials_planned} trials missing" if run.pending else "it did not end"
     state = "complete" if run.is_complete and run.finished_at else f"not complete, {missing}"
@@ -116,12 +119,8 @@ def _print_head(console: Console, run: RunRecord) -> None:
     ]
     lines += [f"{a.at} {a.contender or 'the plan'}: {a.text}, after {a.blocks_seen} blocks" for a in run.amendments]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
+    lines[2:2] = changed_sentences(run)
     lines += [f"settings of {name} alone: {_plain(own)}" for name, own in of_single(run.plan).items()]
-    if run.upgraded_from is not None:
-        lines.append(
-            f"read from run file version {run.upgraded_from}"
-            + ("" if run.upgraded_from >= 3 else ", which had no seals: whether it is as it was written cannot be seen")
-        )
     for line in (*lines, *_ceilings(run)):
         print_line(console, line)
 
@@ -190,7 +189,7 @@ def _table(run: RunRecord) -> Sheet:
             str(t.mix),
             *([] if rate is None else [_number(rate.extract(t))]),
             *([f"{cells_in(t):,}"] if of_cells else _of_whole(t)),
-            f"{t.errors_total:,}",
+            f"{t.errors_total:,}" if t.figures(Figures).errors_stated else "-",
             f"{t.generator_cpu_us_per_operation:.1f}" if run.imported_from is None else "-",
             " ".join([t.state, *t.marks]),
         )

@@ -81,6 +81,10 @@ class Visible:
         return getattr(self.rich_proxied_file, name)
 
 
+# Those of standard input, output and error that were closed when the command began.
+CLOSED = set[str]()
+
+
 def mend_streams() -> None:
     """Before anything else is opened or printed."""
     _open_what_is_closed()
@@ -100,6 +104,7 @@ def _open_what_is_closed() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number is this one
+            CLOSED.add(name)
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 

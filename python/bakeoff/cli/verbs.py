@@ -29,7 +29,8 @@ VERBS = {
     "show": "List the trials of a run file.",
     "explain": "Say what a mark or state of a trial means, and what to do about it.",
     "compare": "Say which contender is better, by how much, and how sure that is.",
-    "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed.",
+    "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed, or misses "
+    "a limit.",
     "report": "Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text.",
     "verify": "Compute every word and number of a report again, and compare.",
     "challenge": "Measure another contender by the plan of a report, beside those that the report is about.",

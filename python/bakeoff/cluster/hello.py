@@ -9,6 +9,7 @@ from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand, open_files
 from bakeoff.agents.limits import Limits
 from bakeoff.errors import LabError
+from bakeoff.units import plural
 
 # Facts of a machine that make its figures differ, but that one may have chosen: named, not refused.
 NOTED = {"clock source": ("clocksource",), "frequency governor": ("cpu", "governor")}
@@ -124,4 +125,4 @@ def _version(version: str | None) -> str:
 
 
 def _cores(count: int) -> str:
-    return f"{count} core{'' if count == 1 else 's'}"
+    return f"{plural(count, 'core')}"

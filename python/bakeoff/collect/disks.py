@@ -10,10 +10,19 @@ from bakeoff.collect.machine import chosen
 from bakeoff.units import format_size
 
 SECTOR_BYTES = 512  # of /sys/block, whatever the disk has
-# File systems that hold no data of a server.
-PSEUDO = (
-    "autofs bpf binfmt_misc cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs fusectl hugetlbfs mqueue nsfs "
-    "proc pstore ramfs rpc_pipefs securityfs selinuxfs squashfs sysfs tracefs fuse.gvfsd-fuse fuse.portal fuse.snapfuse"
+# File systems that hold data of a server: on disks, over a network, in several parts.
+DATA = (
+    "ext2 ext3 ext4 xfs btrfs zfs f2fs jfs reiserfs bcachefs ocfs2 gfs2 ntfs ntfs3 exfat vfat nfs nfs4 cifs smb3 ceph "
+    "glusterfs lustre beegfs gpfs 9p virtiofs overlay fuse.sshfs fuse.glusterfs fuse.mergerfs fuse.rclone fuse.ceph"
+)
+# Mount options that are documented to change how fast or how durable a file system is.
+OPTIONS = (
+    "rw ro sync async atime noatime relatime strictatime lazytime nodiratime discard nodiscard dirsync data barrier "
+    "nobarrier journal_checksum journal_async_commit commit delalloc nodelalloc stripe inode64 logbufs logbsize "
+    "allocsize sunit swidth noquota compress compress-force ssd nossd space_cache autodefrag nodatacow nodatasum vers "
+    "nfsvers proto rsize wsize hard soft timeo retrans nconnect ac noac acregmin acregmax acdirmin acdirmax "
+    "lookupcache nolock local_lock sec cache actimeo seal sign serverino noserverino nobrl mfsymlinks multichannel "
+    "max_channels direct_io kernel_cache auto_cache trans msize dax"
 )
 PRIVATE = ("/run", "/dev/", "/sys/", "/proc/", "/var/lib/docker/", "/snap/", "/var/lib/containers/")
 MOST_LINES = 40
@@ -75,13 +84,14 @@ def raid(answer: Answer) -> str:
 
 
 def file_systems(answer: Answer) -> str:
-    """`/srv: ext4 (rw,relatime) on /dev/sda1`, without those of the kernel."""
+    """`/srv: ext4 (rw,relatime) on /dev/sda1`: those that hold data, with the options that are listed."""
     told = []
     for line in answer.text("/proc/mounts").splitlines():
         words = [_unescaped(word) for word in line.split(" ")]
-        if len(words) < 4 or words[2] in PSEUDO.split() or words[1].startswith(PRIVATE):
+        if len(words) < 4 or words[2] not in DATA.split() or words[1].startswith(PRIVATE):
             continue
-        told.append(f"{words[1]}: {words[2]} ({words[3]}) on {words[0]}")
+        options = ",".join(each for each in words[3].split(",") if each.partition("=")[0] in OPTIONS.split())
+        told.append(f"{words[1]}: {words[2]} ({options}) on {words[0]}")
     return _lines(told)
 
 

@@ -33,12 +33,21 @@ processors() {
     /^core id/p
     /^$/p' "$root/proc/cpuinfo" | part /proc/cpuinfo 1048576; fi
 }
+# Those that are listed, up to the words for the first process: the others say what is nobody else's.
+kernel_parameters() {
+    [ -r "$root/proc/cmdline" ] || return 0
+    # shellcheck disable=SC2154 # `parameters` is set before these lines.
+    head -c 32768 "$root/proc/cmdline" | tr -s ' \t' '\n\n' | while read -r word; do
+        [ "$word" != -- ] || break
+        case " $parameters " in *" ${word%%=*} "*) printf '%s ' "$word" ;; esac
+    done | part 'kernel parameters'
+}
 hardware() {
     processors
     read_file /proc/meminfo
     read_file /etc/os-release
     read_file /proc/sys/kernel/osrelease
-    read_file /proc/cmdline
+    kernel_parameters
     values "$root"/sys/class/dmi/id/sys_vendor "$root"/sys/class/dmi/id/product_name \
         "$root"/sys/class/dmi/id/bios_vendor "$root"/sys/class/dmi/id/bios_version \
         "$root"/sys/class/dmi/id/bios_date "$root"/sys/hypervisor/type \

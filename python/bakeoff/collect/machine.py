@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 from bakeoff.collect.answer import Answer
+from bakeoff.collect.kernel import kernel_parameters
 
 _CACHE = "/sys/devices/system/cpu/cpu0/cache/"
 _MODES = re.compile(r"\[([^\]]{1,40})\]")
@@ -35,7 +36,7 @@ def operating_system(answer: Answer) -> str:
 
 
 def tuning_hardware(answer: Answer) -> str:
-    """How the processor is allowed to run, what the kernel was started with, its clock and large pages."""
+    """How the processor is allowed to run, listed kernel parameters, its clock and large pages."""
     values = answer.values("values")
     turbo = {"0": "on", "1": "off"}.get(values.get("/sys/devices/system/cpu/intel_pstate/no_turbo", ""), "")
     told = {
@@ -44,7 +45,7 @@ def tuning_hardware(answer: Answer) -> str:
         "SMT": values.get("/sys/devices/system/cpu/smt/control", ""),
         "transparent huge pages": chosen(values.get("/sys/kernel/mm/transparent_hugepage/enabled", "")),
         "clock": values.get("/sys/devices/system/clocksource/clocksource0/current_clocksource", ""),
-        "kernel started with": answer.line("/proc/cmdline"),
+        "kernel parameters": kernel_parameters(answer),
     }
     return "\n".join(f"{name}: {value}" for name, value in told.items() if value)
 

@@ -11,6 +11,7 @@ from bakeoff.collect import disks, machine, network, software
 from bakeoff.collect.answer import Answer, answer_of
 from bakeoff.collect.ask import LONGEST_S, ask
 from bakeoff.collect.files import KNOWN, config_files, is_secret
+from bakeoff.collect.kernel import PARAMETERS
 from bakeoff.collect.own import own_of
 from bakeoff.collect.sysctls import SYSCTLS
 from bakeoff.collect.ways import Way
@@ -45,6 +46,7 @@ def script(config: Sequence[str] = (), root: str = "") -> bytes:
     settings = {
         "root": root,
         "files": " ".join(KNOWN),
+        "parameters": " ".join(PARAMETERS),
         "sysctls": " ".join(name.replace(".", "/") for name in SYSCTLS),
     }
     head = "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.items())

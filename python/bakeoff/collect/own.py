@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass, field
 from typing import Any
 
+from bakeoff.bounded_file import loads_toml
 from bakeoff.collect.answer import LONGEST_LINE, clean, text_of
 from bakeoff.paper.collected import LONGEST, LONGEST_WORD, MOST
 from bakeoff.paper.disclosure import CONTENDER
@@ -45,7 +45,7 @@ def own_of(data: bytes) -> Own:
 
 
 def _table(text: str) -> dict[str, Any]:
-    for read in (json.loads, tomllib.loads):
+    for read in (json.loads, loads_toml):
         try:
             table = read(text)
         except (ValueError, RecursionError):

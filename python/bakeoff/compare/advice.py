@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.compare import wording
+from bakeoff.compare import settings, wording
 from bakeoff.compare.ceiling import ceilings_of
-from bakeoff.compare.cells import cells_of
+from bakeoff.compare.cells import cells_of, unpaired_cells
 from bakeoff.compare.coarse import coarse_advice
 from bakeoff.compare.cold import cold_advice
 from bakeoff.compare.content import facts_of
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.disturbed import crowd
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.fleet_words import busiest, fleet_advice, full_link
 from bakeoff.compare.hung import hung
-from bakeoff.compare.metrics import peak_operations
+from bakeoff.compare.metrics import near_ceiling
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, RunInfo
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.run_advice import blocks_advice, delta_advice, run_advice
 from bakeoff.compare.spread import widest
-from bakeoff.compare.starved import starved
+from bakeoff.compare.starved import starved, unrun
 from bakeoff.compare.steady import STEADY_STATE, steady_advice
 from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.working_set import fits_into_caches
@@ -28,12 +29,12 @@ from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_PAUSED,
     LINK_LIMITED,
-    NEAR_CEILING,
+    OTHER_LOAD,
     OUT_OF_CONNECTIONS,
     STOLEN_TIME,
 )
 from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
 
 FAIRNESS_FLOOR = 0.9
 # Ends of the names of mount options that say where a folder is, not how it is read.
@@ -59,6 +60,10 @@ CEILING_TOO_LOW_ADVICE = (
     "That server shared the processors, or the machine was busier when that was measured, at the start of the run. How "
     "near the generator was to its limit, the use of its processors tells; with nothing beside, the next run does."
 )
+UNRUN_ADVICE = (
+    "Such cells are left out of their blocks, and nobody has lost them. Keep other work off the machine, or give the "
+    "generator cores of its own (`--cores`, `--pin`)."
+)
 STARVED_ADVICE = "Its rates are those of the clients that it served; each such trial, or cell, counts as lost."
 
 
@@ -77,6 +82,7 @@ def advise(
         *run_advice(run, cube, info, contenders),
         *(Advisory(text, STARVED_ADVICE) for text in starved(run)),
         *_one_address(run),
+        *_unpaired(cube),
         *_mounts(run),
         *cold_advice(cube),
         *cube.kind.advice(run),
@@ -88,7 +94,12 @@ def advise(
         advisories += [*_hung(cube, contender), *_contender(cube, contender)]
         advisories += _schedule(cube, contender.name)
     advisories += _fairness(contenders)
-    advisories += [*_waited(contenders), *_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
+    advisories += [
+        *_waited(contenders, run),
+        *_others(cube),
+        *_disturbed(cube),
+        *fits_into_caches(run, list(cube.usable.values())),
+    ]
     advisories += [
         *_spread(cube),
         *delta_advice(run, info),
@@ -108,6 +119,15 @@ def _one_address(run: RunRecord) -> list[Advisory]:
         return []
     told = one_address([each for each in planned if isinstance(each, dict)])
     return [Advisory(f"{text}.", ADVICE) for text in told]
+
+
+def _unpaired(cube: Cube) -> list[Advisory]:
+    """That contenders were not tried in the same cells."""
+    parts = [f"{name} has {alone:,} of {own:,} alone" for name, (alone, own) in unpaired_cells(cube).items()]
+    if not parts:
+        return []
+    text = f"Not all were tried in the same cells: {'; '.join(parts)}. Cells without a counterpart count nowhere."
+    return [Advisory(text, "Measure all of them in the same cells, with the same command.")]
 
 
 def _mounts(run: RunRecord) -> list[Advisory]:
@@ -154,7 +174,7 @@ def _hung(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
     ]
 
 
-def _waited(contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
+def _waited(contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Advisory]:
     """One note of all of them: what else ran on the machine took its time from each."""
     parts: list[str] = []
     for each in (one for one in contenders if one.generator_waited):
@@ -166,10 +186,42 @@ def _waited(contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
     return [
         Advisory(
             f"The load generator waited up to {', '.join(parts)}.",
-            "Give it cores of its own (`--pin` for the generator, `taskset` for servers on the same machine) or a "
-            "machine of its own: its waits are in the response times shown.",
+            _room(run),
         )
     ]
+
+
+def _late_ns(trial: TrialRecord) -> int:
+    """How late the latest machine began, p99."""
+    of_each = [share.late_start_p99_ns or 0 for share in trial.per_agent]
+    return max(trial.generator_late_start.p99_ns or 0, *of_each, 0)
+
+
+def _room(run: RunRecord) -> str:
+    """How the generator gets its own processors, by what was not done yet."""
+    ends = "its waits are in the response times shown."
+    if settings.stored(run.plan).get("pin"):
+        return (
+            "Its threads are bound to cores already, and others ran there: end what else runs (`top`), keep servers of "
+            f"the same machine off these cores (`taskset`), or give it a machine of its own; {ends}"
+        )
+    return (
+        "Give it cores of its own (`--pin` for the generator, `taskset` for servers on the same machine) or a "
+        f"machine of its own: {ends}"
+    )
+
+
+def _others(cube: Cube) -> list[Advisory]:
+    """Who took the processors of the machine that sent load, and how much of them."""
+    marked = [trial for trial in cube.usable.values() if OTHER_LOAD in trial.marks]
+    if not marked or (told := crowd(marked)).others is None:
+        return []
+    who = f", most of it by {wording.names(list(told.names))}" if told.names else ""
+    text = (
+        f"Others took {wording.percent(told.others)} of the processors of the machine that sent load in "
+        f"{len(marked)} of {wording.plural(len(cube.usable), 'trial')}{who}."
+    )
+    return [Advisory(text, "End them, or wait until they are done; `bakeoff doctor` tells when.", first=True)]
 
 
 def _schedule(cube: Cube, name: str) -> list[Advisory]:
@@ -179,10 +231,12 @@ def _schedule(cube: Cube, name: str) -> list[Advisory]:
     out = [trial.starts for trial in trials if OUT_OF_CONNECTIONS in trial.marks and trial.starts is not None]
     advisories = []
     if late:
-        worst_ms = max((trial.generator_late_start.p99_ns or 0) for trial in late) / 1e6
+        # One of several machines may be late, and nothing of it in the percentile of all.
+        worst_ms = max(_late_ns(trial) for trial in late) / 1e6
+        how = f"p99 up to {wording.figures(worst_ms, 3)} ms, which is" if worst_ms else "that is"
         text = (
             f"The load generator itself began late in {len(late)} of {wording.plural(len(trials), 'trial')} of {name}, "
-            f"with connections idle: p99 up to {wording.figures(worst_ms, 3)} ms, which is in the response times shown."
+            f"with connections idle: {how} in the response times shown."
         )
         advice = "Give it cores of its own (`--cores`, `--pin`), or a machine of its own; service times are free of it."
         advisories.append(Advisory(text, advice))
@@ -210,6 +264,8 @@ def _disturbed(cube: Cube) -> list[Advisory]:
             advisories.append(
                 Advisory(text, "The longest response times there may be the generator's own: leave it alone.")
             )
+    if text := unrun(cube):
+        advisories.append(Advisory(text, UNRUN_ADVICE))
     return advisories
 
 
@@ -288,13 +344,6 @@ def _at(trials: list[TrialRecord], cube: Cube) -> str:
 
 
 def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
-    # Above what is no more than a lower bound only trials with busy load threads say that the generator was near.
-    near = {trial.contender for trial in run.trials if NEAR_CEILING in trial.marks}
-    shares = {
-        c.name: peak_operations(run, info, c) / ceiling.operations_per_s
-        for c in contenders
-        if (ceiling := ceilings_of(run).get(c.name)) is not None and (not ceiling.is_floor or c.name in near)
-    }
     return [
         Advisory(
             f"The peak of {name} is {wording.percent(share)} of what the generator asks of a server on loopback that "
@@ -302,8 +351,7 @@ def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, 
             CEILING_ADVICE if share <= 1.0 else CEILING_TOO_LOW_ADVICE,
             first=True,
         )
-        for name, share in shares.items()
-        if share > CEILING_SHARE
+        for name, share in near_ceiling(run, info, contenders).items()
     ]
 
 

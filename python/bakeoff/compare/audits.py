@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bakeoff.compare import settings, wording
@@ -95,8 +95,10 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
     """Every audit over the usable trials of `cube`."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
-    starts = (_starts(run, trials, cube.kind.ends_with_its_starts),) if any(trial.starts for trial in trials) else ()
-    same = (_cells(cube),) if has_cells(trials) else tuple(cube.kind.same_work(run, cube))
+    starts: tuple[Audit, ...] = ()
+    if any(trial.starts for trial in trials):
+        starts = (_starts(run, trials, cube.kind.ends_with_its_starts), _fates(trials))
+    same = (_cells(cube, run.imported_from is None),) if has_cells(trials) else tuple(cube.kind.same_work(run, cube))
     rates = _rates(trials if run.imported_from is None else [], len(trials))
     return (*law, *starts, _counts(trials), _bytes(trials), rates, *same)
 
@@ -147,6 +149,22 @@ def _starts(run: RunRecord, trials: list[TrialRecord], counted: bool) -> Audit:
     what = "starts planned for the window = rate × window, or what the shape of the arrivals has in it"
     rule = f"one start, or one burst; {CHANCE_DEVIATIONS:g} standard deviations of arrivals at random"
     return Audit("Offered starts", what, checked, len(trials) - checked, worst, rule, tuple(bad))
+
+
+def _fates(trials: list[TrialRecord]) -> Audit:
+    """Each start that was planned for a window has one fate, in all and with each machine that sent load."""
+
+    def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
+        of_all = [("all", trial.starts), *((share.agent, share.starts) for share in trial.per_agent)]
+        return [
+            (f"fates ({who})", s.fates.answered + s.fates.failed + s.fates.open + s.never_started, s.offered)
+            for who, s in of_all
+            if s is not None and s.fates is not None
+        ]
+
+    told = [trial for trial in trials if trial.starts is not None and trial.starts.fates is not None]
+    audit = exact("Fates of starts", "offered = answered + failed + still open + never started", told, map(sums, told))
+    return replace(audit, not_applicable=len(trials) - len(told))
 
 
 def exact(
@@ -285,22 +303,29 @@ def _bytes_by_class(trial: TrialRecord, other: TrialRecord) -> dict[str, _Sizes]
     }
 
 
-def _cells(cube: Cube) -> Audit:
-    """The same work for all: each cell has moved whole records only, and the cells are those of the baseline."""
+def _cells(cube: Cube, counted: bool) -> Audit:
+    """The same work for all: each cell has moved whole records only, and the cells are those of the baseline. Bytes
+    that were not `counted` follow from the sizes and prove nothing.
+    """
     bad, worst, checked = [], 0.0, 0
-    for (_, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
+    for (name, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
         sizes = {key_of(cell): _sizes(cell) for cell in cells_of(trial)}
-        wrong = {key: pair for key, pair in sizes.items() if pair is not None and pair[0] != pair[1]}
-        base = cube.usable.get((cube.contenders[0], mix, block))
-        missing = set() if base is None else {key_of(cell) for cell in cells_of(base)} - set(sizes)
+        wrong = {key: pair for key, pair in sizes.items() if counted and pair is not None and pair[0] != pair[1]}
         checked += 1
         worst = max([worst, *(abs(moved / due - 1.0) if due else 1.0 for moved, due in wrong.values())])
         parts = [f"{key[0]}: {moved:,} bytes instead of {due:,}" for key, (moved, due) in list(wrong.items())[:3]]
-        if missing:
-            parts.append(f"{wording.plural(len(missing), 'cell')} of {cube.contenders[0]} were not tried")
+        base = cube.usable.get((cube.contenders[0], mix, block))
+        if base is not None:
+            theirs = {key_of(cell) for cell in cells_of(base)}
+            for missing, whose in ((theirs - set(sizes), cube.contenders[0]), (set(sizes) - theirs, name)):
+                other = name if whose != name else cube.contenders[0]
+                if missing:
+                    parts.append(f"{wording.plural(len(missing), 'cell')} of {whose} not tried by {other}")
         if parts:
             bad.append(deviating(trial, "; ".join(parts)))
-    what = "the bytes of every cell are its transfers × their size, and all contenders tried the same cells"
+    what = "all contenders tried the same cells"
+    if counted:
+        what = f"the bytes of every cell are its transfers × their size, and {what}"
     return Audit("Same content", what, checked, 0, worst, "exact", tuple(bad))
 
 

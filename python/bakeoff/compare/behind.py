@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +17,14 @@ from bakeoff.compare.cube import Cube
 from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import FallsBehind
+from bakeoff.compare.tried import service_tried_ns, tried_ns
 from bakeoff.mix import Mix, Rate
 from bakeoff.stats import median_ranks, queue_growth
 from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import StartsRecord, Summary
+from bakeoff.store.trial_parts import StartsRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.kind import ComparePart
 
 DECIDES = "deciding"
 # Standard deviations by which the number of operations under way may differ between the edges of a window.
@@ -31,18 +36,19 @@ def at_rates(cube: Cube) -> bool:
     return bool(cube.mixes) and isinstance(cube.mixes[0], Rate)
 
 
-def fell_behind(trial: TrialRecord) -> bool:
+def fell_behind(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
     """Whether `trial`, at a rate, answered less than it was offered: by more than 1 %, and by more than what may be
     under way at the one edge of the window and not at the other. Of the turns that wait at the end of the window those
     count by which their queue grew all through it: a pause at the end is a long response time, and no less than that
-    anywhere else.
+    anywhere else. So does one that answers, and puts off what its answers promise.
     """
     starts = trial.starts
     if starts is None or not isinstance(trial.mix, Rate):
         return False
     under_way = trial.operations_per_s * (trial.service.mean_ns or 0.0) / 1e9
     edges = trial.mix.arrivals.slack(starts.offered) + EDGES * math.sqrt(2.0 * under_way)
-    return _unanswered(trial, starts, trial.mix) > (1.0 - keeping_up.KEEPS_UP) * starts.offered + edges
+    allowed = (1.0 - keeping_up.KEEPS_UP) * starts.offered + edges
+    return _unanswered(trial, starts, trial.mix) > allowed or (kind is not None and kind.owes_more(trial))
 
 
 def _unanswered(trial: TrialRecord, starts: StartsRecord, mix: Rate) -> float:
@@ -62,6 +68,17 @@ def answered_per_s(trial: TrialRecord) -> float:
     return trial.starts.answered / trial.window_s
 
 
+def _answered_between(trial: TrialRecord) -> tuple[float, float]:
+    """Turns a second that ended well, and the same with those of the window that were open at its end: of whoever keeps
+    up these are no difference.
+    """
+    per_s, fates = answered_per_s(trial), None if trial.starts is None else trial.starts.fates
+    if fates is None or fell_behind(trial):
+        return per_s, per_s
+    low, high = fates.answered / trial.window_s, (fates.answered + fates.open) / trial.window_s
+    return min(per_s, low), max(per_s, high)
+
+
 def offered_per_s(trial: TrialRecord) -> float:
     """Starts that were planned for the window, a second."""
     if trial.starts is None or trial.window_s <= 0.0:
@@ -77,19 +94,19 @@ def metrics_at_rates(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) ->
     rate = f"{work}/s"
     title = f"{rate[0].upper()}{rate[1:]} answered"
     others = tuple(metric for metric in general if metric.key == "throughput" or metric.unit == "ms")
-    return (
+    metrics = (
         _deciding(run, cube),
-        Metric("rate", title, rate, True, "log", answered_per_s, rate),
+        Metric("rate", title, rate, True, "log", answered_per_s, rate, bounds=_answered_between),
         *others,
-        _service(cube, "service_p50", "Median service time (p50)", "p50_ns"),
-        _service(cube, "service_p99", "99th percentile of service time (p99)", "p99_ns"),
+        _service(cube, "service_p50", "Median service time (p50)", "p50"),
+        _service(cube, "service_p99", "99th percentile of service time (p99)", "p99"),
     )
+    return cube.kind.at_rates(run, metrics)
 
 
 def _service(cube: Cube, key: str, title: str, field: str) -> Metric:
     def milliseconds(trial: TrialRecord) -> float:
-        value = getattr(cube.kind.service(trial), field)
-        return math.nan if value is None else value / 1e6
+        return service_tried_ns(cube.kind, trial, field) / 1e6
 
     return Metric(key, title, "ms", False, "log", milliseconds, title.split(" (")[0].lower())
 
@@ -103,27 +120,14 @@ def _deciding(run: RunRecord, cube: Cube) -> Metric:
     figure = keeping_up.deciding(cube.mixes, ramp_up_s, length_s - ramp_down_s, length_s, bound)
 
     def milliseconds(trial: TrialRecord) -> float:
-        value = _of_offered(trial, cube.kind.response(trial), figure)
-        return math.nan if value is None else value / 1e6
+        return (tried_ns(cube.kind, trial, figure) + cube.kind.waited_ns(trial, figure)) / 1e6
 
     words = keeping_up.words_of(figure)
     of = f" of {cube.kind.responds}" if cube.kind.responds else ""
-    title = f"{words[0].upper()}{words[1:]}{of}, where both keep up"
-    return Metric(
-        DECIDES, title, "ms", False, "log", milliseconds, f"{figure} response time", paired=_paired(milliseconds)
-    )
-
-
-def _of_offered(trial: TrialRecord, times: Summary, figure: str) -> float | None:
-    """A percentile of all that were offered: those that failed lie beyond all answers, and so do those that never
-    started, where it was not counted how long they waited.
-    """
-    starts = trial.starts
-    missing = trial.errors_total + (starts.never_started if starts is not None and not starts.queue else 0)
-    share = missing / max(1, times.count + missing)
-    name = keeping_up.NEXT[figure] if share > keeping_up.MISSING else figure
-    value = getattr(times, f"{name}_ns")
-    return None if value is None else float(value)
+    waits = f", plus {cube.kind.waits_for}" if cube.kind.waits_for else ""
+    title = f"{words[0].upper()}{words[1:]}{of}{waits}, where both keep up"
+    short = f"{figure} response time{waits.replace(', plus', ' plus')}"
+    return Metric(DECIDES, title, "ms", False, "log", milliseconds, short, paired=_paired(milliseconds))
 
 
 def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str, str], PairLogs]:
@@ -132,13 +136,14 @@ def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str
         answer, window over answers.
         """
         times, took = cube.values(milliseconds), 1.0 / cube.values(answered_per_s)
-        behind = cube.values(lambda trial: float(fell_behind(trial))) == 1.0
+        behind = cube.values(lambda trial: float(fell_behind(trial, cube.kind))) == 1.0
         sides = cube.index(baseline), cube.index(contender)
         both = behind[sides[0]] & behind[sides[1]]
         with np.errstate(invalid="ignore", divide="ignore"):
             below, above = (np.log(np.where(both, took[side], times[side])) for side in sides)
         lost = tuple(
-            cube.losses(name) | (behind[side] & ~both) for name, side in zip((baseline, contender), sides, strict=True)
+            cube.losses(name) | (behind[side] & ~both) | (np.isinf(times[side]) & ~both)
+            for name, side in zip((baseline, contender), sides, strict=True)
         )
         return replace(bounded(below, above, (lost[0], lost[1]), higher_is_better=False), instead=both)
 
@@ -181,7 +186,7 @@ def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
             return place
         if key not in cube.usable:
             return None
-        if fell_behind(cube.usable[key]):
+        if fell_behind(cube.usable[key], cube.kind):
             return place
     return len(cube.mixes)
 

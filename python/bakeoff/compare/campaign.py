@@ -22,14 +22,18 @@ from bakeoff.compare.campaign_model import (
     SuiteVerdict,
 )
 from bakeoff.compare.campaign_words import headline
+from bakeoff.compare.caveat import of_suites
 from bakeoff.compare.challenge_campaign import with_challenge
+from bakeoff.compare.factors import NOT_SHOWN
 from bakeoff.compare.factors_model import Effect
 from bakeoff.compare.factors_words import title_words
 from bakeoff.compare.looks import LEVEL, ONLY_LOOK
 from bakeoff.compare.model import Comparison
+from bakeoff.compare.needed import block_lengths_s
+from bakeoff.compare.needed_suites import open_effect, open_pair
 from bakeoff.compare.noise import floor_of
 from bakeoff.compare.noise_model import NoiseFloor
-from bakeoff.compare.pair_model import Endpoint, PairComparison
+from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.ranking import beaten, possible_places, wrong_content
 from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.compare.run import compare_run
@@ -75,7 +79,9 @@ def compare_campaign(
     delta: float | None = None,
 ) -> CampaignComparison:
     """Compare all contenders over all suites. Raises PlanError as `compare_run` does."""
-    suites = tuple(_suite(one, contenders, baseline, delta) for one in measured)
+    # Blocks of suites take turns: none of them ends where the next one of its own suite begins.
+    lengths = block_lengths_s({one.name: one.run for one in measured if one.run is not None})
+    suites = tuple(_suite(one, contenders, baseline, delta, lengths.get(one.name)) for one in measured)
     verdicts = _verdicts(suites)
     overall = _overall(contenders, suites)
     places = _places(contenders, suites, overall)
@@ -93,6 +99,7 @@ def compare_campaign(
         headline=tuple(text for text, _ in sentences),
         headline_kinds=tuple(kind for _, kind in sentences),
         effects=effects,
+        caveat=of_suites({suite.name: suite.comparison for suite in suites if suite.comparison is not None}),
     )
 
 
@@ -133,13 +140,15 @@ def _of_all_suites(read: ChallengedCampaign, measured: Sequence[Measured]) -> li
     return [known.get(suite.name) or Measured(suite.name, suite.weight, None, suite.left_out) for suite in read.suites]
 
 
-def _suite(one: Measured, contenders: Sequence[str], baseline: str | None, delta: float | None) -> SuiteResult:
+def _suite(
+    one: Measured, contenders: Sequence[str], baseline: str | None, delta: float | None, block_s: float | None
+) -> SuiteResult:
     if one.run is None or not one.run.trials:
         return SuiteResult(one.name, one.weight, None, one.missing or "nothing of it was measured yet")
     there, dead = [contender.name for contender in one.run.contenders], absent_of(one.run)
     known = baseline if baseline in there else None
     absent = {name: dead.get(name, "it takes no part in it") for name in contenders if name not in there}
-    comparison = _in_folder(compare_run(one.run, known, delta, noise=one.noise), one.folder)
+    comparison = _in_folder(compare_run(one.run, known, delta, noise=one.noise, block_s=block_s), one.folder)
     planned = tuple(name for name in absent if name in dead)
     return SuiteResult(one.name, one.weight, comparison, one.missing, absent, planned)
 
@@ -178,14 +187,14 @@ def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
     """The verdict of each suite and pair, with Holm over all of these. Within a suite Holm has counted its pairs; here
     it counts them all together from the start.
     """
-    ends = [(suite.name, pair, pair.primary) for suite, one in _compared(suites) for pair in one.pairs]
+    ends = [(suite.name, one, pair) for suite, one in _compared(suites) for pair in one.pairs]
     floors = [floor_of(one, pair.primary.blocks) for _, one in _compared(suites) for pair in one.pairs]
     times = [_times(one) for _, one in _compared(suites) for _ in one.pairs]
-    p_values = holm([end.p_t * by for (_, _, end), by in zip(ends, times, strict=True)])
-    q_values = holm([end.p_equivalence_adjusted * by for (_, _, end), by in zip(ends, times, strict=True)])
+    p_values = holm([pair.primary.p_t * by for (_, _, pair), by in zip(ends, times, strict=True)])
+    q_values = holm([pair.primary.p_equivalence_adjusted * by for (_, _, pair), by in zip(ends, times, strict=True)])
     return tuple(
-        _verdict(suite, pair, end, float(p), float(q), len(ends), floor)
-        for (suite, pair, end), p, q, floor in zip(ends, p_values, q_values, floors, strict=True)
+        _verdict(suite, one, pair, float(p), float(q), len(ends), floor)
+        for (suite, one, pair), p, q, floor in zip(ends, p_values, q_values, floors, strict=True)
     )
 
 
@@ -195,12 +204,18 @@ def _times(one: Comparison) -> float:
 
 
 def _verdict(
-    suite: str, pair: PairComparison, end: Endpoint, p: float, q: float, family: int, floor: float
+    suite: str, one: Comparison, pair: PairComparison, p: float, q: float, family: int, floor: float
 ) -> SuiteVerdict:
-    kind, winner, text = end.verdict.kind, end.verdict.winner, end.verdict.text
+    end = pair.primary
+    kind, winner, text, why = end.verdict.kind, end.verdict.winner, end.verdict.text, end.verdict.why
     if _is_lost(kind, p, q):
-        text = f"inconclusive: {NOT_ALONE[kind]}, not after Holm over {family}"
+        why = f"{NOT_ALONE[kind]}, not after Holm over {family}"
+        # What lies so near to the margin no number of blocks makes larger.
+        text = f"inconclusive: {why}"
+        text = text if kind == "near_margin" else open_pair(end, one, family, "inconclusive", why)
         kind, winner = "inconclusive", None
+    elif kind == "inconclusive":
+        text = open_pair(end, one, family, "inconclusive", why)
     ends = end.ratio, end.low, end.high
     return SuiteVerdict(suite, pair.baseline, pair.contender, *ends, p, q, kind, winner, text, floor)
 
@@ -213,25 +228,29 @@ def _is_lost(kind: str, p: float, q: float) -> bool:
 def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
     """What factors do in each suite, with Holm over the effects of all suites together."""
     told = [
-        (suite.name, effect, _times(one))
+        (suite.name, one, effect)
         for suite, one in _compared(suites)
         if one.factors is not None
         for effect in one.factors.effects
         if effect.estimated
     ]
-    p_values = holm([effect.p_t * times for _, effect, times in told])
-    q_values = holm([effect.p_equivalence * times for _, effect, times in told])
+    p_values = holm([effect.p_t * _times(one) for _, one, effect in told])
+    q_values = holm([effect.p_equivalence * _times(one) for _, one, effect in told])
     return tuple(
-        _effect(suite, effect, float(p), float(q), len(told))
-        for (suite, effect, _), p, q in zip(told, p_values, q_values, strict=True)
+        _effect(suite, one, effect, float(p), float(q), len(told))
+        for (suite, one, effect), p, q in zip(told, p_values, q_values, strict=True)
     )
 
 
-def _effect(suite: str, effect: Effect, p: float, q: float, family: int) -> SuiteEffect:
+def _effect(suite: str, one: Comparison, effect: Effect, p: float, q: float, family: int) -> SuiteEffect:
     kind, text = effect.verdict.kind, effect.verdict.text
     if _is_lost(kind, p, q):
         text = text.partition(";")[0]  # what follows is about how large it is
-        kind, text = "inconclusive", f"{text} in this suite alone, not after Holm over {family}"
+        text = f"{text} in this suite alone, not after Holm over {family}"
+        text = text if kind == "near_margin" else open_effect(effect, one, family, text, "")
+        kind = "inconclusive"
+    elif kind == "inconclusive":
+        text = open_effect(effect, one, family, NOT_SHOWN, effect.verdict.why)
     return SuiteEffect(suite, title_words(effect), effect.ratio, effect.low, effect.high, p, q, kind, text)
 
 

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bakeoff.compare.caveat_model import SuiteCaveat
 from bakeoff.compare.challenge_model import CampaignChallenge
 from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
@@ -132,6 +133,8 @@ class CampaignComparison:
     effects: tuple[SuiteEffect, ...] = ()
     # Where it challenges a report.
     challenge: CampaignChallenge | None = None
+    # The weightiest caveat of its suites.
+    caveat: SuiteCaveat | None = None
 
     @property
     def winner(self) -> str | None:
@@ -140,12 +143,13 @@ class CampaignComparison:
         return first[0] if first and len(self.contenders) > 1 else None
 
     def result(self) -> tuple[str, ...]:
-        """The sentences to read when only a few are read: the order, behind who could not be measured, where contenders
-        were not asked alike, and of a challenge who and what is not in it.
+        """The sentences to read when only a few are read: the order, behind who could not be measured, and where
+        contenders were not asked alike; of a challenge how the challenger did, and who and what is not in it.
         """
         first = next((at for at, kind in enumerate(self.headline_kinds) if kind != "withheld"), 0)
-        challenged = () if self.challenge is None else self.headline[-1:]
-        return (*self.headline[: first + 1], *told_in(self.headline), *challenged)
+        begins = () if self.challenge is None else self.challenge.begins
+        challenged = (text for text in self.headline[first + 1 :] if begins and text.startswith(begins))
+        return (*self.headline[: first + 1], *challenged, *told_in(self.headline))
 
     @property
     def whole(self) -> bool:

@@ -1,4 +1,4 @@
-"""The result over all suites in sentences: who is missing first, then the order, then each suite."""
+"""The result over all suites in sentences: who is missing first, then the order and the ratios, then each suite."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 from bakeoff.compare import wording
 from bakeoff.compare.campaign_model import OverallPair, OverallPlace, SuiteEffect, SuiteResult, SuiteVerdict
+from bakeoff.compare.challenge_words import FIRST
 from bakeoff.compare.manners_model import told_in
+from bakeoff.compare.model import Comparison
 from bakeoff.compare.ranking_model import DISQUALIFIED
+from bakeoff.compare.turns import TURNS
 
 Told = tuple[str, str]
 """A sentence, and the kind of verdict that it states."""
+# All pairs of three and four contenders are told; of more those with the baseline, up to so many.
+FEW_PAIRS, MOST_PAIRS = 6, 8
 
 
 def headline(
@@ -24,11 +29,21 @@ def headline(
     """Each with its kind."""
     sentences = [(text, "withheld") for suite in suites for text in _dead(suite)]
     sentences.append(_order_sentence(contenders, suites, overall, places))
-    sentences += [_suite_sentence(suite, verdicts) for suite in suites if suite.comparison is not None]
+    winner = next((place.contender for place in places if place.first == place.last == 1), None)
+    sentences += _over_all(contenders, overall, winner)
+    sentences += [
+        text for suite in suites if suite.comparison is not None for text in _suite_sentences(suite, verdicts)
+    ]
     sentences += [(f"{suite.name}: {suite.missing}.", "withheld") for suite in suites if suite.missing]
     measured = [(suite.name, suite.comparison) for suite in suites if suite.comparison is not None]
-    sentences += [(f"{name}: {text}", "") for name, found in measured for text in told_in(found.headline)]
+    sentences += [(f"{name}: {text}", "") for name, found in measured for text in _told_too(found)]
     return sentences + _told_of(effects)
+
+
+def _told_too(found: Comparison) -> list[str]:
+    """What belongs to the result of a suite whoever reads it: how contenders were asked, and where the order turns."""
+    turns = zip(found.headline, found.headline_kinds, strict=True)
+    return [*told_in(found.headline), *(text for text, kind in turns if kind == TURNS)]
 
 
 def _dead(suite: SuiteResult) -> list[str]:
@@ -83,14 +98,62 @@ def weights_of(suites: Sequence[SuiteResult]) -> str:
     return "weights " + ", ".join(f"{suite.name} {suite.weight:g}" for suite in suites)
 
 
-def _suite_sentence(suite: SuiteResult, verdicts: Sequence[SuiteVerdict]) -> Told:
-    assert suite.comparison is not None
+def _suite_sentences(suite: SuiteResult, verdicts: Sequence[SuiteVerdict]) -> list[Told]:
+    """What was lost in a suite and who met its objective, then each pair with its ratio and interval."""
+    found = suite.comparison
+    assert found is not None
+    told = list(zip(found.headline, found.headline_kinds, strict=True))
+    first = [(f"{suite.name}: {text}", kind) for text, kind in told if kind in FIRST]
     own = [verdict for verdict in verdicts if verdict.suite == suite.name]
-    if len(own) == 1 and own[0].text.startswith("inconclusive: "):
-        one = own[0]
-        ratio = f"{wording.ratio(one.ratio, one.low, one.high)} ({wording.interval(one.low, one.high)})"
-        return f"{suite.name}: {one.contender} ÷ {one.baseline} {ratio}, {one.text}.", one.kind
-    return f"{suite.name}: {suite.comparison.headline[0]}", suite.comparison.headline_kinds[0]
+    if not own:
+        text, kind = next(((text, kind) for text, kind in told if kind not in FIRST), ("", ""))
+        return [*first, (f"{suite.name}: {text}", kind)] if text else first
+    chosen = _chosen(own, found.run.baseline)
+    rest = f"; {wording.plural(len(own) - len(chosen), 'more pair')} in the table" if len(own) > len(chosen) else ""
+    parts = "; ".join(f"{_pair(one, found)}, {one.text}" for one in chosen)
+    kinds = {one.kind for one in own}
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    return [*first, (f"{suite.name}, {_decides(found)}: {parts}{rest}.", kind)]
+
+
+def _decides(found: Comparison) -> str:
+    """What the ratios are of, and that less is better where it is."""
+    end = found.pairs[0].primary
+    title = end.title[0].lower() + end.title[1:] if end.title[1:2].islower() else end.title
+    return title if end.higher_is_better else f"{title} (less is better)"
+
+
+def _chosen(own: Sequence[SuiteVerdict], baseline: str) -> list[SuiteVerdict]:
+    """The pairs that a sentence tells: all of few, of many those with the baseline."""
+    with_baseline = [one for one in own if baseline in (one.baseline, one.contender)]
+    return list(own) if len(own) <= FEW_PAIRS else with_baseline[:MOST_PAIRS]
+
+
+def _pair(one: SuiteVerdict, found: Comparison) -> str:
+    """ "red ÷ blue 1.31× (1.30–1.31)"; who lost every pair has no ratio."""
+    ends = (pair.primary for pair in found.pairs if (pair.baseline, pair.contender) == (one.baseline, one.contender))
+    lost = next(end.all_lost for end in ends)
+    name = f"{one.contender} ÷ {one.baseline}"
+    return f"{name}: {lost} lost all of its trials" if lost else f"{name} {_reach(one.ratio, one.low, one.high)}"
+
+
+def _reach(ratio: float, low: float, high: float) -> str:
+    interval = wording.interval(low, high)
+    return wording.ratio(ratio, low, high) + ("" if interval == wording.MISSING else f" ({interval})")
+
+
+def _over_all(contenders: Sequence[str], overall: Sequence[OverallPair], winner: str | None) -> list[Told]:
+    """How far apart they are over all suites, where the sentence of the order does not say so."""
+    if not overall or (winner is not None and len(contenders) == 2):
+        return []
+    first = overall[0].baseline
+    chosen = list(overall) if len(overall) <= FEW_PAIRS else [one for one in overall if one.baseline == first]
+    parts = [
+        f"{one.contender} ÷ {one.baseline} {_reach(one.ratio, one.low, one.high)}"
+        + ("" if one.winner else ", not certain")
+        for one in chosen[:MOST_PAIRS]
+    ]
+    return [(f"Over all suites, above 1 is better: {'; '.join(parts)}.", "")]
 
 
 def _told_of(effects: Sequence[SuiteEffect]) -> list[Told]:

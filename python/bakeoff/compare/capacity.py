@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from bakeoff.compare import wording
-from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison, ContenderCapacity, LeastLoad, SearchOutcome
+from bakeoff.compare.capacity_model import (
+    CAPACITY,
+    CapacityComparison,
+    ContenderCapacity,
+    LeastLoad,
+    SearchOutcome,
+    ShareHeld,
+)
 from bakeoff.compare.cube import UNPAIRED, Cube, alike, build_cube, machines_of, usual_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import shown
@@ -20,7 +27,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import LeftOut
 from bakeoff.compare.pair_model import Gate, PairComparison
 from bakeoff.compare.pairs import compare_pairs
-from bakeoff.mix import OfCapacity
+from bakeoff.mix import Mix, OfCapacity
 from bakeoff.stats import geometric_interval
 from bakeoff.store.records import (
     AT_LEAST,
@@ -38,6 +45,8 @@ from bakeoff.store.records import (
 )
 
 WHOLE = OfCapacity(1.0)
+# At this share of a capacity noise of the capacity decides nothing.
+WELL_BELOW = 0.9
 
 
 def at_share(trial: TrialRecord, share: float) -> OfCapacity:
@@ -147,6 +156,26 @@ class CapacityJudge(Judge):
     """A capacity that a generator, or a bound of the plan, cut off is the least that a contender carries."""
 
     searches: dict[str, tuple[SearchRecord, ...]] = field(default_factory=dict)
+    held: dict[str, tuple[ShareHeld, ...]] = field(default_factory=dict)
+
+    def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
+        gates = super()._gates(leader, follower, mixes, alike)
+        return [*gates, *self._unconfirmed(leader, True), *self._unconfirmed(follower, alike)]
+
+    def _unconfirmed(self, name: str, ahead: bool) -> list[Gate]:
+        """Whoever is fast in the probes of its search, and fails most trials well below what was found, does not carry
+        that.
+        """
+        failed = [each for each in self.held.get(name, ()) if 2 * each.met <= each.trials]
+        if not failed:
+            return []
+        least = failed[0]
+        text = (
+            f"the capacity of {name} is not confirmed: at {wording.percent(least.share)} of it {name} missed the "
+            f"objective in {least.trials - least.met} of {wording.plural(least.trials, 'trial')}"
+        )
+        red = ahead and least.share <= WELL_BELOW
+        return [Gate("not confirmed", "red" if red else "amber", text, name)]
 
     def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         searches = [search for search in self.searches.get(name, ()) if search.outcome == AT_LEAST]
@@ -163,19 +192,35 @@ class CapacityJudge(Judge):
         return []
 
 
-def capacity_metric(unit: str) -> Metric:
-    """The load that met the objective."""
+def capacity_metric(unit: str, missed: Mapping[tuple[str, int], float] | None = None) -> Metric:
+    """The load that met the objective. The capacity lies between it and the lowest that `missed` it, by contender and
+    block: the step between them is part of what is not known.
+    """
 
     def load(trial: TrialRecord) -> float:
         return trial.mix.of.x if isinstance(trial.mix, OfCapacity) and trial.mix.of is not None else math.nan
 
-    return Metric(CAPACITY, "Capacity", unit, True, "log", load, unit)
+    def between(trial: TrialRecord) -> tuple[float, float]:
+        met = load(trial)
+        return met, max(met, (missed or {}).get((trial.contender, trial.block), met))
+
+    return Metric(CAPACITY, "Capacity", unit, True, "log", load, unit, bounds=between)
+
+
+def missed_loads(run: RunRecord) -> dict[tuple[str, int], float]:
+    """The lowest load of each search that did not meet the objective."""
+    by_order = {trial.order: trial for trial in run.trials}
+    return {
+        (search.contender, search.block): trial.mix.x
+        for search in run.searches
+        if search.missed is not None and (trial := by_order.get(search.missed)) is not None
+    }
 
 
 def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str) -> tuple[PairComparison, ...]:
     """The verdicts about capacities, by the statistics of any run."""
     judge = capacity_judge(run, baseline, like)
-    return compare_pairs(judge.cube, (capacity_metric(unit),), judge)
+    return compare_pairs(judge.cube, (capacity_metric(unit, missed_loads(run)),), judge)
 
 
 def capacity_judge(run: RunRecord, baseline: str, like: Judge) -> CapacityJudge:
@@ -183,7 +228,8 @@ def capacity_judge(run: RunRecord, baseline: str, like: Judge) -> CapacityJudge:
     cube = build_cube(found_view(run), baseline)
     searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
     same = {field.name: getattr(like, field.name) for field in fields(like)}
-    return CapacityJudge(**{**same, "cube": cube, "searches": searches})
+    held = {name: _shares(run, name) for name in cube.contenders}
+    return CapacityJudge(**{**same, "cube": cube, "searches": searches, "held": held})
 
 
 def joined(capacities: tuple[PairComparison, ...], shares: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:
@@ -218,21 +264,36 @@ def _contender(run: RunRecord, name: str, by_order: dict[int, TrialRecord], leve
     searches = [search for search in run.searches if search.contender == name]
     outcomes = tuple(_outcome(run, search, by_order) for search in searches)
     counts = Counter(search.outcome for search in searches)
-    known = [outcome.met for outcome in outcomes if outcome.outcome not in (DIED, NONE)]
-    mean = geometric_interval(known, level)
+    found = [outcome for outcome in outcomes if outcome.outcome not in (DIED, NONE)]
+    mean = geometric_interval([outcome.met for outcome in found], level)
+    # The capacity lies between what met the objective and what missed it.
+    above = geometric_interval([o.met if math.isnan(o.missed) else o.missed for o in found], level)
     return ContenderCapacity(
         name=name,
         blocks=mean.blocks,
         capacity=mean.centre,
         low=shown(mean.low, mean.blocks),
-        high=shown(mean.high, mean.blocks),
+        high=shown(above.high, mean.blocks),
         at_least=counts[AT_LEAST],
         none=counts[NONE],
         died=counts[DIED],
         unsettled=counts[UNSETTLED],
         searches=outcomes,
         least=next((_least(search, by_order) for search in searches if search.outcome == NONE), None),
+        shares=_shares(run, name),
     )
+
+
+def _shares(run: RunRecord, name: str) -> tuple[ShareHeld, ...]:
+    """What came of the shares up to the capacity, rising."""
+    met: dict[float, list[bool]] = {}
+    for trial in run.trials:
+        judged = trial.judged
+        if trial.contender != name or trial.purpose != SHARE or trial.share is None or trial.share > 1.0:
+            continue
+        if judged is not None and trial.state in ("ok", "failed") and (judged.met or not judged.limit):
+            met.setdefault(trial.share, []).append(judged.met)
+    return tuple(ShareHeld(share, sum(each), len(each)) for share, each in sorted(met.items()))
 
 
 def _outcome(run: RunRecord, search: SearchRecord, by_order: dict[int, TrialRecord]) -> SearchOutcome:

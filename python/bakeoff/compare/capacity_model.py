@@ -37,6 +37,15 @@ class LeastLoad:
 
 
 @dataclass(frozen=True)
+class ShareHeld:
+    """How many of the trials at this share of what was found met the objective."""
+
+    share: float
+    met: int
+    trials: int
+
+
+@dataclass(frozen=True)
 class ContenderCapacity:
     """The capacity of one contender: the geometric mean of the `blocks` that found one, and its interval, NaN under
     six. In `at_least` blocks something else was the limit; in `none` no load met the objective, in `died` it died, and
@@ -54,6 +63,13 @@ class ContenderCapacity:
     unsettled: int
     searches: tuple[SearchOutcome, ...]
     least: LeastLoad | None
+    # Up to the capacity itself; trials that were voided, or whose generator was the limit, are not among them.
+    shares: tuple[ShareHeld, ...] = ()
+
+    @property
+    def unconfirmed(self) -> ShareHeld | None:
+        """The lowest share at which the objective was missed, though all that was found should have met it."""
+        return next((each for each in self.shares if each.met < each.trials), None)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,18 @@ def capacity_text(c: ContenderCapacity, unit: str) -> str:
     if not c.blocks:
         return "none found"
     least = "at least " if c.at_least else ""
-    interval = "" if math.isnan(c.low) else f" (95 % {wording.rate(c.low)} – {wording.rate(c.high)})"
-    return f"{least}{wording.rate(c.capacity)} {unit}{interval}"
+    interval = "" if math.isnan(c.low) else f"95 % {wording.rate(c.low)} – {wording.rate(c.high)}"
+    beside = "; ".join(filter(None, (interval, unconfirmed(c))))
+    return f"{least}{wording.rate(c.capacity)} {unit}" + (f" ({beside})" if beside else "")
+
+
+def unconfirmed(c: ContenderCapacity) -> str:
+    """ "not confirmed: at 85 % it failed in 2 of 6"; empty where each share was met in each trial."""
+    missed = c.unconfirmed
+    if missed is None:
+        return ""
+    failed = missed.trials - missed.met
+    return f"not confirmed: at {wording.percent(missed.share)} it failed in {failed} of {missed.trials}"
 
 
 def _searches(c: ContenderCapacity) -> str:
@@ -68,11 +78,16 @@ def term_name(term: TermRecord) -> str:
     return term.term.partition("<")[0].partition(">")[0]
 
 
+def is_share(term: TermRecord) -> bool:
+    """Whether it comes to a share: of `visible errors` as of `errors`."""
+    return term_name(term).split(" ")[-1] in OF_SHARES
+
+
 def term_value(term: TermRecord) -> str:
     """What it came to: `12.3 ms`, `0.4 %`."""
     if term.value is None:
         return "beyond all that was answered"
-    if term_name(term) in OF_SHARES:
+    if is_share(term):
         return wording.percent(term.value)
     return f"{wording.figures(term.value / 1e6)} ms"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bakeoff.store.records import CEILING, CEILING_WHY_NOT, CEILINGS, RunRecord
+from bakeoff.store.records import CEILING_WHY_NOT, CEILINGS, RunRecord
 from bakeoff.thresholds import is_ceiling
 
 
@@ -35,13 +35,10 @@ def ceilings_of(run: RunRecord) -> Mapping[str, Ceiling]:
     server.
     """
     told = run.environment.get(CEILINGS)
-    if isinstance(told, dict):
-        known = {c.name: _read(told.get(c.name)) for c in run.contenders}
-        return {name: ceiling for name, ceiling in known.items() if ceiling is not None}
-    words = run.environment.get(CEILING)
-    if run.null_operations_per_s is None or not isinstance(words, str):
+    if not isinstance(told, dict):
         return {}
-    return dict.fromkeys((c.name for c in run.contenders), Ceiling(run.null_operations_per_s, words))
+    known = {c.name: _read(told.get(c.name)) for c in run.contenders}
+    return {name: ceiling for name, ceiling in known.items() if ceiling is not None}
 
 
 def unmeasured_ceilings(run: RunRecord) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bakeoff.compare.cell_model import CacheRule, CacheUntold, CacheZone
 from bakeoff.compare.cell_words import size
-from bakeoff.compare.cells import CellArray
+from bakeoff.compare.cells import CellArray, CellKey
 
 # A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
 CACHE_FALL, LEVEL = 3.0, 1.6
@@ -36,13 +36,17 @@ def _rules(array: CellArray, contender: int) -> list[CacheRule]:
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(array.rates[contender])
     columns: dict[str, dict[float, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
+    cached = {array.keys[at] for side, at in array.cached if side == contender}
     for at, (test, file, record) in enumerate(array.keys):
         row = logs[at][np.isfinite(logs[at])]
         if file and record and row.size:
             columns[test][record / 1024.0][file / 1024.0] = float(row.mean())
     alike: dict[tuple[tuple[tuple[float, float], Ends | str], ...], list[tuple[str, list[float]]]] = defaultdict(list)
     for test, by_record in columns.items():
-        found = {record: _fall(by_file) for record, by_file in by_record.items()}
+        found = {
+            record: _unless_cached(_fall(by_file), [file for file in by_file if _key(test, file, record) in cached])
+            for record, by_file in by_record.items()
+        }
         stretches = _stretches({record: told if isinstance(told, str) else told[0] for record, told in found.items()})
         falls = [
             _median([told[1] for record, told in found.items() if not isinstance(told, str) and low <= record <= high])
@@ -99,6 +103,20 @@ def _fall(by_file: Mapping[float, float]) -> tuple[Ends, float] | str:
         low -= 1
     weak = tuple(sizes[high[-1] + 1 : low])
     return (sizes[high[-1]], weak, sizes[low], low < len(levels) - 1), math.exp(top - bottom)
+
+
+def _key(test: str, file_kib: float, record_kib: float) -> CellKey:
+    return test, round(file_kib * 1024), round(record_kib * 1024)
+
+
+def _unless_cached(told: tuple[Ends, float] | str, cached: Sequence[float]) -> tuple[Ends, float] | str:
+    """A fall behind which a cache still served files, by what disk or wire carried, is not where caching ends."""
+    if isinstance(told, str) or not cached or max(cached) < told[0][2]:
+        return told
+    return (
+        f"rates fall by {told[1]:.2g} times, but files of {size(max(cached))} came from a cache as well, by what disk, "
+        "wire or link can have carried"
+    )
 
 
 def _median(values: Sequence[float]) -> float:

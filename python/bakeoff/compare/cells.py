@@ -10,15 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.file_weights import FileWeights
-from bakeoff.compare.lost import ENOUGH, STARVED_SHARE, PairLogs, bounded, clients_words
+from bakeoff.compare.lost import ENOUGH, PairLogs, bounded, clients_words
 from bakeoff.compare.model import Lost
 from bakeoff.mix import Mix
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.thresholds import MOST_WAITED, STARVED_SHARE
 
-# A client of a cell that all others ended in less time may only have woken up late.
+# In less time than this one hiccup of any sort is all of the cell.
 LATE_S = 0.1
 
 CellKey = tuple[str, int | None, int | None]
@@ -81,11 +83,29 @@ def is_empty(cell: CellFigures) -> bool:
 
 
 def idle_clients(cell: CellFigures) -> tuple[int, ...]:
-    """The clients that got nothing, or next to nothing, of a cell in which the others were served; by position.
-
-    As in a whole trial, few operations say nothing, nor does a cell that is over before a late client has woken up:
-    that is this machine's doing.
+    """The clients to whom the contender gave nothing, or next to nothing, of a cell in which it served others; by
+    position. As in a whole trial, few operations say nothing, nor does a cell that is over at once.
     """
+    return tuple(client for client in _without_work(cell) if not _waited(cell, client))
+
+
+def unrun_clients(cell: CellFigures) -> tuple[int, ...]:
+    """The clients that did (next to) nothing in a cell because the generator's threads for them did not run for most of
+    it; by position.
+    """
+    return tuple(client for client in _without_work(cell) if _waited(cell, client))
+
+
+def is_unrun(cell: CellFigures) -> bool:
+    """The generator did not give all clients their time in this cell, which the contender did not lose: no result."""
+    return bool(unrun_clients(cell)) and not is_lost(cell)
+
+
+def _waited(cell: CellFigures, client: int) -> bool:
+    return client < len(cell.waited_shares) and cell.waited_shares[client] > MOST_WAITED
+
+
+def _without_work(cell: CellFigures) -> tuple[int, ...]:
     moved = [moved_bytes for moved_bytes, _ in cell.per_client]
     if cell.skipped or len(moved) < 2 or (cell.operations or 0) < ENOUGH * len(moved):
         return ()
@@ -106,8 +126,10 @@ def is_lost(cell: CellFigures) -> bool:
 
 
 def rate_of(cell: CellFigures) -> float:
-    """KiB/s; NaN for a cell that was skipped, that delivered damaged records, or that has no rate."""
-    if cell.skipped or cell.damaged or not cell.rate_kib_s:
+    """KiB/s; NaN for a cell that was skipped, that delivered damaged records, in which the generator did not run, or
+    that has no rate.
+    """
+    if cell.skipped or cell.damaged or not cell.rate_kib_s or is_unrun(cell):
         return math.nan
     return cell.rate_kib_s
 
@@ -138,6 +160,8 @@ def cell_array(cube: Cube, mix: Mix) -> CellArray:
                 lost[at[0], at[1], b] = True
             elif cell.skipped:
                 skipped[at] = cell.skipped
+            elif is_unrun(cell):
+                skipped[at] = f"the load generator did not run for {unrun_words(cell)}"
             elif cell.damaged:
                 void[at] = f"{cube.contenders[c]} gave back {cell.damaged:,} damaged records"
             cached[at] += cell.cached is True
@@ -166,6 +190,15 @@ def common_cells(run: RunRecord, usable: Iterable[TrialRecord]) -> frozenset[Cel
     names = [contender.name for contender in run.contenders if number[contender.name]]
     keys = {key for _, key in seen}
     return frozenset(key for key in keys if all(2 * seen[name, key] >= number[name] for name in names))
+
+
+def unpaired_cells(cube: Cube) -> dict[str, tuple[int, int]]:
+    """By contender: how many of its cells not all contenders with usable trials have tried, and of how many."""
+    tried: dict[str, set[CellKey]] = {}
+    for (name, _, _), trial in cube.usable.items():
+        tried.setdefault(name, set()).update(map(key_of, cells_of(trial)))
+    common = set.intersection(*tried.values()) if tried else set()
+    return {name: (len(own - common), len(own)) for name, own in tried.items() if own - common}
 
 
 def mean_rate(trial: TrialRecord, keys: frozenset[CellKey], weights: FileWeights | None = None) -> float:
@@ -242,6 +275,13 @@ def _why_lost(cell: CellFigures) -> str:
     if is_empty(cell):
         return "no transfer ended in its time"
     return f"{clients_words(idle_clients(cell), len(cell.per_client))} got (next to) nothing"
+
+
+def unrun_words(cell: CellFigures) -> str:
+    """ "client 1 of 2 for 98 % of its time"."""
+    unrun = unrun_clients(cell)
+    share = wording.percent(max(cell.waited_shares[client] for client in unrun))
+    return f"{clients_words(unrun, len(cell.per_client))} for {share} of its time"
 
 
 def cell_name(cell: CellFigures) -> str:

@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import settings
 from bakeoff.compare.capacity import is_search
 from bakeoff.compare.challenge_model import AgainstThen, Challenge
 from bakeoff.compare.level_model import Levels
-from bakeoff.compare.model import Sentence
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.redact import HIDDEN
 from bakeoff.stats import UnpairedRatio, unpaired_from_logs
@@ -57,19 +56,6 @@ def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challen
         differences=(*_differences(run, read), *_told_otherwise(run, read)),
         other_settings=tuple(dict.fromkeys(_other(read.data.get("plan"), run.plan))),
     )
-
-
-def sentence_of(made: Challenge) -> Sentence:
-    """What a reader of one line must know: beside whom it was, and that there is no verdict on the others."""
-    if made.challenger in made.absent:
-        return Sentence("", f"{made.challenger} was to challenge {made.report} and could not be measured: no verdict.")
-    absent, one = wording.names(list(made.absent)), len(made.absent) == 1
-    if not made.again:
-        then = f"{absent or 'its contenders'} {'was' if one else 'were'} measured at another time"
-        return Sentence("", f"{made.challenger} challenges {made.report} alone: {then}, so there is no verdict.")
-    missing = f"; {absent} {'was' if one else 'were'} not measured again, so there is no verdict on {absent}"
-    beside = f"{made.challenger} challenges {made.report} beside {wording.names(list(made.again))}"
-    return Sentence("", f"{beside}{missing if absent else ''}.")
 
 
 def _other(then: object, now: object, name: str = "") -> Iterator[str]:

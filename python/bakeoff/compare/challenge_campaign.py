@@ -6,20 +6,42 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bakeoff.compare import wording
-from bakeoff.compare.campaign_model import CampaignComparison, SuiteResult
+from bakeoff.compare.campaign_model import CampaignComparison, OverallPair, SuiteResult
 from bakeoff.compare.challenge_model import CampaignChallenge, SuiteChallenge
+from bakeoff.compare.intervals import turned
 from bakeoff.store.challenged import ChallengedCampaign, ChallengedSuite
 
 
 def with_challenge(made: CampaignComparison, read: ChallengedCampaign) -> CampaignComparison:
     """The comparison with what it challenges, of which a reader of the headline must know."""
     challenge = challenge_over_all(made.suites, read)
+    at = sum(len(suite.dead) for suite in made.suites)  # that somebody could not be measured stands above it
+    told = [*_leads(made, challenge), (sentence_over_all(challenge), "")]
     return replace(
         made,
         challenge=challenge,
-        headline=(*made.headline, sentence_over_all(challenge)),
-        headline_kinds=(*made.headline_kinds, ""),
+        headline=(*made.headline[:at], *(text for text, _ in told), *made.headline[at:]),
+        headline_kinds=(*made.headline_kinds[:at], *(kind for _, kind in told), *made.headline_kinds[at:]),
     )
+
+
+def _leads(made: CampaignComparison, challenge: CampaignChallenge) -> list[tuple[str, str]]:
+    """How the challenger stands to each of those that were measured beside it: a sentence and its kind."""
+    own = [pair for pair in made.overall if challenge.challenger in (pair.baseline, pair.contender)]
+    return [_lead(pair, challenge) for pair in own]
+
+
+def _lead(pair: OverallPair, challenge: CampaignChallenge) -> tuple[str, str]:
+    who, ratio, low, high = challenge.challenger, pair.ratio, pair.low, pair.high
+    other = pair.contender if pair.baseline == who else pair.baseline
+    if pair.baseline == who:
+        ratio, (low, high) = 1.0 / ratio, turned(low, high)
+    interval = wording.interval(low, high)
+    reach = "" if interval == wording.MISSING else f" (95 % interval {interval})"
+    suites = wording.plural(len(pair.suites), "suite")
+    end = f"{pair.winner} is better" if pair.winner else f"who is better is not certain: {pair.why_not}"
+    text = f"{who} challenges {challenge.report}: over {suites} {wording.ratio(ratio, low, high)} as good as {other}"
+    return f"{text}{reach}; {end}.", ("better" if pair.winner == who else "" if pair.winner else "inconclusive")
 
 
 def challenge_over_all(suites: Sequence[SuiteResult], read: ChallengedCampaign) -> CampaignChallenge:

@@ -11,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bakeoff.compare import wording
-from bakeoff.compare.check_model import Check, Checked, Outcome
+from bakeoff.compare.check_model import Check, Checked, CheckedObjective, Outcome
 from bakeoff.compare.looks import look_of
 from bakeoff.compare.model import Comparison
+from bakeoff.compare.needed import blocks_or_noise
 from bakeoff.compare.noise import floor_of
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
+from bakeoff.compare.objective import objective_sentences
+from bakeoff.compare.objective_model import Held
 from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.compare.run import compare_run
 from bakeoff.errors import PlanError
@@ -50,13 +53,12 @@ def check_run(
     `most` is the regression that the primary endpoint may have, 0.03 for 3 % (default: the plan's `delta`); `also`
     names further endpoints by their key, with a limit of their own or None for `most`. `noise`, what an A/A run has
     shown of the set-up, is told beside the primary endpoint and decides nothing: no file beside a run lets it pass, or
-    fail. Raises PlanError when the baseline is no contender, there is none beside it, an endpoint is not known, or a
-    limit is out of range.
+    fail. Where the plan has an objective, every contender is held to it, and one is enough. Raises PlanError when the
+    baseline is no contender, there is none beside it and no objective, an endpoint is not known, or a limit is out of
+    range.
     """
     if len(run.contenders) < 2:
-        raise PlanError(
-            f"{run.path} has one contender: a check needs two in one run, the baseline and what was changed"
-        )
+        return _check_one(run, most is not None or bool(also), baseline)
     limit = _in_range("--max-regression", run.delta if most is None else most)
     found = compare_run(run, baseline, both=True, noise=noise)
     pairs = [pair for pair in found.pairs if pair.baseline == found.run.baseline]
@@ -73,9 +75,42 @@ def check_run(
     # All must pass, which needs no correction; one that is worse is enough to fail, which does.
     beyond = holm([each.tests.p_beyond for each in judged])
     checked = tuple(
-        _checked(run, each, float(p), len(judged), _floor(found, each)) for each, p in zip(judged, beyond, strict=True)
+        _checked(run, each, float(p), len(judged), _floor(found, each), found.run.block_s)
+        for each, p in zip(judged, beyond, strict=True)
     )
-    return Check(run.path.name, run.suite, found.run.baseline, checked, _notes(found, judged)), found
+    return Check(run.path.name, run.suite, found.run.baseline, checked, _notes(found, judged), _held(run, found)), found
+
+
+def _check_one(run: RunRecord, limited: bool, baseline: str | None) -> tuple[Check, Comparison]:
+    """One contender against the objective of its plan."""
+    found = compare_run(run, baseline, both=True)
+    if limited or found.objective is None:
+        raise PlanError(
+            f"{run.path} has one contender: a check needs two in one run, the baseline and what was changed, or an "
+            "objective in the plan (--objective of `bakeoff run`) and no --max-regression"
+        )
+    return Check(run.path.name, run.suite, found.run.baseline, (), _notes(found, ()), _held(run, found)), found
+
+
+OUTCOMES: Mapping[Held, Outcome] = {"met": "pass", "missed": "missed", "undecided": "undecided"}
+
+
+def _held(run: RunRecord, found: Comparison) -> tuple[CheckedObjective, ...]:
+    """Each contender with the objective of the plan; what is met in a part of a run is not met in all of it."""
+    held = found.objective
+    if held is None:
+        return ()
+    whole = run.is_complete and (bool(run.joined) or run.trials_planned <= len(run.trials))
+    left = f" (and it is not shown: the run is not complete, `bakeoff resume {shlex.quote(str(run.path))}`)"
+    return tuple(
+        CheckedObjective(
+            contender=each.name,
+            objective=held.objective,
+            outcome="undecided" if each.verdict == "met" and not whole else OUTCOMES[each.verdict],
+            text=sentence.text.removesuffix(".") + ("." if whole or each.verdict != "met" else f"{left}."),
+        )
+        for each, sentence in zip(held.contenders, objective_sentences(held), strict=True)
+    )
 
 
 def _in_range(flag: str, share: float) -> float:
@@ -96,10 +131,15 @@ def _refuse_unknown(limits: Mapping[str, float], pair: PairComparison) -> None:
 def _judged(pair: PairComparison, end: Endpoint, most: float, alpha: float) -> _Judged:
     log_ratio = math.log(end.ratio) if end.ratio > 0.0 and math.isfinite(end.ratio) else math.nan
     sign = 1.0 if end.higher_is_better else -1.0
-    limit = sign * math.log(_limit(end, most))
+    limit = _log_limit(end, most)
     return _Judged(
         pair, end, most, sign * log_ratio, limit, against_limit(sign * log_ratio, end.log_sd, end.blocks, limit, alpha)
     )
+
+
+def _log_limit(end: Endpoint, most: float) -> float:
+    """Its logarithm, with more being better."""
+    return (1.0 if end.higher_is_better else -1.0) * math.log(_limit(end, most))
 
 
 def _limit(end: Endpoint, most: float) -> float:
@@ -124,9 +164,9 @@ def _beside_floor(each: _Judged, outcome: Outcome, floor: float) -> str:
     return told
 
 
-def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor: float) -> Checked:
+def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor: float, block_s: float) -> Checked:
     end, look = each.end, look_of(run)
-    outcome, why, more = _outcome(run, each, p_beyond, family)
+    outcome, why, more = _outcome(run, each, p_beyond, family, block_s)
     low, high = each.tests.low, each.tests.high
     if not end.higher_is_better:
         low, high = 1.0 / high if high else math.inf, 1.0 / low if low else math.inf
@@ -153,7 +193,9 @@ def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor:
     )
 
 
-def _outcome(run: RunRecord, each: _Judged, p_beyond: float, family: int) -> tuple[Outcome, str, int | None]:
+def _outcome(
+    run: RunRecord, each: _Judged, p_beyond: float, family: int, block_s: float
+) -> tuple[Outcome, str, int | None]:
     """The outcome, the end of its sentence, and how many more blocks would settle it."""
     end, look = each.end, look_of(run)
     reasons = _void(each)
@@ -172,13 +214,25 @@ def _outcome(run: RunRecord, each: _Judged, p_beyond: float, family: int) -> tup
         return "pass", f"which is not {beyond}", None
     if p_beyond <= look.alpha / 2.0:
         return "worse", f"which is {beyond}", None
-    within = each.log_mean > each.log_limit
-    needed = blocks_for_limit(each.log_mean, end.log_sd, each.log_limit, look.next_alpha / (1 if within else family))
-    if needed is None:
-        return "inconclusive", f"which is so near to {beyond} that no reasonable number of blocks would settle it", None
-    more = max(1, needed - end.blocks)
-    about = f"about {wording.plural(more, 'more block', 'more blocks')} needed"
-    return "inconclusive", f"so that it may be {beyond} or not; {about}: {_go_on(run, more)}", more
+    needed, words = _needed(each, look.next_alpha, family, block_s)
+    words = words if needed is None else f"{words}: {_go_on(run, needed)}"
+    return "inconclusive", f"so that it may be {beyond} or not; {words}", needed
+
+
+def _needed(each: _Judged, alpha: float, family: int, block_s: float) -> tuple[int | None, str]:
+    """How many more blocks would settle it, None where no number is told, and either in words."""
+    end = each.end
+
+    def blocks(log_mean: float, log_limit: float) -> int | None:
+        return blocks_for_limit(log_mean, end.log_sd, log_limit, alpha / (1 if log_mean > log_limit else family))
+
+    def passes(most: float) -> int | None:
+        limit = _log_limit(end, most)
+        return blocks(each.log_mean, limit) if each.log_mean > limit else None
+
+    wanted, equals = blocks(each.log_mean, each.log_limit), blocks(0.0, each.log_limit)
+    more = None if wanted is None else max(1, wanted - end.blocks)
+    return blocks_or_noise(more, end.blocks, end.log_sd, each.most, block_s, passes, equals)
 
 
 def _void(each: _Judged) -> list[str]:

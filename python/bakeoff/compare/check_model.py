@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-Outcome = Literal["pass", "worse", "inconclusive", "void"]
-# What decides over several: what could not be judged at all comes before what was.
-PRECEDENCE: tuple[Outcome, ...] = ("void", "worse", "inconclusive", "pass")
-EXIT_CODES: dict[Outcome, int] = {"pass": 0, "worse": 1, "inconclusive": 3, "void": 4}
+Outcome = Literal["pass", "worse", "inconclusive", "void", "missed", "undecided"]
+# What decides over several: an objective that is missed, as in a run, then what could not be judged, then what was.
+PRECEDENCE: tuple[Outcome, ...] = ("missed", "void", "worse", "undecided", "inconclusive", "pass")
+EXIT_CODES: dict[Outcome, int] = {"pass": 0, "worse": 1, "inconclusive": 3, "void": 4, "undecided": 5, "missed": 99}
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,37 @@ class Checked:
 
 
 @dataclass(frozen=True)
+class CheckedObjective:
+    """A contender held to the objective of the plan; `text` says in one sentence whether it is met."""
+
+    contender: str
+    objective: str
+    outcome: Outcome
+    text: str
+
+
+@dataclass(frozen=True)
 class Check:
-    """All that was checked of a run; `notes` are what must be known besides."""
+    """All that was checked of a run: `held` where its plan has an objective, `checked` where it has a second contender.
+    `notes` are what must be known besides.
+    """
 
     run: str
     suite: str
     baseline: str
     checked: tuple[Checked, ...]
     notes: tuple[str, ...]
+    held: tuple[CheckedObjective, ...] = ()
+
+    @property
+    def all(self) -> tuple[Checked | CheckedObjective, ...]:
+        """Objectives first."""
+        return (*self.held, *self.checked)
 
     @property
     def outcome(self) -> Outcome:
         """Of the whole run: passed when all passed."""
-        found = {each.outcome for each in self.checked}
+        found = {each.outcome for each in self.all}
         return next(outcome for outcome in PRECEDENCE if outcome in found)
 
     @property
@@ -60,6 +78,6 @@ class Check:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One for each endpoint, the outcome first: what decides over all comes first."""
-        ordered = sorted(self.checked, key=lambda each: PRECEDENCE.index(each.outcome))
+        """One for each endpoint and objective, the outcome first: what decides over all comes first."""
+        ordered = sorted(self.all, key=lambda each: PRECEDENCE.index(each.outcome))
         return tuple(dict.fromkeys(f"{each.outcome}: {each.text}" for each in ordered))

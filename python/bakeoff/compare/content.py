@@ -2,11 +2,75 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from bakeoff.compare import wording
+from bakeoff.redact import hidden
+from bakeoff.store import found
 from bakeoff.store.records import RunRecord
+from bakeoff.visible import visible
+
+LONGEST = 120
 
 Differences = dict[frozenset[str], str]
+# How the sentence begins that tells whose replies were not compared.
+NOT_COMPARED = "Bodies were not compared: "
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Of a contender's `pages` so many were `held` to the bytes that they had before timing. Of the others bodies were
+    not compared: `changing` ones are not the same twice, `unsafe` requests may change something, and are asked once;
+    `unknown` ones were not asked for before, and `unchecked` ones are not to be looked at.
+    """
+
+    contender: str
+    pages: int
+    held: int
+    changing: int
+    unsafe: int
+    unknown: int
+    unchecked: int
+
+    @property
+    def words(self) -> str:
+        """Why not all are held; empty when they are."""
+        whys = []
+        one = self.pages == 1
+        for count, alone, several in (
+            (self.changing, "the page changes", "change"),
+            (self.unsafe, "the request may change something", "are of requests that may change something"),
+            (self.unknown, "the page was not asked for before", "were not asked for before"),
+            (self.unchecked, "check_every is 0", "are not looked at, as check_every is 0"),
+        ):
+            if count:
+                whys.append(alone if one else f"{count:,} of {self.pages:,} pages {several}")
+        return wording.names(whys)
+
+
+def bodies_of(run: RunRecord) -> tuple[Bodies, ...]:
+    """Of each contender whose checks told it."""
+    listed = []
+    for contender in run.contenders:
+        told = facts_of(run, contender.name).get("bodies")
+        if isinstance(told, dict):
+            names = ("pages", "held", "changing", "unsafe", "unknown", "unchecked")
+            counts = [count if isinstance(count := told.get(name), int) and count > 0 else 0 for name in names]
+            listed.append(Bodies(contender.name, *counts))
+    return tuple(listed)
+
+
+def bodies_sentence(bodies: Sequence[Bodies]) -> str:
+    """ "Bodies were not compared: the page changes (a, b)."; empty where all were."""
+    whys: dict[str, list[str]] = {}
+    for each in bodies:
+        if each.words:
+            whys.setdefault(each.words, []).append(each.contender)
+    parts = [f"{why} ({', '.join(names)})" for why, names in whys.items()]
+    return f"{NOT_COMPARED}{'; '.join(parts)}." if parts else ""
 
 
 def differences(run: RunRecord) -> Differences:
@@ -21,8 +85,24 @@ def differences(run: RunRecord) -> Differences:
 
 
 def facts_of(run: RunRecord, contender: str) -> dict[str, Any]:
-    """What the checks of the run found of a contender, as JSON values; empty where nothing was kept."""
-    content = run.environment.get("content")
-    contenders = content.get("contenders") if isinstance(content, dict) else None
-    facts = contenders.get(contender) if isinstance(contenders, dict) else None
-    return facts if isinstance(facts, dict) else {}
+    """What the checks found of a contender when the run began, as JSON values; empty where nothing was kept."""
+    return found.facts_of(run.environment, contender)
+
+
+def changed_sentences(run: RunRecord) -> tuple[str, ...]:
+    """What was not the same in all trials of a contender, one sentence for each contender."""
+    parts: dict[str, list[str]] = {}
+    for each in found.changed_facts(run):
+        values = [f"{_shown(each.fact, value)} in {wording.plural(number, 'trial')}" for value, number in each.values]
+        parts.setdefault(each.contender, []).append(
+            f"{visible(each.fact)[:LONGEST].replace('_', ' ')} {', '.join(values)}"
+        )
+    return tuple(f"{name} was not the same in all of its trials: {'; '.join(told)}." for name, told in parts.items())
+
+
+def _shown(fact: str, value: Any) -> str:
+    """A value on a line, without secrets."""
+    value = hidden({fact: value})[fact]
+    text = value if isinstance(value, str) else "none" if value is None else json.dumps(value, ensure_ascii=False)
+    text = visible(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"

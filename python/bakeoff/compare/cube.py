@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bakeoff.compare.lost import broke, lost_trial
 from bakeoff.compare.model import LeftOut, Lost
+from bakeoff.compare.unserved import unserved
 from bakeoff.kinds import compare_part
 from bakeoff.mix import Mix, OfCapacity
 from bakeoff.store.records import OK, RunRecord, TrialRecord
@@ -97,6 +98,7 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     usable = {key: trial for key, trial in usable.items() if key not in unlike}
     kind = compare_part(run.kind)
     lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough))}
+    lost = {**unserved(kind, trials), **lost}
     blocks = tuple(sorted({block for _, _, block in trials}))
     asked = {name: frozenset(b for file in run.joined if name in file.names for b in file.blocks) for name in names}
     left_out = _left_out(trials, unlike)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,8 @@ from bakeoff.compare.intervals import both_shown
 from bakeoff.compare.lost import broke
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import error_share, rate_of
-from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
+from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint, Failed
+from bakeoff.compare.resolution import resolution_of
 from bakeoff.compare.turned_away import BROKEN, turned_away
 from bakeoff.mix import Mix
 from bakeoff.stats import (
@@ -28,8 +30,9 @@ from bakeoff.stats import (
     paired_log_ratio,
     saturation,
 )
+from bakeoff.store.figures import Figures
 from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import LEFT_OUT_REASON, RunRecord, TrialRecord
 
 Floats = NDArray[np.float64]
 SATURATION_SHARE = 0.05
@@ -38,37 +41,80 @@ SATURATION_SHARE = 0.05
 def contender_curves(cube: Cube, metrics: tuple[Metric, ...], level: float) -> tuple[Curve, ...]:
     """Every metric and the share of failed operations, for each contender."""
     curves = []
+    # One kind of mean for all rates of a row: a geometric one of some beside an arithmetic one of others, which a
+    # client without anything has at 0, could have a harmonic mean above the plain rate.
+    zeros = np.zeros((len(cube.contenders), len(cube.mixes)), dtype=bool)
+    for metric in filter(_is_rate, metrics):
+        zeros |= (cube.values(metric.extract) == 0.0).any(axis=2)
     for metric in metrics:
-        values = cube.values(metric.extract)
+        values, finest = cube.values(metric.extract), cube.values(resolution_of(metric))
         for index, contender in enumerate(cube.contenders):
-            curves.append(_curve(cube, metric, contender, values[index], level))
-    errors = cube.values(error_share, failed_too=True) * 100.0
+            plain = zeros[index] if _is_rate(metric) else np.zeros(len(cube.mixes), dtype=bool)
+            curves.append(_curve(cube, metric, contender, values[index], level, finest[index], plain))
+    errors = cube.values(lambda trial: _failed_share(cube, trial), failed_too=True) * 100.0
     for index, contender in enumerate(cube.contenders):
         points = tuple(_share(mix, errors[index, m], level) for m, mix in enumerate(cube.mixes))
         curves.append(Curve("errors", "Failed operations", "%", contender, "arithmetic mean", points))
     return tuple(curves)
 
 
-def _curve(cube: Cube, metric: Metric, contender: str, values: Floats, level: float) -> Curve:
+def _is_rate(metric: Metric) -> bool:
+    return metric.higher_is_better and metric.scale == "log" and not metric.cells
+
+
+def _failed_share(cube: Cube, trial: TrialRecord) -> float:
+    """Of what its users count, the sort of which most failed."""
+    return worst_share(cube.kind.failures([trial]), error_share(trial))
+
+
+def worst_share(failures: Sequence[Failed], otherwise: float) -> float:
+    """The largest share of failures; `otherwise` where none is counted apart."""
+    return max((each.share for each in failures), default=otherwise)
+
+
+def _curve(
+    cube: Cube,
+    metric: Metric,
+    contender: str,
+    values: Floats,
+    level: float,
+    finest: Floats,
+    plain: NDArray[np.bool_],
+) -> Curve:
     lost = cube.losses(contender)
     points = []
     for m, mix in enumerate(cube.mixes):
         broken = [broke(t) for b in cube.blocks if (t := cube.trials.get((contender, mix, b))) is not None]
         number = sum(broken) if metric.higher_is_better and not metric.cells else 0
-        points.append(_point(mix, values[m], metric.scale, level, int(lost[m].sum()), number))
+        resolved = finite(finest[m])
+        share = float(resolved.mean()) if resolved.size else 0.0
+        points.append(_point(mix, values[m], metric.scale, level, int(lost[m].sum()), number, share, bool(plain[m])))
     centre = "arithmetic mean" if metric.scale == "linear" else "geometric mean"
     return Curve(metric.key, metric.title, metric.unit, contender, centre, tuple(points))
 
 
-def _point(mix: Mix, values: Floats, scale: str, level: float, lost: int = 0, zeros: int = 0) -> CurvePoint:
+def _point(
+    mix: Mix,
+    values: Floats,
+    scale: str,
+    level: float,
+    lost: int = 0,
+    zeros: int = 0,
+    finest: float = 0.0,
+    plain: bool = False,
+) -> CurvePoint:
     """`zeros` trials served nothing that counts, and others may have the number 0: they pull the mean down instead of
-    being left out of it.
+    being left out of it, as in a `plain` mean. A trial tells the figure to within a share `finest`.
     """
+    beyond = int(np.isinf(values).sum())
+    if beyond:
+        # A time among the failures has no number, and a mean of the others would flatter.
+        return CurvePoint(mix, int(finite(values).size) + beyond, math.nan, math.nan, math.nan, lost + beyond)
     served = finite(values)
-    if served.size and (zeros or (scale == "log" and bool((served == 0.0).any()))):
+    if served.size and (zeros or plain or (scale == "log" and bool((served == 0.0).any()))):
         total = served.size + zeros
         return CurvePoint(mix, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
-    interval = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)
+    interval = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level, finest)
     low, high = both_shown(interval.low, interval.high, interval.blocks)
     return CurvePoint(mix, interval.blocks, interval.centre, low, high, lost)
 
@@ -114,13 +160,14 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     states = {state: sum(trial.state == state for trial in trials) for state in ("voided", "interrupted")}
     operations, errors = totals(blamed(trials))
     left_open = hung(trials)
-    waited = [trial.generator_run_delay_share for trial in usable if GENERATOR_WAITED in trial.marks]
+    waited = [trial.generator_run_delay_share or 0.0 for trial in usable if GENERATOR_WAITED in trial.marks]
     landmarks = saturation([point.centre for point in curve.points], SATURATION_SHARE)
     peak = curve.points[landmarks.peak] if landmarks else None
     collapse = collapse_after_peak(rates, SATURATION_SHARE)
     # Connections that carry a rate stand in for each other.
     fairness = [t.fairness_jain for t in usable if t.starts is None and math.isfinite(t.fairness_jain)]
-    tried = operations + sum(errors.values())
+    tried, stated = operations + sum(errors.values()), all(t.figures(Figures).errors_stated for t in trials)
+    failures = tuple(cube.kind.failures(blamed(trials)))
     return ContenderSummary(
         name=name,
         address=address,
@@ -141,7 +188,8 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         trials_interrupted=states["interrupted"],
         operations=operations,
         errors=errors,
-        error_share=sum(errors.values()) / tried if tried else math.nan,
+        error_share=worst_share(failures, sum(errors.values()) / tried if tried and stated else math.nan),
+        failures=failures,
         turned_away=turned_away(blamed(trials), BROKEN).statuses,
         fairness_lowest=min(fairness, default=math.nan),
         generator_limited=sum(GENERATOR_LIMITED in trial.marks for trial in usable),
@@ -152,6 +200,7 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         hung_trials=left_open.trials,
         **_ends(rates, landmarks),
         trials_dead=sum(broke(trial) and trial.operations == 0 for trial in trials),
+        trials_not_asked=sum(broke(trial) and trial.reason.startswith(LEFT_OUT_REASON) for trial in trials),
     )
 
 

@@ -28,9 +28,11 @@ from bakeoff.compare.factors_words import label, missing_words, not_estimated, s
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, ratio_of, shown
 from bakeoff.compare.metric import Metric
+from bakeoff.compare.needed import needed as settled_by
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
+from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.mix import Mix
 from bakeoff.stats import (
     Contrast,
@@ -53,6 +55,7 @@ from bakeoff.store.records import RunRecord
 
 # Of a plan that somebody else wrote.
 FACTORS_MAX, COMBINATIONS_MAX, TEXT_MAX = 6, 200, 200
+NOT_SHOWN = "not shown to differ"
 
 
 @dataclass(frozen=True)
@@ -145,9 +148,8 @@ def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge
     """
     here = _Here(design, cube, replace(judge, both=True))
     effects = here.effects(metrics[:1])
-    explaining = [
-        replace(effect, verdict=replace(effect.verdict, more_blocks=None)) for effect in here.effects(metrics[1:])
-    ]
+    # How many blocks are still needed is said once: for what decides.
+    explaining = [_without_number(effect) for effect in here.effects(metrics[1:])]
     told = tuple(
         Combination(name, design.levels(cell), here.missing.get(cell, "")) for cell, name in design.cells.items()
     )
@@ -323,9 +325,13 @@ class _Here:
     def _verdict(self, e: _Estimate, p: float, q: float, family: int) -> EffectVerdict:
         if not e.ratio.blocks:
             return EffectVerdict("not_estimated", "cannot be estimated", None, ())
-        look = self.judge.look
-        decided = decide(e.ratio, self.judge.delta, p, q, look.alpha, family, look.next_alpha)
-        decision = look.settled(_within_delta(decided, e.ratio, self.judge.delta, look.alpha / max(1, family)))
+        look, judge = self.judge.look, self.judge
+        whole = _is_within(e.ratio, judge.delta)
+        decided = decide(e.ratio, judge.delta, p, q if whole else 1.0, look.alpha, family, look.next_alpha)
+        level = look.next_alpha / max(1, family)
+        decision = look.settled(_by_interval(decided, e.ratio, judge.delta, level))
+        # Each side of a whole interval has half of what a one-sided test would have.
+        decision, needed = settled_by(decision, e.ratio, judge.delta, level / 2.0, judge.block_s)
         gates = self._gates_of(e)
         reasons = tuple(dict.fromkeys(gate.text for gate in gates))
         red = tuple(dict.fromkeys(gate.text for gate in gates if gate.level == "red"))
@@ -341,9 +347,11 @@ class _Here:
         if decision.outcome == "near_margin":
             return EffectVerdict("near_margin", f"not equal; whether by more than {margin} is open", None, reasons)
         if decision.outcome == "inconclusive":
-            needed = f": about {wording.plural(more, 'more block', 'more blocks')} needed" if more else ""
-            needed = f": {look.waits}" if look.waits else needed
-            return EffectVerdict("inconclusive", f"not shown to differ{needed}", more, reasons)
+            ends = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
+            still = Open(
+                why_open(ends, e.ratio.p_flip, p, look, family_words(family, "effect"), e.ratio.blocks), needed
+            )
+            return EffectVerdict("inconclusive", still.words(NOT_SHOWN, look), more, reasons, still.why)
         return EffectVerdict("shown", self._difference(e) if is_main else "depend on each other", None, reasons)
 
     def _difference(self, e: _Estimate) -> str:
@@ -366,11 +374,23 @@ class _Here:
         return found
 
 
-def _within_delta(decision: Decision, ratio: PairedRatio, delta: float, alpha: float) -> Decision:
-    """The same only where the whole interval that is printed lies within ±delta: its tests alone would let a wider one
+def _is_within(ratio: PairedRatio, delta: float) -> bool:
+    """Whether the whole interval that is printed lies within ±delta: the tests of equality alone would let a wider one
     pass.
     """
-    if decision.outcome != "equivalent" or (ratio.low > 1.0 / (1.0 + delta) and ratio.high < 1.0 + delta):
+    return ratio.low > 1.0 / (1.0 + delta) and ratio.high < 1.0 + delta
+
+
+def _by_interval(decision: Decision, ratio: PairedRatio, delta: float, alpha: float) -> Decision:
+    """An inconclusive decision with the blocks that bring the whole interval within ±delta, of a ratio inside of it."""
+    if decision.outcome != "inconclusive" or abs(ratio.log_mean) >= math.log1p(delta):
         return decision
-    needed = blocks_for_equivalence(ratio.log_sd, delta, ratio.log_mean, alpha / 2.0)
-    return Decision("inconclusive", None if needed is None else max(1, needed - ratio.blocks))
+    wanted = blocks_for_equivalence(ratio.log_sd, delta, ratio.log_mean, alpha / 2.0)
+    return Decision("inconclusive", None if wanted is None else max(1, wanted - ratio.blocks))
+
+
+def _without_number(effect: Effect) -> Effect:
+    verdict = effect.verdict
+    if verdict.kind == "inconclusive":
+        verdict = replace(verdict, text=f"{NOT_SHOWN}: {verdict.why}" if verdict.why else NOT_SHOWN)
+    return replace(effect, verdict=replace(verdict, more_blocks=None))

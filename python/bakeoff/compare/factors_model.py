@@ -30,12 +30,15 @@ class Combination:
 
 @dataclass(frozen=True)
 class EffectVerdict:
-    """What may be said of an effect; `more_blocks` when a number of blocks would settle it."""
+    """What may be said of an effect; `more_blocks` when a number of blocks would settle it. `why` names the test that
+    one did not pass which is not shown though its interval does not reach 1; `text` has it, too.
+    """
 
     kind: EffectKind
     text: str
     more_blocks: int | None
     reasons: tuple[str, ...]
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,8 @@ def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Metric, av
     parts = []
     for effect in effects:
         kind = effect.verdict.kind
-        ending = "" if kind in ("shown", "withheld", "too_few") else f", {effect.verdict.text.partition(':')[0]}"
+        why = f": {effect.verdict.why}" if effect.verdict.why else ""
+        ending = "" if kind in ("shown", "withheld", "too_few") else f", {effect.verdict.text.partition(':')[0]}{why}"
         parts.append(f"{label(factor.name, effect.above[0])} {_reach(effect, ending)}")
     what = _what(metric)
     text = f"{what[0].upper()}{what[1:]} {average}against {label(factor.name, factor.levels[0])}: {'; '.join(parts)}"
@@ -248,7 +249,8 @@ def _size(found: FactorComparison, factor: FactorLevels, others: Sequence[Factor
     farthest = max(effects, key=lambda effect: abs(math.log(effect.ratio)))
     most = "interaction" if len(effects) == 1 else f"largest of {len(effects)} interactions"
     interval = "" if math.isnan(farthest.low) else f", {wording.interval(farthest.low, farthest.high)}"
-    return f" ({most} {wording.ratio(farthest.ratio, farthest.low, farthest.high)}{interval})"
+    why = f"; {farthest.verdict.why}" if farthest.verdict.why else ""
+    return f" ({most} {wording.ratio(farthest.ratio, farthest.low, farthest.high)}{interval}{why})"
 
 
 def _everywhere(factor: FactorLevels) -> str:

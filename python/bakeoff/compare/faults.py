@@ -48,11 +48,14 @@ class Fault:
 
 
 def _damaged_records(trial: TrialRecord) -> dict[str, int]:
-    return {"damaged": sum(cell.damaged or 0 for cell in cells_of(trial))}
+    cells = cells_of(trial)
+    # A cell that the damage has broken off tells none.
+    in_all = trial.errors.get("wrong_content", 0) if cells else 0
+    return {"damaged": max(in_all, sum(cell.damaged or 0 for cell in cells))}
 
 
 def _records(trial: TrialRecord) -> int:
-    return sum(cell.operations or 0 for cell in cells_of(trial))
+    return sum(cell.operations or 0 for cell in cells_of(trial)) or _answered(trial)
 
 
 def _content(trial: TrialRecord) -> dict[str, int]:

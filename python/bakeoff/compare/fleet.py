@@ -51,7 +51,7 @@ def _machine(agent: AgentRecord, run: RunRecord, usable: Sequence[TrialRecord]) 
         null_operations_per_s=agent.null_operations_per_s or math.nan,
         us_per_operation=cost / operations if operations else math.nan,
         cpu_share=_most(share.cpu_share for share in shares),
-        waited_share=_most(share.run_delay_share for share in shares),
+        waited_share=_most(share.run_delay_share for share in shares if share.run_delay_share is not None),
         lag_p99_ms=_most(_ms(share.lag_p99_ns) for share in shares),
         late_p99_ms=_most(_ms(share.late_start_p99_ns) for share in shares),
         link="" if fullest is None else fullest.name,

@@ -14,6 +14,7 @@ from bakeoff.compare.ceiling import Ceiling
 from bakeoff.compare.cells import starving_cells
 from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
+from bakeoff.compare.disturbed import crowd, crowd_gate, lost_share
 from bakeoff.compare.faults import Fault, clause
 from bakeoff.compare.fleet_words import busiest, full_link
 from bakeoff.compare.hung import hung
@@ -27,16 +28,30 @@ from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.compare.steady_model import SteadyState, unsteady_clause, unsteady_too
 from bakeoff.compare.turned_away import MORE, NO, turned_away
+from bakeoff.compare.unserved import over_budget, over_budget_words
+from bakeoff.compare.why_open import Open
 from bakeoff.mix import Mix
 from bakeoff.stats import Decision
-from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED, NEAR_CEILING
+from bakeoff.store.marks import (
+    BEHIND_SCHEDULE,
+    GENERATOR_LIMITED,
+    GENERATOR_PAUSED,
+    GENERATOR_WAITED,
+    LINK_LIMITED,
+    NEAR_CEILING,
+)
 from bakeoff.store.records import TrialRecord
-from bakeoff.thresholds import MINIMUM_BLOCKS
+from bakeoff.thresholds import LOST_TOLD, MINIMUM_BLOCKS
 
 ERROR_BUDGET = 0.01
 WRONG_BUDGET = 0.001
+# Whoever was measured with so many times the lost time of the other was measured with another generator.
+LOST_TIMES = 2.0
 # Outcomes in which one of the two is ahead.
 AHEAD = ("higher", "lower", "near_margin")
+# A generator that is late by this share of a response time is in it.
+SCHEDULE_SHARE = 0.1
+NOTHING = Open()
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,10 @@ class Judge:
     files: Mapping[tuple[str, frozenset[str]], Gate] = field(default_factory=dict)
     manners: tuple[Manner, ...] = ()
     metric: str = ""
+    # How long a block takes; NaN where nobody knows.
+    block_s: float = math.nan
+    # Whose lead is gone where each failed operation counts as slow as the slowest answer.
+    flattered: str = ""
 
     def verdict(
         self,
@@ -74,17 +93,28 @@ class Judge:
         leader: str,
         blocks: int,
         reach: tuple[float, float] = (math.nan, math.nan),
+        p: float = math.nan,
+        still: Open = NOTHING,
     ) -> tuple[Verdict, tuple[Gate, ...]]:
         """The verdict on `contender` against `baseline` over `mixes`; `leader` is the one ahead, by a factor
-        inside `reach`.
+        inside `reach`, which equals would show in a share `p` of runs. `still` is what is open where none is.
         """
         alike = self.both or decision.outcome not in AHEAD
         follower = baseline if leader == contender else contender
-        gates = tuple(self._gates(leader, follower, mixes, alike))
-        return self._worded(decision, leader, blocks, gates, reach), gates
+        found = self._gates(leader, follower, mixes, alike)
+        if (gate := self._crowded(decision, leader, follower, mixes, (reach[0], p))) is not None:
+            found.append(gate)
+        gates = tuple(found)
+        return self._worded(decision, leader, blocks, gates, reach, still), gates
 
     def _worded(
-        self, decision: Decision, leader: str, blocks: int, gates: tuple[Gate, ...], reach: tuple[float, float]
+        self,
+        decision: Decision,
+        leader: str,
+        blocks: int,
+        gates: tuple[Gate, ...],
+        reach: tuple[float, float],
+        still: Open,
     ) -> Verdict:
         reasons = tuple(gate.text for gate in gates)
         red = [gate.text for gate in gates if gate.level == "red"]
@@ -104,7 +134,8 @@ class Judge:
             # More blocks would not bring days together that contradict each other.
             return Verdict("withheld", None, None, "withheld: " + "; ".join(apart), reasons)
         if decision.outcome == "inconclusive":
-            return Verdict("inconclusive", None, decision.more_blocks, self._inconclusive(decision), reasons)
+            text = still.words("inconclusive", self.look)
+            return Verdict("inconclusive", None, decision.more_blocks, text, reasons, why=still.why)
         if red:
             return Verdict("withheld", None, None, "withheld: " + "; ".join(red), reasons)
         faster = f"{leader} is faster, by {wording.excess(*reach)}" if reach[0] > 1.0 else ""
@@ -115,14 +146,10 @@ class Judge:
         if decision.outcome == "near_margin":
             text = f"{faster or f'{leader} is faster'}; whether by more than {delta} is open"
             return Verdict("near_margin", None, None, text, reasons)
+        if any(gate.name == "other load" for gate in gates):
+            text = f"{leader} better: the direction is certain, the size is not"
+            return Verdict("better", leader, None, text, reasons, sized=False)
         return Verdict("better", leader, None, f"{leader} better", reasons)
-
-    def _inconclusive(self, decision: Decision) -> str:
-        if self.look.waits:
-            return f"inconclusive: {self.look.waits}"
-        if decision.more_blocks is None:
-            return "inconclusive: no reasonable number of blocks would settle it"
-        return f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
 
     def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
         gates: list[Gate] = []
@@ -135,6 +162,7 @@ class Judge:
         gates += [gate] if (gate := self.files.get((self.metric, frozenset((leader, follower))))) else []
         gates += self._talked_to(leader, follower)
         gates += self._turned_away(leader, follower, mixes, alike)
+        gates += self._stopped(leader, follower, mixes, alike)
         for name in (leader, follower):
             trials = self.cube.of(name, mixes)
             ahead = alike or name == leader
@@ -227,6 +255,16 @@ class Judge:
         if tried and sum(errors.values()) / tried > ERROR_BUDGET:
             share = wording.percent(sum(errors.values()) / tried)
             return [Gate("errors", level, f"{name} failed {share} of the {self.cube.kind.work}", name)]
+        over = over_budget(self.cube.kind, usable, ERROR_BUDGET) if errors else None
+        if over is not None:
+            return [Gate("errors", level, f"{name} failed {over_budget_words(over)}", name)]
+        if ahead and name == self.flattered:
+            share = wording.percent(sum(errors.values()) / tried)
+            text = (
+                f"{name} failed {share} of the {self.cube.kind.work}: were each of them as slow as the slowest answer, "
+                "its lead would be gone"
+            )
+            return [Gate("errors", "red", text, name)]
         return []
 
     def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
@@ -266,7 +304,7 @@ class Judge:
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A generator that is late itself makes a server look slow."""
-        late = sum(BEHIND_SCHEDULE in trial.marks for trial in usable)
+        late = sum(BEHIND_SCHEDULE in trial.marks and _late_at(trial, self.metric) for trial in usable)
         if 2 * late <= len(usable):
             return []
         trials = f"{late} of {wording.plural(len(usable), 'trial')} of {name}"
@@ -277,13 +315,46 @@ class Judge:
         return [Gate("schedule", "red" if behind else "amber", text, name, also, late / len(usable))]
 
     def _waited(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
-        waits = [trial.generator_run_delay_share for trial in usable if GENERATOR_WAITED in trial.marks]
+        waits = [trial.generator_run_delay_share or 0.0 for trial in usable if GENERATOR_WAITED in trial.marks]
         if not waits:
             return []
         trials = f"{len(waits)} of {wording.plural(len(usable), 'trial')} of {name}"
         text = f"the load generator waited up to {wording.percent(max(waits))} of its time for a processor in {trials}"
         also = f"{wording.percent(max(waits))} in {len(waits)} of {len(usable)} of {name}"
         return [Gate("generator waited", "amber", text, name, also, max(waits))]
+
+    def _crowded(
+        self, decision: Decision, leader: str, follower: str, mixes: tuple[Mix, ...], found: tuple[float, float]
+    ) -> Gate | None:
+        """Two that were measured with other processors each, or hardly any, are compared by their processors."""
+        crowds = {
+            name: crowd([trial for trial in self.cube.of(name, mixes) if why_unusable(trial) is None])
+            for name in (leader, follower)
+        }
+        return crowd_gate(decision, leader, follower, crowds, self.delta, *found)
+
+    def _stopped(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
+        """A generator that was stopped while one of two was measured makes that one look slow."""
+        lost = {name: self._lost(name, mixes) for name in (leader, follower)}
+        gates: list[Gate] = []
+        for name, other in ((follower, leader), (leader, follower)):
+            trials, share = lost[name]
+            if not trials:
+                continue
+            more = share >= LOST_TOLD and share > LOST_TIMES * lost[other][1]
+            text = f"the load generator was stopped in {wording.plural(trials, 'trial')} of {name}"
+            text += (
+                f", for {wording.percent(share)} of its time, and for {wording.percent(lost[other][1])} with {other}"
+            )
+            red = more and (alike or name == follower)
+            gates.append(Gate("generator stopped", "red" if red else "amber", text, name))
+        return gates
+
+    def _lost(self, name: str, mixes: tuple[Mix, ...]) -> tuple[int, float]:
+        """In how many usable trials the generator was stopped, and the mean share of all of them that this took."""
+        usable = [trial for trial in self.cube.of(name, mixes) if why_unusable(trial) is None]
+        marked = sum(GENERATOR_PAUSED in trial.marks for trial in usable)
+        return marked, math.fsum(lost_share(trial) for trial in usable) / max(1, len(usable))
 
     def _spread(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         spread = widest(usable)
@@ -307,8 +378,8 @@ class Judge:
         if share <= STALE_LIMIT:
             return []
         text = (
-            f"{name} had closed the kept connection of {wording.percent(share)} of the {self.cube.kind.work} before "
-            "these reached it, so that they were asked again on new ones"
+            f"{name} ended the kept connection of {wording.percent(share)} of the {self.cube.kind.work} before it "
+            "answered these, so that they were asked again on new ones"
         )
         also = f"{name} of {wording.percent(share)}"
         return [Gate("stale connections", "amber", text, name, also, share)]
@@ -321,3 +392,15 @@ class Judge:
             f"Little's law is off by more than {wording.percent(LITTLE_RED)} in {off} of {len(usable)} trials of {name}"
         )
         return [Gate("Little's law", "red", text, name)]
+
+
+def _late_at(trial: TrialRecord, metric: str) -> bool:
+    """Whether a late generator is in this figure: the mark is about the 99th percentile. Service times begin when an
+    operation is sent, and a median is off by the median of the lateness.
+    """
+    if metric.startswith("service_"):
+        return False
+    if metric not in ("p50", "p95") or trial.response is None:
+        return True
+    late, response = (getattr(times, f"{metric}_ns") for times in (trial.generator_late_start, trial.response))
+    return late is None or response is None or late > SCHEDULE_SHARE * response

@@ -9,18 +9,21 @@ from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison
 from bakeoff.compare.capacity_words import capacity_sentences
 from bakeoff.compare.cell_model import CellComparison, CellPair
+from bakeoff.compare.clear import clear_at_rates
 from bakeoff.compare.factors_model import FactorComparison
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.looks import LEVEL, Look
 from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
-from bakeoff.compare.model import ContenderSummary, Curve, FallsBehind, Repeated, RunInfo, Sentence
+from bakeoff.compare.model import ContenderSummary, Curve, DominantStep, FallsBehind, Repeated, RunInfo, Sentence
 from bakeoff.compare.pair_model import Endpoint, PairComparison
+from bakeoff.compare.parts_of_time import dominant_sentences
 from bakeoff.compare.ranking import LEAST, leading, ranking_sentence, undecided
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.telemetry_cost import CPU
 from bakeoff.compare.turned_away import TurnedAway
+from bakeoff.compare.turns import TURNS, turn_sentence
 from bakeoff.thresholds import P99_OPERATIONS
 
 
@@ -38,29 +41,41 @@ def headline(
     repeated: tuple[Repeated, ...] = (),
     factors: FactorComparison | None = None,
     talked: str = "",
+    dominant: tuple[DominantStep, ...] = (),
+    unseen: str = "",
+    equals: Sentence | None = None,
+    units: str = "",
 ) -> tuple[Sentence, ...]:
-    """What was lost first, then the result, that contenders are not `talked` to alike, response time, peaks (or from
-    which offered rate on who falls behind) and errors. Each sentence stands by itself. Of three and more contenders the
-    order comes first, the two that lead stand for all pairs, and pairs without a winner are named: a handful of
-    sentences, however many there are.
+    """What was lost first, then the result, that contenders are not `talked` to alike, what of replies is `unseen`,
+    response time, peaks (or from which offered rate on who falls behind) and errors; `units` say of how many requests
+    sessions are made. Each sentence stands by itself. Of three and more contenders the order comes first, the two that
+    lead stand for all pairs, and pairs without a winner are named: a handful of sentences, however many there are. Of
+    `equals`, one server as two contenders, no pair is told.
     """
+    pairs = pairs if equals is None else ()
     first = [Sentence("loss", text) for text in losses]
+    first += [] if equals is None else [equals]
     told = leading(places, pairs) if places else pairs
     if places:
-        first.append(ranking_sentence(places, pairs, _what(info, metrics[0]), {c.name: c.outages for c in contenders}))
+        first.append(
+            ranking_sentence(places, pairs, what_decides(info, metrics[0]), {c.name: c.outages for c in contenders})
+        )
     if factors is not None and len(factors.factors) > 1:
         # Of one factor the pairs say it all.
         first += [Sentence(kind, text) for kind, text in zip(factors.kinds, factors.sentences, strict=True)]
-    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in told]
+    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0], cells)) for pair in told]
+    turning = (turn_sentence(pair, what_decides(info, metrics[0])) for pair in told)
+    first += [Sentence(TURNS, text) for text in turning if text]
     first += undecided([pair for pair in pairs if pair not in told])
     texts = [f"{name} is missing, it was not there when the run began: {why}" for name, why in info.absent.items()]
-    texts.append(talked)
+    texts += [talked, unseen, *(text for pair in told for text in _asked_again(pair))]
     texts += [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
     texts += _repeated(contenders, repeated)
     if capacity is not None:
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
         texts += capacity_sentences(capacity)
     elif behind:
+        texts += [text for pair in told for text in clear_at_rates(pair, metrics, info.mixes)]
         texts += [_falls_behind(behind)] if places else [_one_falls_behind(each) for each in behind]
     elif cells is None:
         texts += [text for pair in told for text in _p99(pair, metrics)]
@@ -70,10 +85,20 @@ def headline(
         texts += [
             text for pair in cells.pairs if (pair.baseline, pair.contender) in shown for text in _cells(pair, info)
         ]
+    texts += [units]
+    named = {name for pair in told for name in (pair.baseline, pair.contender)}
+    texts += dominant_sentences([one for one in dominant if one.contender in named])
     texts += [text for pair in told for text in _processor_time(pair, metrics)]
     best = [_peaks(contenders, info)] if cells is None else _means(contenders, info, metrics[0], curves)
     texts += [*([] if behind or capacity else best), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
+
+
+def _asked_again(pair: PairComparison) -> list[str]:
+    """That the better one left requests unanswered, which were asked again: a client that does not gets errors."""
+    verdict = pair.primary.verdict
+    gates = [gate for gate in pair.primary.gates if gate.name == "stale connections"]
+    return [f"{wording.sentence(gate.text)}." for gate in gates if gate.contender == verdict.winner]
 
 
 def _repeated(contenders: tuple[ContenderSummary, ...], repeated: tuple[Repeated, ...]) -> list[str]:
@@ -83,7 +108,7 @@ def _repeated(contenders: tuple[ContenderSummary, ...], repeated: tuple[Repeated
     return [f"{wording.names(parts)} before they were repeated; these are kept."] if parts else []
 
 
-def _what(info: RunInfo, decides: Metric) -> str:
+def what_decides(info: RunInfo, decides: Metric) -> str:
     """By what contenders are ranked."""
     if decides.key == CAPACITY:
         return decides.title
@@ -109,7 +134,21 @@ def _cells(pair: CellPair, info: RunInfo) -> list[str]:
     return [f"At {pair.mix.words}: {text}" for text in pair.summary if text.startswith(f"{pair.contender} against")]
 
 
-def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
+def _of_a_cache(pair: PairComparison, cells: CellComparison | None) -> list[str]:
+    """That only a cache explains the cells of a pair, where that is so in most of them."""
+    own = [
+        one
+        for one in ([] if cells is None else cells.pairs)
+        if {one.baseline, one.contender} == {pair.baseline, pair.contender}
+    ]
+    cached, all_cells = sum(one.cached_cells for one in own), sum(one.overall.cells for one in own)
+    if not cached or 2 * cached < all_cells:
+        return []
+    how_much = "all of it cache" if cached == all_cells else "most of it cache"
+    return [f"{how_much}: {cached:,} of {wording.plural(all_cells, 'cell')}"]
+
+
+def _primary(pair: PairComparison, info: RunInfo, decides: Metric, cells: CellComparison | None = None) -> str:
     end = pair.primary
     if end.blocks == 0:
         return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
@@ -117,10 +156,16 @@ def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
         return all_lost
     kind = end.verdict.kind
     now, then = (f"{words} {pair.baseline}" for words in _told(pair, info, decides))
-    basis = ", ".join(_basis(end, info.look))
+    basis = ", ".join([*_of_a_cache(pair, cells), *_basis(end, info.look)])
     if end.mixes_left_out:
         left_out = wording.several(end.mixes_left_out)
         basis += f", without the mix at {left_out}, where too few pairs can be compared"
+    if kind == "better" and not end.verdict.sized:
+        crowded = next(gate.text for gate in end.gates if gate.name == "other load")
+        return (
+            f"{end.verdict.winner} is better; the direction is certain, the size is not: {then} ({basis}), "
+            f"but {crowded}."
+        )
     if kind == "better":
         return f"{end.verdict.winner} is better: {now} ({basis})."
     if kind == "equivalent":
@@ -133,11 +178,11 @@ def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
     if kind == "near_margin":
         return f"{end.verdict.text}: {now} ({basis})."
     if kind == "inconclusive":
-        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end, info.look)}"
+        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end)}"
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
         return (
-            f"{wrong} can neither win nor be equivalent to a server that keeps its data: no verdict on speed between "
+            f"{wrong} can neither win nor be equivalent to a server without this fault: no verdict on speed between "
             f"{pair.contender} and {pair.baseline} ({decides.short}, {pair.contender} over {pair.baseline}: "
             f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
         )
@@ -224,12 +269,9 @@ def _over(end: Endpoint) -> str:
     return f"{cells}, {mixes}" if len(end.mixes) > 1 else cells
 
 
-def _more(end: Endpoint, look: Look | None) -> str:
-    if look is not None and look.waits:
-        return f"{look.waits}."
-    if end.verdict.more_blocks is None:
-        return "no reasonable number of further blocks would settle it."
-    return f"about {wording.plural(end.verdict.more_blocks, 'more block', 'more blocks')} needed."
+def _more(end: Endpoint) -> str:
+    """What an answer would still take, as the verdict says it."""
+    return f"{end.verdict.text.removeprefix('inconclusive: ')}."
 
 
 def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
@@ -240,7 +282,8 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
             reach = wording.times(end.ratio, f"that of {pair.baseline}", end.low, end.high)
             few = end.verdict.kind == "too_few" and end.blocks < pair.primary.blocks
             why = f" (a trial of fewer than {P99_OPERATIONS} operations has no p99)" if few else ""
-            return [f"The {title} of {pair.contender} is {reach}{interval}: {end.verdict.text}{why}."]
+            verdict = f"inconclusive, {end.verdict.why}" if end.verdict.why else end.verdict.text
+            return [f"The {title} of {pair.contender} is {reach}{interval}: {verdict}{why}."]
     return []
 
 
@@ -305,14 +348,20 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
         if c in clean:
             continue
         failed = sum(c.errors.values())
+        if c.operations and math.isnan(c.error_share):
+            parts.append(f"those of {c.name} are not stated")
+            continue
         if not (failed or c.operations or c.outages or c.hung_trials):
             parts.append(f"of {c.name} nothing was measured")
             continue
         if c.outages and not (failed or c.operations or c.hung_trials):
             parts.append(f"{c.name} {c.outages}")
             continue
-        share = f"{failed:,}{_share(c)}" if failed else "none"
         down = f"{c.outages}, and " if c.outages else ""
+        if c.failures:
+            parts.append(f"{c.name} {down}{_failures(c)}{_never_ended(c)}")
+            continue
+        share = f"{failed:,}{_share(c)}" if failed else "none"
         parts.append(
             f"{c.name} {down}{share} in {c.operations + failed:,} {info.work}{_never_ended(c)}{_turned_away(c)}"
         )
@@ -324,7 +373,8 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
 
 def _is_clean(c: ContenderSummary) -> bool:
     """Nothing went wrong with it: of many such nobody wants a list."""
-    return not (any(c.errors.values()) or c.outages or c.turned_away or c.hung_operations or c.hung_trials)
+    failed = math.isnan(c.error_share) or any(c.errors.values()) or any(each.failed for each in c.failures)
+    return not (failed or c.outages or c.turned_away or c.hung_operations or c.hung_trials)
 
 
 def _share(c: ContenderSummary) -> str:
@@ -336,6 +386,17 @@ def _turned_away(c: ContenderSummary) -> str:
     if not c.turned_away:
         return ""
     return f", though it answered {TurnedAway(c.operations, c.turned_away).words}, which counts as answered here"
+
+
+def _failures(c: ContenderSummary) -> str:
+    """ "12 (5 %) of 240 messages, none of 900 visits of a mailbox"."""
+    parts = [
+        f"{each.failed:,} ({wording.percent(each.share)}) of {each.tried:,} {each.what}"
+        if each.failed
+        else f"none of {each.tried:,} {each.what}"
+        for each in c.failures
+    ]
+    return ", ".join(parts)
 
 
 def _never_ended(c: ContenderSummary) -> str:

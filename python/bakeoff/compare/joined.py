@@ -145,7 +145,8 @@ def _alone(comparison: Comparison, file: JoinedFile, metric: Metric, baseline: s
     ratio = 1.0 / end.ratio if is_turned else end.ratio
     low, high = turned(end.low, end.high) if is_turned else (end.low, end.high)
     verdict = end.verdict
-    return FileRatio(file.label, ratio, low, high, end.blocks, verdict.kind, verdict.winner, verdict.text)
+    # How many blocks are still needed is said once: of all files together.
+    return FileRatio(file.label, ratio, low, high, end.blocks, verdict.kind, verdict.winner, verdict.bare)
 
 
 def _each(ratios: Sequence[FileRatio]) -> str:
@@ -295,16 +296,13 @@ def _bridged(
     verdict, _ = judge.verdict(
         decision, *pair, mixes, leader(pair, is_above, told.decides), min(ratio.blocks), reach(low, high, is_above)
     )
-    kind, winner, text = verdict.kind, verdict.winner, verdict.text.removesuffix(NO_NUMBER)
+    kind, winner, text = verdict.kind, verdict.winner, verdict.text
     if why_not and kind not in ("disqualified", "too_few"):
         kind, winner, text = "withheld", None, f"withheld: {why_not}"
     return BetweenPair(
         *pair, names, ratio.ratio, low, high, ratio.p, adjusted[0], ratio.blocks, _explained(ratio.ratio),
         kind, winner, f"{text} ({over})",
     )  # fmt: skip
-
-
-NO_NUMBER = ": no reasonable number of blocks would settle it"
 
 
 def _decision(ratio: UnpairedRatio, p: float, p_equivalence: float, delta: float, alpha: float) -> Decision:

@@ -10,11 +10,10 @@ from bakeoff.compare.content import facts_of
 from bakeoff.compare.joined_model import DifferenceSort, FileDifference
 from bakeoff.compare.settings import of_single
 from bakeoff.plan.secrets import SECRET
+from bakeoff.store.found import OF_THE_MOMENT
 from bakeoff.store.join import work_of
 from bakeoff.store.records import JoinedFile
 
-# Facts that are others at every moment.
-OF_THE_MOMENT = frozenset({"load_average", "swap_used_bytes", "content", "mhz", "free_bytes", "checked_requests"})
 # Of a plan: each has its place elsewhere, or is text about other settings.
 ELSEWHERE = frozenset({"contenders", "changed", "assumed", "differences"})
 # What requests carry may be anything.

@@ -13,9 +13,11 @@ from bakeoff.compare.exploratory import ratios_of_operations
 from bakeoff.compare.faults import ANSWERS, RECORDS, Source
 from bakeoff.compare.lost import ENOUGH
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Advisory, Audit, KindSummary
+from bakeoff.compare.model import Advisory, Audit, Failed, KindSummary
 from bakeoff.compare.pair_model import Gate
+from bakeoff.compare.parts_of_time import STEPS, steps_of_time
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.served import Part, parts_of
 from bakeoff.store.trial_parts import Summary
 
 
@@ -70,6 +72,10 @@ class ComparePart:
         """The metrics of `run`, the primary one first; `general` are `rates`, throughput and response times."""
         return general
 
+    def parts(self, trial: TrialRecord) -> Iterable[Part]:
+        """The parts of its work, to each of which the error budget applies."""
+        return parts_of(trial)
+
     def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
         """The sessions that rate and times imply; None when they cannot tell."""
         return audits.implied_sessions(trial, law)
@@ -77,6 +83,34 @@ class ComparePart:
     def law_tolerance(self, trial: TrialRecord, law: LittlesLaw) -> float:
         """How far `implied_sessions` may be off, as a share."""
         return audits.law_tolerance(trial, law)
+
+    def at_rates(self, run: RunRecord, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
+        """The metrics of `run` at rates, what decides first; `metrics` are those of any kind."""
+        return metrics
+
+    # What is in the response time that decides at rates beside response times, in words.
+    waits_for: str = ""
+
+    def waited_ns(self, trial: TrialRecord, figure: str) -> float:
+        """What a user waits for after a good reply, ns: in the `figure` that decides at rates. NaN where that never
+        ended.
+        """
+        return 0.0
+
+    def owes_more(self, trial: TrialRecord) -> bool:
+        """Whether a contender that has answered falls behind all the same: what it has promised to do piles up."""
+        return False
+
+    def failures(self, trials: Sequence[TrialRecord]) -> Sequence[Failed]:
+        """What failed, by what its users count; empty where that is its operations."""
+        return ()
+
+    # What the steps of its operations are called in sentences.
+    step_words: Mapping[str, str] = STEPS
+
+    def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
+        """Where the time of `trials` went, ns: of each time that is divided, the steps that add up to it."""
+        return {"response time": steps_of_time(trials, STEPS)}
 
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """The audits that all contenders did the same work; none when there is nothing to hold them to. Trials made of

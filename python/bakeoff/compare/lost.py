@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bakeoff.compare import wording
 from bakeoff.store.records import OK, TrialRecord
+from bakeoff.thresholds import STARVED_SHARE
 
 Logs = NDArray[np.float64]
 Marks = NDArray[np.bool_]
@@ -24,8 +25,6 @@ Marks = NDArray[np.bool_]
 LOSS = 10.0
 # No ratio is told beyond e to this power, which still is a number.
 FARTHEST = 600.0
-# A client with less than this share of the mean client is starved; so is one without any operation.
-STARVED_SHARE = 0.01
 # The fewest operations of the mean client from which a client without any was starved and not only unlucky.
 ENOUGH = 10
 NAMED = 3
@@ -37,7 +36,7 @@ class PairLogs:
 
     `ties` marks pairs that both lost, which have no logarithm; `lost` those that the first (baseline) and the
     second (contender) lost. A loss counts as `factor` times slower. `instead` marks pairs in which another figure
-    stands for the one asked for, which neither has.
+    stands for the one asked for, which neither has. `bounds` are between what `logs` lie, where that is open.
     """
 
     logs: Logs
@@ -45,6 +44,7 @@ class PairLogs:
     lost: tuple[Marks, Marks]
     factor: float
     instead: Marks | None = None
+    bounds: tuple[Logs, Logs] | None = None
 
     def settled(self) -> Logs:
         """`logs` with 0 for what both lost, in rows that have a number in half of the blocks at least."""

@@ -36,5 +36,7 @@ class Metric:
     cells: frozenset[CellKey] = frozenset()
     least: int = 1
     weights: FileWeights | None = None
+    # Between what the true value of a trial lies, where a search or the end of a window leaves that open.
+    bounds: Callable[[TrialRecord], tuple[float, float]] | None = None
     # How two contenders are paired, for what is not simply the ratio of their values.
     paired: Callable[[Cube, str, str], PairLogs] | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.compare.behind import at_rates, metrics_at_rates
+from bakeoff.compare.ceiling import ceilings_of
 from bakeoff.compare.cell_form import SIZES
 from bakeoff.compare.cell_levels import PERCENTILES, mean_time_ms, timed_cells
 from bakeoff.compare.cells import CellKey, common_cells, file_sizes_of, mean_rate
@@ -16,10 +17,13 @@ from bakeoff.compare.cube import Cube, why_unusable
 from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary, RunInfo
+from bakeoff.compare.tried import tried_ns
 from bakeoff.mix import Mix
+from bakeoff.store.figures import Figures
+from bakeoff.store.marks import NEAR_CEILING
 from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import Summary
-from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.units import plural
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
@@ -34,20 +38,23 @@ def metrics(kind: ComparePart, plan: dict[str, Any]) -> tuple[Metric, ...]:
     def throughput(trial: TrialRecord) -> float:
         return megabytes_per_s(kind.moved_bytes(trial), trial)
 
-    def response(key: str, title: str, pick: Callable[[Summary], float | None], least: int = 1) -> Metric:
+    def mean(trial: TrialRecord) -> float:
+        nanoseconds = kind.response(trial).mean_ns
+        return math.nan if nanoseconds is None else nanoseconds / 1e6
+
+    def percentile(key: str, title: str, least: int = 1) -> Metric:
         def milliseconds(trial: TrialRecord) -> float:
-            nanoseconds = pick(kind.response(trial))
-            return math.nan if nanoseconds is None else nanoseconds / 1e6
+            return tried_ns(kind, trial, key) / 1e6
 
         return Metric(key, title, "ms", False, "log", milliseconds, f"{key} response time", least=least)
 
     return (
         *kind.rates(plan),
         Metric("throughput", "Throughput", "MB/s", True, "log", throughput, "throughput"),
-        response("mean", "Mean response time", lambda times: times.mean_ns),
-        response("p50", "Median response time (p50)", lambda times: times.p50_ns),
-        response("p95", "95th percentile of response time (p95)", lambda times: times.p95_ns, P95_OPERATIONS),
-        response("p99", "99th percentile of response time (p99)", lambda times: times.p99_ns, P99_OPERATIONS),
+        Metric("mean", "Mean response time", "ms", False, "log", mean, "mean response time"),
+        percentile("p50", "Median response time (p50)"),
+        percentile("p95", "95th percentile of response time (p95)", P95_OPERATIONS),
+        percentile("p99", "99th percentile of response time (p99)", P99_OPERATIONS),
     )
 
 
@@ -76,7 +83,7 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         keys = frozenset(key for key in keys if weights.has(key[1]))
     if not keys:
         return endpoints
-    title = f"{CELLS} {len(keys):,} cell{'s' * (len(keys) > 1)}" + (f", {weights.words}" if weights else "")
+    title = f"{CELLS} {plural(len(keys), 'cell')}" + (f", {weights.words}" if weights else "")
     form = cube.kind.cells or SIZES
     unit, scale = form.rate_unit, form.rate_scale
     rate = Metric(
@@ -130,7 +137,21 @@ def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) 
     return max((math.fsum(measured) / len(measured) for measured in rates.values()), default=math.nan)
 
 
+def near_ceiling(run: RunRecord, info: RunInfo, contenders: Sequence[ContenderSummary]) -> dict[str, float]:
+    """Whose peak is more than `CEILING_SHARE` of what the generator could ask at most, and what share of it."""
+    # Above what is no more than a lower bound only trials with busy load threads say that the generator was near.
+    busy = {trial.contender for trial in run.trials if NEAR_CEILING in trial.marks}
+    shares = {
+        c.name: peak_operations(run, info, c) / ceiling.operations_per_s
+        for c in contenders
+        if (ceiling := ceilings_of(run).get(c.name)) is not None and (not ceiling.is_floor or c.name in busy)
+    }
+    return {name: share for name, share in shares.items() if share > CEILING_SHARE}
+
+
 def error_share(trial: TrialRecord) -> float:
-    """Failed operations as a share of all that ended in the window; NaN when none ended."""
+    """Failed operations as a share of all that ended in the window; NaN when none ended, or nobody counted them."""
+    if not trial.figures(Figures).errors_stated:
+        return math.nan
     tried = trial.operations + trial.errors_total
     return trial.errors_total / tried if tried else math.nan

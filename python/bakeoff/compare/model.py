@@ -12,9 +12,12 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison
+from bakeoff.compare.caveat_model import Caveat
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.challenge_model import Challenge
+from bakeoff.compare.content import NOT_COMPARED, Bodies
 from bakeoff.compare.factors_model import FactorComparison
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.joined_model import DatedNote, Joined
@@ -22,6 +25,7 @@ from bakeoff.compare.level_model import Levels
 from bakeoff.compare.looks import Look
 from bakeoff.compare.manners_model import Manner, told_in
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
+from bakeoff.compare.objective_model import KINDS, ObjectiveHeld
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.compare.ranking_model import Place
@@ -33,7 +37,9 @@ from bakeoff.store.records import AmendmentRecord
 
 SCHEMA = "bakeoff-comparison/1"
 # Every general audit; kinds name theirs. `tests/unit/compare/test_every_gate_and_audit.py` trips each alone.
-AuditName = Literal["Little's law", "Offered starts", "Counts", "Bytes", "Rates", "Same content", "Steady state"]
+AuditName = Literal[
+    "Little's law", "Offered starts", "Fates of starts", "Counts", "Bytes", "Rates", "Same content", "Steady state"
+]
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,47 @@ class Curve:
     contender: str
     centre_is: str
     points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """How many of what users count, such as `messages`, were tried in the windows, and how many of them failed."""
+
+    what: str
+    failed: int
+    tried: int
+
+    @property
+    def share(self) -> float:
+        """Of what was tried, that which failed; NaN where nothing was tried."""
+        return self.failed / self.tried if self.tried else math.nan
+
+
+@dataclass(frozen=True)
+class DominantStep:
+    """A step, in `words`, that is the `share` of a contender's time, of what `of` says; `others` have theirs of it."""
+
+    contender: str
+    of: str
+    step: str
+    words: str
+    share: float
+    others: dict[str, float]
+
+
+@dataclass(frozen=True)
+class DelayedStep:
+    """A step, in `words`, of which `share` or more take as long as a delayed acknowledgement does, `typical_ms`, in
+    `trials` trials; the quickest other step of the contender has a median of `beside_ms`.
+    """
+
+    contender: str
+    step: str
+    words: str
+    share: float
+    typical_ms: float
+    beside_ms: float
+    trials: int
 
 
 @dataclass(frozen=True)
@@ -104,6 +151,9 @@ class ContenderSummary:
     hung_operations: int
     hung_trials: int
     trials_dead: int = 0
+    trials_not_asked: int = 0
+    # Where users count something else than operations: `error_share` is then the largest of these.
+    failures: tuple[Failed, ...] = ()
     peak_lowest: float = math.nan
     peak_highest: float = math.nan
     peak_ratio: float = math.nan
@@ -117,11 +167,15 @@ class ContenderSummary:
 
     @property
     def outages(self) -> str:
-        """ "dead in 8 of 18 trials", in which it answered nothing; "failed in 2 of 18 trials"; empty without any."""
+        """ "dead in 8 of 18 trials", in which it answered nothing; "failed in 2 of 18 trials"; "not asked in 8 of 12
+        trials", as the run went on without it; empty without any.
+        """
         of = self.trials_ok + self.trials_failed
-        counts = ((self.trials_dead, "dead"), (self.trials_failed - self.trials_dead, "failed"))
+        dead = self.trials_dead - self.trials_not_asked
+        failed = self.trials_failed - self.trials_dead
+        counts = ((dead, "dead"), (failed, "failed"), (self.trials_not_asked, "not asked"))
         parts = [f"{word} in {number}" for number, word in counts if number]
-        return f"{' and '.join(parts)} of {of:,} trial{'' if of == 1 else 's'}" if parts else ""
+        return f"{wording.names(parts)} of {wording.plural(of, 'trial')}" if parts else ""
 
     def saturation(self) -> str:
         """From which mix on a higher one brings no more work, in words; one mix is no curve."""
@@ -266,11 +320,15 @@ class RunInfo:
     left_out: tuple[LeftOutContender, ...] = ()
     # Contenders that were not there when it began, with why: the run has nothing of them.
     absent: dict[str, str] = field(default_factory=dict)
+    # How long a block takes, s; NaN where the starts of trials do not tell.
+    block_s: float = math.nan
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the headline; `kind` is that of the verdict it states, `loss`, or empty for what follows."""
+    """A sentence of the headline; `kind` is that of the verdict it states, `loss`, `turns` of an order that turns with
+    the load, or empty for what follows.
+    """
 
     kind: str
     text: str
@@ -302,6 +360,9 @@ class Comparison:
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
     falls_behind: tuple[FallsBehind, ...] = ()
+    # Steps that are most of a contender's time and not of another's; those that wait for a delayed acknowledgement.
+    dominant: tuple[DominantStep, ...] = ()
+    delayed: tuple[DelayedStep, ...] = ()
     cells: CellComparison | None = field(default=None, metadata={"json": "matrix"})
     capacity: CapacityComparison | None = None
     own: KindSummary | None = None
@@ -320,16 +381,24 @@ class Comparison:
     steady: SteadyState | None = None
     # Settings of the load that contenders have differently.
     manners: tuple[Manner, ...] = ()
+    # How far replies were held to what they were before timing.
+    bodies: tuple[Bodies, ...] = ()
     # Of several run files.
     joined: Joined | None = None
     notes: tuple[DatedNote, ...] = ()
     # Of an A/A run what it has shown; of another one what it quotes of an A/A run of its set-up.
     noise: NoiseFloor | None = None
     noise_quote: NoiseQuote | None = None
+    # What a reader of the result must know beside it; None where the headline says all that speaks against it.
+    caveat: Caveat | None = None
+    # Where the plan states one, and searches nothing.
+    objective: ObjectiveHeld | None = None
 
     @property
     def winner(self) -> str | None:
-        """The one that is better than each of the others."""
+        """The one that is better than each of the others; nobody of an A/A run."""
+        if self.noise is not None:
+            return None
         won = [pair.primary.verdict.winner for pair in self.pairs]
         most = len(self.contenders) - 1
         return next((c.name for c in self.contenders if most > 0 and won.count(c.name) == most), None)
@@ -348,11 +417,13 @@ class Comparison:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def result(self) -> tuple[str, ...]:
-        """The sentences to read when only a few are read: what was lost, the first of the others, and that contenders
-        were not asked alike.
+        """The sentences to read when only a few are read: what was lost, who meets the objective, the first of the
+        others, and that contenders were not asked alike, or their replies not compared.
         """
-        losses = self.headline_kinds.count("loss")
-        return (*self.headline[: losses + 1], *told_in(self.headline))
+        before = sum(kind in ("loss", *KINDS.values()) for kind in self.headline_kinds)
+        rest = self.headline[before + 1 :]
+        unseen = (text for text in rest if text.startswith(NOT_COMPARED))
+        return (*self.headline[: before + 1], *told_in(self.headline), *unseen)
 
     def curve(self, metric: str, contender: str) -> Curve:
         """The curve of `metric` for `contender`. Raises KeyError when there is none."""

@@ -24,6 +24,8 @@ GateName = Literal[
     "errors",
     "generator",
     "generator waited",
+    "generator stopped",
+    "other load",
     "link",
     "ceiling",
     "schedule",
@@ -56,13 +58,25 @@ class Gate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`winner` is set when `kind` is better; `more_blocks` when a number of blocks would settle it."""
+    """`winner` is set when `kind` is better; `more_blocks` when a number of blocks would settle it. Not `sized`: who is
+    better is certain, by how much is not. `why` names the test that an inconclusive one did not pass though its
+    interval does not reach 1; `text` has it, too.
+    """
 
     kind: VerdictKind
     winner: str | None
     more_blocks: int | None
     text: str
     reasons: tuple[str, ...]
+    sized: bool = True
+    why: str = ""
+
+    @property
+    def bare(self) -> str:
+        """`text` without what an answer would still take."""
+        if self.kind != "inconclusive":
+            return self.text
+        return f"inconclusive: {self.why}" if self.why else "inconclusive"
 
 
 @dataclass(frozen=True)
@@ -107,6 +121,7 @@ class Endpoint:
 class RatioPoint:
     """The ratio at one mix with its simultaneous band, or of the only mix with the interval of the endpoint. `lost` has
     for either contender in how many of the `blocks` it lost outright; the band is then that of the sign-flip test.
+    `both_behind`: in so many of the blocks both fell behind a rate, and the ratio is that of what they answered.
     """
 
     mix: Mix
@@ -116,6 +131,7 @@ class RatioPoint:
     high: float
     lost: dict[str, int]
     verdict: Verdict
+    both_behind: int = 0
 
     @property
     def all_lost(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -12,23 +13,27 @@ from numpy.typing import NDArray
 from bakeoff.compare.cells import mean_logs
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import explore
+from bakeoff.compare.flattered import with_failures_as_slowest
 from bakeoff.compare.gates import Judge
-from bakeoff.compare.intervals import both_shown, ratio_of, shown, turned
+from bakeoff.compare.intervals import both_shown, ratio_of, turned
 from bakeoff.compare.lost import PairLogs, bounded, counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Lost
+from bakeoff.compare.needed import needed
 from bakeoff.compare.pair_model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.compare.resolution import resolution_of_pair
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
+from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.mix import Mix
 from bakeoff.stats import (
     FLIP_ALPHA,
+    Bands,
     Decision,
     PairedRatio,
-    blocks_for_difference,
-    blocks_for_equivalence,
     decide,
     equivalence_p,
     holm,
+    ratio_between,
     ratio_by_signs,
     ratio_from_logs,
     sign_flip_interval,
@@ -56,6 +61,8 @@ class _Estimate:
     lost: tuple[int, int]
     counted: int
     factor: float
+    # The same with each failed operation as slow as the slowest answer, where any failed.
+    slowed: PairedRatio | None = None
 
 
 def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tuple[PairComparison, ...]:
@@ -73,10 +80,10 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tupl
         for m in metrics
         if m.key == key[1]
     }
-    primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge)
+    primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge, "pair")
     explaining = [estimates[pair, m.key] for pair in pairs for m in metrics[1:]]
     # How many blocks are still needed is said once: for what decides.
-    secondary = [_without_number(end) for end in _corrected(explaining, judge)]
+    secondary = [_bare(end) for end in _corrected(explaining, judge, "endpoint")]
     return tuple(
         PairComparison(
             baseline=pair[0],
@@ -110,8 +117,26 @@ def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> Pair
         logs = np.log(below), np.log(above)
     # Of what is good when it is much, nothing is a loss as well.
     nothing = (below == 0.0) & metric.higher_is_better, (above == 0.0) & metric.higher_is_better
-    lost = cube.losses(baseline) | nothing[0], cube.losses(contender) | nothing[1]
-    return bounded(*logs, lost, metric.higher_is_better)
+    # What lies among the failed operations is beyond every time.
+    beyond = np.isinf(below), np.isinf(above)
+    lost = (
+        cube.losses(baseline) | nothing[0] | beyond[0],
+        cube.losses(contender) | nothing[1] | beyond[1],
+    )
+    outcomes = bounded(*logs, lost, metric.higher_is_better)
+    return outcomes if metric.bounds is None else _between(cube, metric, outcomes, (baseline, contender))
+
+
+def _between(cube: Cube, metric: Metric, outcomes: PairLogs, pair: tuple[str, str]) -> PairLogs:
+    """The same with the bounds of each log-ratio, and its middle for the ratio; what was lost stays as it counts."""
+    assert metric.bounds is not None
+    ends = [cube.values(lambda trial, end=end: metric.bounds(trial)[end]) for end in (0, 1)]  # type: ignore[misc]
+    below, above = (tuple(end[cube.index(name)] for end in ends) for name in pair)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = np.log(above[0]) - np.log(below[1]), np.log(above[1]) - np.log(below[0])
+    known = np.isfinite(low) & np.isfinite(high) & np.isfinite(outcomes.logs) & ~(outcomes.lost[0] | outcomes.lost[1])
+    low, high = np.where(known, low, outcomes.logs), np.where(known, high, outcomes.logs)
+    return replace(outcomes, logs=(low + high) / 2.0, bounds=(low, high))
 
 
 def without_result(cube: Cube, metric: Metric) -> tuple[Lost, ...]:
@@ -141,42 +166,75 @@ def _estimate(
     mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
     planned = {mix for name, mix, _ in cube.trials if name in pair}
     dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep and mix in planned)
-    per_block = over_mixes(cube, outcomes.settled(), kept)[whole]
     below, above = (int(side[kept][:, whole].sum()) for side in outcomes.lost)
-    ratio = ratio_by_signs(per_block, level) if below + above else ratio_from_logs(per_block, level)
-    p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, delta)
+    ratio = _ratio(cube, pair, metric, outcomes, kept, whole, level)
+    p = equivalence_p(abs(ratio.log_mean) + ratio.open, ratio.log_sd, ratio.blocks, delta)
     there = cube.together(*pair)
     holes = tuple(block for block, good, both in zip(cube.blocks, whole, there, strict=True) if both and not good)
     pairs = int(whole.sum()) * len(mixes)
-    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, outcomes.factor)
+    slow = with_failures_as_slowest(cube, metric, outcomes, pair)
+    slowed = None if slow is None else ratio_from_logs(over_mixes(cube, slow, kept)[whole], level)
+    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, outcomes.factor, slowed)
 
 
-def _corrected(estimates: list[_Estimate], judge: Judge) -> list[Endpoint]:
+def _ratio(
+    cube: Cube,
+    pair: tuple[str, str],
+    metric: Metric,
+    outcomes: PairLogs,
+    kept: NDArray[np.bool_],
+    whole: NDArray[np.bool_],
+    level: float,
+) -> PairedRatio:
+    """The ratio over the mixes and blocks that are kept, with all that is open in it."""
+    per_block = over_mixes(cube, outcomes.settled(), kept)[whole]
+    has_losses = any(side[kept][:, whole].any() for side in outcomes.lost)
+    finest = over_mixes(cube, resolution_of_pair(cube, metric, pair), kept)[whole]
+    least = float(finest.mean()) if finest.size else 0.0
+    if outcomes.bounds is not None:
+        ties = outcomes.settled()
+        low, high = (over_mixes(cube, np.where(np.isfinite(b), b, ties), kept)[whole] for b in outcomes.bounds)
+        return ratio_between(low, high, level, has_losses, least)
+    if has_losses:
+        return ratio_by_signs(per_block, level)
+    return ratio_from_logs(per_block, level, least)
+
+
+def _corrected(estimates: list[_Estimate], judge: Judge, what: str) -> list[Endpoint]:
     # Holm corrects the t tests; the sign-flip test is the cross-check of each and is coarse by nature.
     difference = holm([e.ratio.p_t for e in estimates])
     equivalence = holm([e.p_equivalence for e in estimates])
     return [
-        _endpoint(estimate, float(p), float(q), judge, len(estimates))
+        _endpoint(estimate, float(p), float(q), judge, len(estimates), what)
         for estimate, p, q in zip(estimates, difference, equivalence, strict=True)
     ]
 
 
-def _without_number(end: Endpoint) -> Endpoint:
+def without_number(pair: PairComparison) -> PairComparison:
+    """`pair` without what an answer would still take."""
+    return replace(pair, primary=_bare(pair.primary))
+
+
+def _bare(end: Endpoint) -> Endpoint:
     verdict = end.verdict
-    if verdict.kind == "inconclusive":
-        verdict = replace(verdict, text="inconclusive")
-    return replace(end, verdict=replace(verdict, more_blocks=None))
+    return replace(end, verdict=replace(verdict, text=verdict.bare, more_blocks=None))
 
 
-def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int) -> Endpoint:
+def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what: str) -> Endpoint:
+    """`what` a family of so many is made of: pairs, or endpoints."""
     look = judge.look
     decision = look.settled(decide(e.ratio, judge.delta, p, q, look.alpha, family, look.next_alpha))
+    decision, words = needed(decision, e.ratio, judge.delta, look.next_alpha / max(1, family), judge.block_s)
+    interval = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
+    still = Open(why_open(interval, e.ratio.p_flip, p, look, family_words(family, what), e.ratio.blocks), words)
     is_above = e.ratio.log_mean > 0.0
     # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
     judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
     ahead, by = leader(e.pair, is_above, e.metric), reach(e.ratio.low, e.ratio.high, is_above)
-    judge = replace(judge, metric=e.metric.key)
-    verdict, gates = judge.verdict(decision, *e.pair, judged, ahead, e.ratio.blocks, by)
+    gone = e.slowed is not None and not _still_ahead(e.slowed, is_above, judge.delta)
+    judge = replace(judge, metric=e.metric.key, flattered=ahead if gone else "")
+    at_most = max(p, e.ratio.p_flip)
+    verdict, gates = judge.verdict(decision, *e.pair, judged, ahead, e.ratio.blocks, by, at_most, still)
     return Endpoint(
         metric=e.metric.key,
         title=e.metric.title,
@@ -186,8 +244,8 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int) -> En
         blocks=e.ratio.blocks,
         blocks_left_out=e.blocks_left_out,
         ratio=e.ratio.ratio,
-        low=shown(e.ratio.low, e.ratio.blocks),
-        high=shown(e.ratio.high, e.ratio.blocks),
+        low=interval[0],
+        high=interval[1],
         log_sd=e.ratio.log_sd,
         p_t=e.ratio.p_t,
         p_sign_flip=e.ratio.p_flip,
@@ -199,6 +257,12 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int) -> En
         verdict=verdict,
         gates=gates,
     )
+
+
+def _still_ahead(slowed: PairedRatio, is_above: bool, delta: float) -> bool:
+    """Whether a lead is left that matters."""
+    far = slowed.log_mean if is_above else -slowed.log_mean
+    return far >= math.log1p(delta) - 1e-12 and (slowed.low > 1.0 if is_above else slowed.high < 1.0)
 
 
 def reach(low: float, high: float, is_above: bool) -> tuple[float, float]:
@@ -217,22 +281,27 @@ def _curve(
     """The ratio at each mix; `end` is the endpoint of the same pair and metric."""
     judge, logs = replace(judge, metric=metric.key), outcomes.settled()
     is_one = cube.mixes == end.mixes and len(end.mixes) == 1
-    bands = simultaneous_bands(logs, level)
-    spread = _spreads(logs)
-    alpha = (1.0 - level) / max(1, int((bands.blocks > 0).sum()))
+    bands = _bands(cube, pair, metric, outcomes, level)
+    slow = with_failures_as_slowest(cube, metric, outcomes, pair)
 
     def judged(index: int, blocks: int, has_losses: bool) -> tuple[float, float, Verdict]:
         mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
+        p_flip = sign_flip_p(logs[index])
         if has_losses:
             low, high = sign_flip_interval(logs[index], judge.look.level)
             decision = _loss_decision(logs[index], mean, 1.0 - judge.look.level)
         else:
             # No band has the test in it: flipped residuals give its width alone. What decides is held against it, too.
-            flips = sign_flip_p(logs[index]) <= max(judge.look.alpha, FLIP_ALPHA)
-            decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha, flips)
+            flips = p_flip <= max(judge.look.alpha, FLIP_ALPHA)
+            decision = _band_decision(mean, low, high, blocks, judge.delta, flips)
         low, high, is_above = ratio_of(low), ratio_of(high), mean > 0.0
         ahead, by = leader(pair, is_above, metric), reach(low, high, is_above)
-        verdict, _ = judge.verdict(judge.look.settled(decision), *pair, (cube.mixes[index],), ahead, blocks, by)
+        far = 0.0 if slow is None or not np.isfinite(slow[index]).any() else float(np.nanmean(slow[index]))
+        gone = slow is not None and (far if is_above else -far) < math.log1p(judge.delta) - 1e-12
+        still = Open(why_open(both_shown(low, high, blocks), p_flip, math.nan, judge.look, "", blocks))
+        verdict, _ = replace(judge, flattered=ahead if gone else "").verdict(
+            judge.look.settled(decision), *pair, (cube.mixes[index],), ahead, blocks, by, still=still
+        )
         return low, high, verdict
 
     points = []
@@ -242,13 +311,28 @@ def _curve(
         # One figure has one interval and one verdict: where it is the only mix those of the endpoint.
         low, high, verdict = (end.low, end.high, end.verdict) if is_one else judged(index, blocks, below + above > 0)
         verdict = _short(verdict, blocks, pair, (below, above), metric, outcomes.factor)
-        if outcomes.instead is not None and (number := int(outcomes.instead[index].sum())):
+        number = 0 if outcomes.instead is None else int(outcomes.instead[index].sum())
+        if number:
             text = f"{verdict.text}; both fell behind in {number} of {blocks} blocks: answers per second compared"
             verdict = replace(verdict, text=text)
         lost = dict(zip(pair, (below, above), strict=True))
-        points.append(RatioPoint(mix, blocks, math.exp(mean), *both_shown(low, high, blocks), lost, verdict))
+        points.append(RatioPoint(mix, blocks, math.exp(mean), *both_shown(low, high, blocks), lost, verdict, number))
     method, level = (ONE_MIX, judge.look.level) if is_one else (bands.method, level)
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
+
+
+def _bands(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, level: float) -> Bands:
+    """Bands no narrower than what a trial resolves, and as much wider as its bounds leave open."""
+    bands = simultaneous_bands(outcomes.settled(), level)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a mix without a pair
+        finest = np.nan_to_num(np.nanmean(resolution_of_pair(cube, metric, pair), axis=1))
+        low = np.minimum(bands.log_low, bands.log_mean - finest)
+        high = np.maximum(bands.log_high, bands.log_mean + finest)
+        if outcomes.bounds is not None:
+            half = np.nan_to_num(np.nanmean(outcomes.bounds[1] - outcomes.bounds[0], axis=1)) / 2.0
+            low, high = low - half, high + half
+    return replace(bands, log_low=low, log_high=high)
 
 
 def _short(
@@ -257,7 +341,7 @@ def _short(
     """The verdict at one mix in few words. How many blocks are still needed is said once, for the whole endpoint."""
     if blocks == 0:
         return replace(verdict, text="no pair of usable trials", more_blocks=None)
-    text = verdict.text.split(":", 1)[0] if verdict.kind in ("disqualified", "inconclusive") else verdict.text
+    text = verdict.text.split(":", 1)[0] if verdict.kind == "disqualified" else verdict.bare
     did = "lost" if metric.paired is None else "fell behind in"
     losers = [f"{name} {did} {number} of {blocks} trials" for name, number in zip(pair, lost, strict=True) if number]
     how = f", each counted {counted_as(factor)}" if losers and metric.paired is None else ""
@@ -274,20 +358,9 @@ def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
     return Decision("inconclusive", None)
 
 
-def _spreads(logs: Logs) -> Logs:
-    counts = np.isfinite(logs).sum(axis=1)
-    filled = np.where(np.isfinite(logs), logs, 0.0)
-    means = filled.sum(axis=1) / np.maximum(counts, 1)
-    squares = np.where(np.isfinite(logs), (logs - means[:, None]) ** 2, 0.0).sum(axis=1)
-    spreads: Logs = np.where(counts > 1, np.sqrt(squares / np.maximum(counts - 1, 1)), np.nan)
-    return spreads
-
-
-def _band_decision(
-    mean: float, low: float, high: float, blocks: int, spread: float, delta: float, alpha: float, flips: bool
-) -> Decision:
+def _band_decision(mean: float, low: float, high: float, blocks: int, delta: float, flips: bool) -> Decision:
     """The verdict at one mix: the simultaneous band excludes 1, the sign-flip test agrees (`flips`) and it matters, or
-    the band lies inside ±delta.
+    the band lies inside ±delta. How many blocks it would take is told of the whole endpoint alone.
     """
     margin = math.log1p(delta)
     if blocks < MINIMUM_BLOCKS:
@@ -297,11 +370,4 @@ def _band_decision(
         return Decision("higher" if mean > 0.0 else "lower", 0)
     if -margin < low and high < margin:
         return Decision("equivalent", 0)
-    if certain:
-        return Decision("near_margin", None)
-    if abs(mean) >= margin:
-        needed = blocks_for_difference(spread, mean, alpha)
-    else:
-        # The band is two-sided, so each side has half of what a one-sided test at alpha would have.
-        needed = blocks_for_equivalence(spread, delta, mean, alpha / 2.0)
-    return Decision("inconclusive", None if needed is None else max(1, needed - blocks))
+    return Decision("near_margin" if certain else "inconclusive", None)

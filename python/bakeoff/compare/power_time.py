@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import pairwise
 from statistics import median_low
 
 from pydantic import ValidationError
@@ -36,7 +37,12 @@ def block_times(runs: Mapping[str, RunRecord]) -> dict[str, tuple[float, ...]]:
     """By run of one folder, or of one file, the seconds from the first start of each block to the next block's, of
     whichever run that is: blocks of a campaign take turns. Blocks in which somebody was left out tell nothing.
     """
-    begun = sorted((begins, name, block) for name, run in runs.items() for block, begins in _beginnings(run).items())
+    begun = [(begins, name, block) for name, run in runs.items() for block, begins in sorted(_beginnings(run).items())]
+    # Where a clock was set back its moments order nothing: blocks of one run are told apart by their numbers.
+    if len(runs) > 1:
+        if any(now < then for one in runs for then, now in pairwise(b for b, name, _ in begun if name == one)):
+            return dict.fromkeys(runs, ())
+        begun.sort()
     ends = [begins for begins, _, _ in begun[1:]]
     found: dict[str, list[float]] = {name: [] for name in runs}
     for (begins, name, block), end in zip(begun, ends, strict=False):

@@ -15,37 +15,46 @@ from bakeoff.compare.capacity import (
     compare_capacities,
     is_search,
     joined,
+    missed_loads,
     probes_view,
     unpaired,
     view_of,
 )
+from bakeoff.compare.caveat import caveat_of
 from bakeoff.compare.ceiling import ceilings_of, common_ceiling
 from bakeoff.compare.cell_model import CellPair
 from bakeoff.compare.cell_pairs import compare_cells
 from bakeoff.compare.cells import has_cells, lost_cells
-from bakeoff.compare.challenge import challenge_of, sentence_of
-from bakeoff.compare.content import differences, facts_of
+from bakeoff.compare.challenge import challenge_of
+from bakeoff.compare.challenge_words import with_challenger
+from bakeoff.compare.content import bodies_of, bodies_sentence, changed_sentences, differences, facts_of
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
+from bakeoff.compare.delayed import delayed_advice, delayed_steps
 from bakeoff.compare.factors import compare_factors, design_of
 from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.fleet import machines_of
 from bakeoff.compare.gates import Judge
-from bakeoff.compare.headline import headline
+from bakeoff.compare.headline import headline, what_decides
 from bakeoff.compare.joined import Together, between_pairs, file_gates, joined_pairs
 from bakeoff.compare.joined_files import if_counted, made_of
 from bakeoff.compare.joined_model import DatedNote, IfCounted
 from bakeoff.compare.joined_words import joined_sentences
 from bakeoff.compare.levels import levels_of
-from bakeoff.compare.looks import LEVEL, Look, look_of, precision
+from bakeoff.compare.looks import LEVEL, look_of, precision
+from bakeoff.compare.losers import without_losers
 from bakeoff.compare.manners import manner_advice, manner_sentence, manners_of
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of, rate_of
 from bakeoff.compare.model import SCHEMA, Audit, Comparison, RunInfo, Sentence
+from bakeoff.compare.needed import block_lengths_s
 from bakeoff.compare.noise import is_aa, noise_advice, noise_of, quoted
 from bakeoff.compare.noise_model import NoiseFloor
+from bakeoff.compare.noise_words import noise_sentence
+from bakeoff.compare.objective import objective_held, objective_sentences
 from bakeoff.compare.pair_model import Exploratory, PairComparison
-from bakeoff.compare.pairs import compare_pairs, without_result
+from bakeoff.compare.pairs import compare_pairs, without_number, without_result
+from bakeoff.compare.parts_of_time import dominant_steps
 from bakeoff.compare.ranking import rank
 from bakeoff.compare.regions import regions_of
 from bakeoff.compare.repeated import left_out_contenders, repeated_trials
@@ -53,6 +62,7 @@ from bakeoff.compare.soak import soak_of
 from bakeoff.compare.steady import steady_audit, steady_state
 from bakeoff.compare.telemetry import resources_of
 from bakeoff.compare.telemetry_cost import cost_metrics
+from bakeoff.compare.units import units_sentence
 from bakeoff.errors import PlanError
 from bakeoff.store.absent import absent_of
 from bakeoff.store.join import join
@@ -68,12 +78,14 @@ def compare_run(
     delta: float | None = None,
     both: bool = False,
     noise: NoiseFloor | None = None,
+    block_s: float | None = None,
 ) -> Comparison:
     """Compare all contenders of `run`; with `both` each of a pair passes the gates only as the one ahead has to.
 
     `baseline` is the contender that the others are divided by (default: the first of the plan);
     `delta` the smallest ratio minus 1 that matters (default: the plan's); `noise` what an A/A run has shown of
-    the set-up. Raises PlanError when the baseline is no contender or delta is out of range.
+    the set-up; `block_s` how long a block takes (default: as the run tells), NaN where nobody knows. Raises PlanError
+    when the baseline is no contender or delta is out of range.
     """
     names = [contender.name for contender in run.contenders]
     first = names[0] if baseline is None else baseline
@@ -95,6 +107,7 @@ def compare_run(
     look, repeated, most = look_of(whole), repeated_trials(whole), ceilings_of(run)
     different = different_content(cube, audits)
     judge = Judge(cube, little, smallest, wrong, different, differences(run), look, repeated, most, both, steady)
+    judge = replace(judge, block_s=block_lengths_s({"": whole})[""] if block_s is None else block_s)
     together = _together(run, cube, measured[0], smallest, both)
     if together is not None:
         judge = replace(judge, files=file_gates(together, measured))
@@ -106,7 +119,7 @@ def compare_run(
     )
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
-    info = _info(whole, cube, first, smallest, rate_of(measured).unit, look)
+    info = _info(whole, cube, first, smallest, rate_of(measured).unit, judge)
     cells = None
     if has_cells(run.trials):
         cells = compare_cells(cube, look.level, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
@@ -117,7 +130,10 @@ def compare_run(
         unit = "clients" if whole.plan["capacity"].get("by") == "clients" else f"{cube.kind.turns or cube.kind.work}/s"
         pairs = joined(capacity_pairs(whole, first, judge, unit), pairs)
         capacity = compare_capacities(whole, cube.contenders, unit, LEVEL)
-        measured = (capacity_metric(unit), *measured)
+        measured = (capacity_metric(unit, missed_loads(whole)), *measured)
+    pairs = tuple(without_losers(pair, measured[0].short) for pair in pairs)
+    # What would tell equals apart nobody wants to know.
+    pairs = tuple(without_number(pair) for pair in pairs) if is_aa(whole) else pairs
     info = replace(info, look=replace(look, precision=precision(pairs)))
     # Effects of several files at once would put together what disagrees: each file tells its own.
     design, factors = None if whole.joined else design_of(whole, first), None
@@ -127,6 +143,8 @@ def compare_run(
     machines = machines_of(run, cube, smallest)
     levels = None if is_search(whole) else levels_of(cube, measured[0])
     places = rank(pairs, tuple(names), first)
+    dominant, delayed = dominant_steps(cube), delayed_steps(cube)
+    bodies, own_noise = bodies_of(whole), noise_of(whole)
     sentences = headline(
         info,
         pairs,
@@ -141,10 +159,17 @@ def compare_run(
         repeated,
         factors,
         manner_sentence(manners, cube.kind, names),
+        dominant,
+        bodies_sentence(bodies),
+        _equals(whole, own_noise, pairs),
+        units_sentence(whole, cube.mixes, capacity),
     )
+    objective = objective_held(whole, wrong)
+    changed = [Sentence("loss", text) for text in changed_sentences(whole)]
+    sentences = (*changed, *objective_sentences(objective), *sentences)
     challenge = challenge_of(whole, levels, LEVEL)
     if challenge is not None:
-        sentences = (*sentences, sentence_of(challenge))
+        sentences = with_challenger(challenge, pairs, what_decides(info, measured[0]), sentences)
     quote = None if noise is None or is_aa(whole) else quoted(noise, whole, pairs)
     found = Comparison(
         schema=SCHEMA,
@@ -161,10 +186,14 @@ def compare_run(
         warnings=(
             *noise_advice(quote),
             *manner_advice(manners, cube.kind, names),
+            *delayed_advice(delayed),
             *advise(run, cube, info, contenders, pairs, audits, machines, steady),
         ),
         manners=manners,
+        bodies=bodies,
         falls_behind=behind,
+        dominant=dominant,
+        delayed=delayed,
         cells=cells,
         capacity=capacity,
         own=cube.kind.summary(run),
@@ -176,11 +205,20 @@ def compare_run(
         challenge=challenge,
         factors=factors,
         steady=steady,
-        noise=noise_of(whole),
+        noise=own_noise,
         noise_quote=quote,
+        objective=objective,
         notes=tuple(DatedNote(day, text) for day, text in whole.notes),
     )
-    return found if together is None else _with_files(found, together, judge)
+    found = found if together is None else _with_files(found, together, judge)
+    return replace(found, caveat=caveat_of(whole, cube, found))
+
+
+def _equals(run: RunRecord, noise: NoiseFloor | None, pairs: tuple[PairComparison, ...]) -> Sentence | None:
+    """What an A/A run comes to; None of another, and of a search, whose capacities have no floor."""
+    if not is_aa(run) or is_search(run) or not pairs:
+        return None
+    return noise_sentence(noise, pairs[0].primary.blocks, run.path.name)
 
 
 def _delta(run: RunRecord) -> float:
@@ -240,7 +278,7 @@ def _in_memory(run: RunRecord) -> frozenset[str]:
     return frozenset(c.name for c in run.contenders if facts_of(run, c.name).get("carrier") == "memory")
 
 
-def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: str, look: Look) -> RunInfo:
+def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: str, judge: Judge) -> RunInfo:
     return RunInfo(
         name=run.name,
         suite=run.suite,
@@ -262,7 +300,8 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: st
         null_operations_per_s=None if (most := common_ceiling(run)) is None else most.operations_per_s,
         plan_hash_first=run.first_plan_hash,
         amendments=run.amendments,
-        look=look,
+        look=judge.look,
         left_out=left_out_contenders(run),
         absent=absent_of(run),
+        block_s=judge.block_s,
     )

@@ -60,7 +60,9 @@ class SoakTrend:
 
 @dataclass(frozen=True)
 class SoakRow:
-    """One row: `number` from 0, `at_s` where in the time under load it began, response times in ms."""
+    """One row: `number` from 0, `at_s` where in the time under load it began, response times in ms. In one that is
+    `void` the generator did not run for long enough.
+    """
 
     number: int
     stretch: int
@@ -75,9 +77,11 @@ class SoakRow:
     p99_ms: float
     max_ms: float
     cpu_share: float
-    run_delay_share: float
-    stolen_share: float
+    run_delay_share: float | None
+    stolen_share: float | None
+    stopped_s: float | None
     rss_bytes: int
+    void: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ class SoakGap:
 @dataclass(frozen=True)
 class ContenderSoak:
     """The soak of one contender in one block. `planned_s` is how long its rows were to be together, `measured_s` how
-    long they are; `stopped_by` is the rule that ended it early, `give_up` when nothing succeeded any more.
+    long they are; operations and errors are those of rows that are not void; `stopped_by` is the rule that ended it
+    early, `give_up` when nothing succeeded any more.
     """
 
     contender: str
@@ -134,8 +139,10 @@ _WINDOW = (("length_s", 1.0), ("ramp_up_s", -1.0), ("ramp_down_s", -1.0))
 
 def _contender(rows: list[SoakRowRecord], trial: TrialRecord | None, planned_s: float, row_s: float) -> ContenderSoak:
     told = trial.figures(Figures).soak if trial is not None else None
+    void = set(told.void) if told is not None else set()
+    counted = [row for row in rows if row.number not in void]
     errors: dict[str, int] = {}
-    for row in rows:
+    for row in counted:
         for name, count in row.errors.items():
             errors[name] = errors.get(name, 0) + count
     starts_s, first = _starts(rows), rows[0]
@@ -146,12 +153,12 @@ def _contender(rows: list[SoakRowRecord], trial: TrialRecord | None, planned_s: 
         planned_s=planned_s,
         measured_s=math.fsum(row.length_s for row in rows),
         stretches=max(row.stretch for row in rows),
-        operations=sum(row.operations for row in rows),
+        operations=sum(row.operations for row in counted),
         errors=errors,
         stopped_by=told.stopped_by if told is not None else None,
         reason=trial.reason if trial is not None else "",
-        rows=tuple(_row(row, at_s) for row, at_s in zip(rows, starts_s, strict=True)),
-        trends=tuple(_trend(name, rows, starts_s, row_s) for name in FIGURES),
+        rows=tuple(_row(row, at_s, row.number in void) for row, at_s in zip(rows, starts_s, strict=True)),
+        trends=tuple(_trend(name, rows, starts_s, row_s, void) for name in FIGURES),
         gaps=tuple(_gaps(rows)),
     )
 
@@ -165,7 +172,7 @@ def _starts(rows: Sequence[SoakRowRecord]) -> list[float]:
     return starts
 
 
-def _row(row: SoakRowRecord, at_s: float) -> SoakRow:
+def _row(row: SoakRowRecord, at_s: float, void: bool) -> SoakRow:
     return SoakRow(
         number=row.number,
         stretch=row.stretch,
@@ -181,16 +188,20 @@ def _row(row: SoakRowRecord, at_s: float) -> SoakRow:
         max_ms=_milliseconds(row.times.max_ns),
         cpu_share=row.cpu_share,
         run_delay_share=row.run_delay_share,
-        stolen_share=row.stolen_s / row.length_s if row.length_s > 0 else 0.0,
+        stolen_share=None if row.stolen_s is None or row.length_s <= 0 else row.stolen_s / row.length_s,
+        stopped_s=row.stopped_s,
         rss_bytes=row.rss_bytes,
+        void=void,
     )
 
 
-def _trend(name: FigureName, rows: list[SoakRowRecord], starts_s: list[float], row_s: float) -> SoakTrend:
+def _trend(
+    name: FigureName, rows: list[SoakRowRecord], starts_s: list[float], row_s: float, void: set[int]
+) -> SoakTrend:
     whole = [
         (at_s + row.length_s / 2, value)
         for row, at_s in zip(rows, starts_s, strict=True)
-        if row.length_s >= WHOLE_SHARE * row_s and (value := FIGURES[name](row)) > 0.0
+        if row.number not in void and row.length_s >= WHOLE_SHARE * row_s and (value := FIGURES[name](row)) > 0.0
     ]
     if not whole:
         return SoakTrend(name, math.nan, math.nan, math.nan, math.nan, math.nan, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bakeoff.compare import wording
 from bakeoff.mix import Mix
@@ -15,12 +16,15 @@ FACTOR = 2.0
 
 @dataclass(frozen=True)
 class Spread:
-    """Lowest and highest rate of one contender at `mix`, per second; `mixes` are as bad as that."""
+    """Lowest and highest rate of one contender at `mix`, per second; `mixes` are as bad as that. `gap` is the largest
+    factor between two blocks that are neighbours by rate.
+    """
 
     mix: Mix
     low: float
     high: float
     mixes: int
+    gap: float
 
     def text(self, name: str, work: str) -> str:
         """One clause for a verdict or a warning."""
@@ -29,6 +33,12 @@ class Spread:
     def also(self, name: str) -> str:
         """The same of another contender, after the clause of the first."""
         return f"those of {name} at {self.mix.words} {self._between}{self._more}"
+
+    def caveat(self, name: str, work: str) -> str:
+        """What a reader of the mean must know: two speeds where one gap is most of the way between the ends."""
+        two = self.gap * self.gap > self.factor
+        why = "two speeds, a mean of both describes neither" if two else "no mean describes such blocks"
+        return f"{name} did {self._between} {work}/s at {self.mix.words}: {why}"
 
     @property
     def factor(self) -> float:
@@ -53,4 +63,6 @@ def widest(usable: list[TrialRecord]) -> Spread | None:
     if not wide:
         return None
     worst = max(wide, key=lambda mix: max(wide[mix]) / min(wide[mix]))
-    return Spread(worst, min(wide[worst]), max(wide[worst]), len(wide))
+    rising = sorted(wide[worst])
+    gap = max(after / before if before > 0.0 else math.inf for before, after in pairwise(rising))
+    return Spread(worst, rising[0], rising[-1], len(wide), gap)

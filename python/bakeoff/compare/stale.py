@@ -1,4 +1,4 @@
-"""Requests that were asked again: the server had closed their kept connection before they reached it, or put them back
+"""Requests that were asked again: the server had ended their kept connection without an answer, or put them back
 unread on a connection with streams.
 """
 

@@ -1,10 +1,13 @@
-"""Clients that a server gave nothing while it served others: a mean over all clients must not hide them."""
+"""Clients that a server gave nothing while it served others: a mean over all clients must not hide them.
+
+Clients that did nothing because the load generator did not run are told apart: no server is to blame for them.
+"""
 
 from __future__ import annotations
 
 from bakeoff.compare import wording
-from bakeoff.compare.cells import cell_name, starving_cells
-from bakeoff.compare.cube import blamed
+from bakeoff.compare.cells import cell_name, cells_of, is_unrun, starving_cells, unrun_words
+from bakeoff.compare.cube import Cube, blamed
 from bakeoff.compare.lost import NAMED, clients_words, starved_clients
 from bakeoff.kinds import compare_part
 from bakeoff.store.figures import CellFigures
@@ -24,6 +27,19 @@ def starved(run: RunRecord) -> tuple[str, ...]:
         if in_cells:
             sentences.append(_in_cells(contender.name, in_cells))
     return tuple(sentences)
+
+
+def unrun(cube: Cube) -> str:
+    """The cells in which the load generator did not run for a client; empty where there are none."""
+    trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
+    hit = [(trial, cell) for trial in trials for cell in cells_of(trial) if is_unrun(cell)]
+    if not hit:
+        return ""
+    listed = "; ".join(
+        f"{cell_name(cell)}, {trial.contender}, block {trial.block}: {unrun_words(cell)}" for trial, cell in hit[:NAMED]
+    )
+    more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""
+    return f"The load generator did not run for some clients in {wording.plural(len(hit), 'cell')}: {listed}{more}."
 
 
 def _sentence(name: str, hit: list[TrialRecord], of: int, enough: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bakeoff.mix import Mix
+from bakeoff.units import plural
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def size(each: Unsteady) -> float:
 def unsteady_clause(pace: Pace) -> str:
     """ "was not steady in 3 of 8 trials: it sank by 8 % over the trial (trial 3, 8 clients, block 2)"."""
     worst = max(pace.unsteady, key=size)
-    trials = f"{len(pace.unsteady)} of {pace.judged} trial{'' if pace.judged == 1 else 's'}"
+    trials = f"{len(pace.unsteady)} of {plural(pace.judged, 'trial')}"
     where = f"trial {worst.trial_id}, {worst.mix.words}, block {worst.block}"
     return f"was not steady in {trials}: it {worst.words} ({where})"
 

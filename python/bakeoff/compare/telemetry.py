@@ -43,7 +43,7 @@ Figure = Callable[[Telemetry], float]
 
 
 def resources_of(run: RunRecord, cube: Cube) -> Resources | None:
-    """None for a run in which nobody was watched, as in files of earlier versions."""
+    """None for a run in which nobody was watched, and the machine that sent load neither."""
     known = scopes(run)
     looked = [seen.cost for trial in run.trials for seen in of_generators(trial)]
     if not known and not looked:
@@ -165,17 +165,18 @@ def _bound(use: ResourceUse, uses: Sequence[ResourceUse], alone: bool) -> Resour
     limit here, and a full processor is none where all of them did more there. `alone`: its machine sends no load.
     """
     higher = [each for each in uses if each.contender == use.contender and each.mix > use.mix]  # type: ignore[operator]
-    own = math.nan if any(each.own_processors > limits.ONE_TO for each in higher) else use.own_processors
+    one_thread = not any(each.own_processors > limits.ONE_TO for each in higher)
     does_more = any(each.processor_share > limits.MORE * use.processor_share for each in higher)
     one = use.each_processor
     bound = limits.bound(
         _of_what_was_left(use.processor_share, use.steal_share),
         use.disk_share,
-        own,
+        use.own_processors,
         use.processors,
         use.pressure_memory,
         generator=use.bound == limits.GENERATOR,
         link=use.bound == limits.LINK or use.link_share > BUSY_SHARE,
+        one_thread=one_thread,
         busiest_share=one.busiest_share if one is not None and alone and not does_more else math.nan,
     )
     return replace(use, bound=bound)
@@ -241,8 +242,9 @@ def _of_series(series: Sequence[str], mean: Callable[[Figure], float]) -> float:
 
 
 def _memory(run: RunRecord, cube: Cube, name: str) -> MemoryPerConnection | None:
-    """What a connection takes: how memory rises with them in each block, or the highest by the most of them. None under
-    a rate, where nobody knows how many there are, and of work that opens none, as on files.
+    """What a connection takes: how memory rises with them in each block, NaN where it does not for certain: all memory
+    by all connections would be mostly what the server needs without any. None under a rate, where nobody knows how many
+    there are, and of work that opens none, as on files.
     """
     settings = run.plan.get("settings")
     told = settings.get("threads") if isinstance(settings, dict) else None
@@ -263,9 +265,8 @@ def _memory(run: RunRecord, cube: Cube, name: str) -> MemoryPerConnection | None
     slopes = [slope for points in by_block.values() if math.isfinite(slope := _slope(points))]
     interval = mean_interval(slopes) if slopes else None
     if interval is not None and interval.blocks >= MINIMUM_BLOCKS and interval.low > 0:
-        return MemoryPerConnection(name, "slope", interval.centre, interval.low, interval.high, top[0])
-    most_connections = max(connections for points in by_block.values() for connections, _ in points)
-    return MemoryPerConnection(name, "peak", top[0] / max(1, most_connections), math.nan, math.nan, top[0])
+        return MemoryPerConnection(name, interval.centre, interval.low, interval.high, top[0])
+    return MemoryPerConnection(name, math.nan, math.nan, math.nan, top[0])
 
 
 def _slope(points: list[tuple[int, float]]) -> float:
@@ -285,14 +286,14 @@ def _limits(watched: WatchedContender, uses: tuple[ResourceUse, ...]) -> str:
     found = [use for use in uses if use.contender == watched.contender]
     if not found:
         return ""
-    full = watched.shares_machine and any(use.bound in (limits.PROCESSOR, limits.DISK) for use in found)
+    full = watched.shares_machine and any(use.bound in (*limits.FULL, limits.DISK) for use in found)
     shared = f" (processors and disks that it shares with the load generator{_by_itself(found)})" if full else ""
     return limits.said(watched.contender, [(use.mix, limits.WORDS[use.bound]) for use in found], shared)
 
 
 def _by_itself(uses: Sequence[ResourceUse]) -> str:
     """How much of full processors the server itself used: where that is little, others filled them."""
-    full = [use for use in uses if use.bound == limits.PROCESSOR and use.processors]
+    full = [use for use in uses if use.bound in limits.FULL and use.processors]
     shares = [use.own_processors / use.processors for use in full if math.isfinite(use.own_processors)]
     return f"; of all processor time it used {wording.percent(max(shares))} itself at most" if shares else ""
 

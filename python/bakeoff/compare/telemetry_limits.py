@@ -10,16 +10,23 @@ from bakeoff.mix import Mix
 from bakeoff.thresholds import BUSY_SHARE, DISK_FULL, MEMORY_PRESSURE, PROCESSOR_FULL
 
 GENERATOR, LINK, PROCESSOR, ONE, DISK, MEMORY = "generator", "link", "processor", "one processor", "disk", "memory"
+# Full processors that are not the contender's doing, or of which nobody knows whose doing they are.
+OTHERS, UNKNOWN = "processors of others", "processors of its machine"
+FULL = (PROCESSOR, OTHERS, UNKNOWN)
 NOTHING = ""
 WORDS = {
     GENERATOR: "generator-bound",
     LINK: "network-bound",
     PROCESSOR: "processor-bound",
+    OTHERS: "processors full, mostly by others",
+    UNKNOWN: "processors of its machine full",
     ONE: "bound by one processor",
     DISK: "disk-bound",
     MEMORY: "memory-bound",
     NOTHING: "nothing seen at its limit",
 }
+# Of full processors a server is bound that took so much of what was used itself.
+ITS_OWN = 0.5
 # A process that uses one of several processors whole, and no more at any higher mix, has one thread that does it all.
 ONE_FROM, ONE_TO = 0.9, 1.05
 # A full processor is a limit of its own while the others do no more than this, and no higher mix makes all of them
@@ -29,7 +36,9 @@ RULE = (
     "Generator-bound, or network-bound: most trials are marked so (a load thread, or the link to the contender, was "
     f"over {wording.percent(BUSY_SHARE)} busy), or a link of the watched machine carried more than that of the speed "
     "that it states, in one direction. Processor-bound: processors busy for "
-    f"{wording.percent(PROCESSOR_FULL)} of the window or more, of what a hypervisor left of them. Bound by one "
+    f"{wording.percent(PROCESSOR_FULL)} of the window or more, of what a hypervisor left of them, and "
+    f"{wording.percent(ITS_OWN)} or more of that by the server's own processes; else they were full by others, or by "
+    "nobody knows whom. Bound by one "
     f"processor: the server itself used {ONE_FROM:g} to {ONE_TO:g} of one, of several, and no more at a higher mix; or "
     f"the busiest processor of its machine was busy for {wording.percent(PROCESSOR_FULL)} or more, by whatever, the "
     f"others for {wording.percent(OTHERS_IDLE)} or less, and all together do less than {MORE:g} times as much at any "
@@ -49,25 +58,34 @@ def bound(
     memory_pressure: float = math.nan,
     generator: bool = False,
     link: bool = False,
+    one_thread: bool = True,
     busiest_share: float = math.nan,
 ) -> str:
-    """What is at its limit. Shares are NaN where nobody knows them; `busiest_share` is that of one processor, where no
-    other machine's work can be in it.
+    """What is at its limit. Shares are NaN where nobody knows them; not `one_thread`: at higher mixes it
+    used more than one processor. `busiest_share` is that of one processor, where no other machine's work can be in it.
     """
     if generator:
         return GENERATOR
     if link:
         return LINK
     processor_full, disk_full = processor_share >= PROCESSOR_FULL, disk_share >= DISK_FULL
-    if processor_full and disk_full:
-        return DISK if disk_share > processor_share else PROCESSOR
-    if processor_full or disk_full:
-        return PROCESSOR if processor_full else DISK
+    if disk_full and not (processor_full and processor_share >= disk_share):
+        return DISK
+    if processor_full:
+        return _whose(own_processors / processors if processors else math.nan, processor_share)
     if processors > 1 and (
-        ONE_FROM <= own_processors <= ONE_TO or _one_is_full(busiest_share, processor_share, processors)
+        (one_thread and ONE_FROM <= own_processors <= ONE_TO)
+        or _one_is_full(busiest_share, processor_share, processors)
     ):
         return ONE
     return MEMORY if memory_pressure >= MEMORY_PRESSURE else NOTHING
+
+
+def _whose(own_share: float, processor_share: float) -> str:
+    """Whose full processors they are: a server is not bound by what others took."""
+    if not math.isfinite(own_share):
+        return UNKNOWN
+    return PROCESSOR if own_share >= ITS_OWN * processor_share else OTHERS
 
 
 def _one_is_full(busiest_share: float, processor_share: float, processors: int) -> bool:

@@ -30,12 +30,11 @@ class WatchedContender:
 
 @dataclass(frozen=True)
 class MemoryPerConnection:
-    """Memory that each further connection takes, `bytes_each`: the `slope` over the mixes with its interval, or, where
-    there is none, the highest memory by the most connections (`peak`).
+    """Memory that each further connection takes, `bytes_each`: how memory rises over the mixes, with its interval; NaN
+    where it does not rise for certain. `highest_bytes` is the most there was in all.
     """
 
     contender: str
-    how: str
     bytes_each: float
     low: float
     high: float

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bakeoff.mix import Mix
+from bakeoff.units import plural as plural
 
 MISSING = "–"
 # Ratios below are one over something: 1/12.
@@ -159,11 +160,6 @@ def probability(p: float) -> str:
     if not math.isfinite(p):
         return MISSING
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """ "1 block", "8 blocks"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def sentence(text: str) -> str:

@@ -36,11 +36,11 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory
     """A warning when the largest working set of `trials` fits into the memory of the client or of the server."""
     model = figures_of(run.kind)
     largest = max((working_set_bytes(trial, model) for trial in trials), default=0)
-    own = _memory_bytes(run.environment)
+    place, own = _memory(run.environment)
     server = int(settings.number(run.plan, "server_memory", 0.0))
     direct = [table.get("direct") is True for table in settings_by_name(run).values()]
     past_client = (bool(direct) and all(direct)) or were_cold(trials)
-    places = [("this machine", 0 if past_client else own), ("the server", server)]
+    places = [(place, 0 if past_client else own), ("the server", server)]
     fitting = [(name, memory) for name, memory in places if 0 < largest <= memory]
     if not fitting:
         return []
@@ -58,10 +58,13 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory
     ]
 
 
-def _memory_bytes(environment: dict[str, Any]) -> int:
-    memory = environment.get("memory")
-    for table in (memory if isinstance(memory, dict) else {}, environment):
-        size = table.get("memory_bytes")
-        if isinstance(size, (int, float)):
-            return int(size)
-    return 0
+def _memory(environment: dict[str, Any]) -> tuple[str, int]:
+    """What bounds the cache of the load-generating machine, and to how many bytes; 0 where that is not known."""
+    memory, sizes = environment.get("memory"), list[int]()
+    for name in ("memory_limit_bytes", "memory_bytes"):
+        for table in (memory if isinstance(memory, dict) else {}, environment):
+            if isinstance(size := table.get(name), (int, float)):
+                sizes.append(int(size))
+                if name == "memory_limit_bytes":
+                    return "the control group of the generator", min(sizes)
+    return "this machine", next(iter(sizes), 0)

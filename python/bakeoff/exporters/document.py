@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from bakeoff.compare.capacity_words import OF_SHARES, term_name
+from bakeoff.compare.capacity_words import is_share
 from bakeoff.exporters import document_model as form
 from bakeoff.exporters.tables import left_out
 from bakeoff.mix import InFlight, Mix, Rate
@@ -59,7 +59,7 @@ def _times_or_none(summary: Summary | None) -> form.TimesMs | None:
 
 
 def _run(run: RunRecord) -> form.Run:
-    same = ("name", "suite", "kind", "upgraded_from", "imported_from", "plan_hash", "created_at", "finished_at", "seal")
+    same = ("name", "suite", "kind", "imported_from", "plan_hash", "created_at", "finished_at", "seal")
     counts = ("blocks_planned", "trials_planned", "delta", "null_operations_per_s", "tool")
     return form.Run(
         **{name: getattr(run, name) for name in (*same, *counts)},
@@ -86,7 +86,7 @@ def trial_of(trial: TrialRecord, reasons: Mapping[int, str], stated: bool = True
     same = ("id", "contender", "purpose", "block", "order", "state", "reason", "marks", "started_at", "window_s")
     counts = ("operations", "operations_per_s", "bytes_in", "bytes_out", "bytes_per_s", "errors", "statuses")
     own = ("seed", "fairness_jain", "generator_cpu_us_per_operation", "generator_cpu_share")
-    more = ("generator_run_delay_share", "generator_rss_bytes")
+    more = ("generator_run_delay_share", "generator_rss_bytes", "control_cpu_share", "control_longest_s")
     operations = {
         one.name: form.Operation(
             operations=one.operations,
@@ -119,6 +119,7 @@ def trial_of(trial: TrialRecord, reasons: Mapping[int, str], stated: bool = True
         traffic_began_at=trial.figures(Figures).began_at,
         service_ms=times_ms(trial.service),
         response_ms=_times_or_none(trial.response),
+        tried_ms=_times_or_none(trial.tried),
         starts=_starts(trial.starts),
         per_operation=operations,
         steps_ms={one.name: times_ms(one.summary) for one in trial.steps},
@@ -129,6 +130,7 @@ def trial_of(trial: TrialRecord, reasons: Mapping[int, str], stated: bool = True
         generator_late_start_ms=times_ms(trial.generator_late_start) if stated else None,
         judged=None if trial.judged is None else _judged(trial),
         telemetry=tuple(form.Watched(**seen.model_dump()) for seen in trial.telemetry),
+        found=trial.found,
     )
 
 
@@ -136,7 +138,8 @@ def _starts(starts: StartsRecord | None) -> form.Starts | None:
     if starts is None:
         return None
     counts = {name: getattr(starts, name) for name in START_COUNTS}
-    return form.Starts(**counts, queue=starts.queue, late_ms=times_ms(starts.late))
+    fates = None if starts.fates is None else form.Fates(**asdict(starts.fates))
+    return form.Starts(**counts, queue=starts.queue, late_ms=times_ms(starts.late), fates=fates)
 
 
 def _share(share: ShareRecord) -> form.Share:
@@ -165,14 +168,14 @@ def _judged(trial: TrialRecord) -> form.Judged | None:
 
 def _term(term: TermRecord) -> form.Term:
     """Times of a term are stored in ns."""
-    is_share = term_name(term) in OF_SHARES
-    return form.Term(term=term.term, value=term.value if is_share else _ms(term.value), lost=term.lost, met=term.met)
+    of_share = is_share(term)
+    return form.Term(term=term.term, value=term.value if of_share else _ms(term.value), lost=term.lost, met=term.met)
 
 
 def _soak_row(row: SoakRowRecord) -> form.StoredRow:
     same = ("contender", "block", "order", "stretch", "number", "started_at", "length_s", "operations", "errors")
     more = ("operations_per_s", "error_share", "bytes_in", "bytes_out", "offered", "started", "never_started")
-    own = ("cpu_share", "run_delay_share", "stolen_s", "rss_bytes")
+    own = ("cpu_share", "run_delay_share", "stolen_s", "stopped_s", "rss_bytes")
     return form.StoredRow(
         **{name: getattr(row, name) for name in (*same, *more, *own)},
         **_load(row.mix),

@@ -92,6 +92,16 @@ class Link(Doc):
     share: float | None
 
 
+class Fates(Doc):
+    """What had become, at the window's end, of the starts that were planned for it: with those that never started they
+    are all that were offered.
+    """
+
+    answered: int
+    failed: int
+    open: int
+
+
 class Starts(Doc):
     """Starts that a rate planned for the window, how many of them began, never did or ended well (`answered`), and
     found all connections busy (`ran_out`); `queue` are the turns due and not over, from the begin of the window to its
@@ -106,6 +116,7 @@ class Starts(Doc):
     connections_used: int
     queue: tuple[int, ...]
     late_ms: TimesMs
+    fates: Fates | None
 
 
 class Share(Doc):
@@ -126,7 +137,7 @@ class Share(Doc):
     starts: Starts | None
     cpu_share: float
     cpu_us_per_operation: float
-    run_delay_share: float
+    run_delay_share: float | None
     rss_bytes: int
     late_start_p99_ms: float | None
     lag_p99_ms: float | None
@@ -205,6 +216,7 @@ class Trial(Doc):
     `left_out` says why its figures are in no statistic of the comparison, and is null for those that count. `purpose`
     is `search` or `share` in a search for the capacity, else empty. `workload` are the figures of the kind of suite, by
     the model of its name; `fairness_jain` and what is of the generator is null in runs that another tool measured.
+    `tried_ms` are percentiles over all that was tried, where something failed: a failed one is the slowest.
     """
 
     id: int
@@ -234,6 +246,7 @@ class Trial(Doc):
     connections: Counts
     service_ms: TimesMs
     response_ms: TimesMs | None
+    tried_ms: TimesMs | None
     starts: Starts | None
     per_operation: dict[str, Operation]
     steps_ms: dict[str, TimesMs]
@@ -245,10 +258,13 @@ class Trial(Doc):
     generator_cpu_share: float | None
     generator_run_delay_share: float | None
     generator_rss_bytes: int | None
+    control_cpu_share: float | None
+    control_longest_s: float | None
     generator_lag_ms: TimesMs | None
     generator_late_start_ms: TimesMs | None
     judged: Judged | None
     telemetry: tuple[Watched, ...]
+    found: dict[str, Any] | None
     workload: dict[str, Any]
 
 
@@ -277,8 +293,9 @@ class StoredRow(Doc):
     started: int | None
     never_started: int | None
     cpu_share: float
-    run_delay_share: float
-    stolen_s: float
+    run_delay_share: float | None
+    stolen_s: float | None
+    stopped_s: float | None
     rss_bytes: int
 
 
@@ -345,7 +362,6 @@ class Run(Doc):
     kind: str
     file: str
     version: int
-    upgraded_from: int | None
     imported_from: str | None
     plan_hash: str
     seal: str

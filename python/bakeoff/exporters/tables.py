@@ -124,7 +124,7 @@ def _trials(run: RunRecord) -> Iterator[Row]:
             "in_bytes": trial.bytes_in,
             "out_bytes": trial.bytes_out,
             "in_bytes_per_s": trial.bytes_per_s,
-            "errors": trial.errors_total,
+            "errors": trial.errors_total if trial.figures(Figures).errors_stated else None,
             **counts("errors", trial.errors),
             **counts("statuses", trial.statuses),
             **counts("connections", trial.connections),
@@ -165,6 +165,8 @@ def _of_the_generator(trial: TrialRecord) -> Row:
         "generator_cpu_us_per_operation": trial.generator_cpu_us_per_operation,
         "generator_run_delay_share": trial.generator_run_delay_share,
         "generator_rss_bytes": trial.generator_rss_bytes,
+        "control_cpu_share": trial.control_cpu_share,
+        "control_longest_s": trial.control_longest_s,
         "generator_lag_p99_ms": times_ms(trial.generator_lag, "lag")["lag_p99_ms"],
         "generator_late_start_p99_ms": times_ms(trial.generator_late_start, "late")["late_p99_ms"],
     }
@@ -348,6 +350,7 @@ def _soak(run: RunRecord) -> Iterator[Row]:
             "cpu_share": row.cpu_share,
             "run_delay_share": row.run_delay_share,
             "stolen_s": row.stolen_s,
+            "stopped_s": row.stopped_s,
             "rss_bytes": row.rss_bytes,
         }
 

@@ -29,7 +29,7 @@ from bakeoff.run.kind import figures_of
 from bakeoff.run.stop import Stop
 from bakeoff.store.figures import Figures
 
-POLL_S = 0.1
+POLL_S = 1.0
 CANCEL_PATIENCE_S = 30.0
 Write = Callable[[str], None]
 

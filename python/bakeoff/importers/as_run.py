@@ -7,10 +7,11 @@ who reads the run is told that it was imported (`RunRecord.imported_from`), and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from bakeoff import __version__
 from bakeoff.errors import PlanError
@@ -23,6 +24,8 @@ from bakeoff.store.write import RunHeader, RunWriter
 
 # The smallest difference that matters, where no plan says another.
 DELTA = 0.05
+# What is measured of a link at best, of its speed: as the engine has it of its own cells.
+LINK_SHARE = 0.97
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,9 @@ class Given:
     content: Foreign
 
 
-def write_import(target: Path, files: Sequence[Given]) -> int:
-    """Make the new run file `target`; returns its number of trials.
+def write_import(target: Path, files: Sequence[Given], link_bytes_per_s: float | None = None) -> int:
+    """Make the new run file `target`; returns its number of trials. Cells that are faster than the link are marked as
+    cached.
 
     Raises PlanError for files that do not belong together, RunFileError when the file is there or cannot be written.
     """
@@ -47,9 +51,9 @@ def write_import(target: Path, files: Sequence[Given]) -> int:
         PlannedTrial(order, given.contender, Clients(sample.clients), block, 0)
         for order, (block, given, sample) in enumerate(samples)
     ]
-    with RunWriter.create(target, _header(target, kinds.pop(), files, planned), planned) as writer:
+    with RunWriter.create(target, _header(target, kinds.pop(), files, planned, link_bytes_per_s), planned) as writer:
         for place, (_, given, sample) in zip(planned, samples, strict=True):
-            writer.add_trial(_trial(place, given, sample), {})
+            writer.add_trial(_trial(place, given, sample, link_bytes_per_s), {})
         writer.finish()
     return len(planned)
 
@@ -65,7 +69,14 @@ def _in_order(files: Sequence[Given]) -> list[tuple[int, Given, Sample]]:
     return [(block, given, sample) for block, given in blocks for sample in given.content.samples]
 
 
-def _header(target: Path, kind: str, files: Sequence[Given], planned: Sequence[PlannedTrial]) -> RunHeader:
+def _header(
+    target: Path,
+    kind: str,
+    files: Sequence[Given],
+    planned: Sequence[PlannedTrial],
+    link_bytes_per_s: float | None,
+) -> RunHeader:
+    link = {} if link_bytes_per_s is None else {"link_bytes_per_s": link_bytes_per_s}
     names = list(dict.fromkeys(given.contender for given in files))
     tools = ", ".join(dict.fromkeys(given.content.tool for given in files))
     return RunHeader(
@@ -75,7 +86,7 @@ def _header(target: Path, kind: str, files: Sequence[Given], planned: Sequence[P
         plan={},
         plan_hash=plan_hash({}),
         tool={"version": __version__, IMPORTED_FROM: tools},
-        environment={"imported": {str(given.path): dict(given.content.stated) for given in files}},
+        environment={"imported": {str(given.path): dict(given.content.stated) for given in files}, **link},
         agents=(),
         contenders=[
             ContenderRecord(name, ", ".join(str(given.path) for given in files if given.contender == name), None)
@@ -87,7 +98,7 @@ def _header(target: Path, kind: str, files: Sequence[Given], planned: Sequence[P
     )
 
 
-def _trial(place: PlannedTrial, given: Given, sample: Sample) -> TrialRecord:
+def _trial(place: PlannedTrial, given: Given, sample: Sample, link_bytes_per_s: float | None) -> TrialRecord:
     moved = sample.bytes_in + sample.bytes_out
     return TrialRecord(
         id=0,
@@ -106,7 +117,7 @@ def _trial(place: PlannedTrial, given: Given, sample: Sample) -> TrialRecord:
         bytes_in=sample.bytes_in,
         bytes_out=sample.bytes_out,
         bytes_per_s=moved / sample.length_s,
-        errors=dict(sample.errors),
+        errors=dict(sample.errors or {}),
         statuses={},
         service=sample.service,
         per_operation=(),
@@ -120,8 +131,38 @@ def _trial(place: PlannedTrial, given: Given, sample: Sample) -> TrialRecord:
         generator_lag=EMPTY_SUMMARY,
         generator_rss_bytes=0,
         fairness_jain=1.0,
-        workload=dict(sample.workload),
+        workload={**_held_against(sample.workload, link_bytes_per_s), "errors_stated": sample.errors is not None},
     )
+
+
+def _held_against(workload: Mapping[str, Any], link_bytes_per_s: float | None) -> dict[str, Any]:
+    """The figures of a trial, its cells marked that are faster than the link; of the others nobody knows."""
+    cells = workload.get("cells")
+    if link_bytes_per_s is None or not isinstance(cells, list):
+        return dict(workload)
+    return {**workload, "cells": [cell | _beyond(cell["rate_kib_s"] * 1024, link_bytes_per_s) for cell in cells]}
+
+
+def _beyond(bytes_per_s: float, link_bytes_per_s: float) -> dict[str, Any]:
+    if bytes_per_s <= LINK_SHARE * link_bytes_per_s:
+        return {}
+    rate, link = (f"{value / (1 << 20):.1f} MiB/s" for value in (bytes_per_s, link_bytes_per_s))
+    return {"cached": True, "cached_reason": f"{rate} is more than the link carries ({link})"}
+
+
+def unpaired_cells(files: Sequence[Given]) -> list[str]:
+    """A sentence for each contender with figures that the others do not all have: these are left out of comparisons."""
+    cells: dict[str, set[str]] = {}
+    for given in files:
+        found = cells.setdefault(given.contender, set())
+        found.update(cell["operation"] for sample in given.content.samples for cell in sample.workload.get("cells", ()))
+    common = set.intersection(*cells.values())
+    return [
+        f"{name}: {len(own - common):,} of its {len(own):,} cells are not in the files of all others, and are compared "
+        "with nothing"
+        for name, own in cells.items()
+        if own - common
+    ]
 
 
 def _written(path: Path) -> str:

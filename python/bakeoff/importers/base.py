@@ -20,7 +20,7 @@ class Sample:
     """One contender at one number of clients, measured once: what was done in `length_s` seconds.
 
     `workload` is what the kind of suite tells of its trials (`kinds/NAME/figures.py`), `service` the times of
-    single operations, where the file has them.
+    single operations, where the file has them. `errors` are None where the tool states none.
     """
 
     clients: int
@@ -28,7 +28,7 @@ class Sample:
     operations: int
     bytes_in: int
     bytes_out: int
-    errors: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, int] | None = None
     service: Summary = EMPTY_SUMMARY
     workload: Mapping[str, Any] = field(default_factory=dict)
 

@@ -21,7 +21,7 @@ from bakeoff.mounts import mount_of
 
 LENGTH_S = 24 * 3600.0
 STALL_S = 600.0
-POLL_S = 0.2
+POLL_S = 1.0
 CANCEL_PATIENCE_S = 5.0
 Write = Callable[[str], object]
 

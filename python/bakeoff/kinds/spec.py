@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, SerializeAsAny
 from bakeoff.mix import Mix
 
 MARK_BYTES = 8
+SECRET_BITS = 64
 
 
 class Spec(BaseModel):
@@ -33,6 +34,11 @@ class Workload(Spec):
     def pauses_s(self) -> float:
         """How long an operation rests by itself between its parts, in seconds."""
         return 0.0
+
+    @property
+    def learning(self) -> Self | None:
+        """The same work, whose figures tell what replies were; None where that is learnt in another way, or not."""
+        return None
 
     def objection(self, figures: dict[str, Any]) -> str | None:
         """What the figures of the operation that the engine tried say against a run; None when nothing."""
@@ -102,12 +108,19 @@ def new_mark() -> str:
     return secrets.token_hex(MARK_BYTES)
 
 
+def new_secret() -> int:
+    """A secret for one trial, the same for all machines that share it."""
+    return secrets.randbits(SECRET_BITS)
+
+
 class TlsSpec(Spec):
     """How TLS connections are made."""
 
     verify: bool
     ca_file: str | None
     resumption: bool
+    # The end of the handshake is written by itself, before what is sent first; else both leave together.
+    handshake_apart: bool = False
 
     def of_built_in(self, certificate: str | None) -> Self:
         """The same of a built-in server, whose certificate this PEM file is: checked where this checks one."""

@@ -52,7 +52,7 @@ M = TypeVar("M", bound=Strict)
 TABLES = ("campaign", "suite", "contender", "factors")
 SUITES_MAX = 20
 # Keys of a [[suite]] that are no settings.
-HEAD = ("suite", "size", "name", "weight", "blocks", "order")
+HEAD = ("suite", "size", "name", "weight", "blocks", "order", "objective")
 
 
 class CampaignSection(Strict):
@@ -78,6 +78,7 @@ class SuiteSection(Strict):
     blocks: OptionalWhole = Field(None, ge=1, le=1000, description="Its blocks.")
     order: Asked = ORDER
     weight: float = Field(1.0, gt=0, le=1000, description="What it counts in the ranking over all suites.")
+    objective: str | None = Field(None, description="What each of its trials has to meet: p99<=50ms,errors<=0.1%.")
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,7 @@ def _leg(
         **{key: value for key, value in table.items() if key in plan_table()},
     }
     plan |= {"blocks": blocks} if (blocks := own.blocks or head.blocks) else {}
+    plan |= {"objective": own.objective} if own.objective else {}
     plan |= {"delta": f"{head.delta:.6%}"} if head.delta else {}
     settings = {key: value for key, value in table.items() if key not in HEAD and key not in plan_table()}
     if named := next((key for key in settings if key in PLAN_FIELDS), None):

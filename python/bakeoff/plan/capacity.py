@@ -1,5 +1,6 @@
 """The table `[capacity]` of a plan: which load is searched, and how closely."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -8,23 +9,25 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 
 from bakeoff.arrivals import Ramp, Replay, Steps
 from bakeoff.capacity.objective import EXAMPLE, Objective, parse_objective
-from bakeoff.capacity.range import Range
+from bakeoff.capacity.range import CLIMB, Range
 from bakeoff.errors import PlanError
 from bakeoff.mix import RATE_MAX_PER_S, Clients, InFlight, Mix, Rate
 from bakeoff.plan.fields import Share, Strict, Whole, is_resolved
 from bakeoff.plan.messages import explain
+from bakeoff.plan.objective import refuse_unfit_objective
 from bakeoff.plan.settings import CLIENTS_MAX, CommonSettings
-from bakeoff.units import format_duration, format_share, parse_rate, parse_share
+from bakeoff.units import format_share, parse_rate, parse_share
 
 # Settings that say which loads there are.
 LOADS = ("mixes", "rate")
 LEAST = {"rate": 10.0, "clients": 1.0}
 MOST = {"rate": 1_000_000.0, "clients": 1_000.0}
 SHARES = (0.5, 0.7, 0.85, 0.95, 1.05)
-# Most searches end after so many probes (docs/decisions/0034-capacity.md); this is what a forecast says.
-USUAL_PROBES = {1: 10, 3: 13}
-# No longer times are held against an objective than this share of the trial up to the end of its window.
-LONGEST_SHARE = 0.1
+# What a forecast says, fitted to simulated searches (docs/decisions/0034-capacity.md): each halving of the bounds takes
+# a probe, and those that decide are repeated, the more so where a server is not the same in each of them.
+HALVING, REPEAT, SAVED = 1.0, 0.28, 2.0
+# The first search of a contender climbs, by half of its range on average, and narrows wider bounds.
+CLIMBS, WIDER = 0.5, 1.0
 
 
 class CapacityPlan(Strict):
@@ -139,10 +142,20 @@ class CapacityPlan(Strict):
         return Clients(round(load)).words if self.by == "clients" else f"{load:,.5g} operations/s"
 
     @property
-    def usual_trials(self) -> int:
-        """How many trials a search usually takes, with those at shares of what it found."""
-        probes = USUAL_PROBES[1] if self.repeats == 1 else USUAL_PROBES[3]
-        return min(self.most_probes, probes) + len(self.shares)
+    def usual_probes(self) -> tuple[float, float]:
+        """How many probes a search usually takes: the first of a contender, and each in later blocks, which begins at
+        what the block before found.
+        """
+        # Whole loads end a whole one apart: by the middle of their range.
+        width = max(self.width, 1.0 / math.sqrt(self.least * self.most)) if self.by == "clients" else self.width
+        later = (HALVING + REPEAT * self.repeats) * math.log2(1.0 / width) - SAVED
+        first = later + CLIMBS * math.log(self.most / self.least, CLIMB) + WIDER
+        return min(self.most_probes, first), min(self.most_probes, later)
+
+    def usual_trials(self, blocks: int) -> int:
+        """How many trials the searches of a contender in so many blocks usually take, with those at shares."""
+        first, later = self.usual_probes
+        return round(first + (blocks - 1) * later) + blocks * len(self.shares)
 
     @property
     def most_trials(self) -> int:
@@ -183,24 +196,12 @@ def refuse_unfit(
         raise PlanError(f"arrivals: a search needs the same load all through a probe, not {first.arrivals}")
     if isinstance(first, InFlight):
         raise PlanError("outstanding: a search has one depth: give one number")
-    goal = plan.goal
-    if goal.longest_s > LONGEST_SHARE * (settings.length_s - settings.clock.ramp_down_s):
-        needed_s = goal.longest_s / LONGEST_SHARE + settings.clock.ramp_down_s
-        raise PlanError(
-            f"{label('objective')}: replies of {format_duration(goal.longest_s)} are too long for so short a "
-            f"trial: make trials at least {format_duration(float(f'{needed_s:.3g}'))} long (--length)"
-        )
     if plan.width > delta / 2.0:
         raise PlanError(
             f"{label('width')}: bounds {format_share(plan.width)} apart are too wide to tell differences of "
             f"{format_share(delta)} (delta): give at most half of it, {format_share(delta / 2.0)}"
         )
-    for term in goal.terms:
-        if term.sort == "errors" and term.limit > error_limit:
-            raise PlanError(
-                f"{label('objective')}: {term} is more than the {format_share(error_limit)} at which a trial is "
-                "failed: raise --error-limit"
-            )
+    refuse_unfit_objective(plan.goal, settings, error_limit, label)
 
 
 def _share(value: Any) -> float:

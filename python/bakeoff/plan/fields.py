@@ -4,7 +4,6 @@ A resolved plan (the form stored in a run file) is validated with the context `R
 numbers taken, because there each field name carries its unit.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 from pydantic.fields import FieldInfo
 
-from bakeoff.bounded_file import MIB, read_text_bounded
+from bakeoff.bounded_file import MIB, loads_toml, read_text_bounded
 from bakeoff.errors import PlanError
 from bakeoff.units import exact_size, parse_duration, parse_share, parse_size, parse_whole, parse_whole_numbers
 
@@ -160,7 +159,7 @@ class Strict(BaseModel):
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """A TOML file as a table; `what` names it in messages. Raises PlanError when it is missing or wrong."""
     try:
-        return tomllib.loads(read_text_bounded(path, TOML_BYTES))
+        return loads_toml(read_text_bounded(path, TOML_BYTES))
     except FileNotFoundError:
         refuse(f"{what} {path} does not exist: check the path")
     except OSError as error:

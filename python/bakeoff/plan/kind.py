@@ -9,6 +9,7 @@ from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import extra_of, full_path
 from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.unit import OPERATIONS, Unit
 
 if TYPE_CHECKING:
     from bakeoff.plan.suites import Suite
@@ -54,6 +55,10 @@ class PlanPart:
     def undivided(self, settings: CommonSettings) -> str | None:
         """Why several machines cannot share a trial, and what to do instead; None when they can."""
         return None
+
+    def unit(self, settings: CommonSettings) -> Unit:
+        """What is offered and counted a second."""
+        return OPERATIONS
 
     def classes(self, suite: "Suite", settings: CommonSettings) -> Sequence[SuiteClass]:
         """The classes with their final weights. Raises PlanError when the settings do not fit them."""

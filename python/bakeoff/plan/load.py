@@ -23,6 +23,7 @@ from bakeoff.plan.kind import PlanPart, plan_table, setting_owners
 from bakeoff.plan.manners import otherwise, refuse_other_work, settings_with
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.objective import held_to
 from bakeoff.plan.paths import full_address, full_paths
 from bakeoff.plan.plan_section import DELTA, DELTA_OF_CAPACITIES, PLAN_FIELDS, PlanSection
 from bakeoff.plan.settings import CommonSettings
@@ -313,6 +314,7 @@ def _resolve(given: PlanInput) -> Plan:
         assumed=_assumed(suite, given.settings, settings, for_all),
         differences=differences(suite, settings, its, for_all),
         capacity=search,
+        objective=held_to(head.objective, search is not None, settings, head.error_limit, given.label("plan")),
         fleet=fleet,
         order=order_of(head.order, suite.suite.kind, contenders, search, given.label("plan")("order")),
         **{name: getattr(head, name) for name in GoingOn.model_fields},

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
+from bakeoff.capacity.objective import Objective, parse_objective
 from bakeoff.kinds import plan_part
 from bakeoff.mix import Mix
 from bakeoff.plan.capacity import CapacityPlan
@@ -16,7 +17,6 @@ from bakeoff.plan.fleet import ONE_MACHINE, FleetPlan
 from bakeoff.plan.manners import merged
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import SizeName, classes_of
-from bakeoff.plan.upgrade import upgraded
 from bakeoff.store.canonical import plan_hash
 from bakeoff.telemetry import where
 
@@ -82,6 +82,8 @@ class Plan(Strict):
     assumed: tuple[str, ...]
     differences: tuple[str, ...] = ()
     capacity: CapacityPlan | None = None
+    # What each trial is held to where nothing is searched; empty: nothing.
+    objective: str = Field(default="", exclude_if=operator.not_)
     fleet: FleetPlan = ONE_MACHINE
     looks: tuple[int, ...] | None = None
     boundary: str = "obrien-fleming"
@@ -111,6 +113,13 @@ class Plan(Strict):
             merged(self.kind, self.settings, contender.settings)
         return self
 
+    @property
+    def goal(self) -> Objective | None:
+        """What trials are held to: the objective of a search, or that of the plan."""
+        if self.capacity is not None:
+            return self.capacity.goal
+        return parse_objective(self.objective) if self.objective else None
+
     def settings_of(self, name: str) -> CommonSettings:
         """The settings of a contender: those of the run, but for what it has otherwise."""
         own = next(contender.settings for contender in self.contenders if contender.name == name)
@@ -135,7 +144,7 @@ class Plan(Strict):
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Plan":
         """The plan that `to_dict` stored. Raises pydantic.ValidationError when it is not one."""
-        return cls.model_validate(upgraded(stored), by_alias=False, by_name=True, context=RESOLVED)
+        return cls.model_validate(stored, by_alias=False, by_name=True, context=RESOLVED)
 
     def seen_by(self, agent: str) -> "Plan":
         """The plan with the addresses under which an agent reaches the contenders."""
@@ -159,8 +168,8 @@ class Plan(Strict):
     @property
     def trials(self) -> int:
         """Number of trials: contenders x mixes x blocks; of a search so many as it usually takes."""
-        visit = self.capacity.usual_trials if self.capacity else len(self.settings.mix_values)
-        return len(self.contenders) * visit * self.blocks
+        each = self.capacity.usual_trials(self.blocks) if self.capacity else len(self.settings.mix_values) * self.blocks
+        return len(self.contenders) * each
 
     @property
     def most_trials(self) -> int:

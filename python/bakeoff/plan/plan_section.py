@@ -1,7 +1,8 @@
 """The table `[plan]` of a plan file."""
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from bakeoff.capacity.objective import parse_objective
 from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Whole
 from bakeoff.plan.going_on import GoingOn
 from bakeoff.plan.suites import BLOCKS, SizeName
@@ -49,6 +50,17 @@ class PlanSection(GoingOn):
     error_limit: Share = Field(
         0.05, ge=0, le=1, description="Share of failed operations above which a trial is failed: 5%."
     )
+    objective: str | None = Field(
+        None,
+        json_schema_extra={"metavar": "TERM,..."},
+        description="What each contender has to meet at each load, terms with commas between: p99<=50ms,errors<=0.1%. "
+        "The exit code says whether it did. Times are of responses at a rate, of services in a closed loop.",
+    )
+
+    @field_validator("objective")
+    @classmethod
+    def _canonical(cls, value: str | None) -> str | None:
+        return None if value is None else str(parse_objective(value))
 
 
 # By their keys in a plan file.

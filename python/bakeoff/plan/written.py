@@ -38,6 +38,7 @@ def written_plan(plan: Plan, origin: str) -> PlanInput:
     own = {key for key in plan_table() if key in _fields(type(plan.settings))}
     order = {} if fits(plan) else {"order": plan.order}
     head = {name: getattr(plan, name) for name in HEAD} | order | _going_on(plan) | _table(plan.settings, own, origin)
+    head |= {"objective": plan.objective} if plan.objective else {}
     given = PlanInput(
         origin,
         head,

@@ -186,7 +186,8 @@ class Section:
 class Report:
     """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
     in one or two words. `contenders` are their names in the order of their colours and marks: a column, or a cell of a
-    column "Contender", that is called like one of them is its own. A `short` report leaves out what does not decide.
+    column "Contender", that is called like one of them is its own. `caveat` is one sentence to know beside the result;
+    empty without any. A `short` report leaves out what does not decide.
     A paper has a `cover`.
     """
 
@@ -202,6 +203,7 @@ class Report:
     contenders: tuple[str, ...] = ()
     short: bool = False
     cover: Cover | None = None
+    caveat: str = ""
 
     def blocks(self, depth: Depth) -> tuple[Block, ...]:
         """What a reader at `depth` is shown, in its order."""

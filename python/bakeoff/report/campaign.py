@@ -10,9 +10,10 @@ from typing import Any
 from bakeoff.compare import wording
 from bakeoff.compare.campaign_model import CampaignComparison, OverallPair, SuiteVerdict
 from bakeoff.compare.campaign_words import weights_of
+from bakeoff.compare.objective import worst
 from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.report.blocks import Block, Chart, Column, Report, Section, Table, Text, Tone, Toned
-from bakeoff.report.compose import VERDICTS, chapter
+from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
 from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.parts import in_order
@@ -61,6 +62,7 @@ def compose_campaign(
         facts=facts,
         embedded=data_of_campaign(folder, comparison) if depth == Depth.PAGE else {},
         contenders=comparison.contenders,
+        caveat="" if comparison.caveat is None else comparison.caveat.sentence,
     )
 
 
@@ -82,6 +84,10 @@ def _number(comparison: CampaignComparison) -> str:
 def _verdict(comparison: CampaignComparison) -> tuple[str, Tone]:
     if any(place.no_place == DISQUALIFIED for place in comparison.places):
         return VERDICTS["disqualified"]
+    held = [suite.comparison.objective for suite in comparison.suites if suite.comparison is not None]
+    verdicts = [found.verdict for found in held if found is not None]
+    if len(comparison.contenders) == 1 and verdicts:
+        return OBJECTIVE[worst(verdicts)]
     if comparison.winner is None:
         return ("One contender" if len(comparison.contenders) == 1 else "No single winner"), "plain"
     if any(place.no_place for place in comparison.places):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from bakeoff.compare import wording
-from bakeoff.compare.check_model import Check, Checked, Outcome
+from bakeoff.compare.check_model import Check, Checked, CheckedObjective, Outcome
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Report, Section, Table, Tone, Toned
 from bakeoff.report.brief import brief
@@ -20,14 +20,30 @@ from bakeoff.visible import visible
 
 # GitHub takes 65,536 characters of a comment.
 MOST_CHARACTERS = 60_000
-TONES: dict[Outcome, Tone] = {"pass": "good", "worse": "bad", "inconclusive": "warning", "void": "bad"}
+TONES: dict[Outcome, Tone] = {
+    "pass": "good",
+    "worse": "bad",
+    "inconclusive": "warning",
+    "void": "bad",
+    "missed": "bad",
+    "undecided": "warning",
+}
 TITLES: dict[Outcome, str] = {
     "pass": "Check passed",
     "worse": "Worse than allowed",
     "inconclusive": "Check inconclusive",
     "void": "Check void",
+    "missed": "Objective missed",
+    "undecided": "Objective not decided",
 }
-_COMMANDS: dict[Outcome, str] = {"pass": "notice", "worse": "error", "inconclusive": "warning", "void": "error"}
+_COMMANDS: dict[Outcome, str] = {
+    "pass": "notice",
+    "worse": "error",
+    "inconclusive": "warning",
+    "void": "error",
+    "missed": "error",
+    "undecided": "warning",
+}
 _NO_XML = re.compile("[\ufffe\uffff]")
 
 
@@ -40,20 +56,22 @@ def lines(check: Check) -> list[str]:
 
 def github(check: Check) -> list[str]:
     """Workflow commands of GitHub: one for each endpoint, a warning for each note."""
-    found = dict.fromkeys((each.outcome, each.text) for each in check.checked)
+    found = dict.fromkeys((each.outcome, each.text) for each in check.all)
     told = [(_COMMANDS[outcome], TITLES[outcome], text) for outcome, text in found]
     told += [("warning", "Note on the measurement", note) for note in check.notes]
     return [f"::{command} title={_property(title)}::{_data(text)}" for command, title, text in told]
 
 
 def junit(check: Check) -> bytes:
-    """A test case for each endpoint: worse is a failure; inconclusive and void are errors, as nothing was shown."""
-    counts = {kind: sum(_fault(each) == kind for each in check.checked) for kind in ("failure", "error")}
-    numbers = {"tests": str(len(check.checked)), "failures": str(counts["failure"]), "errors": str(counts["error"])}
+    """A test case for each endpoint and objective: worse and missed are failures; inconclusive, undecided and void are
+    errors, as nothing was shown.
+    """
+    counts = {kind: sum(_fault(each) == kind for each in check.all) for kind in ("failure", "error")}
+    numbers = {"tests": str(len(check.all)), "failures": str(counts["failure"]), "errors": str(counts["error"])}
     top = ElementTree.Element("testsuites", numbers)
     suite = ElementTree.SubElement(top, "testsuite", {"name": _xml(f"bakeoff check {check.run}"), **numbers})
-    for each in check.checked:
-        name = f"{each.contender} against {check.baseline}: {each.title}, at most {wording.percent(each.most)} worse"
+    for each in check.all:
+        name = _case(each, check.baseline)
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": _xml(f"bakeoff.{check.suite}"), "name": _xml(name)}
         )
@@ -68,11 +86,18 @@ def junit(check: Check) -> bytes:
     return text + b"\n"
 
 
+def _case(each: Checked | CheckedObjective, baseline: str) -> str:
+    if isinstance(each, CheckedObjective):
+        return f"{each.contender} meets {each.objective}"
+    return f"{each.contender} against {baseline}: {each.title}, at most {wording.percent(each.most)} worse"
+
+
 def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
     """Markdown that fits a comment on a change: the outcome, and of the report what decides, without its charts, which
     would be files beside it. What is too long is left to the report.
     """
-    table = Section("check", "What was checked", (_table(check), *_told(check)))
+    tables = ([_objectives(check)] if check.held else []) + ([_table(check)] if check.checked else [])
+    table = Section("check", "What was checked", (*tables, *_told(check)))
     whole = brief(compose(run, found, depth=Depth.COMPARISON))
     rest = [replace(section, blocks=_without_charts(section)) for section in whole.sections]
     made = replace(
@@ -92,12 +117,18 @@ def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
 
 def _shortest(check: Check, made: Report) -> bytes:
     """Of hundreds of endpoints only how many had which outcome."""
-    counts = [f"{sum(each.outcome == outcome for each in check.checked):,} {outcome}" for outcome in TITLES]
+    counts = [f"{sum(each.outcome == outcome for each in check.all):,} {outcome}" for outcome in TITLES]
     return markdown.render(replace(made, headline=(", ".join(counts),), tones=("plain",), sections=(), facts=()))
 
 
 def _without_charts(section: Section) -> tuple[Block, ...]:
     return tuple((block.plain or block.table) if isinstance(block, Chart) else block for block in section.blocks)
+
+
+def _objectives(check: Check) -> Table:
+    columns = (Column("Contender", False), Column("Objective", False), Column("Outcome", False))
+    rows = tuple((each.contender, each.objective, Toned(each.outcome, TONES[each.outcome])) for each in check.held)
+    return Table("Objective", columns, rows)
 
 
 def _table(check: Check) -> Table:
@@ -129,8 +160,8 @@ def _told(check: Check) -> tuple[Block, ...]:
     return (Bullets(check.notes),) if check.notes else ()
 
 
-def _fault(each: Checked) -> str:
-    return {"pass": "", "worse": "failure"}.get(each.outcome, "error")
+def _fault(each: Checked | CheckedObjective) -> str:
+    return {"pass": "", "worse": "failure", "missed": "failure"}.get(each.outcome, "error")
 
 
 def _line(text: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from bakeoff.compare import wording
 from bakeoff.compare.capacity import view_of
 from bakeoff.compare.model import Comparison
+from bakeoff.compare.noise_words import BIAS, FLOOR, NONE
+from bakeoff.compare.objective_model import Held
 from bakeoff.report.blocks import Report, Section, Tone
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, depth_of
@@ -32,6 +34,18 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
     "disqualified": ("Disqualified", "bad"),
     "too_few": ("Numbers without a verdict", "warning"),
 }
+# Of an A/A run, by the kind of its first sentence.
+EQUALS: dict[str, tuple[str, Tone]] = {
+    FLOOR: ("Noise floor", "plain"),
+    BIAS: ("Equals told apart", "warning"),
+    NONE: ("No noise floor", "warning"),
+}
+# Of one contender that is held to an objective.
+OBJECTIVE: dict[Held, tuple[str, Tone]] = {
+    "met": ("Objective met", "good"),
+    "missed": ("Objective missed", "bad"),
+    "undecided": ("Objective not decided", "warning"),
+}
 
 
 def compose(
@@ -56,6 +70,7 @@ def compose(
         facts=_facts(context),
         embedded=data_of_run(run, comparison, shown) if depth == Depth.PAGE else {},
         contenders=context.names,
+        caveat="" if comparison.caveat is None else comparison.caveat.sentence,
     )
 
 
@@ -92,6 +107,8 @@ def _title(names: tuple[str, ...]) -> str:
 def _verdict(comparison: Comparison) -> tuple[str, Tone]:
     if "loss" in comparison.headline_kinds:
         return "Wrong results", "bad"
+    if equals := next((EQUALS[kind] for kind in comparison.headline_kinds if kind in EQUALS), None):
+        return equals
     if comparison.ranking and comparison.winner is None:
         return "No single winner", "plain"
     if comparison.winner is not None:
@@ -99,6 +116,8 @@ def _verdict(comparison: Comparison) -> tuple[str, Tone]:
     kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
     if not kinds and comparison.joined is not None and len(comparison.contenders) > 1:
         return "Cannot be told", "warning"
+    if not kinds and comparison.objective is not None:
+        return OBJECTIVE[comparison.objective.verdict]
     if not kinds:
         return "One contender", "plain"
     return VERDICTS[kinds.pop()]

@@ -174,7 +174,7 @@ def span(point: CurvePoint) -> str:
     return f"{wording.figures(point.low)} – {wording.figures(point.high)}"
 
 
-def geometric_mean(values: list[int | None]) -> float:
+def geometric_mean(values: Sequence[float | None]) -> float:
     """Of the values that are there and not 0; NaN without any."""
     logs = [math.log(value) for value in values if value]
     return math.exp(sum(logs) / len(logs)) if logs else math.nan

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
+from itertools import chain
 from typing import Any
 
 from bakeoff.errors import PlanError
@@ -15,6 +16,8 @@ from bakeoff.units import format_size
 
 PREFIX = "bakeoff-"
 MOST_BYTES = 64 << 20
+MOST_VALUES = 6_000_000
+"""Of all data of a report: each takes a hundred bytes of memory, and a few packed bytes can make millions."""
 DEEPEST, MOST_DIGITS = 60, 20
 DOCTYPE = "<!DOCTYPE html>"
 NONE = "has no data of Bakeoff in it: name a report as .html or .pdf that `bakeoff report` wrote, or the run file"
@@ -28,7 +31,7 @@ class Scripts(HTMLParser):
         self.data: dict[str, str] = {}
         self.script: tuple[str, str] | None = None
         self._parts: list[str] = []
-        self._left = MOST_BYTES
+        self._left, self._values_left = MOST_BYTES, MOST_VALUES
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """See HTMLParser."""
@@ -44,6 +47,9 @@ class Scripts(HTMLParser):
             self._left -= len(text)
             if self._left < 0:
                 raise PlanError(f"the data in this page has more than {format_size(MOST_BYTES)}: it is not Bakeoff's")
+            self._values_left -= values_in(text)
+            if self._values_left < 0:
+                raise PlanError(f"the data in this page has more than {MOST_VALUES:,} values: it is not Bakeoff's")
             if name.startswith(PREFIX):
                 self.data.setdefault(name.removeprefix(PREFIX), text)
             self.handle_script(text)
@@ -86,10 +92,17 @@ def data_of(form: str, content: bytes, named: str) -> Mapping[str, Any]:
     return found
 
 
+def values_in(text: str) -> int:
+    """How many values a text in JSON has at most, before it is read."""
+    return 1 + sum(text.count(sign) for sign in ",[{")
+
+
 def parsed(text: str, named: str) -> Any:
     """The value of a text in JSON. Raises PlanError where it is none that can be stored again."""
     if len(text) > MOST_BYTES:
         raise PlanError(f"the data in {named} has more than {format_size(MOST_BYTES)}: it is not one of Bakeoff's")
+    if values_in(text) > MOST_VALUES:
+        raise PlanError(f"the data in {named} has more than {MOST_VALUES:,} values: it is not one of Bakeoff's")
     try:
         found = json.loads(text, parse_constant=_refused, parse_float=_number, parse_int=_whole)
         _check(found)
@@ -100,17 +113,18 @@ def parsed(text: str, named: str) -> Any:
 
 def _check(found: Any) -> None:
     """Raises ValueError for what is nested too deeply, or has text that is none."""
-    left = [(found, 0)]
-    while left:
-        value, depth = left.pop()
-        if depth > DEEPEST:
-            raise ValueError
-        if isinstance(value, str):
-            value.encode("utf-8")
-        elif isinstance(value, dict):
-            left += [(inner, depth + 1) for inner in (*value, *value.values())]
-        elif isinstance(value, list):
-            left += [(inner, depth + 1) for inner in value]
+    open_: list[Iterator[Any]] = [iter((found,))]
+    while open_:
+        for value in open_[-1]:
+            if isinstance(value, str):
+                value.encode("utf-8")
+            elif value and isinstance(value, dict | list):
+                if len(open_) > DEEPEST:
+                    raise ValueError
+                open_.append(iter(value) if isinstance(value, list) else chain(value, value.values()))
+                break
+        else:
+            open_.pop()
 
 
 def _number(text: str) -> float:

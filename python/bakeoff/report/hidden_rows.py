@@ -1,13 +1,15 @@
-"""Rows of run files without what a report hides: what it does not show must not stand in what it holds either."""
+"""Runs without what looks like a secret: rows for what a report holds, records for what is printed and exported."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from bakeoff.redact import CONTENT, Apart, hidden, without_secrets
 from bakeoff.store.canonical import to_json
+from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.rows import RUN, TRIALS, Tables
 
 IN_FIGURES = "what the trials tell of themselves has what looks like a password"
@@ -31,6 +33,7 @@ class HiddenRows:
             (RUN, "environment", self._environment),
             ("agents", "facts", self._json),
             ("contenders", "reset", self.text),
+            ("contenders", "address", self.text),
             ("searches", "reason", self.text),
             ("amendments", "text", self.text),
             (TRIALS, "reason", self.text),
@@ -42,10 +45,58 @@ class HiddenRows:
         )
         for table, column, rule in rules:
             done[table][column] = [value and rule(value) for value in done[table][column]]
-        named = [name for table in ("operations", "steps") for name in set(done[table]["name"])]
-        if any(self.text(name) != name for name in named) or any(map(self._is_changed, done[TRIALS]["workload"])):
+        for table in ("operations", "steps"):
+            names = self.names(done[table]["name"])
+            done[table]["name"] = [names[name] for name in done[table]["name"]]
+        if any(map(self._is_changed, done[TRIALS]["workload"])):
             self.why_not = IN_FIGURES
         return done
+
+    def run(self, run: RunRecord) -> RunRecord:
+        """A run with all its figures, as it may be shown and passed on."""
+        all_trials = (*run.trials, *run.earlier)
+        names = self.names(
+            [one.name for trial in all_trials for one in trial.per_operation]
+            + [one.name for trial in all_trials for one in trial.steps]
+        )
+
+        def shown(trial: TrialRecord) -> TrialRecord:
+            return replace(
+                trial,
+                reason=self.text(trial.reason),
+                per_operation=tuple(replace(one, name=names[one.name]) for one in trial.per_operation),
+                steps=tuple(replace(one, name=names[one.name]) for one in trial.steps),
+                per_agent=tuple(replace(one, lost=self.text(one.lost)) for one in trial.per_agent),
+                workload=self._of_texts(trial.workload),
+            )
+
+        return replace(
+            run,
+            plan=self.plan(run.plan),
+            environment=json.loads(self._environment(json.dumps(run.environment))),
+            contenders=tuple(
+                replace(one, address=self.text(one.address), reset=one.reset and self.text(one.reset))
+                for one in run.contenders
+            ),
+            agents=tuple(replace(one, facts=hidden(one.facts, self._apart)) for one in run.agents),
+            searches=tuple(replace(one, reason=self.text(one.reason)) for one in run.searches),
+            amendments=tuple(replace(one, text=self.text(one.text)) for one in run.amendments),
+            events=tuple(replace(one, text=self.text(one.text)) for one in run.events),
+            trials=tuple(map(shown, run.trials)),
+            earlier=tuple(map(shown, run.earlier)),
+        )
+
+    def names(self, names: Iterable[str]) -> dict[str, str]:
+        """By name what it is shown as: two of them never become one."""
+        found = dict[str, str]()
+        for name in dict.fromkeys(names):
+            text = shown = self.text(name)
+            number = 1
+            while shown in found.values():
+                number += 1
+                shown = f"{text} ({number})"
+            found[name] = shown
+        return found
 
     def plan(self, plan: dict[str, Any]) -> dict[str, Any]:
         """A plan as it is in a report."""

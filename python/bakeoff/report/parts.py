@@ -31,6 +31,7 @@ PARTS: dict[str, Part] = {
     "all-suites": Part.FRONT,
     "run-files": Part.FRONT,
     "result": Part.FRONT,
+    "objective": Part.FRONT,
     "challenge": Part.FRONT,
     "factors": Part.FRONT,
     "author-summary": Part.FRONT,

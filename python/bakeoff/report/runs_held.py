@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bakeoff.errors import PlanError, RunFileError
-from bakeoff.report.held import parsed
+from bakeoff.report.held import MOST_VALUES, parsed, values_in
 from bakeoff.report.hidden_rows import HiddenRows
 from bakeoff.store.campaign import (
     CampaignFolder,
@@ -173,6 +173,8 @@ def _as_packed(held: Held) -> Packed:
     text = _text(held)
     if len(text) > MOST_UNPACKED:
         return Packed(about={"missing": f"they have {format_size(len(text))}, {format_size(MOST_UNPACKED)} at most"})
+    if (values := values_in(text.decode())) > MOST_VALUES:
+        return Packed(about={"missing": f"they have {values:,} values, {MOST_VALUES:,} at most"})
     rows = base64.b64encode(lzma.compress(text, filters=FILTERS)).decode()
     if len(rows) > MOST_CHARACTERS:
         missing = f"packed they have {format_size(len(rows))}, {format_size(MOST_CHARACTERS)} at most"

@@ -15,6 +15,11 @@ TONES: dict[str, Tone] = {
     "withheld": "bad",
     "disqualified": "bad",
     "too_few": "warning",
+    "noise_bias": "warning",
+    "noise_unknown": "warning",
+    "objective_met": "good",
+    "objective_missed": "bad",
+    "objective_undecided": "warning",
 }
 
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,8 +21,10 @@ AROUND = 6
 """Words on either side of a difference that show where it is."""
 NUMBER = re.compile(r"\d")
 _TAG = re.compile(r"</?[a-z]")
-MOST_PAIRS = 400_000_000
-"""Words here times words there that are compared one by one; of more only where they part is told."""
+MOST_STEPS = 5_000_000
+"""So many pairs of equal words are looked at to find where two texts meet again; of what is left only that it differs
+is told. Texts that were made for it would take hours.
+"""
 
 
 @dataclass(frozen=True)
@@ -155,13 +157,30 @@ def _of_words(here: Sequence[str], there: Sequence[str]) -> list[Difference]:
     begin = next((at for at in range(least) if here[at] != there[at]), least)
     end = next((at for at in range(least - begin) if here[-1 - at] != there[-1 - at]), least - begin)
     own, other = here[begin : len(here) - end], there[begin : len(there) - end]
-    if len(own) * len(other) > MOST_PAIRS:
-        codes = [("replace", 0, len(own), 0, len(other))]
-    else:
-        codes = list(difflib.SequenceMatcher(None, own, other).get_opcodes())
     found = []
-    for tag, a, b, c, d in codes:
+    for tag, a, b, c, d in _Matcher(own, other).get_opcodes():
         if tag != "equal":
             before = " ".join(here[max(0, begin + a - AROUND) : begin + a])
             found.append(Difference(before, " ".join(own[a:b]), " ".join(other[c:d])))
     return found
+
+
+class _Matcher(difflib.SequenceMatcher[str]):
+    """Of bounded work: what it has no time for matches nothing."""
+
+    b2j: dict[str, list[int]]
+
+    def __init__(self, own: Sequence[str], other: Sequence[str]) -> None:
+        super().__init__(None, own, other)
+        self._left = MOST_STEPS
+        # Before each word, how many pairs of equal words there are.
+        self._pairs = list(accumulate((1 + len(self.b2j.get(word, ())) for word in own), initial=0))
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> difflib.Match:
+        end = len(self._pairs) - 1 if ahi is None else ahi
+        self._left -= self._pairs[end] - self._pairs[alo]
+        if self._left < 0:
+            return difflib.Match(alo, blo, 0)
+        return super().find_longest_match(alo, end, blo, bhi)

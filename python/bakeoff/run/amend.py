@@ -17,8 +17,7 @@ from bakeoff.store.records import (
     RunRecord,
 )
 from bakeoff.store.write import RunWriter, utc_now
-
-BLOCKS_MAX = 1000
+from bakeoff.thresholds import BLOCKS_MAX
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from bakeoff.agents.capacity import REUSE_S, TIME_WAIT_S, WIDEN_PORTS, Demand, open_files
 from bakeoff.agents.vitals import Vitals
 from bakeoff.run.disturbances import STOLEN_SHARE, STOLEN_TOLD
+from bakeoff.thresholds import OTHER_LOAD_SHARE
 from bakeoff.units import format_size
 
 SCHEMA = "bakeoff-doctor/1"
@@ -14,8 +15,6 @@ SCHEMA = "bakeoff-doctor/1"
 Level = Literal["mend", "note", "good", "unknown"]
 LEVELS: tuple[Level, ...] = ("mend", "note", "good", "unknown")
 
-# A tenth of the machine with others moves a rate by more than the usual margin of equivalence (5 %).
-BUSY_SHARE = 0.10
 # Clocks that are read without a call into the kernel; a call takes some hundred ns, twice in each operation.
 QUICK_CLOCKS = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
 SLOW_CLOCK_NS = 300.0
@@ -70,7 +69,7 @@ def _load(machine: Vitals) -> Finding:
     if share is None:
         return _unknown("other load", "share", limits)
     text = f"{share:.0%} of {_cores(machine.cores)} busy with other processes"
-    level: Level = "mend" if share > BUSY_SHARE else "good"
+    level: Level = "mend" if share > OTHER_LOAD_SHARE else "good"
     return Finding("other load", level, share, "share", text, limits, "top -o %CPU" if level == "mend" else "")
 
 

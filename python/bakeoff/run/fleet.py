@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
 
-from bakeoff.agents.base import Agent, Facts, TrialSession
+from bakeoff.agents.base import Agent, Facts, RunsHere, TrialSession
 from bakeoff.agents.merge import NOBODY
 from bakeoff.agents.result import EngineEvent, Snapshot, SoakRow
 from bakeoff.agents.spec import Slice, TrialSpec
@@ -144,6 +144,10 @@ class Alone:
         if outcome is None and not self._lost:
             return None
         return FleetOutcome(outcome, (AgentOutcome(self._agent, self._clients, outcome, self._lost),))
+
+    def rests(self) -> Callable[[], bool] | None:
+        """See FleetSession."""
+        return self._session.next_look if isinstance(self._session, RunsHere) else None
 
     def cancel(self) -> None:
         """See FleetSession."""

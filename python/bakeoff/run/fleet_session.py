@@ -1,6 +1,6 @@
 """A trial that a fleet carries out, and what becomes of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -68,6 +68,11 @@ class FleetSession(Protocol):
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
         """The outcome, or None when an agent is not at its end after `timeout_s`."""
+
+    def rests(self) -> Callable[[], bool] | None:
+        """What sleeps until the trial is to be looked at, and says whether it still runs: where it is done by this
+        process. None where whoever waits may look himself.
+        """
 
     def cancel(self) -> None:
         """Ask all agents to stop."""

@@ -10,7 +10,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.cluster.hello import refuse_small
 from bakeoff.errors import AbsentError, PlanError, TargetError
 from bakeoff.kinds import run_part
-from bakeoff.kinds.spec import OfNothing, Workload, new_mark
+from bakeoff.kinds.spec import OfNothing, Workload, new_mark, new_secret
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.one_address import ADVICE, one_address
@@ -89,22 +89,37 @@ class Ground:
         first, *others = ((name, check.facts()) for name, check in self._checks.items())
         return first[1] | ({"agents": dict(others)} if others else {})
 
+    def found(self, contender: str) -> dict[str, Any]:
+        """What is known of a contender now, as the first agent sees it."""
+        facts = next(iter(self._checks.values())).facts()["contenders"].get(contender)
+        return facts if isinstance(facts, dict) else {}
+
     def specs(self) -> "Specs":
         """What the engines are told: of every agent and contender, tried out as far as that goes without a load."""
-        trial_specs = {
-            (agent.name, contender.name): self._spec(agent, contender)
-            for agent in self._fleet.agents
-            for contender in self._plan.contenders
-        }
-        specs = Specs(alike(trial_specs), partial(run_part(self._plan.kind).here, self._plan))
+        trial_specs = self._trial_specs()
+        specs = self._specs(trial_specs)
         s = self._plan.settings
         for contender in self._plan.contenders:
             for mix in dict.fromkeys((s.mix_values[0], s.mix_values[-1])):
                 self._fleet.accept(specs.of(contender.name, mix, self._plan.seed))
+        has_learnt = False
         for agent in self._fleet.agents:
             own = {contender.name: trial_specs[agent.name, contender.name] for contender in self._plan.contenders}
-            self._fleet.named(agent.name, partial(rehearse, self._plan, own, agent))
-        return specs
+            lessons = self._fleet.named(agent.name, partial(rehearse, self._plan, own, agent))
+            for name, learnt in lessons.items():
+                has_learnt = True
+                self._checks[agent.name].learn(self._seen[agent.name][name], learnt)
+        return self._specs(self._trial_specs()) if has_learnt else specs
+
+    def _trial_specs(self) -> dict[tuple[str, str], TrialSpec]:
+        return {
+            (agent.name, contender.name): self._spec(agent, contender)
+            for agent in self._fleet.agents
+            for contender in self._plan.contenders
+        }
+
+    def _specs(self, trial_specs: Mapping[tuple[str, str], TrialSpec]) -> "Specs":
+        return Specs(alike(trial_specs), partial(run_part(self._plan.kind).here, self._plan))
 
     def _spec(self, agent: Agent, contender: Contender) -> TrialSpec:
         check = self._checks[agent.name]
@@ -166,8 +181,8 @@ class Specs:
     def of(self, contender: str, mix: Mix, seed: int) -> dict[str, TrialSpec]:
         """Those of one trial, by agent: alike but for what each agent sees of the contender."""
         by_agent = {agent: spec for (agent, name), spec in self._specs.items() if name == contender}
-        mark = new_mark()
-        return {agent: spec.for_trial(mix, seed, mark) for agent, spec in by_agent.items()}
+        mark, secret = new_mark(), new_secret()
+        return {agent: spec.for_trial(mix, seed, mark, secret) for agent, spec in by_agent.items()}
 
     @property
     def of_nothing(self) -> Sequence[tuple[Sequence[str], OfNothing | None]]:

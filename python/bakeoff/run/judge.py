@@ -18,10 +18,12 @@ from bakeoff.store.figures import Common, Figures
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     BEYOND_LINK,
+    CONTROL_BUSY,
     GENERATOR_LIMITED,
     GENERATOR_WAITED,
     LINK_LIMITED,
     NEAR_CEILING,
+    OTHER_LOAD,
     OUT_OF_CONNECTIONS,
     STUCK_OPERATIONS,
     Mark,
@@ -31,6 +33,7 @@ from bakeoff.store.trial_parts import (
     EMPTY_SUMMARY,
     START_COUNTS,
     ClientRecord,
+    FatesRecord,
     LinkRecord,
     OperationRecord,
     SecondRecord,
@@ -38,7 +41,18 @@ from bakeoff.store.trial_parts import (
     StepRecord,
     Summary,
 )
-from bakeoff.thresholds import BUSY_SHARE, LATE_START_P99_NS, P99_OPERATIONS, WAIT_SHARE
+from bakeoff.thresholds import (
+    BUSY_SHARE,
+    CONTROL_LONGEST_S,
+    CONTROL_SHARE,
+    LATE_START_P99_NS,
+    MOST_WAITED,
+    OTHER_LOAD_SHARE,
+    OTHERS_LEAST_S,
+    P99_OPERATIONS,
+    STARVED_SHARE,
+    WAIT_SHARE,
+)
 from bakeoff.units import format_share
 
 # Of a rate: a generator that is late by this share of the response time itself, and by so much, is named.
@@ -87,7 +101,32 @@ def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, 
             records.FAILED,
             f"{share:.1%} of operations failed, more than {limit} ({list_errors(result.errors)})",
         )
+    for what, failed, tried in part.failed(result):
+        if tried and failed / tried > error_limit:
+            of = f"{failed:,} of {tried:,} {what} failed ({failed / tried:.1%}), more than {format_share(error_limit)}"
+            return records.FAILED, f"{of} ({list_errors(result.errors)})"
+    if (waited := unrun(result)) is not None:
+        return records.VOIDED, waited
     return records.OK, ""
+
+
+def unrun(result: TrialResult) -> str | None:
+    """Why a trial is void in which a client did (next to) nothing: a load thread waited for a processor for most of the
+    window, so that nobody knows whether the contender is to blame. None where that is not so. The clients that carry a
+    rate stand in for each other.
+    """
+    waited = result.generator.run_delay_share or 0.0
+    if result.starts is not None or waited <= MOST_WAITED:
+        return None
+    least = STARVED_SHARE * result.operations / max(1, len(result.per_client))
+    idle = [client for client in result.per_client if client.operations < least]
+    if not idle:
+        return None
+    return (
+        f"{len(idle):,} of {len(result.per_client):,} clients did (next to) nothing, and a thread of the load "
+        f"generator waited for a processor for {format_share(waited)} of the window: keep other work off the machine, "
+        "or give the generator cores of its own (--cores, --pin)"
+    )
 
 
 def never_asked(result: TrialResult) -> bool:
@@ -163,8 +202,11 @@ def generator_marks(result: TrialResult, most: Ceiling | None) -> list[Mark]:
     busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
     if busy_share > BUSY_SHARE and not figures_of(Common, result).cpu_is_work:
         all_marks.append(GENERATOR_LIMITED)
-    if generator.run_delay_share > WAIT_SHARE:
+    if (generator.run_delay_share or 0.0) > WAIT_SHARE:
         all_marks.append(GENERATOR_WAITED)
+    others = result.others
+    if others is not None and others.share > OTHER_LOAD_SHARE and others.taken * others.span_s >= OTHERS_LEAST_S:
+        all_marks.append(OTHER_LOAD)
     if any((LinkRecord(**link.model_dump()).share or 0.0) > BUSY_SHARE for link in result.links):
         all_marks.append(LINK_LIMITED)
     if most is not None and most.is_near(rate, busy_share):
@@ -176,7 +218,15 @@ def generator_marks(result: TrialResult, most: Ceiling | None) -> list[Mark]:
     response_ns = 0 if result.response is None else result.response.p99_ns or 0
     if planned and late_ns is not None and late_ns > max(SCHEDULE_LEAST_NS, SCHEDULE_SHARE * response_ns):
         all_marks.append(BEHIND_SCHEDULE)
-    return [*all_marks, *disturbance_marks(generator.disturbances)]
+    control = result.control
+    if control is not None and (control.cpu_share > CONTROL_SHARE or control.longest_s > CONTROL_LONGEST_S):
+        all_marks.append(CONTROL_BUSY)
+    return [*all_marks, *disturbance_marks(generator.disturbances, result.window_s)]
+
+
+def other_facts(result: TrialResult) -> dict[str, Any]:
+    """What others took of the machine; empty where nobody could tell."""
+    return {} if result.others is None else {"others": result.others.model_dump(mode="json")}
 
 
 def _polled(result: TrialResult) -> dict[str, Any]:
@@ -248,11 +298,14 @@ def to_record(
         fairness_jain=1.0 if result.starts is not None else jain([c.operations for c in result.per_client]),
         workload={
             **(result.workload or {}),
-            **disturbance_facts(generator.disturbances),
+            **disturbance_facts(generator.disturbances, window_s),
             **_polled(result),
+            **other_facts(result),
             "outside": {"operations": result.outside.operations, "errors": result.outside.errors_total},
         },
         generator_run_delay_share=generator.run_delay_share,
+        control_cpu_share=None if result.control is None else result.control.cpu_share,
+        control_longest_s=None if result.control is None else result.control.longest_s,
         response=None if result.response is None else summary_of(result.response),
         starts=None if result.starts is None else starts_of(result.starts),
     )
@@ -298,7 +351,8 @@ def without_result(planned: PlannedTrial, started_at: str, state: str, reason: s
 def starts_of(s: StartsResult) -> StartsRecord:
     """The starts that a rate planned, as they are stored."""
     counts = {name: getattr(s, name) for name in START_COUNTS}
-    return StartsRecord(**counts, late=summary_of(s.late), queue=tuple(s.queue or ()))
+    fates = None if s.fates is None else FatesRecord(**s.fates.model_dump())
+    return StartsRecord(**counts, late=summary_of(s.late), queue=tuple(s.queue or ()), fates=fates)
 
 
 def summary_of(s: SummaryResult) -> Summary:

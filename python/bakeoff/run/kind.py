@@ -1,7 +1,7 @@
 """What runs know of a kind of workload."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from bakeoff.agents.local import load_engine
 from bakeoff.agents.result import TrialResult
+from bakeoff.capacity.judge import Answers
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import spec_part
 from bakeoff.kinds.spec import Workload
@@ -85,6 +86,9 @@ class Check(ABC):
                 "its plan.py or spec.py"
             ) from None
 
+    def learn(self, contender: Contender, lessons: Sequence[dict[str, Any]]) -> None:  # noqa: B027 - most learn nothing
+        """Take what the engine tells of the replies of a contender, each time that it was rehearsed with it."""
+
     def facts(self) -> dict[str, Any]:
         """What was found, as JSON values, for the record of the run: `contenders` by name and, in `corpus`, what a
         resumed run must find again as it was.
@@ -120,6 +124,10 @@ class Fault:
     reason: str
 
 
+# Of the bytes of a histogram: how many of its times are at most so long, ns, and how long such a share is at most.
+Timed = Callable[[bytes], tuple[Callable[[int], int], Callable[[float], int | None]]]
+
+
 @dataclass(frozen=True)
 class RunPart:
     """The part of a kind for runs. `check` is made of a plan; a kind whose figures can say that a trial does not count,
@@ -146,6 +154,18 @@ class RunPart:
     def fault(self, result: TrialResult) -> Fault | None:
         """What the kind's own figures say against a trial, if anything."""
         return None
+
+    def failed(self, result: TrialResult) -> Sequence[tuple[str, int, int]]:
+        """What failed, by what users count: what it is called, how many failed, of how many; empty where that is the
+        operations.
+        """
+        return ()
+
+    def held_too(self, workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
+        """What an objective holds for beside the answers to operations, by the word in front of its terms, from the
+        figures of a trial; `timed` reads a histogram.
+        """
+        return {}
 
     def apart(self, result: TrialResult, start_spread_s: float) -> str | None:
         """Of a trial of several agents: why it is void when they began something after each other that they had to

@@ -1,5 +1,6 @@
 """The progress display on a terminal: one bar for the run, one line for the trial in progress."""
 
+import threading
 from dataclasses import dataclass
 from typing import IO, TextIO, cast
 
@@ -12,7 +13,8 @@ from rich.text import Text
 from bakeoff.agents.result import AgentSnapshot, Snapshot
 from bakeoff.plan.durations import Expected
 from bakeoff.plan.model import Plan
-from bakeoff.run.observer import Clock, milliseconds, row_line, short_duration, trial_line
+from bakeoff.plan.unit import OPERATIONS, Unit
+from bakeoff.run.observer import Clock, milliseconds, others_words, row_line, short_duration, trial_line, unit_of
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.units import format_rate, format_size
@@ -30,6 +32,7 @@ _PHASES = {
 WIDEST_BAR = 40
 MOST_AGENTS = 8  # with a line for each
 NARROWEST_BAR = 5
+REFRESH_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,12 @@ class _Now:
     p99_ns: int | None
     errors: int
 
-    def cells(self) -> list[Text]:
+    def cells(self, unit: Unit) -> list[Text]:
         """Its figures, each to be kept in one piece."""
         times = [("p50", self.p50_ns), ("p99", self.p99_ns)]
         return [
             Text(self.phase),
-            Text(format_rate(self.operations_per_s, "operations")),
+            Text(unit.rate(self.operations_per_s)),
             Text(f"{format_size(self.bytes_per_s)}/s"),
             *(Text(f"{name} {milliseconds(time_ns)}") for name, time_ns in times if time_ns is not None),
             Text(f"{self.errors:,} errors", style="red" if self.errors else ""),
@@ -106,17 +109,23 @@ class LiveObserver:
         console.file = cast(IO[str], SteadyStream(cast(TextIO, console.file)))
         self._clock: Clock | None = None
         self._plan: Plan | None = None
+        self._unit = OPERATIONS
         self._trial: PlannedTrial | None = None
         self._before = (0.0, 0, 0)
         self._now: _Now | None = None
         self._agents = _Agents()
+        self._others = ""  # what they took in the trial before
+        self._between, self._over = threading.Event(), threading.Event()
         # the last attribute: Live renders once at its own birth
-        self._live = Live(console=console, refresh_per_second=4, transient=True, get_renderable=self._render)
+        self._live = Live(console=console, auto_refresh=False, transient=True, get_renderable=self._render)
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
-        self._plan, self._clock = plan, Clock(plan, trials, self._found)
+        self._plan, self._clock, self._unit = plan, Clock(plan, trials, self._found), unit_of(plan)
         self._live.start()
+        self._over.clear()
+        self._between.set()
+        threading.Thread(target=self._tick, name="bakeoff-clock", daemon=True).start()
 
     def on_forecast(self, trials: int) -> None:
         """See Observer."""
@@ -127,6 +136,8 @@ class LiveObserver:
         """See Observer."""
         self._trial, self._before, self._now = trial, (0.0, 0, 0), None
         self._agents = _Agents()
+        self._between.clear()  # whoever looks at the trial draws, and nobody else wakes up for it
+        self._live.refresh()
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         """See Observer."""
@@ -144,20 +155,23 @@ class LiveObserver:
         )
         self._before = (snapshot.elapsed_s, snapshot.operations, snapshot.bytes_in)
         self._agents.look(snapshot)
+        self._live.refresh()
 
     def on_row(self, row: SoakRowRecord, left_s: float) -> None:
         """See Observer."""
         assert self._clock is not None
         self._clock.soak_goes_on(left_s)
-        self._console.print(Text(row_line(row)))
+        self._console.print(Text(row_line(row, self._unit)))
 
     def on_trial_end(self, record: TrialRecord) -> None:
         """See Observer."""
         assert self._clock is not None
         self._clock.trial_ended()
-        self._trial = None
+        self._trial, self._others = None, others_words(record)
+        self._live.refresh()
+        self._between.set()
         if record.state != OK:
-            self._console.print(Text(trial_line(record), style="yellow"))
+            self._console.print(Text(trial_line(record, self._unit), style="yellow"))
 
     def on_event(self, event: EventRecord) -> None:
         """See Observer."""
@@ -172,7 +186,16 @@ class LiveObserver:
 
     def on_run_end(self) -> None:
         """See Observer."""
+        self._over.set()
+        self._between.set()
         self._live.stop()
+
+    def _tick(self) -> None:
+        """Redraw the time that is left, but not while a trial runs."""
+        while not self._over.wait(REFRESH_S):
+            self._between.wait()
+            if not self._over.is_set() and self._live.is_started:
+                self._live.refresh()
 
     def _render(self) -> RenderableType:
         if self._clock is None or self._plan is None:
@@ -209,10 +232,12 @@ class LiveObserver:
         cells = [
             Text(f"block {trial.block}/{plan.blocks}"),
             Text(trial.contender, style="bold"),
-            Text(trial.mix.asked),
+            Text(self._unit.offered(trial.mix)),
         ]
         if self._now is not None:
-            cells += self._now.cells()
+            cells += self._now.cells(self._unit)
+        if self._others:
+            cells.append(Text(self._others, style="red"))
         return _packed(cells, self._console.width)
 
 

@@ -4,14 +4,17 @@ import time
 from typing import Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
+from bakeoff.kinds import plan_part
 from bakeoff.plan.durations import Expected, between_s, expected, trial_s
 from bakeoff.plan.model import Plan
+from bakeoff.plan.unit import OPERATIONS, Unit
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import legend
+from bakeoff.store.marks import OTHER_LOAD
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import JudgedRecord
-from bakeoff.units import format_duration, format_rate, format_size
+from bakeoff.units import format_duration, format_rate, format_share, format_size
 from bakeoff.visible import visible
 
 
@@ -28,7 +31,7 @@ class Observer(Protocol):
         """A trial begins."""
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
-        """About five times a second while a trial runs."""
+        """About once a second while a trial runs."""
 
     def on_row(self, row: SoakRowRecord, left_s: float) -> None:
         """A row of a soak was stored; its trial goes on for `left_s`."""
@@ -78,9 +81,14 @@ class Clock:
         return max(0.0, (self.trials - self.done) * pace - (time.monotonic() - self._ended))
 
 
-def trial_line(record: TrialRecord) -> str:
+def unit_of(plan: Plan) -> Unit:
+    """What is offered and counted a second."""
+    return plan_part(plan.kind).unit(plan.settings)
+
+
+def trial_line(record: TrialRecord, unit: Unit = OPERATIONS) -> str:
     """One trial in one line."""
-    where = f"block {record.block}, {record.contender}, {record.mix.words}"
+    where = f"block {record.block}, {record.contender}, {unit.load(record.mix)}"
     if record.share is not None:
         where += f", {record.share:.0%} of the capacity"
     if record.state != OK:
@@ -89,7 +97,7 @@ def trial_line(record: TrialRecord) -> str:
     # Pooled over cells of all sizes a rate and a time would be nobody's.
     cells = record.figures(Figures).cells
     p99 = None if cells else (record.response or record.service).p99_ns
-    figures = f"{len(cells)} cells" if cells else format_rate(record.operations_per_s, "operations")
+    figures = f"{len(cells)} cells" if cells else unit.rate(record.operations_per_s)
     figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
     if len(record.per_agent) > 1:
@@ -104,25 +112,34 @@ def trial_line(record: TrialRecord) -> str:
     return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")
 
 
+def others_words(record: TrialRecord) -> str:
+    """ "others took 48% of the processors (stress)" of a trial that is marked for it; empty of all others."""
+    told = record.figures(Figures).others
+    if told is None or OTHER_LOAD not in record.marks:
+        return ""
+    names = f" ({', '.join(each.name for each in told.processes[:2])})" if told.processes else ""
+    return f"others took {format_share(told.share)} of the processors{visible(names)}"
+
+
 def _beyond(judged: JudgedRecord) -> list[str]:
     """Each term that was missed, and how far: the mean itself, or what share of all that was asked for lies outside."""
     told = []
     for term in judged.terms:
         if not term.met:
-            is_mean = term.term.startswith("mean") and term.value is not None
+            is_mean = term.term.removeprefix("visible ").startswith("mean") and term.value is not None
             how = milliseconds(term.value or 0.0) if is_mean else f"{100.0 * term.lost:.3g} % outside"
             told.append(f"{term.term} ({how})")
     return told
 
 
-def row_line(row: SoakRowRecord) -> str:
+def row_line(row: SoakRowRecord, unit: Unit = OPERATIONS) -> str:
     """One row of a soak in one line."""
     times = "".join(
         f", {name} {milliseconds(time_ns)}"
         for name, time_ns in (("p50", row.times.p50_ns), ("p99", row.times.p99_ns), ("max", row.times.max_ns))
         if time_ns is not None
     )
-    rate, length = format_rate(row.operations_per_s, "operations"), format_duration(round(row.length_s, 1))
+    rate, length = unit.rate(row.operations_per_s), format_duration(round(row.length_s, 1))
     return (
         f"{row.contender}, row {row.number + 1} ({length}): {rate}{times}, "
         f"{row.errors_total:,} errors, generator {row.cpu_share:.0%} CPU, {format_size(row.rss_bytes)}"
@@ -147,12 +164,13 @@ class PlainObserver:
         self._found = found
         self._stream = SteadyStream(stream)
         self._clock: Clock | None = None
+        self._unit = OPERATIONS
         self._marks: set[str] = set()
         self._explained: set[str] = set()
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
-        self._clock = Clock(plan, trials, self._found)
+        self._clock, self._unit = Clock(plan, trials, self._found), unit_of(plan)
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
         how = "at most" if expected(plan).how == "limit" else "about"
         self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")
@@ -172,7 +190,7 @@ class PlainObserver:
         """See Observer."""
         assert self._clock is not None
         self._clock.soak_goes_on(left_s)
-        self._line(f"{row_line(row)}; {short_duration(self._clock.left_s)} left")
+        self._line(f"{row_line(row, self._unit)}; {short_duration(self._clock.left_s)} left")
 
     def on_trial_end(self, record: TrialRecord) -> None:
         """See Observer."""
@@ -180,7 +198,7 @@ class PlainObserver:
         self._clock.trial_ended()
         self._marks.update(record.marks if record.state == OK else ())
         place = f"[{self._clock.done}/{self._clock.trials}]"
-        self._line(f"{place} {trial_line(record)}; {short_duration(self._clock.left_s)} left")
+        self._line(f"{place} {trial_line(record, self._unit)}; {short_duration(self._clock.left_s)} left")
 
     def on_event(self, event: EventRecord) -> None:
         """See Observer."""

@@ -5,7 +5,7 @@ their replies have service time alone.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bakeoff.agents.local import explained, load_engine
@@ -13,9 +13,11 @@ from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.objective import Objective
 from bakeoff.errors import LabError
 from bakeoff.mix import Rate
+from bakeoff.run.kind import RunPart
 from bakeoff.store.links import fullest_link
 from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
 from bakeoff.store.records import FAILED, VOIDED, TrialRecord
+from bakeoff.store.served import never_served, parts_of
 from bakeoff.store.trial_parts import JudgedRecord
 from bakeoff.units import format_duration
 
@@ -26,13 +28,15 @@ LATE_SHARE = 0.2
 LATE_NS = 50e6  # where no time is asked for
 
 
-def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, bytes]) -> JudgedRecord:
-    """What the objective makes of a trial. Raises LabError for a histogram that cannot be read."""
+def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, bytes], part: RunPart) -> JudgedRecord:
+    """What the objective makes of a trial of this kind. Raises LabError for a histogram that cannot be read."""
     failed = record.reason if record.state in (FAILED, VOIDED) else ""
+    # However seldom it is asked for: a load is not carried under which some page is never answered.
+    failed = failed or "; ".join(part.words for part in never_served(parts_of(record)))
     answers = Answers(0, 0, 0, 0, None, lambda limit_ns: 0, lambda share: None)
     if record.window_s > 0.0 and record.operations:
         answers = _answers(record, histograms)
-    verdict = judge(objective, answers, failed)
+    verdict = judge(objective, answers, failed, also=part.held_too(record.workload, _timed))
     return replace(verdict, limit=limit_of(objective, record, verdict.lost))
 
 
@@ -50,6 +54,16 @@ def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
         good, asked, unbegun = starts.answered, starts.offered, starts.never_started
         fills_s = (record.service.p50_ns or 0) / 1e9
         grown = max(float(unbegun), queue_growth(starts.queue, fills_s / record.window_s))
+    within, quantile = _timed(blob)
+
+    def at(share: float) -> int | None:
+        return quantile(share) if times.count else None
+
+    return Answers(asked, good, errors, times.count, times.mean_ns, within, at, grown, unbegun)
+
+
+def _timed(blob: bytes) -> tuple[Callable[[int], int], Callable[[float], int | None]]:
+    """How many times of a histogram are at most so long, and how long such a share of them is at most."""
     engine = load_engine()
 
     def within(limit_ns: int) -> int:
@@ -60,9 +74,9 @@ def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
     def at(share: float) -> int | None:
         with explained():
             value: int = engine.quantiles(blob, [share])[0]
-        return value if times.count else None
+        return value
 
-    return Answers(asked, good, errors, times.count, times.mean_ns, within, at, grown, unbegun)
+    return within, at
 
 
 def limit_of(objective: Objective, record: TrialRecord, lost: float) -> str:

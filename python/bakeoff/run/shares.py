@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.run.disturbances import disturbance_facts, why_void
@@ -9,6 +10,7 @@ from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.run.judge import (
     UNDONE_SHARE,
     generator_marks,
+    other_facts,
     starts_of,
     summary_of,
     to_record,
@@ -109,6 +111,13 @@ def _result(part: AgentOutcome) -> TrialResult | None:
     return None if part.outcome is None else part.outcome.result
 
 
+def _disturbances(result: TrialResult) -> dict[str, Any]:
+    facts = disturbance_facts(result.generator.disturbances, result.window_s)
+    stops: dict[str, Any] = facts.get("disturbances", {})
+    more = {name: each for name, each in facts.items() if name != "disturbances"}
+    return stops | more | other_facts(result)
+
+
 def _clock_error(part: AgentOutcome) -> dict[str, int]:
     return {} if part.clock_error_ns is None else {CLOCK_ERROR: part.clock_error_ns}
 
@@ -118,7 +127,7 @@ def _share(part: AgentOutcome) -> ShareRecord:
     if result is None:
         return ShareRecord(
             agent=part.agent, clients=part.clients, lost=part.lost, window_s=0.0, operations=0, errors={}, bytes_in=0,
-            bytes_out=0, service=EMPTY_SUMMARY, cpu_share=0.0, cpu_us_per_operation=0.0, run_delay_share=0.0,
+            bytes_out=0, service=EMPTY_SUMMARY, cpu_share=0.0, cpu_us_per_operation=0.0, run_delay_share=None,
             rss_bytes=0, late_start_p99_ns=None, lag_p99_ns=None, disturbances={},
         )  # fmt: skip
     generator = result.generator
@@ -138,7 +147,7 @@ def _share(part: AgentOutcome) -> ShareRecord:
         rss_bytes=generator.rss_bytes,
         late_start_p99_ns=generator.late_start.p99_ns,
         lag_p99_ns=generator.lag.p99_ns,
-        disturbances=disturbance_facts(generator.disturbances).get("disturbances", {}) | _clock_error(part),
+        disturbances=_disturbances(result) | _clock_error(part),
         start_offset_ns=part.start_offset_ns,
         starts=None if result.starts is None else starts_of(result.starts),
         response=None if result.response is None else summary_of(result.response),

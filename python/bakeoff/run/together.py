@@ -67,6 +67,12 @@ class Part:
         return None if start is None or self.clock is None else self.clock.here(start.real_ns)
 
 
+def _once(told: Sequence[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
+    """Without what an agent told itself before another one began to tell its figures: its thread may not know yet."""
+    by_others = {one.agent for name, snapshot in told for one in snapshot.per_agent if one.agent != name}
+    return [(name, snapshot) for name, snapshot in told if snapshot.per_agent or name not in by_others]
+
+
 class Together:
     """See FleetSession. Results are merged by the specification `merged_by`."""
 
@@ -104,7 +110,7 @@ class Together:
             self._look()
             self._raise_faults()
             left = [part for part in self._parts if not part.lost]
-            told = [(part.name, part.snapshot) for part in left if part.snapshot is not None]
+            told = _once([(part.name, part.snapshot) for part in left if part.snapshot is not None])
         return merged_snapshot(told) if told or not left else NOTHING
 
     def drain_events(self) -> Sequence[EngineEvent]:
@@ -144,6 +150,10 @@ class Together:
                     return None
                 self._told.wait(min(left_s, LOOK_S))
         return self._outcome()
+
+    def rests(self) -> Callable[[], bool] | None:
+        """See FleetSession."""
+        return None
 
     def cancel(self) -> None:
         """See FleetSession. Each is asked in the background: one that hangs keeps no other from stopping. One that was

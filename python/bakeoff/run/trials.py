@@ -1,5 +1,6 @@
 """Every planned trial in its order, each stored before the next one starts."""
 
+import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
 
-from bakeoff.agents.result import EngineEvent
+from bakeoff.agents.quiet import uncollected
+from bakeoff.agents.result import DisturbancesResult, EngineEvent
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
 from bakeoff.plan.model import MIXES, Contender, Plan
@@ -22,6 +24,7 @@ from bakeoff.run.ground import Ground, Specs
 from bakeoff.run.judge import without_result
 from bakeoff.run.kept import Kept, KeptTrial
 from bakeoff.run.kind import Note
+from bakeoff.run.looks import Looks
 from bakeoff.run.losses import Losses
 from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, trial_bytes
@@ -31,13 +34,16 @@ from bakeoff.run.settle import Settle
 from bakeoff.run.shares import trial_record
 from bakeoff.run.soak import Stretch, soaks
 from bakeoff.run.stop import Stop
+from bakeoff.run.tried import tried_of
+from bakeoff.run.void_rows import apart
 from bakeoff.run.watching import Watching
 from bakeoff.store import records
+from bakeoff.store.found import facts_of, found_otherwise
 from bakeoff.store.read import read_run
 from bakeoff.store.records import AmendmentRecord, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.store.write import RunWriter, utc_now
 
-POLL_S = 0.2
+POLL_S = 1.0
 CANCEL_PATIENCE_S = 5.0
 OVERDUE_S = 30.0
 
@@ -69,6 +75,7 @@ class Trials:
         self._stop = stop
         self._kept = kept
         self._part = run_part(plan.kind)
+        self._goal = plan.goal
         self._contenders = {c.name: c for c in plan.contenders}
         run = read_run(writer.path)
         self._ceilings = Ceilings(plan, specs, fleet, run)
@@ -77,6 +84,7 @@ class Trials:
         self._watching = Watching(plan, lambda note: self.tell([note]))
         self._look = counsel.look
         asking = None if counsel.ask is None else partial(self._asked, counsel.ask)
+        self._begun = {c.name: facts_of(run.environment, c.name) for c in plan.contenders}
         self._last = {trial.contender: trial for trial in run.trials}
         self._visits: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
         for trial in () if retry else run.trials:
@@ -257,7 +265,8 @@ class Trials:
         try:
             with self._stop.deferred():
                 session = self._fleet.start(specs, self._specs.here(specs))
-            outcome, cut = self._watch(trial, session, events, stretch)
+            with uncollected():
+                outcome, cut = self._watch(trial, session, events, stretch)
         except KeyboardInterrupt:
             if session is not None:
                 with self._stop.deferred():
@@ -306,26 +315,44 @@ class Trials:
         """Wait for the outcome; None when the engine is long overdue. And why it was cut, where a contender is dead."""
         s, silence = self._plan.settings, Silence(self._plan)
         until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.clock.connect_timeout_s + OVERDUE_S
-        while time.monotonic() < until:
-            outcome = session.wait(POLL_S)
-            with self._stop.deferred():
-                _take_rows(session, stretch)
-            if outcome is not None:
-                return outcome, None
+        dead: str | None = None
+
+        def look() -> None:
+            nonlocal dead
             snapshot = session.snapshot()
             self._watching.elapsed(snapshot.elapsed_s)
             self._observer.on_snapshot(trial, snapshot)
-            events += session.drain_events()
+            events.extend(session.drain_events())
             if stretch is not None:
                 stretch.watch(snapshot)
-                if stretch.stopped_by is not None:
+            elif dead is None and (dead := silence.look(snapshot)) is not None:
+                session.cancel()
+
+        # Beside the load a thread looks that stands behind it, and this one sleeps until all is over.
+        rest = session.rests()
+        looks = None if rest is None else Looks(rest, look, session.cancel)
+        try:
+            while (left_s := until - time.monotonic()) > 0.0:
+                outcome = session.wait(left_s if looks is not None and stretch is None else POLL_S)
+                with self._stop.deferred():
+                    _take_rows(session, stretch)
+                if outcome is not None:
+                    if looks is not None:
+                        looks.end()
+                    return outcome, dead
+                if looks is None:
+                    look()
+                if stretch is not None and stretch.stopped_by is not None:
                     outcome = _cancel(session)
                     _take_rows(session, stretch)
                     return outcome, None
-            elif (dead := silence.look(snapshot)) is not None:
-                return _cancel(session), dead
-        _cancel(session)
-        return None, None
+                if looks is None and dead is not None:
+                    return _cancel(session), dead
+            _cancel(session)
+            return None, None
+        finally:
+            if looks is not None:
+                looks.close()
 
     def _finish(
         self,
@@ -343,6 +370,10 @@ class Trials:
         """
         text = started.isoformat(timespec="milliseconds")
         events += _last_events(session)
+        disturbances: Sequence[DisturbancesResult] = ()
+        if outcome is not None and stretch is not None:
+            outcome, disturbances = apart(outcome)
+            outcome = stretch.counted(outcome, disturbances)
         if outcome is not None:
             limit, stopped = self._plan.error_limit, interruption is not None
             spread_s = self._plan.fleet.start_spread_s
@@ -354,21 +385,25 @@ class Trials:
             record = without_result(trial, text, records.FAILED, "the trial did not end in time and was given up")
         if cut is not None and record.state != records.VOIDED:
             record = replace(record, state=records.FAILED, reason=cut)
+        whole = None if outcome is None else outcome.whole
+        histograms = dict(whole.histograms) if whole else {}
         if stretch is not None:
+            record, histograms = stretch.without_void(record, histograms, disturbances)
             record = stretch.concluded(record)
         record = replace(record, telemetry=(*record.telemetry, *self._watching.seen(trial, outcome, record)))
         notes = _stamped(started, events)
         if record.state == records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
             notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
-        whole = None if outcome is None else outcome.whole
-        return self._store(trial, record, dict(whole.histograms) if whole else {}, notes)
+        return self._store(trial, replace(record, tried=tried_of(record, histograms)), histograms, notes)
 
     def _store(
         self, planned: PlannedTrial, record: TrialRecord, histograms: dict[str, bytes], events: Sequence[EventRecord]
     ) -> TrialRecord:
-        if self._plan.capacity is not None:
-            verdict = judged(self._plan.capacity.goal, record, histograms)
+        if self._goal is not None:
+            verdict = judged(self._goal, record, histograms, self._part)
             record = replace(record, purpose=planned.purpose, share=planned.share, judged=verdict)
+        found = found_otherwise(self._begun[record.contender], self._ground.found(record.contender))
+        record = replace(record, found=found)
         self._settle.after(record)
         self._last[record.contender] = record
         self._writer.add_trial(record, histograms, events)
@@ -383,6 +418,7 @@ def _take_rows(session: FleetSession, stretch: Stretch | None) -> None:
     rows = session.drain_rows() if stretch is not None else ()
     if stretch is not None and rows:
         stretch.take(rows, session.snapshot().elapsed_s)
+        gc.collect(0)  # nothing else collects what a trial of days leaves behind
 
 
 def _cancel(session: FleetSession) -> FleetOutcome | None:

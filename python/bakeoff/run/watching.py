@@ -10,7 +10,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.run.fleet_session import FleetOutcome
 from bakeoff.run.kind import Note
 from bakeoff.store.records import PlannedTrial, TrialRecord
-from bakeoff.telemetry.model import CONTENDER, Cost, Telemetry, every_s
+from bakeoff.telemetry.model import CONTENDER, EVERY_S, Cost, Telemetry
 from bakeoff.telemetry.reading import Source
 from bakeoff.telemetry.sampler import Clock, Sampler
 from bakeoff.telemetry.sources import source_of
@@ -42,11 +42,12 @@ class Watching:
         source = self._sources.get(trial.contender)
         self._began_s, self._traffic_s = self._clock(), None
         if source is not None:
-            every, turn = every_s(self._plan.settings.length_s), self._turns[trial.contender]
-            self._sampler = Sampler(source, every, self._clock, turn)
+            self._sampler = Sampler(source, EVERY_S, self._clock, self._turns[trial.contender])
 
     def elapsed(self, elapsed_s: float) -> None:
-        """Its traffic has gone on for so long."""
+        """Its traffic has gone on for so long: time for another look."""
+        if self._sampler is not None:
+            self._sampler.tick()
         if elapsed_s > 0.0:
             began_s = self._clock() - elapsed_s
             self._traffic_s = began_s if self._traffic_s is None else min(began_s, self._traffic_s)

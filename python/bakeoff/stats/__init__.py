@@ -7,6 +7,7 @@ The unit of every inference is the block. Ratios are handled as natural logarith
 import bakeoff.stats._one_thread  # noqa: F401 - before all that imports NumPy
 from bakeoff.stats.audit import jain_index, littles_law_clients
 from bakeoff.stats.bands import MAX_T, Bands, simultaneous_bands
+from bakeoff.stats.budget import binomial_at_least
 from bakeoff.stats.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights
 from bakeoff.stats.equivalence import equivalence_p
 from bakeoff.stats.factorial import Contrast, at_level, between, block_logs, contrasts
@@ -18,6 +19,7 @@ from bakeoff.stats.intervals import (
     geometric_interval,
     mean_interval,
     paired_log_ratio,
+    ratio_between,
     ratio_by_signs,
     ratio_from_logs,
 )
@@ -47,7 +49,7 @@ from bakeoff.stats.unpaired import (
     unpaired_from_logs,
     unpaired_ratio,
 )
-from bakeoff.stats.verdict import Decision, decide
+from bakeoff.stats.verdict import Decision, decide, more_blocks
 
 __all__ = [
     "BOUNDARIES",
@@ -69,6 +71,7 @@ __all__ = [
     "at_level",
     "benjamini_hochberg",
     "between",
+    "binomial_at_least",
     "block_logs",
     "blocks_for_difference",
     "blocks_for_equivalence",
@@ -90,12 +93,14 @@ __all__ = [
     "littles_law_clients",
     "mean_interval",
     "median_ranks",
+    "more_blocks",
     "nominal_levels",
     "over_groups",
     "paired_log_ratio",
     "power_of_difference",
     "power_of_equivalence",
     "queue_growth",
+    "ratio_between",
     "ratio_by_signs",
     "ratio_from_logs",
     "ratios_by_row",

@@ -27,7 +27,9 @@ class PairedRatio:
     """The ratio of two contenders over paired blocks.
 
     `log_mean` and `log_sd` are of the per-block log-ratios; `low` and `high` bound `ratio`
-    at the level asked for; `p_t` is the two-sided paired t test, `p_flip` the sign-flip test.
+    at the level asked for; `p_t` is the two-sided paired t test, `p_flip` the sign-flip test. `open` is how far
+    the mean log-ratio may be off on either side whatever the number of blocks: the resolution of what was measured.
+    `by_signs`: only the sign-flip test holds.
     """
 
     blocks: int
@@ -38,6 +40,8 @@ class PairedRatio:
     high: float
     p_t: float
     p_flip: float
+    open: float = 0.0
+    by_signs: bool = False
 
 
 def t_quantile(freedom: float, level: float) -> float:
@@ -56,8 +60,9 @@ def finite(values: ArrayLike) -> NDArray[np.float64]:
     return flat[np.isfinite(flat)]
 
 
-def mean_interval(values: ArrayLike, level: float = 0.95) -> MeanInterval:
-    """Arithmetic mean of per-block values with a t interval; NaN entries are left out.
+def mean_interval(values: ArrayLike, level: float = 0.95, resolution: float = 0.0) -> MeanInterval:
+    """Arithmetic mean of per-block values with a t interval, no narrower than `resolution` on either side; NaN entries
+    are left out.
 
     With one value the interval is NaN: one block says nothing about its own spread.
     """
@@ -67,17 +72,18 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> MeanInterval:
     centre = float(used.mean())
     if used.size == 1:
         return MeanInterval(1, centre, math.nan, math.nan)
-    half = t_quantile(used.size - 1, level) * float(used.std(ddof=1)) / math.sqrt(used.size)
+    half = max(t_quantile(used.size - 1, level) * float(used.std(ddof=1)) / math.sqrt(used.size), resolution)
     return MeanInterval(int(used.size), centre, centre - half, centre + half)
 
 
-def geometric_interval(values: ArrayLike, level: float = 0.95) -> MeanInterval:
-    """Geometric mean of positive per-block values with a t interval on logarithms, exponentiated.
+def geometric_interval(values: ArrayLike, level: float = 0.95, resolution: float = 0.0) -> MeanInterval:
+    """Geometric mean of positive per-block values with a t interval on logarithms, exponentiated; `resolution` is a
+    share of the values.
 
     Entries that are not finite or not positive are left out.
     """
     used = finite(values)
-    logs = mean_interval(np.log(used[used > 0.0]), level)
+    logs = mean_interval(np.log(used[used > 0.0]), level, resolution)
     return MeanInterval(logs.blocks, exp_or_inf(logs.centre), exp_or_inf(logs.low), exp_or_inf(logs.high))
 
 
@@ -95,13 +101,19 @@ def paired_log_ratio(numerator: ArrayLike, denominator: ArrayLike, level: float 
     return ratio_from_logs(np.log(top[usable]) - np.log(bottom[usable]), level)
 
 
-def ratio_from_logs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
-    """The same from per-block log-ratios, shape `(blocks,)`; NaN entries are left out."""
+def ratio_from_logs(log_ratios: ArrayLike, level: float = 0.95, resolution: float = 0.0) -> PairedRatio:
+    """The same from per-block log-ratios, shape `(blocks,)`; NaN entries are left out.
+
+    Blocks that agree by chance, as counts do, still leave open what is below their `resolution`, a log-ratio: no
+    interval is narrower than that on either side, and the spread counts as what would make it so.
+    """
     logs = finite(log_ratios)
-    interval = mean_interval(logs, level)
+    interval = mean_interval(logs, level, resolution)
+    nan = math.nan
     if logs.size < 2:
-        return PairedRatio(int(logs.size), interval.centre, math.nan, exp_or_inf(interval.centre), *([math.nan] * 4))
-    spread = float(logs.std(ddof=1))
+        return PairedRatio(int(logs.size), interval.centre, nan, exp_or_inf(interval.centre), nan, nan, nan, nan)
+    least = resolution * math.sqrt(logs.size) / t_quantile(logs.size - 1, level)
+    spread = max(float(logs.std(ddof=1)), least)
     return PairedRatio(
         blocks=int(logs.size),
         log_mean=interval.centre,
@@ -114,6 +126,31 @@ def ratio_from_logs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
     )
 
 
+def ratio_between(
+    lows: ArrayLike, highs: ArrayLike, level: float = 0.95, by_signs: bool = False, resolution: float = 0.0
+) -> PairedRatio:
+    """The same of log-ratios that are known only to lie between two bounds in each block, both of shape `(blocks,)`:
+    what a step of a search, or the end of a window, leaves open.
+
+    The interval reaches from the lower end for the lower bounds to the upper end for the upper ones, and the tests ask
+    whether the bound that is nearer to equality is off it, so that both hold wherever between its bounds a block lies.
+    With `by_signs` they are those of `ratio_by_signs`.
+    """
+
+    def made(logs: NDArray[np.float64]) -> PairedRatio:
+        return ratio_by_signs(logs, level) if by_signs else ratio_from_logs(logs, level, resolution)
+
+    low, high = np.asarray(lows, dtype=np.float64).ravel(), np.asarray(highs, dtype=np.float64).ravel()
+    middle, below, above = made((low + high) / 2.0), made(low), made(high)
+    p_t = p_flip = math.nan if middle.blocks < 2 else 1.0
+    if below.log_mean > 0.0:
+        p_t, p_flip = below.p_t, below.p_flip
+    elif above.log_mean < 0.0:
+        p_t, p_flip = above.p_t, above.p_flip
+    half = float(np.mean(finite(high - low))) / 2.0 if middle.blocks else 0.0
+    return replace(middle, low=below.low, high=above.high, p_t=p_t, p_flip=p_flip, open=half)
+
+
 def ratio_by_signs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
     """The same for blocks in which one side lost outright and a bounded ratio stands for it.
 
@@ -122,7 +159,7 @@ def ratio_by_signs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
     """
     ratio = ratio_from_logs(log_ratios, level)
     low, high = sign_flip_interval(log_ratios, level)
-    return replace(ratio, low=exp_or_inf(low), high=exp_or_inf(high), p_t=ratio.p_flip)
+    return replace(ratio, low=exp_or_inf(low), high=exp_or_inf(high), p_t=ratio.p_flip, by_signs=True)
 
 
 def _paired_p(mean: float, spread: float, count: int) -> float:

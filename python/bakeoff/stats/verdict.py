@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bakeoff.stats.intervals import PairedRatio
-from bakeoff.stats.power import FLIP_ALPHA, blocks_for_difference, blocks_for_equivalence
+from bakeoff.stats.power import FLIP_ALPHA, blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 Outcome = Literal["higher", "lower", "equivalent", "near_margin", "inconclusive", "too_few"]
@@ -47,21 +47,32 @@ def decide(
     if estimate.blocks < MINIMUM_BLOCKS:
         return Decision("too_few", MINIMUM_BLOCKS - estimate.blocks)
     excludes_one = estimate.low > 1.0 or estimate.high < 1.0
-    matters = abs(estimate.log_mean) >= math.log1p(delta) - 1e-12
     certain = excludes_one and estimate.p_flip <= max(alpha, FLIP_ALPHA) and p_difference <= alpha
-    if certain and matters:
+    if certain and _matters(estimate, delta):
         return Decision("higher" if estimate.log_mean > 0.0 else "lower", 0)
     if p_equivalence <= alpha:
         return Decision("equivalent", 0)
     if certain:
         return Decision("near_margin", None)
-    return Decision("inconclusive", _more_blocks(estimate, delta, (next_alpha or alpha) / max(1, comparisons), matters))
+    return Decision("inconclusive", more_blocks(estimate, delta, (next_alpha or alpha) / max(1, comparisons)))
 
 
-def _more_blocks(estimate: PairedRatio, delta: float, alpha: float, matters: bool) -> int | None:
-    """Blocks still needed if the true ratio is the one seen; None when no reasonable number settles it."""
-    if matters:
+def more_blocks(estimate: PairedRatio, delta: float, alpha: float) -> int | None:
+    """Blocks still needed if the true ratio is the one seen, for the t test at `alpha` and the sign-flip test at
+    all; None when no reasonable number settles it.
+    """
+    flip_alpha = alpha if estimate.by_signs else FLIP_ALPHA
+    if _matters(estimate, delta):
         needed = blocks_for_difference(estimate.log_sd, estimate.log_mean, alpha)
+        # A sign-flip test of few blocks sees only what all of them agree in: one that does not takes two blocks more.
+        if needed is not None and estimate.p_flip > flip_alpha:
+            agree = estimate.p_flip <= 0.5 ** (estimate.blocks - 1) * (1.0 + 1e-9)
+            least = max(estimate.blocks, blocks_for_sign_flip(flip_alpha))
+            needed = max(needed, least if agree else least + 2)
     else:
         needed = blocks_for_equivalence(estimate.log_sd, delta, estimate.log_mean, alpha)
     return None if needed is None else max(1, needed - estimate.blocks)
+
+
+def _matters(estimate: PairedRatio, delta: float) -> bool:
+    return abs(estimate.log_mean) >= math.log1p(delta) - 1e-12

@@ -37,6 +37,7 @@ def _or_nan(value: Any, number: ValidatorFunctionWrapHandler) -> Any:
 Count = Annotated[int, Field(ge=0, le=2**64)]
 Size = Annotated[int, Field(ge=1, le=2**63)]
 Number = Annotated[float, Field(ge=0.0, le=MOST)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
 # NaN where the engine knows none.
 NumberOrNan = Annotated[
     Number, WrapValidator(_or_nan), WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]})
@@ -70,7 +71,9 @@ class ServiceTimes(Shape):
 class CellFigures(Shape):
     """One cell of a trial that is made of cells: a test at one file size and one record size, in bytes.
 
-    A cell that was `skipped`, for the reason that this says, has no figures. `per_client` are bytes and KiB/s.
+    A cell that was `skipped`, for the reason that this says, has no figures. `per_client` are bytes and KiB/s;
+    `waited_shares` are, for the same clients, shares of the cell for which their threads were not awake yet or waited
+    for a processor.
     """
 
     test: str = ""
@@ -91,6 +94,7 @@ class CellFigures(Shape):
     last_done_s: Number | None = None
     per_client: Annotated[tuple[tuple[Count, Number], ...], Field(max_length=MOST_CLIENTS)] = ()
     idle_clients: Count | None = None
+    waited_shares: Annotated[tuple[Share, ...], Field(max_length=MOST_CLIENTS)] = ()
     damaged: Count | None = None
     verify_s: Number | None = None
     cache: CacheState | None = None
@@ -109,28 +113,57 @@ class Outside(Shape):
 
 
 class SoakFigures(Shape):
-    """What became of a soak: how many stretches it took (the trial's own figures are those of the last one), and the
-    rule that stopped it, if one did.
+    """What became of a soak: how many stretches it took (the trial's own figures are those of the last one), the rule
+    that stopped it, if one did, and the numbers of the rows that are `void`, as the generator did not run.
     """
 
     stretches: Count = 1
     stopped_by: str | None = None
+    void: Annotated[tuple[Count, ...], Field(max_length=MOST_REQUESTS)] = ()
+
+
+class OtherProcess(Shape):
+    """A process that took processors; see bakeoff.agents.result.OtherProcess."""
+
+    name: Annotated[str, Field(max_length=100)]
+    taken: Number
+
+
+class OtherLoad(Shape):
+    """What others took of the machine that sent load, in processors of its `cores`; see bakeoff.agents.result."""
+
+    cores: Size = 1
+    taken: Number = 0.0
+    contender: Number | None = None
+    processes: Annotated[tuple[OtherProcess, ...], Field(max_length=100)] = ()
+    pressure_share: Number | None = None
+    load_average: Number | None = None
+
+    @property
+    def share(self) -> float:
+        """Of all processors."""
+        return self.taken / self.cores
 
 
 class Common(Shape):
-    """What says of any kind whether a trial counts. `unsolicited` are replies that nobody had asked for; with
-    `cpu_is_work` the generator's processor time is spent in the system under test; `beyond_link` says that more was
-    moved than the network carries.
+    """What says of any kind whether a trial counts. `lost_share` is the share of the window in which the generator was
+    stopped, 0 where nothing stopped it; `others` is what others took of its machine. `unsolicited` are replies that
+    nobody had asked for; with `cpu_is_work` the generator's processor time is spent in the system under test;
+    `beyond_link` says that more was moved than the network carries; without `errors_stated` nobody knows how many
+    operations failed.
     """
 
     unsolicited: Count = 0
+    errors_stated: bool = True
     cpu_is_work: bool = False
     beyond_link: bool = False
+    lost_share: Number = 0.0
+    others: OtherLoad | None = None
 
 
 class Failed(Shape):
     """The requests that failed most in the window, by name, with how often by status or class of error; `others` are
-    all other failures.
+    all other failures. `answered` says how often those succeeded, where that is counted for single requests.
     """
 
     requests: Annotated[
@@ -138,6 +171,9 @@ class Failed(Shape):
         Field(max_length=MOST_REQUESTS, default_factory=dict),
     ]
     others: Count = 0
+    answered: Annotated[
+        dict[Annotated[str, Field(max_length=1_000)], Count], Field(max_length=MOST_REQUESTS, default_factory=dict)
+    ]
 
 
 class Figures(Common):
@@ -149,7 +185,7 @@ class Figures(Common):
 
     began_at: Annotated[str, Field(max_length=40)] | None = None
     cells: Annotated[tuple[CellFigures, ...], Field(max_length=MOST_CELLS)] | None = None
-    failed: Failed = Failed(requests={})
+    failed: Failed = Failed(requests={}, answered={})
     outside: Outside = Outside()
     outside_s: Number | None = None
     polled_share: Number | None = None

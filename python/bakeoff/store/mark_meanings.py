@@ -5,10 +5,19 @@ from dataclasses import dataclass
 
 from bakeoff.store.marks import Mark
 from bakeoff.store.records import FAILED, INTERRUPTED, OK, VOIDED
-from bakeoff.thresholds import BUSY_SHARE, CEILING_SHARE, LATE_START_P99_NS, P99_OPERATIONS, WAIT_SHARE
+from bakeoff.thresholds import (
+    BUSY_SHARE,
+    CEILING_SHARE,
+    CONTROL_LONGEST_S,
+    CONTROL_SHARE,
+    LATE_START_P99_NS,
+    OTHER_LOAD_SHARE,
+    P99_OPERATIONS,
+    WAIT_SHARE,
+)
 from bakeoff.units import format_share
 
-BUSY, CEILING, WAIT = map(format_share, (BUSY_SHARE, CEILING_SHARE, WAIT_SHARE))
+BUSY, CEILING, WAIT, OTHERS = map(format_share, (BUSY_SHARE, CEILING_SHARE, WAIT_SHARE, OTHER_LOAD_SHARE))
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,11 @@ MARKS: dict[Mark, Meaning] = {
         f"A load thread waited for a processor for more than {WAIT} of the window: something else ran on its core.",
         "Keep other work off the machine, or bind load threads to cores of their own (--pin).",
     ),
+    "other-load": Meaning(
+        f"Processes that are neither the load generator nor the contender took more than {OTHERS} of the processors of "
+        "a machine that sends load.",
+        "End them, or wait until they are done: `bakeoff doctor` tells how busy the machine is.",
+    ),
     "link-limited": Meaning(
         f"The network link of a machine that sends load was more than {BUSY} full: the link was measured.",
         "Use a faster link, or more machines (--agents).",
@@ -72,6 +86,12 @@ MARKS: dict[Mark, Meaning] = {
     "stolen-time": Meaning(
         "The hypervisor gave some of the generator's processor time to others.",
         "Measure on a quieter host.",
+    ),
+    "control-busy": Meaning(
+        "Beside its load threads the generator's process (looks, telemetry, the live line) took more than "
+        f"{format_share(CONTROL_SHARE)} of a processor in the window, or one of its threads over "
+        f"{CONTROL_LONGEST_S * 1e3:g} ms at once: it may have delayed whom it watched.",
+        "Give it a processor that neither load threads nor local contenders have (--pin), or watch less (--watch).",
     ),
     "warming-up": Meaning(
         "The rate of the first seconds of the window was another than that of the rest: the server, or a cache, was "

@@ -8,6 +8,7 @@ Mark = Literal[
     "beyond-link",
     "generator-limited",
     "generator-waited",
+    "other-load",
     "link-limited",
     "near-ceiling",
     "few-operations",
@@ -18,6 +19,7 @@ Mark = Literal[
     "out-of-connections",
     "generator-paused",
     "stolen-time",
+    "control-busy",
     "warming-up",
     "changed-pace",
     "drifting",
@@ -28,12 +30,16 @@ BEYOND_LINK: Final = "beyond-link"
 GENERATOR_LIMITED: Final = "generator-limited"
 # It waited for a processor. Starved are clients that a server gives nothing.
 GENERATOR_WAITED: Final = "generator-waited"
+# Others than the generator and the contender took its processors.
+OTHER_LOAD: Final = "other-load"
 # The link of a machine that sent load was full: the network was measured.
 LINK_LIMITED: Final = "link-limited"
 NEAR_CEILING: Final = "near-ceiling"
 STUCK_OPERATIONS: Final = "stuck-operations"
 GENERATOR_PAUSED: Final = "generator-paused"
 STOLEN_TIME: Final = "stolen-time"
+# What is done beside the load by the process that sends it: looks, telemetry, the live line.
+CONTROL_BUSY: Final = "control-busy"
 # Of a rate: the generator itself began late, with connections idle; and a start found all connections busy.
 BEHIND_SCHEDULE: Final = "behind-schedule"
 OUT_OF_CONNECTIONS: Final = "out-of-connections"
@@ -41,10 +47,3 @@ OUT_OF_CONNECTIONS: Final = "out-of-connections"
 WARMING_UP: Final = "warming-up"
 CHANGED_PACE: Final = "changed-pace"
 DRIFTING: Final = "drifting"
-# Names in files of earlier versions.
-FORMER = {"generator-starved": GENERATOR_WAITED}
-
-
-def current(stored: tuple[str, ...]) -> tuple[str, ...]:
-    """Stored marks by their names of today."""
-    return tuple(FORMER.get(mark, mark) for mark in stored)

@@ -13,7 +13,8 @@ TABLES = {
     "amendments": "What became of the plan while the run went on: blocks that were added, trials that were repeated, "
     "an end at a planned look, a contender that was left out.",
     "trials": "One row for each attempt at a planned trial; the latest attempt of a position counts.",
-    "summaries": "Histograms of a trial as figures: `service` of all operations, lag and late starts of the generator.",
+    "summaries": "Histograms of a trial as figures: `service` of all operations, lag and late starts of the generator; "
+    "`tried`, where operations failed, has percentiles over all that was tried, in which a failed one is the slowest.",
     "operations": "Each class of operations of a trial, within its measured window.",
     "steps": "Each step of the operations of a trial, such as `connect` or `first_byte`, within its measured window.",
     "seconds": "The series of a trial, a row for each second of it, both ramps included.",
@@ -45,7 +46,6 @@ COLUMNS = {
     "`environment` has `ceilings` and all contenders are asked in one way; NULL elsewhere",
     "run.writer": "the process that writes the file just now, JSON; NULL when none does",
     "run.started_here": "mark by which the user who started the run knows its plan",
-    "run.upgraded_from": "version of the file that this one was made from; NULL in one that was written as it is",
     "run.agents_sha256": "hash of the table `agents`",
     "run.contenders_sha256": "hash of the table `contenders`",
     "run.planned_sha256": "hash of the table `planned`",
@@ -108,9 +108,15 @@ COLUMNS = {
     "trials.starts": "of a rate: starts planned for the window, begun, never begun, turns answered in it, starts "
     "that found every connection busy, connections used, and the queue: turns due and not over at the begin of the "
     "window and at even distances up to its end, JSON; else null",
-    "trials.judged": "what the objective of a search made of it: met, share lost, the generator's limit, terms, JSON; "
-    "else NULL",
+    "trials.judged": "what the objective of a plan or a search made of it: met, share lost, the generator's limit, "
+    "terms, JSON; else NULL",
+    "trials.found": "facts of its contender that were others than when the run began (file system, server, options), "
+    "JSON; null: none was",
     "trials.generator_run_delay_share": "share of the window that a load thread waited for a processor, at worst",
+    "trials.control_cpu_share": "share of a processor that the generator's process took in the window beside its load "
+    "threads: looks, telemetry, the live line; null where it was not measured",
+    "trials.control_longest_s": "the most processor time that one of these threads took between two looks, a second or "
+    "less apart, s; null where it was not measured",
     "trials.fairness_jain": "Jain's index of the clients' operations: 1 is fair",
     "trials.workload": "what its kind reports beside, JSON object",
     "summaries.series": "which histogram",
@@ -161,7 +167,7 @@ COLUMNS = {
     "telemetry.facts": "what does not change: `processors`, `memory_bytes`, `boot_id` of the machine, and "
     "`link_bytes_per_s`, the speed that each of its network links states, JSON object; "
     "with `processor_shares`, for how much of the window each processor worked, and `busiest_share`, "
-    "whichever worked most in a second, mean over the seconds (absent in files of earlier builds)",
+    "whichever worked most in a second, mean over the seconds",
     "telemetry.gaps": "when nothing is known (`from_s`, `to_s`, `why`), JSON array",
     "telemetry.looks": "how often it was looked at",
     "telemetry.cpu_s": "processor time that looking took on the machine of the controller, or of the agent",
@@ -181,6 +187,8 @@ COLUMNS = {
     "soak_rows.cpu_share": "processor time of the busiest load thread, as a share of the row",
     "soak_rows.run_delay_share": "share of the row that a load thread waited for a processor, at worst",
     "soak_rows.stolen_s": "time that the hypervisor gave to others, a mean over the processors",
+    "soak_rows.stopped_s": "time in which the load generator did not run (stopped, starved, throttled, its "
+    "machine suspended or paused, or its clock set); null where nobody measured it",
     "soak_rows.rss_bytes": "memory of the generator at its end",
     "soak_rows.offered": "starts that a rate planned for the row; NULL where none did, or nobody counted",
     "soak_rows.started": "how many of them began; NULL as `offered`",

@@ -5,8 +5,7 @@ file that does not stand these checks is refused, by one RunFileError.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +15,6 @@ from bakeoff.kinds import figures_of
 from bakeoff.store import checked, judged, seal, shares, starts, telemetry
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.fields import DamagedError, Fields
-from bakeoff.store.marks import current
 from bakeoff.store.records import (
     AMENDMENTS,
     CLEAR,
@@ -40,7 +38,6 @@ from bakeoff.store.rows import PlainRows, Row, Rows, Tables, tables_of
 from bakeoff.store.schema import SCHEMA_VERSION, connect, damaged, explained, wal_of
 from bakeoff.store.soak import from_row, summary_of
 from bakeoff.store.trial_parts import ClientRecord, OperationRecord, SecondRecord, StartsRecord, StepRecord, Summary
-from bakeoff.store.upgrade import upgraded
 
 T = TypeVar("T")
 Parts = dict[str, list[Fields]]
@@ -122,9 +119,9 @@ def histogram(path: Path, trial_id: int, name: str) -> bytes:
     return blob
 
 
-def soak_histograms(path: Path, order: int) -> tuple[list[bytes], list[bytes]]:
-    """The histograms of all rows of the planned trial `order`: of service times, and of response times where the load
-    plans its starts (HdrHistogram V2; rows without an operation have none).
+def soak_histograms(path: Path, order: int, without: Collection[int] = ()) -> tuple[list[bytes], list[bytes]]:
+    """The histograms of all rows of the planned trial `order`, `without` those of these numbers: of service times, and
+    of response times where the load plans its starts (HdrHistogram V2; rows without an operation have none).
 
     Raises RunFileError when one is not as it was written.
     """
@@ -133,6 +130,8 @@ def soak_histograms(path: Path, order: int) -> tuple[list[bytes], list[bytes]]:
         query, columns = "SELECT * FROM soak_rows WHERE position = ? ORDER BY id", ("hdr", "response_hdr")
         blobs: tuple[list[bytes], list[bytes]] = [], []
         for row in connection.execute(query, (order,)):
+            if row["number"] in without:
+                continue
             for column, found in zip(columns, blobs, strict=True):
                 blob = bytes(row[column] or b"")
                 if row[column] is not None and seal.blob_seal(blob) != row[f"{column}_sha256"]:
@@ -170,8 +169,7 @@ def _read_once(path: Path, work: Callable[[sqlite3.Connection], T], quiet: bool)
     try:
         with explained(path):
             connection.execute("BEGIN")
-            with closing(upgraded(connection)) as newest:
-                return work(newest)
+            return work(connection)
     except (DamagedError, ValueError, TypeError) as error:  # a row that cannot be sealed has values of wrong types
         raise damaged(path, error) from error
     finally:
@@ -208,7 +206,6 @@ def _record(path: Path, rows: Rows, as_planned: bool = True) -> RunRecord:
         started_here=run.text_or_none("started_here"),
         agents=content.agents,
         searches=content.searches,
-        upgraded_from=None if run.is_null("upgraded_from") else run.whole("upgraded_from"),
         soak_rows=content.soak_rows,
         amendments=content.amendments,
         earlier=content.earlier,
@@ -384,7 +381,7 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         seed=planned.seed,
         state=row.one_of("state", STATES),
         reason=row.text("reason"),
-        marks=current(row.words("marks")),
+        marks=row.words("marks"),
         started_at=row.moment("started_at"),
         window_s=row.real("window_s"),
         operations=row.whole("operations"),
@@ -407,12 +404,16 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         generator_rss_bytes=row.whole("generator_rss_bytes"),
         fairness_jain=row.real("fairness_jain"),
         workload=row.table("workload"),
-        generator_run_delay_share=row.real("generator_run_delay_share"),
+        generator_run_delay_share=row.real_or_none("generator_run_delay_share"),
+        control_cpu_share=row.real_or_none("control_cpu_share"),
+        control_longest_s=row.real_or_none("control_longest_s"),
         response=series.get("response"),
         starts=_starts(row, series),
+        tried=series.get("tried"),
         per_agent=tuple(shares.from_row(share, agents) for share in parts["shares"]),
         purpose=planned.purpose,
         share=planned.share,
         judged=judged.from_row(row),
         telemetry=tuple(map(telemetry.from_row, parts["telemetry"])),
+        found=None if row.is_null("found") else row.table("found"),
     )

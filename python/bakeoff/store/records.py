@@ -33,9 +33,6 @@ INTERRUPTED = "interrupted"
 # (`busy_share`); or, of whom it could not be measured, the reason alone.
 CEILINGS = "ceilings"
 CEILING_WHY_NOT = "why_not"
-# Where earlier builds say how all contenders were asked. Their runs without it measured no ceiling: the rate that they
-# stored had no socket in it.
-CEILING = "ceiling"
 STATES = (OK, FAILED, VOIDED, INTERRUPTED)
 # What a trial of a search for the capacity is for: to find it, or to be measured at a share of it.
 SEARCH = "search"
@@ -67,12 +64,18 @@ class TrialRecord:
     `id` is the row in the run file, `order` the position in the run from 0. `state` is one of `STATES`,
     `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
-    waiting for a processor. `workload` is what the kind of suite tells of the trial; `figures` gives it typed.
+    waiting for a processor. `control_cpu_share` is the share of a processor that the other threads of the generator's
+    process took in the window, and no piece of their work was longer than `control_longest_s`; None where nobody
+    measured it, and of several machines those of the one where it was most. `workload` is what the kind of suite tells
+    of the trial; `figures` gives it typed.
     `per_agent` is empty when the trial has no result. `service` times count from the start of an operation, `response`
     times from the planned start of a turn to its end, for turns that were not over when the window ended as far as
-    they had waited: they and `starts` are there where a rate plans it. `purpose` is one of `PURPOSES`,
-    empty but in a search for the capacity, of which `share` is; `judged` is there in those. `telemetry` is what the
-    generator's machines had to do meanwhile, and the contender where it was watched.
+    they had waited: they and `starts` are there where a rate plans it. `tried` are the percentiles of these times (of
+    `service` in a closed loop) over all that was tried, where something failed: what failed lies beyond all answers,
+    and a percentile among the failed ones is None. `purpose` is one of `PURPOSES`, empty but in a search for the
+    capacity, of which `share` is; `judged` is there in those. `telemetry` is what the generator's machines had to do
+    meanwhile, and the contender where it was watched. `found` are the facts of the contender that were others than when
+    the run began (bakeoff.store.found); None where none was.
     """
 
     id: int
@@ -106,14 +109,18 @@ class TrialRecord:
     generator_rss_bytes: int
     fairness_jain: float
     workload: dict[str, Any]
-    generator_run_delay_share: float = 0.0
+    generator_run_delay_share: float | None = None
+    control_cpu_share: float | None = None
+    control_longest_s: float | None = None
     response: Summary | None = None
     starts: StartsRecord | None = None
+    tried: Summary | None = None
     per_agent: tuple[ShareRecord, ...] = ()
     purpose: str = ""
     share: float | None = None
     judged: JudgedRecord | None = None
     telemetry: tuple[Telemetry, ...] = ()
+    found: dict[str, Any] | None = None
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def figures(self, model: type[F]) -> F:
@@ -138,7 +145,8 @@ class SoakRowRecord:
     `order`, `contender`, `mix` and `block` are those of the planned trial that it is a part of. `number` counts from 0
     over all stretches of the soak, `stretch` from 1: a soak that was broken off goes on in another. `response` times
     are there where the load plans its starts, and so may be how many of them were `offered`, `started` and
-    `never_started` in the row; `rss_bytes` is the memory of the generator at the row's end.
+    `never_started` in the row; `rss_bytes` is the memory of the generator at the row's end,
+    and `stopped_s` how long it did not run.
     """
 
     order: int
@@ -154,14 +162,15 @@ class SoakRowRecord:
     bytes_in: int
     bytes_out: int
     cpu_share: float
-    run_delay_share: float
-    stolen_s: float
+    run_delay_share: float | None
+    stolen_s: float | None
     rss_bytes: int
     service: Summary
     response: Summary | None
     offered: int | None = None
     started: int | None = None
     never_started: int | None = None
+    stopped_s: float | None = None
 
     @property
     def operations_per_s(self) -> float:
@@ -271,7 +280,7 @@ class RunRecord:
 
     `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust).
     `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
-    that of the record; `upgraded_from` that of the file, when it was an older one (bakeoff.store.upgrade). A run with
+    that of the file. A run with
     `imported_from` was measured by another tool (bakeoff.importers): it has no plan, and its trials have no histograms
     and no figures of a generator but where that tool states them. `joined` are the files of which this is made
     (bakeoff.store.join), empty for a run file by itself; `notes` are what their user noted of them: day and text.
@@ -299,7 +308,6 @@ class RunRecord:
     events: tuple[EventRecord, ...]
     started_here: str | None = None
     agents: tuple[AgentRecord, ...] = ()
-    upgraded_from: int | None = None
     joined: "tuple[JoinedFile, ...]" = ()
     notes: tuple[tuple[str, str], ...] = ()
     searches: tuple[SearchRecord, ...] = ()

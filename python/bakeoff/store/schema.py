@@ -1,9 +1,8 @@
 """Tables of the run file, and how a connection to one is opened.
 
 `application_id` says that an SQLite file is a run file, `user_version` is the schema version. The version rises with
-every change of a table. Files of earlier versions are read (bakeoff.store.upgrade), those of later ones refused, and so
-are files whose tables are not exactly those of their version: a view or a trigger in a file that came from elsewhere
-would be a program.
+every released change of a table. Files of another version are refused, and so are files whose tables are not exactly
+these: a view or a trigger in a file that came from elsewhere would be a program.
 """
 
 import sqlite3
@@ -13,10 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from bakeoff.errors import RunFileError
-from bakeoff.store.older import OLDER
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
@@ -34,7 +32,7 @@ CREATE TABLE run (
   tool TEXT NOT NULL, environment TEXT NOT NULL,
   mixes TEXT NOT NULL, blocks_planned INTEGER NOT NULL, delta REAL NOT NULL,
   null_operations_per_s REAL,
-  writer TEXT, started_here TEXT, upgraded_from INTEGER,
+  writer TEXT, started_here TEXT,
   agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
   searches_sha256 TEXT NOT NULL, amendments_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
@@ -73,7 +71,8 @@ CREATE TABLE trials (
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
   generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
-  generator_run_delay_share REAL NOT NULL, starts TEXT, judged TEXT,
+  generator_run_delay_share REAL, starts TEXT, judged TEXT, found TEXT,
+  control_cpu_share REAL, control_longest_s REAL,
   sha256 TEXT NOT NULL
 );
 CREATE TABLE summaries (
@@ -105,7 +104,7 @@ CREATE TABLE shares (
   trial_id INTEGER NOT NULL REFERENCES trials(id), agent INTEGER NOT NULL REFERENCES agents(position),
   clients INTEGER NOT NULL, lost TEXT NOT NULL, window_s REAL NOT NULL,
   operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
-  cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL NOT NULL,
+  cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL,
   rss_bytes INTEGER NOT NULL, late_start_p99_ns INTEGER, lag_p99_ns INTEGER, disturbances TEXT NOT NULL,
   start_offset_ns INTEGER, links TEXT NOT NULL, starts TEXT, response TEXT,
   {_SUMMARY},
@@ -134,7 +133,7 @@ CREATE TABLE soak_rows (
   stretch INTEGER NOT NULL, number INTEGER NOT NULL,
   started_at TEXT NOT NULL, length_s REAL NOT NULL,
   operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
-  cpu_share REAL NOT NULL, run_delay_share REAL NOT NULL, stolen_s REAL NOT NULL, rss_bytes INTEGER NOT NULL,
+  cpu_share REAL NOT NULL, run_delay_share REAL, stolen_s REAL, stopped_s REAL, rss_bytes INTEGER NOT NULL,
   offered INTEGER, started INTEGER, never_started INTEGER,
   {_SUMMARY}, response TEXT,
   hdr BLOB NOT NULL, hdr_sha256 TEXT NOT NULL, response_hdr BLOB, response_hdr_sha256 TEXT
@@ -192,6 +191,8 @@ def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connecti
         raise RunFileError(
             f"{path} is a folder: give the path of one run file; those of a campaign lie in it (`{path}/01-….bakeoff`)"
         )
+    if path.exists() and not path.is_file():
+        raise RunFileError(f"{path} is no file but a pipe, a socket or a device: give the path of a run file")
     if not path.is_file():
         raise RunFileError(f"{path} does not exist: give the path of a run file (`*.bakeoff`)")
     mode = "mode=rw" if write else "mode=ro&immutable=1" if quiet else "mode=ro"
@@ -203,7 +204,7 @@ def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connecti
             connection.row_factory = sqlite3.Row
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
             connection.execute("PRAGMA trusted_schema = OFF")
-            _check_identity(path, connection, write)
+            _check_identity(path, connection)
             if write:
                 configure(connection)
     except RunFileError:
@@ -220,23 +221,18 @@ def configure(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _check_identity(path: Path, connection: sqlite3.Connection, write: bool) -> None:
+def _check_identity(path: Path, connection: sqlite3.Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
         raise RunFileError(f"{path} is not a run file: give the `*.bakeoff` file that `bakeoff run` wrote")
     version = version_of(connection)
-    if version > SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise RunFileError(
-            f"{path} was written by a newer Bakeoff (run file version {version}, this one reads up to "
-            f"{SCHEMA_VERSION}): install the newer Bakeoff to open it"
+            f"{path} has run file version {version}, this Bakeoff reads version {SCHEMA_VERSION}: "
+            "open it with the Bakeoff that wrote it"
         )
-    if _objects(connection) not in _expected(version):
+    if _objects(connection) != _expected():
         raise damaged(path, "its tables are not those of a run file")
-    if write and version < SCHEMA_VERSION:
-        raise RunFileError(
-            f"{path} was written by an older Bakeoff (run file version {version}, this one writes {SCHEMA_VERSION}): "
-            "it can be shown, compared and reported, but a run cannot go on in it; run its plan again"
-        )
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -252,11 +248,8 @@ def _objects(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
 
 
 @cache
-def _expected(version: int) -> list[list[tuple[object, ...]]]:
-    """What files of a version may hold: one of these, exactly."""
-    schemas = []
-    for tables in (TABLES,) if version == SCHEMA_VERSION else OLDER.get(version, ()):
-        with closing(sqlite3.connect(":memory:")) as connection:
-            connection.executescript(tables)
-            schemas.append(_objects(connection))
-    return schemas
+def _expected() -> list[tuple[object, ...]]:
+    """What a run file holds, exactly."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        return _objects(connection)

@@ -54,7 +54,7 @@ def from_row(row: Fields, agents: Sequence[AgentRecord]) -> ShareRecord:
         service=summary_of(row),
         cpu_share=row.real("cpu_share"),
         cpu_us_per_operation=row.real("cpu_us_per_operation"),
-        run_delay_share=row.real("run_delay_share"),
+        run_delay_share=row.real_or_none("run_delay_share"),
         rss_bytes=row.whole("rss_bytes"),
         late_start_p99_ns=row.whole_or_none("late_start_p99_ns"),
         lag_p99_ns=row.whole_or_none("lag_p99_ns"),

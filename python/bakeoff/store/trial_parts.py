@@ -6,7 +6,10 @@ headers together, as received.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bakeoff.store.records import TrialRecord
 
 # Preamble, checksum and gap around each frame of Ethernet: counters do not have them, the wire does.
 AROUND_FRAME_BYTES = 24
@@ -131,7 +134,7 @@ class ShareRecord:
     service: Summary
     cpu_share: float
     cpu_us_per_operation: float
-    run_delay_share: float
+    run_delay_share: float | None
     rss_bytes: int
     late_start_p99_ns: int | None
     lag_p99_ns: int | None
@@ -159,6 +162,17 @@ class ShareRecord:
 
 
 @dataclass(frozen=True)
+class FatesRecord:
+    """What had become, at the window's end, of the starts that were planned for it: `answered` well, `failed`, or begun
+    and still `open`. With those that never started they are all that were offered.
+    """
+
+    answered: int
+    failed: int
+    open: int
+
+
+@dataclass(frozen=True)
 class StartsRecord:
     """Starts that a rate planned for the window: how many, how many of them began, and how many never did.
 
@@ -166,7 +180,8 @@ class StartsRecord:
 
     `late` says how late those were that found every connection busy, `ran_out` counts them, with those that never
     began. `connections_used` are all that were opened to carry the rate. `queue` are the turns that were due and not
-    over, at the begin of the window and at even distances up to its end; empty where nobody counted them.
+    over, at the begin of the window and at even distances up to its end; empty where nobody counted them. `answered`
+    counts by the end of a turn, `fates` by its planned start; None where a start is no turn.
     """
 
     offered: int
@@ -177,10 +192,12 @@ class StartsRecord:
     connections_used: int
     late: Summary
     queue: tuple[int, ...] = ()
+    fates: FatesRecord | None = None
 
 
 # The counts of it, by name.
-START_COUNTS = tuple(field.name for field in fields(StartsRecord) if field.name not in ("late", "queue"))
+START_COUNTS = tuple(field.name for field in fields(StartsRecord) if field.name not in ("late", "queue", "fates"))
+FATES = tuple(field.name for field in fields(FatesRecord))
 
 
 @dataclass(frozen=True)
@@ -206,3 +223,11 @@ class JudgedRecord:
     lost: float
     limit: str
     terms: tuple[TermRecord, ...]
+
+
+def missing_of(trial: "TrialRecord") -> int:
+    """Operations of a trial that have no time: those that failed, and planned ones that never started, where nobody
+    counted how long they waited.
+    """
+    starts = trial.starts
+    return trial.errors_total + (starts.never_started if starts is not None and not starts.queue else 0)

@@ -30,8 +30,8 @@ def _insert_itself(connection: sqlite3.Connection, t: TrialRecord) -> int:
         "bytes_in, bytes_out,"
         " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
         " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload,"
-        " generator_run_delay_share, starts, judged, sha256)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
+        " generator_run_delay_share, starts, judged, found, control_cpu_share, control_longest_s, sha256)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
         (
             t.order,
             t.state,
@@ -55,6 +55,9 @@ def _insert_itself(connection: sqlite3.Connection, t: TrialRecord) -> int:
             t.generator_run_delay_share,
             None if t.starts is None else to_json(starts.counts_of(t.starts)),
             None if t.judged is None else to_json(judged.to_table(t.judged)),
+            None if t.found is None else to_json(t.found),
+            t.control_cpu_share,
+            t.control_longest_s,
         ),
     )
     trial_id = cursor.lastrowid
@@ -67,6 +70,8 @@ def _insert_parts(connection: sqlite3.Connection, trial_id: int, t: TrialRecord)
     series = {"service": t.service, "late_start": t.generator_late_start, "lag": t.generator_lag}
     if t.response is not None:
         series["response"] = t.response
+    if t.tried is not None:
+        series["tried"] = t.tried
     if t.starts is not None:
         series["late"] = t.starts.late
     connection.executemany(

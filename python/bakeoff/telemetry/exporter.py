@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import io
 import re
+import socket
 import time
 from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 from bakeoff.telemetry.exposition import Sample, samples
@@ -14,6 +18,7 @@ from bakeoff.telemetry.processors import spent_of, worked_of
 from bakeoff.telemetry.reading import LookError, Reading
 
 MOST_BYTES = 8 << 20
+MOST_HEAD_BYTES = 64 << 10  # of status lines and fields, interim replies among them
 CHUNK = 1 << 16
 _STATES = {"user": "user", "nice": "user"} | {s: s for s in ("system", "iowait", "irq", "softirq", "steal", "idle")}
 COUNTERS = {
@@ -81,45 +86,107 @@ def _is_device(name: str, known: dict[str, set[str]], form: str) -> bool:
     return True
 
 
+class _Bounded(io.RawIOBase):
+    """What a socket receives, until a moment and up to so many bytes: whoever reads it, and in whatever pieces.
+
+    Reads raise LookError beyond either bound, OSError where the connection fails.
+    """
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self.until_s, self.most, self.received = 0.0, 0, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Wait for bytes, no longer than until the moment."""
+        left_s = self.until_s - time.monotonic()
+        if left_s <= 0.0:
+            raise LookError("it did not answer in time")
+        if self.received >= self.most:
+            raise LookError("its answer has no end")
+        self._socket.settimeout(left_s)
+        try:
+            count = self._socket.recv_into(memoryview(buffer)[: self.most - self.received])
+        except TimeoutError:
+            raise LookError("it did not answer in time") from None
+        self.received += count
+        return count
+
+
+class _Wire:
+    """What http.client takes for a socket: it reads through the bounds."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self.connected, self.bounded = connected, _Bounded(connected)
+        self.sendall, self.settimeout = connected.sendall, connected.settimeout
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """See socket.socket."""
+        return io.BufferedReader(self.bounded, CHUNK)
+
+    def close(self) -> None:
+        """Nothing: http.client lets go of a socket before its last reply is read."""
+
+
 class Exporter:
-    """See the module, and Source. Redirects are not followed: the plan names where is asked."""
+    """See the module, and Source. Redirects are not followed: the plan names where is asked.
+
+    A look is bounded by one deadline and in bytes, whatever the other side does: every byte is read through them.
+    """
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self._host, self._port = parts.hostname or "", parts.port
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._connection: http.client.HTTPConnection | None = None
+        self._wire: _Wire | None = None
         self._sent = self._received = 0
 
     def look(self, deadline_s: float) -> Reading:
         """See Source."""
         try:
-            return machine(samples(self._text(deadline_s)))
-        except (OSError, http.client.HTTPException, LookError) as error:
+            return machine(samples(self._text(time.monotonic() + deadline_s)))
+        except (OSError, ValueError, http.client.HTTPException, LookError) as error:
             self.close()
             if isinstance(error, LookError):
                 raise
             raise LookError(f"it does not answer ({error or type(error).__name__})") from None
 
-    def _text(self, deadline_s: float) -> str:
-        until = time.monotonic() + deadline_s
-        if self._connection is None:
-            self._connection = http.client.HTTPConnection(self._host, self._port, timeout=deadline_s)
-        self._connection.timeout = deadline_s
-        self._connection.request("GET", self._path, headers={"Accept": "text/plain", "User-Agent": "bakeoff"})
-        self._sent += len(self._path) + 80
-        reply = self._connection.getresponse()
-        if reply.status != 200:
-            raise LookError(f"it answers {reply.status}")
-        body = bytearray()
-        while chunk := reply.read1(CHUNK):
-            body += chunk
-            self._received += len(chunk)
-            if len(body) > MOST_BYTES:
-                raise LookError("its answer has no end")
-            if time.monotonic() > until:
-                raise LookError("it did not answer in time")
+    def _text(self, until_s: float) -> str:
+        connection, wire = self._connected(until_s)
+        bounded = wire.bounded
+        bounded.until_s, bounded.most, bounded.received = until_s, MOST_HEAD_BYTES, 0
+        wire.settimeout(max(0.001, until_s - time.monotonic()))
+        try:
+            connection.request("GET", self._path, headers={"Accept": "text/plain", "User-Agent": "bakeoff"})
+            self._sent += len(self._path) + 80
+            reply = connection.getresponse()
+            if reply.status != 200:
+                raise LookError(f"it answers {reply.status}")
+            bounded.most += MOST_BYTES
+            body = bytearray()
+            while chunk := reply.read1(CHUNK):
+                body += chunk
+                if len(body) > MOST_BYTES:
+                    raise LookError("its answer has no end")
+        finally:
+            self._received += bounded.received
+        if reply.will_close:
+            self.close()
         return body.decode("utf-8", "replace")
+
+    def _connected(self, until_s: float) -> tuple[http.client.HTTPConnection, _Wire]:
+        if self._connection is None or self._wire is None:
+            left_s = max(0.001, until_s - time.monotonic())
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=left_s)
+            connection.auto_open = 0
+            connection.connect()
+            self._connection, self._wire = connection, _Wire(connection.sock)
+            connection.sock = self._wire  # it has what http.client calls
+        return self._connection, self._wire
 
     def traffic(self) -> tuple[int, int]:
         """See Source. Without what the connection itself needs."""
@@ -130,7 +197,12 @@ class Exporter:
         return 0.0
 
     def close(self) -> None:
-        """See Source."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """See Source. Waits for nobody: a look that hangs in another thread ends by itself, as its socket is shut."""
+        connection, wire = self._connection, self._wire
+        self._connection = self._wire = None
+        if wire is not None:
+            with suppress(OSError):
+                wire.connected.shutdown(socket.SHUT_RDWR)
+            wire.connected.close()
+        if connection is not None:
+            connection.sock = None

@@ -17,7 +17,7 @@ FIGURES = 9
 @dataclass
 class Intervals:
     """Of one trial; moments are those of a monotonic clock, s. Memory is bounded: where there are too many intervals,
-    two neighbours become one.
+    two neighbours become one, and of those that gaps keep apart one is forgotten.
     """
 
     at_s: list[float] = field(default_factory=list)
@@ -72,7 +72,14 @@ class Intervals:
             values.append(_joined(self.values[place], self.values[place + 1]))
             one, other = self.processors[place : place + 2]
             processors.append(None if one is None or other is None else one.with_(other))
-        self.at_s, self.width_s, self.values, self.processors = at_s, width_s, values, processors
+        # Those that gaps keep apart do not become one: of too many each second one is forgotten, a wider gap.
+        step = 2 if len(values) > MOST_INTERVALS * 3 // 4 else 1
+        self.at_s, self.width_s, self.values, self.processors = (
+            at_s[::step],
+            width_s[::step],
+            values[::step],
+            processors[::step],
+        )
 
     def each_processor(self, begin_s: float, end_s: float) -> ProcessorShares:
         """Of a window by the same clock."""

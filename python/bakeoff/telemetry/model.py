@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from bakeoff.telemetry.processors import MOST_PROCESSORS
 
 GENERATOR, CONTENDER = "generator", "contender"
-# How often is looked: short trials need more than a look or two.
-EVERY_S, LEAST_EVERY_S, LOOKS = 1.0, 0.1, 20
-# So many intervals are kept of a trial; of longer ones two become one, again and again.
-MOST_INTERVALS = 1_800
+# How often is looked: whoever looks takes a processor from those who are measured.
+EVERY_S = 1.0
+# So many intervals are kept of a trial, those of eight minutes; of longer ones two become one, again and again.
+MOST_INTERVALS = 480
 MOST_SERIES = 400
 MOST_GAPS = 100
 MOST_TEXT = 300
@@ -67,8 +67,3 @@ class Telemetry(_Told):
     busiest_share: Share | None = None
     gaps: tuple[Gap, ...] = Field((), max_length=MOST_GAPS)
     cost: Cost = Cost()
-
-
-def every_s(length_s: float) -> float:
-    """How often a trial of this length is looked at, s."""
-    return min(EVERY_S, max(LEAST_EVERY_S, length_s / LOOKS))

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bakeoff.telemetry.intervals import Intervals
 from bakeoff.telemetry.model import MOST_GAPS, MOST_TEXT, Cost, Gap, Telemetry
@@ -16,6 +17,8 @@ from bakeoff.telemetry.reading import LookError, Reading, Source
 
 # What a look may take, and how long the end of a trial waits for the last one.
 LOOK_S, PATIENCE_S = 2.0, 2.5
+# A tick that comes after so much of the time between two looks is one.
+_MOST_EARLY = 0.8
 # After so many failures in a row nobody looks again in this trial.
 MOST_FAILURES = 3
 Clock = Callable[[], float]
@@ -34,36 +37,62 @@ class _Seen:
 
 
 class Sampler:
-    """Looks from its making until `finish`. Whoever looks by the same source later shares its `turn`: a look that hangs
-    outlives its trial.
+    """Looks from its making until `finish`, whenever somebody `tick`s: in a thread of its own, or not `alone` in the
+    thread of who does. Whoever looks by the same source later shares its `turn`: a look that hangs outlives its trial.
     """
 
     def __init__(
-        self, source: Source, every_s: float, clock: Clock = time.monotonic, turn: threading.Lock | None = None
+        self,
+        source: Source,
+        every_s: float,
+        clock: Clock = time.monotonic,
+        turn: threading.Lock | None = None,
+        alone: bool = True,
     ) -> None:
         self._source, self._every_s, self._clock, self._turn = source, every_s, clock, turn or threading.Lock()
         self._over, self._seen, self._is_dropped = threading.Event(), _Seen(), False
         self._began_s = self._last_good_s = clock()
         self._traffic, self._helper_s = source.traffic(), source.helper_cpu_s()
-        self._thread = threading.Thread(target=self._watch, name="bakeoff-telemetry", daemon=True)
-        self._thread.start()
+        self._wanted, self._due_s = threading.Event(), self._began_s + _MOST_EARLY * every_s
+        self._thread = threading.Thread(target=self._watch, name="bakeoff-telemetry", daemon=True) if alone else None
+        if self._thread is None:
+            self._look()
+        else:
+            self._thread.start()
+
+    def tick(self) -> None:
+        """It is time for a look, unless one was made just now."""
+        now_s = self._clock()
+        if now_s < self._due_s or self._over.is_set():
+            return
+        self._due_s = now_s + _MOST_EARLY * self._every_s
+        if self._thread is None:
+            self._look()
+        else:
+            self._wanted.set()
 
     def stop(self) -> None:
         """No more looks; what was seen so far can still be had."""
         self._over.set()
+        self._wanted.set()
 
     def drop(self) -> None:
         """Nobody wants what was seen: no look begins any more, also none that waits for its turn."""
         self._is_dropped = True
-        self._over.set()
+        self.stop()
 
     def finish(self, role: str, name: str, source: str, traffic_s: float, window_s: tuple[float, float]) -> Telemetry:
         """What was seen. Traffic began at `traffic_s` of the clock, its window is told from there."""
-        self._over.set()
-        self._thread.join(PATIENCE_S)
+        self.stop()
+        if self._thread is None:
+            self._look()
+        else:
+            self._thread.join(PATIENCE_S)
         self._is_dropped = True
         seen, ended_s = self._seen, self._clock()
-        late = [(self._began_s, ended_s, "it did not answer in time")] if self._thread.is_alive() else []
+        cpu_s = max(seen.cpu_s, self._spent_s())
+        is_late = self._thread is not None and self._thread.is_alive()
+        late = [(self._began_s, ended_s, "it did not answer in time")] if is_late else []
         if late and seen.intervals.at_s:
             late = [(seen.intervals.at_s[-1] + seen.intervals.width_s[-1], ended_s, late[0][2])]
         gaps = [
@@ -88,7 +117,7 @@ class Sampler:
                 "gaps": gaps,
                 "cost": Cost(
                     looks=seen.looks,
-                    cpu_s=seen.cpu_s + max(0.0, self._source.helper_cpu_s() - self._helper_s),
+                    cpu_s=cpu_s + max(0.0, self._source.helper_cpu_s() - self._helper_s),
                     remote_cpu_s=remote_s,
                     out_bytes=max(0, sent - self._traffic[0]),
                     in_bytes=max(0, received - self._traffic[1]),
@@ -96,14 +125,24 @@ class Sampler:
             }
         )
 
+    def _spent_s(self) -> float:
+        """Processor time of the thread, that of a look that hangs among it; 0 when it has ended, or nobody tells."""
+        if self._thread is None:
+            return 0.0
+        try:
+            told = Path(f"/proc/self/task/{self._thread.native_id}/schedstat").read_text()
+        except OSError:
+            return 0.0
+        return int(told.split()[0]) / 1e9
+
     def _watch(self) -> None:
-        failures, due_s = 0, self._clock()
+        failures = 0
         while failures < MOST_FAILURES:
             failures = 0 if self._look() else failures + 1
             if self._over.is_set():
                 return
-            due_s = max(due_s + self._every_s, self._clock())
-            self._over.wait(max(0.0, due_s - self._clock()))
+            self._wanted.wait()
+            self._wanted.clear()
             if self._over.is_set() and failures:
                 return
         self._over.wait()

@@ -1,5 +1,6 @@
 """Agents on other machines: what crosses, what is said of errors, and what happens when one end is silent."""
 
+import contextlib
 import gc
 import json
 import os
@@ -7,12 +8,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bakeoff.agents.capacity import Demand
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.remote import agent as near
 from bakeoff.agents.remote import host
@@ -130,7 +133,7 @@ def test_what_is_large_crosses_once() -> None:
         parts.take(digest, piece, last)
 
     for seed in (1, 2):
-        part, trial = Slice(index=1, of=3), spec.for_trial(Clients(5), seed, "a mark")
+        part, trial = Slice(index=1, of=3), spec.for_trial(Clients(5), seed, "a mark", 7)
         cut = cutter.cut(trial, part)
         send(cutter.texts, cut.parts, sent, take)
         assert len(cut.head + cut.work) < 1000
@@ -334,3 +337,69 @@ def test_what_a_process_that_was_killed_left_of_a_plan_is_removed_and_nothing_el
     del living
     gc.collect()
     assert [path.name for path in tmp_path.iterdir()] == [others.name]
+
+
+class Garbler:
+    """A line whose machine says, in place of each pulse, or of each answer to these questions, something else."""
+
+    def __init__(self, line: DirectLine, pulse: str | None = None, answers: Mapping[str, Any] | None = None) -> None:
+        self._line, self._pulse, self._answers = line, pulse, answers or {}
+
+    def ask(self, method: str, *words: Any) -> Any:
+        reply = self._line.ask(method, *words)
+        return Said(self._answers[method]) if method in self._answers else reply
+
+    def pulse(self, timeout_s: float) -> str | None:
+        found = self._line.pulse(timeout_s)
+        return found if found is None or self._pulse is None else self._pulse
+
+    def drop(self) -> None:
+        self._line.drop()
+
+
+class Said:
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def get(self, timeout_s: float) -> Any:
+        return self._answer
+
+
+RUBBISH = ("", "garbage", "[" * 100_000, '{"trial": "x"}', '{"trial": 1, "snapshot": [1]}', "9" * 1_000_000)
+
+
+@pytest.mark.parametrize("text", RUBBISH)
+def test_a_machine_whose_pulses_nobody_can_read_is_lost_and_no_contender_is_blamed(text: str) -> None:
+    line = DirectLine(Host("garbler"))
+    agent = RemoteAgent("garbler", Garbler(line, pulse=text))
+    with pytest.raises(AgentLostError, match="what this build cannot read"):
+        agent.until(1, lambda pulse: True, PATIENCE_S)
+    agent.close()
+
+
+ANSWERS: list[tuple[str, Any, Callable[[RemoteAgent], Any]]] = [
+    ("clock", ("", "garbage"), lambda agent: agent.clock()),
+    ("clock", ("", None), lambda agent: agent.clock()),
+    ("clock", ("", 1, 2), lambda agent: agent.clock()),
+    ("preflight", ("", 5), lambda agent: agent.preflight(Demand(1))),
+    ("start", ("", [1]), lambda agent: agent.start(NULL)),
+    ("kept", ("", "[" * 100_000), lambda agent: agent.kept("a" * 8 + "-1-1-1")),
+    ("outcome", ("", ("{}", {})), lambda agent: agent.start(NULL).go().wait(PATIENCE_S)),
+    ("outcome", ("", ("[" * 100_000, {})), lambda agent: agent.start(NULL).go().wait(PATIENCE_S)),
+    ("outcome", ("", 7), lambda agent: agent.start(NULL).go().wait(PATIENCE_S)),
+]
+
+
+@pytest.mark.parametrize(("method", "answer", "asked"), ANSWERS)
+def test_an_answer_that_nobody_can_read_is_a_lost_machine_and_no_traceback(
+    method: str, answer: Any, asked: Callable[[RemoteAgent], Any]
+) -> None:
+    line = DirectLine(Host("garbler"))
+    agent = RemoteAgent("garbler", Garbler(line, answers={method: answer}))
+    if method == "kept":  # what was kept is worth no run
+        with contextlib.suppress(AgentLostError):
+            assert asked(agent) is None
+    else:
+        with pytest.raises(AgentLostError, match="what this build cannot read"):
+            asked(agent)
+    agent.close()

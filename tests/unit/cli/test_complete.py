@@ -1,14 +1,13 @@
 """What bash, zsh and fish are offered for values."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-
-RUN = Path(__file__).parents[2] / "data/runs/version-5.bakeoff"
+from tests.unit.compare.synthetic import run
+from tests.unit.store.builders import stored
 
 
 def by_bash(words: list[str]) -> dict[str, str]:
@@ -46,12 +45,12 @@ def offered(environment: dict[str, str]) -> str:
         (["show", "r"], ["run.bakeoff"], ["plan.toml"]),
         (["resume", "run.bakeoff", "--plan", "p"], ["plan.toml"], ["run.bakeoff"]),
         (["export", "run.bakeoff", "--to", "io"], ["iometer-csv"], []),
-        (["compare", "run.bakeoff", "--baseline", ""], ["a", "b"], []),
+        (["compare", "run.bakeoff", "--baseline", ""], ["nginx", "apache"], []),
         (["compare", "none.bakeoff", "--baseline", ""], [], ["Traceback", "Error"]),
         (["check", "r"], ["run.bakeoff"], ["plan.toml"]),
         (["challenge", "r"], ["run.bakeoff"], ["plan.toml"]),
         (["report", "run.bakeoff", "--sign", "p"], ["plan.toml"], []),
-        (["check", "run.bakeoff", "--baseline", ""], ["a", "b"], []),
+        (["check", "run.bakeoff", "--baseline", ""], ["nginx", "apache"], []),
         (["check", "run.bakeoff", "--also", "p99,p9"], ["p99,p95"], ["p99,p99"]),
     ],
 )
@@ -67,7 +66,7 @@ def test_values(
     (tmp_path / "folder").mkdir()
     for name in ("plan.toml", "plan.txt"):
         (tmp_path / name).touch()
-    shutil.copy(RUN, tmp_path / "run.bakeoff")
+    stored(run(blocks=2), tmp_path / "run.bakeoff")
     monkeypatch.chdir(tmp_path)
     text = offered(shell(words))  # type: ignore[operator]
     assert all(word in text for word in there), text

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.cli.plan import smallest_p
+from bakeoff.cli.reach import smallest_p
 from bakeoff.cli.soak import as_soak
 from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import text_of
@@ -57,6 +57,89 @@ def test_of_several_contenders_lost_trials_take_more_blocks(contenders: int, blo
         pairs = contenders * (contenders - 1) // 2
         assert f"use --blocks {needed} where" in text and f"of {pairs} pairs one must reach" in text
         assert smallest_p(needed) * pairs <= 0.045 < smallest_p(needed - 1) * pairs
+
+
+CAMPAIGN = """
+[campaign]
+name = "lab"
+seed = 7
+blocks = {blocks}
+[[contender]]
+name = "a"
+web = "http://127.0.0.1:8080/"
+[[contender]]
+name = "b"
+web = "http://127.0.0.1:8081/"
+{third}
+[[suite]]
+suite = "web-static"
+mixes = [1, 4]
+[[suite]]
+suite = "web-url"
+mixes = [4]
+"""
+THIRD = """
+[[contender]]
+name = "c"
+web = "http://127.0.0.1:8082/"
+"""
+
+
+def planned_campaign(folder: Path, blocks: int, third: str = "") -> str:
+    path = folder / "lab.toml"
+    path.write_text(CAMPAIGN.format(blocks=blocks, third=third))
+    return output("plan", str(path))
+
+
+@pytest.mark.parametrize(("blocks", "pairs", "needed"), [(6, 2, 7), (7, 2, None), (6, 6, 9), (8, 6, 9), (9, 6, None)])
+def test_a_campaign_says_beforehand_that_holm_over_all_suites_asks_for_more_blocks(
+    blocks: int, pairs: int, needed: int | None, tmp_path: Path
+) -> None:
+    """A sign-flip test of six blocks reaches 0.031; of two suites with a pair each one must reach 0.022."""
+    text = planned_campaign(tmp_path, blocks, THIRD if pairs == 6 else "")
+    assert ("no verdict on pairs in which a trial is lost" in text) == (needed is not None)
+    if needed is not None:
+        assert f"web-static ({blocks} blocks) and web-url ({blocks} blocks): no verdict on pairs" in text
+        assert f"of {pairs} pairs of all suites one must reach" in text and f"Use blocks = {needed} where" in text
+        assert smallest_p(needed) * pairs <= 0.045 < smallest_p(needed - 1) * pairs
+
+
+def test_a_campaign_of_five_blocks_gives_no_verdict(tmp_path: Path) -> None:
+    text = planned_campaign(tmp_path, 5)
+    assert "web-static (5 blocks) and web-url (5 blocks) give numbers but no verdict, so that nobody is" in text
+    assert "Use blocks = 6 or more." in text and "judged by signs" not in text
+
+
+def test_other_designs_say_beforehand_what_they_cannot_reach() -> None:
+    two = ("a=http://h", "b=http://i")
+    soaked = output("plan", "web-static", *two, "--blocks", "1", "--row", "10s", "--length", "60s", "--mixes", "4")
+    assert "1 block gives numbers but no verdict" in soaked
+    searched = ("plan", "web-static", *two, "--objective", "p99<=50ms")
+    assert "5 blocks give numbers but no verdict" in output(*searched, "--blocks", "5")
+    assert "6 blocks are enough for the verdict on capacities, with none to spare" in output(*searched, "--blocks", "6")
+    three = output(*searched, "c=http://j", "--blocks", "6")
+    assert "Not for pairs in which a search finds no load" in three and "use --blocks 8 where" in three
+
+
+def test_trials_that_are_too_short_for_the_p99_are_named_beforehand() -> None:
+    """20 a second in 8 s are 160 starts: the p95 takes 72, the p99 368, which are 19 s."""
+    two = ("plan", "web-static", "a=http://h", "b=http://i")
+    words = (*two, "--length", "10s", "--ramp-up", "1s", "--ramp-down", "1s")
+    text = output(*words, "--rate", "20,100")
+    assert "it takes 368 starts in the window, which is 19 s at 20 operations/s." in text
+    assert "The 95th percentile of response time decides." in text
+    assert "The median response time decides." in output(*words, "--rate", "5")
+    assert "cannot be told" not in output(*words, "--rate", "100") + output(*words, "--clients", "4")
+    bounded = output(*two, "--operations", "100", "--clients", "4")
+    assert "The p99 cannot be told: a trial has 100 operations, and it takes 368." in bounded
+
+
+def test_effects_of_factors_need_blocks_as_pairs_do() -> None:
+    words = ("plan", "web-url", "a=http://h:{port}/", "b=http://i:{port}/", "--factor", "port=80,81", "--blocks")
+    assert "5 blocks give numbers but no verdict, neither on pairs nor on effects" in output(*words, "5")
+    text = output(*words, "6")
+    assert "6 blocks are enough for the verdict of the suite and on effects of factors, with none to spare" in text
+    assert "of 6 pairs one must reach" in text and "use --blocks 9 where" in text
 
 
 def test_single_claims_are_about_cells_where_a_trial_has_them(tmp_path: Path) -> None:

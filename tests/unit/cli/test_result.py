@@ -7,7 +7,8 @@ import typer
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.cli.result import EXIT_DEFECT, print_result, stop_cleanly
+from bakeoff.cli.result import EXIT_DEFECT, end_by_objectives, print_result, stop_cleanly
+from bakeoff.compare.objective_model import ContenderHeld, Held, ObjectiveHeld
 from bakeoff.kinds.mail.run import MailRunPart
 from bakeoff.run.driver import RunInterruptedError, start_run
 from bakeoff.run.started_here import mark
@@ -70,3 +71,32 @@ def test_an_interrupted_run_is_gone_on_with_by_the_command_that_is_said(
         said.append(capsys.readouterr().err.partition(f"kept in {path}. ")[2].strip())
     resume = f"Go on with: bakeoff resume '{path}'"
     assert said == ([instead] * 2 if instead else [resume, f"{resume} --trust"])
+
+
+def held(verdict: Held, *names: str) -> ObjectiveHeld:
+    return ObjectiveHeld("p99<=50ms", verdict, tuple(ContenderHeld(name, verdict, "", ()) for name in names))
+
+
+@pytest.mark.parametrize(
+    ("suites", "code", "said"),
+    [
+        ({"one": held("met", "a"), "two": None}, 0, ""),
+        ({"one": held("undecided", "a"), "two": held("met", "a")}, 5, "one: objective p99<=50ms: not decided of a"),
+        (
+            {"one": held("missed", "a", "b"), "two": held("undecided", "a")},
+            99,
+            "one: objective p99<=50ms: missed by a and b",
+        ),
+    ],
+)
+def test_a_campaign_ends_as_the_objectives_of_its_suites_do(
+    suites: dict[str, ObjectiveHeld | None], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the exit codes of a run: a miss in one suite is a miss, whatever is not decided in others."""
+    if not code:
+        end_by_objectives(suites.items())
+    else:
+        with pytest.raises(typer.Exit) as ended:
+            end_by_objectives(suites.items())
+        assert ended.value.exit_code == code
+    assert said in capsys.readouterr().err

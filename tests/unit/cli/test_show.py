@@ -126,12 +126,6 @@ def test_several_agents_have_a_row_for_each_trial(tmp_path: Path) -> None:
     assert [(row[1], row[2], row[-1]) for row in rows] == [("one", "3", "ok"), ("two", "1", "lost")]
 
 
-def test_a_file_of_an_earlier_version_says_so() -> None:
-    runs = Path(__file__).parents[2] / "data/runs"
-    assert "read from run file version 1, which had no seals" in output("show", str(runs / "version-1.bakeoff"))
-    assert "read from run file version 3\n" in output("show", str(runs / "version-3.bakeoff"))
-
-
 def test_marks_have_a_legend_with_a_line_each() -> None:
     from bakeoff.store.mark_meanings import legend
 

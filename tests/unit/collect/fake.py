@@ -21,7 +21,7 @@ FILES = {
     "/proc/meminfo": "MemTotal:       67108864 kB\nMemFree: 1 kB\nSwapTotal: 0 kB\n",
     "/etc/os-release": 'NAME=Fake\nPRETTY_NAME="Fake Linux 7 (seven)"\n',
     "/proc/sys/kernel/osrelease": "6.6.6-fake\n",
-    "/proc/cmdline": "quiet token=planted mitigations=off\n",
+    "/proc/cmdline": "quiet token=planted mitigations=off nohz_full=2-7 isolcpus=$(x) -- --join 10.0.0.1 mem=4G\n",
     "/proc/mounts": (
         "/dev/md0 / ext4 rw,noatime 0 0\nproc /proc proc rw 0 0\n/dev/sdc /srv/a\\040b xfs rw,logbsize=256k 0 0\n"
     ),

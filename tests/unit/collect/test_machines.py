@@ -42,7 +42,7 @@ def test_a_machine_is_told_as_it_is(root: Path, monkeypatch: pytest.MonkeyPatch)
         "component_software": "OpenSSL 3.0.19 27 Jan 2026",
         "tuning_hardware": (
             "governor: powersave\nturbo: off\ntransparent huge pages: madvise\n"
-            "kernel started with: quiet token=(hidden) mitigations=off"
+            "kernel parameters: mitigations=off nohz_full=2-7"
         ),
         "processors": "2 × Fake Xeon 6338, 4 cores, 8 threads, up to 3.20 GHz, microcode 0xd000; caches L1d 48K",
         "memory": "64.0 GiB, no swap, 2 × 32 GB DDR5 4800 MT/s Fake",

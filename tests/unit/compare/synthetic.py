@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bakeoff.arrivals import Constant
 from bakeoff.mix import Clients, Rate
-from bakeoff.store.records import ContenderRecord, EventRecord, RunRecord, TrialRecord
+from bakeoff.store.records import CEILINGS, ContenderRecord, EventRecord, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import (
     EMPTY_SUMMARY,
     ClientRecord,
@@ -208,7 +209,7 @@ def run(
             "cpu": {"model": "Example CPU 3000", "cores": 2},
             "memory_bytes": 8 << 30,
             "kernel": "6.1.0",
-            "ceiling": "kept connections, replies of 1,024 bytes",
+            CEILINGS: {s.name: asked(254_000.0) for s in servers},
             "sysctl": {"net.ipv4.ip_local_port_range": "1024 65535"},
         },
         contenders=tuple(ContenderRecord(s.name, f"http://127.0.0.1:80{80 + i}", None) for i, s in enumerate(servers)),
@@ -220,6 +221,17 @@ def run(
         trials=tuple(trials),
         events=(EventRecord("2026-11-20T10:00:00.000+00:00", "info", "content check passed", None),),
     )
+
+
+def asked(per_s: float) -> dict[str, Any]:
+    """How often the generator asks a server that does nothing, as an environment says it of a contender."""
+    return {"words": "kept connections, replies of 1,024 bytes", "operations_per_s": per_s, "agents": {}}
+
+
+def with_ceiling(record: RunRecord, per_s: float | None) -> RunRecord:
+    """The same run by a generator that asks so often at most; None where that was not measured."""
+    told = {} if per_s is None else {contender.name: asked(per_s) for contender in record.contenders}
+    return replace(record, environment={**record.environment, CEILINGS: told}, null_operations_per_s=per_s)
 
 
 def at_rates(record: RunRecord) -> RunRecord:

@@ -15,7 +15,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
 from bakeoff.stats import median_ranks
 from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import StartsRecord
+from bakeoff.store.trial_parts import StartsRecord, Summary
 from tests.unit.compare.synthetic import at_rates, run
 
 BLOCKS = 8
@@ -112,7 +112,11 @@ def test_failed_and_never_started_lie_beyond_all_answers() -> None:
     dropping = changed(
         record,
         of(OTHER, 1, 4, 8),
-        lambda trial: replace(in_ms(3.0)(trial), errors={"reset": trial.operations // 200}),
+        lambda trial: replace(
+            in_ms(3.0)(trial),
+            errors={"reset": trial.operations // 200},
+            tried=Summary(trial.operations + trial.operations // 200, None, 2_000, 2_900, 30_000_000, None, None, None),
+        ),
     )
     found = compare_run(dropping)
     assert found.pairs[0].primary.ratio == pytest.approx(30.0 / 4.001, rel=0.001), trial

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +17,17 @@ from rich.console import Console
 
 from bakeoff.compare.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
 from bakeoff.compare.campaign_model import CampaignComparison, SuiteResult
-from bakeoff.compare.campaign_words import _suite_sentence
+from bakeoff.compare.campaign_words import _suite_sentences
+from bakeoff.compare.needed import duration
 from bakeoff.compare.noise import noise_of, same_setup
 from bakeoff.compare.noise_model import NoiseFloor
 from bakeoff.report.blocks import Cards, Chart, Table, Text
+from bakeoff.report.brief import brief
 from bakeoff.report.campaign import _over_all, compose_campaign
 from bakeoff.report.compose import VERDICTS
 from bakeoff.report.depth import Depth
 from bakeoff.report.palette import PALETTE, SHAPES
+from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
 from bakeoff.report.theme import legend_of, owners_of
 from bakeoff.store.absent import ABSENT
@@ -91,10 +96,9 @@ def test_a_small_lead_is_held_to_the_family_as_a_large_one_is(p: float, kind: st
     assert {verdict.kind for verdict in verdicts} == {kind}
     if kind == "inconclusive":
         assert verdicts[0].text == "inconclusive: different in this suite alone, not after Holm over 2"
-        assert _suite_sentence(suites[0], verdicts) == (
-            f"a: red ÷ blue 1.306× (1.299–1.313), {verdicts[0].text}.",
-            kind,
-        )
+        assert _suite_sentences(suites[0], verdicts) == [
+            (f"a, requests/s: red ÷ blue 1.306× (1.299–1.313), {verdicts[0].text}.", kind)
+        ]
 
 
 def small_lead(suite: SuiteResult, p: float) -> SuiteResult:
@@ -159,6 +163,31 @@ def test_three_contenders_have_places() -> None:
     found = compared(*(Measured(f"s{n}", 1.0, one) for n, one in enumerate(runs)), names=names)
     assert [place.words for place in found.places] == ["1", "2", "3"]
     assert [place.contender for place in found.places] == ["c", "b", "a"]
+    text = " ".join(found.headline)
+    for pair in found.overall:
+        assert f"{pair.contender} ÷ {pair.baseline} {pair.ratio:.2f}" in text, "places alone say nothing of how far"
+    (suite,) = [line for line in found.headline if line.startswith("s0, requests/s: ")]
+    assert suite.count("× (1.") == 3 and suite.count("–1.") == 3, "a ratio with its interval of each pair"
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "terminal"])
+def test_the_cover_of_a_campaign_has_ratios_with_intervals(form: str) -> None:
+    """Seen: "c is the best over 2 suites: 1 c; 2 b; 3 a", and how far apart only behind the cover."""
+    names = ("a", "b", "c")
+    runs = {f"s{seed}": web(1.3, seed=seed, names=names) for seed in (1, 2)}
+    folder = CampaignFolder(Path("lab.bakeoff"), planned(*runs).model_copy(update={"contenders": names}), runs, {})
+    found = compare_folder(folder)
+    report = brief(compose_campaign(found, folder, (("Campaign", "lab"), ("Folder", "lab.bakeoff"))))
+    text = unescape(renderer(form).render(report, "x").decode())
+    for suite in runs:
+        assert f"{suite}, requests/s: b ÷ a 1." in text.partition("Ranking over all suites")[0]
+
+
+def test_of_many_contenders_the_pairs_with_the_baseline_are_told() -> None:
+    names = ("a", "b", "c", "d", "e")
+    found = compared(*(Measured(f"s{n}", 1.0, web(1.2, seed=n, names=names)) for n in (1, 2)), names=names)
+    (suite,) = [line for line in found.headline if line.startswith("s1, requests/s: ")]
+    assert suite.count(" ÷ a ") == 4 and " ÷ b " not in suite and suite.endswith("; 6 more pairs in the table.")
 
 
 def test_the_interval_over_suites_covers_the_truth_as_often_as_it_says() -> None:
@@ -374,17 +403,20 @@ def test_a_challenger_wins_over_all_suites_of_a_report_or_over_none() -> None:
     whole = challenging()
     assert (
         whole.winner == "red"
-        and whole.headline[-1]
+        and whole.headline[1]
         == "red challenges r.html in all of its suites, with nobody of it beside it in all of these."
     )
+    lead = whole.headline[0]
+    assert lead.startswith("red challenges r.html: over 2 suites 1.3") and lead.endswith("; red is better.")
+    assert "as good as blue (95 % interval 1." in lead and whole.headline_kinds[0] == "better"
+    assert whole.result()[:2] == whole.headline[:2], "what a page is verified by has both"
     part = challenging(left_out="red has no address for it (files)")
     assert part.winner is None and "not both in two" in part.overall[0].why_not
     assert "two: red has no address for it (files)." in part.headline
-    assert part.headline[-1].endswith("two was left out, so there is no verdict over all suites.")
+    assert part.headline[0].endswith("who is better is not certain: not both in two.")
+    assert part.headline[1].endswith("two was left out, so there is no verdict over all suites.")
     some = challenging(absent=("green",))
-    assert (
-        some.winner == "red" and "green was not measured again, so there is no verdict on green." in some.headline[-1]
-    )
+    assert some.winner == "red" and "green was not measured again, so there is no verdict on green." in some.headline[1]
 
 
 def test_a_challenger_alone_is_no_winner() -> None:
@@ -424,3 +456,33 @@ def test_who_takes_no_part_by_the_plan_is_named_once_and_without_alarm() -> None
     assert text.count("green takes no part in two and three.") == 1 and "is missing from" not in text
     (told,) = (block for block in _over_all(found).blocks if isinstance(block, Text))
     assert told.tone == "plain"
+
+
+def test_blocks_that_are_advised_count_the_pairs_of_all_suites_and_the_time_of_the_suite_alone() -> None:
+    """Blocks of two suites take turns: one of each every 200 s, so that a block of either takes 100 s."""
+    noisy = tuple(Server(name, 9000.0 * ratio, 0.5, spread=0.05) for name, ratio in (("blue", 1.0), ("red", 1.05)))
+
+    def suite(seed: int, after_s: int) -> RunRecord:
+        record = run(noisy, mixes=(8,), blocks=8, seed=seed)
+        moments = {t.id: t.block * 200 + after_s + t.order % 2 * 50 for t in record.trials}
+        trials = (
+            replace(t, started_at=f"2026-11-20T10:{moments[t.id] // 60:02}:{moments[t.id] % 60:02}+00:00")
+            for t in record.trials
+        )
+        return replace(record, trials=tuple(trials))
+
+    told = 0
+    for seed in range(1, 9):
+        found = compared(Measured("one", 1.0, suite(seed, 0)), Measured("two", 1.0, suite(seed + 50, 100)))
+        for verdict, each in zip(found.verdicts, found.suites, strict=True):
+            assert each.comparison is not None
+            assert each.comparison.run.block_s == pytest.approx(100.0)
+            alone = each.comparison.pairs[0].primary.verdict
+            if verdict.kind != "inconclusive" or alone.more_blocks is None or "more block" not in verdict.text:
+                continue
+            among = re.search(r"about ([\d,]+) more blocks? \(([^)]+)\) needed, by Holm over all 2 pairs", verdict.text)
+            assert among is not None, verdict.text
+            more = int(among[1].replace(",", ""))
+            assert more > alone.more_blocks and among[2] == duration(100.0 * more)
+            told += 1
+    assert told > 2

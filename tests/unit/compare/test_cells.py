@@ -252,6 +252,22 @@ def test_where_caching_is_strong_weak_and_none_is_told_along_files_and_records()
     )
 
 
+def test_caching_does_not_end_where_cells_behind_the_fall_were_cached_as_well() -> None:
+    """Rates fall at 128 MiB, but neither disk nor wire carried what the largest files delivered."""
+
+    def cached(contender: str, block: int, cell: dict[str, Any]) -> None:
+        cell["cached"] = contender == "nfs"
+
+    comparison, _ = compared(level, cached, tests=("read", "reread"))
+    rules = {rule.contender: rule for rule in caching(comparison)}
+    assert rules["nfs"].zones == () and any("came from a cache as well" in one.why for one in rules["nfs"].untold)
+    assert rules["cifs"].zones
+    assert comparison.cells is not None
+    (pair,) = comparison.cells.pairs
+    assert pair.cached_cells == pair.overall.cells
+    assert f"all of it cache: {pair.cached_cells} of {pair.cached_cells} cells" in comparison.headline[0]
+
+
 def test_two_file_sizes_tell_nothing_of_caching() -> None:
     comparison, _ = compared(level, tests=("read",), sizes=[(64 * KIB, 4 * KIB), (MIB, 4 * KIB)])
     (rule, _) = caching(comparison)

@@ -1,6 +1,7 @@
 """Checks with a known answer, and whatever a worse server could try to be let through."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -232,3 +233,20 @@ def test_the_floor_is_that_of_the_primary_endpoint_alone() -> None:
     by_metric = {each.metric: each for each in found.checked}
     assert by_metric["rate"].floor > 0.0 and math.isnan(by_metric["p99"].floor)
     assert "noise floor" not in by_metric["p99"].text
+
+
+def test_noise_is_told_as_noise_and_never_by_a_number_of_blocks() -> None:
+    tried = [checked(measured(1.0, spread=0.35, seed=seed)).checked[0] for seed in range(1, 9)]
+    noisy = [found for found in tried if (found.outcome, found.more_blocks) == ("inconclusive", None)]
+    assert noisy
+    for found in noisy:
+        assert re.search(r"blocks differ by \d+ % here; for 3 % that is .*: quiet the machine", found.text)
+        assert "more block" not in found.text and "--blocks" not in found.text
+
+
+def test_a_ratio_at_the_limit_is_not_called_noise() -> None:
+    found = checked(measured(0.97, spread=0.0001)).checked[0]
+    if found.outcome == "inconclusive" and found.more_blocks is None:
+        assert "too near to 3 % for any reasonable number of blocks" in found.text
+    with_time = checked(measured(0.985, spread=0.03)).checked[0]
+    assert re.search(r"about \d+ more blocks? \(\d+ \w+\) needed: bakeoff resume", with_time.text)

@@ -18,6 +18,7 @@ from bakeoff.compare.pair_model import GateLevel, GateName
 from bakeoff.kinds import KINDS, compare_part
 from bakeoff.store.join import join
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import FatesRecord
 from tests.unit.compare.synthetic import at_rates, change, run
 
 BLOCKS = 8
@@ -142,6 +143,19 @@ def mail_of_which(put_off: int, put_off_bytes: int) -> Callable[[TrialRecord], T
     return lambda trial: replace(trial, workload={"flow": flow})
 
 
+def not_given_back(unread: int) -> Trip:
+    """A run of application servers, the leader of which did not give back so many of 50 records."""
+    kept = {"writes": 90, "records": 60, "asked": 50, "read": 50 - unread, "damaged": 0, "lost": 0}
+    trip = on(of(LEADER), lambda trial: replace(trial, workload={"read_back": kept}))
+    return lambda record: trip(replace(record, kind="app"))
+
+
+def crowded(taken: float) -> Callable[[TrialRecord], TrialRecord]:
+    """Others took so many of two processors."""
+    others = {"cores": 2, "taken": taken, "processes": [{"name": "stress", "taken": taken}]}
+    return lambda trial: replace(trial, marks=("other-load",), workload={**trial.workload, "others": others})
+
+
 def sinking(trial: TrialRecord) -> TrialRecord:
     """Seconds whose rate sinks by a fifth, in a trial that is else as it was."""
     first = trial.per_second[1]
@@ -173,9 +187,18 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
         on(one, lambda trial: replace(trial, marks=("generator-waited",), generator_run_delay_share=0.2)),
         "amber",
     ),
+    "generator stopped": (
+        on(
+            of(FOLLOWER),
+            lambda trial: replace(trial, marks=("generator-paused",), workload={**trial.workload, "lost_share": 0.015}),
+        ),
+        "red",
+    ),
+    "other load": (on(of(FOLLOWER), crowded(1.0)), "red"),
     "schedule": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("behind-schedule",))), "red"),
     "Little's law": (on(of(LEADER), lambda trial: slower(trial, 1.2)), "red"),
     "smaller mail": (of_mail(on(of(LEADER), mail_of_which(10, 1_000_000))), "red"),
+    "data not given back": (not_given_back(1), "red"),
     "blocks": (on(one, at_half_speed), "amber"),
     "turned away": (on(of(LEADER), lambda trial: replace(trial, statuses={"5xx": trial.operations})), "red"),
     "repeated trials": (had_failed, "amber"),
@@ -196,9 +219,27 @@ def offering(more: int) -> Trip:
     return lambda record: on(one, changed)(at_rates(record))
 
 
+def with_fates(open_more: int) -> Trip:
+    """A run under rates whose starts have a fate each, but for so many in one trial."""
+
+    def told(trial: TrialRecord) -> TrialRecord:
+        assert trial.starts is not None
+        offered = trial.starts.offered
+        return replace(trial, starts=replace(trial.starts, fates=FatesRecord(offered - 3, 1, 2)))
+
+    def more(trial: TrialRecord) -> TrialRecord:
+        starts = trial.starts
+        assert starts is not None and starts.fates is not None
+        fates = replace(starts.fates, open=starts.fates.open + open_more)
+        return replace(trial, starts=replace(starts, fates=fates))
+
+    return lambda record: on(one, more)(on(lambda _: True, told)(at_rates(record)))
+
+
 AUDITS: dict[str, Trip] = {
     "Little's law": on(one, lambda trial: slower(trial, 1.05)),
     "Offered starts": offering(2),
+    "Fates of starts": with_fates(open_more=1),
     "Ledger": ledger(accounted=99),
     "Connections and calls": requests_beyond_replies(1),
     "Counts": on(one, lambda trial: more_for_the_first_client(trial, operations=1)),
@@ -236,9 +277,11 @@ def test_of_a_rate_little_s_law_does_not_apply_and_its_starts_are_audited() -> N
 def test_a_sound_run_trips_none() -> None:
     assert tripped(run(blocks=BLOCKS)) == ({}, set())
     assert tripped(offering(1)(run(blocks=BLOCKS))) == ({}, set())
+    assert tripped(with_fates(0)(run(blocks=BLOCKS))) == ({}, set())
     assert compare_run(run(blocks=BLOCKS)).pairs[0].primary.verdict.winner == LEADER
     assert tripped(ledger(accounted=100)(run(blocks=BLOCKS))) == ({}, set())
     assert tripped(requests_beyond_replies(0)(run(blocks=BLOCKS))) == ({}, set())
+    assert tripped(not_given_back(0)(run(blocks=BLOCKS))) == ({}, set())
 
 
 def test_replies_to_head_have_no_content_that_could_differ() -> None:
@@ -291,6 +334,14 @@ def test_what_the_follower_did_wrong_leaves_the_leader_its_lead(name: str) -> No
     record = change(record, FOLLOWER, 8 if blocks else None, blocks, **fields)
     assert tripped(record)[0] == {name: "amber"}
     assert compare_run(record).pairs[0].primary.verdict.winner == LEADER
+
+
+def test_a_winner_whose_requests_were_asked_again_is_named_in_the_headline() -> None:
+    told = [
+        compare_run(on(of(name), lambda t: asked_again(t, 0.011))(run(blocks=BLOCKS))) for name in (LEADER, FOLLOWER)
+    ]
+    said = [[text for text in found.headline if "ended the kept connection of 1.1 % of" in text] for found in told]
+    assert [len(texts) for texts in said] == [1, 0] and said[0][0].startswith(f"{LEADER.capitalize()} ended")
 
 
 def test_a_few_stale_connections_are_how_keeping_them_open_works() -> None:

@@ -89,6 +89,14 @@ def test_damaged_records_of_cells_count() -> None:
     assert compare_run(record).headline[0].startswith("nginx is disqualified, it gave back wrong data: of ")
 
 
+def test_damage_that_broke_its_cell_off_counts_too() -> None:
+    """Whether the others came to the end of the cell is chance."""
+    cell = {"test": "read", "file_bytes": 1, "record_bytes": 1, "skipped": "the trial ended before this cell was done"}
+    broken = {"workload": {"cells": [cell]}, "errors": {"wrong_content": 92}, "state": "failed", "reason": "damaged"}
+    record = change(replace(run(), kind="file-blocks"), "nginx", None, (3,), **broken)
+    assert compare_run(record).headline[0].startswith("nginx is disqualified, it gave back wrong data: of ")
+
+
 def test_both_wrong_gives_no_verdict_and_names_both() -> None:
     record = mail(run())
     record = replace(record, trials=tuple(replace(t, workload=books(lost=1)) for t in record.trials))
@@ -108,3 +116,45 @@ def test_the_ratio_of_a_disqualified_pair_lies_in_the_interval_beside_it() -> No
     assert numbers is not None, found.headline[1]
     ratio, low, high = map(float, numbers.groups())
     assert low <= ratio <= high < 1.0
+
+
+def app(record: RunRecord) -> RunRecord:
+    return replace(record, kind="app", suite="app")
+
+
+def looked_again(lost: int = 0, damaged: int = 0, wrong: int = 0) -> dict[str, Any]:
+    """What a trial of an application server tells of 3,924 writes and as many results."""
+    read = {"writes": 3924, "records": 3900, "asked": 3900, "read": 3900, "damaged": damaged, "lost": lost}
+    return {"read_back": read, "worked_again": {"answers": 9_000, "checked": 3924, "wrong": wrong}}
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ({"lost": 13}, "did not keep its data: of 3,924 acknowledged writes, 13 lost"),
+        ({"damaged": 1}, "did not keep its data: of 3,924 acknowledged writes, 1 damaged"),
+        ({"wrong": 1}, "gave wrong results: of 3,924 results worked out again, 1 wrong"),
+    ],
+)
+def test_a_server_whose_data_or_results_are_wrong_afterwards_is_disqualified(found: dict[str, int], told: str) -> None:
+    record = change(app(run()), "nginx", 8, (1,), workload=looked_again(**found))
+    compared = compare_run(record)
+    assert compared.headline[0] == f"nginx is disqualified, it {told}."
+    assert compared.pairs[0].primary.verdict.kind == "disqualified"
+    assert compared.pairs[0].primary.verdict.winner != "nginx"
+    report = compose(record, compared)
+    assert report.tone == "bad" and any(section.id == "kept" for section in report.sections)
+
+
+def test_a_server_whose_data_and_results_are_right_afterwards_wins() -> None:
+    record = change(app(run()), "nginx", None, None, workload=looked_again())
+    assert compare_run(record).pairs[0].primary.verdict.winner == "nginx"
+
+
+@pytest.mark.parametrize(("too_long", "named"), [(10, False), (11, True)])
+def test_times_that_cannot_be_are_named_and_decide_nothing(too_long: int, named: bool) -> None:
+    times = {"times": {"told": 1000, "too_long": too_long, "too_short": 0}}
+    record = change(app(run()), "nginx", 8, (1,), workload=times)
+    compared = compare_run(record)
+    texts = [text for text in (one.text for one in compared.warnings) if "times that cannot be" in text]
+    assert bool(texts) == named and compared.pairs[0].primary.verdict.winner == "nginx"

@@ -73,6 +73,15 @@ def test_a_starved_generator_qualifies_the_verdict_and_names_the_cure(name: str)
     assert len(advice) == 1 and "--pin" in advice[0] and "taskset" in advice[0]
 
 
+def test_nobody_who_gave_pin_is_told_to_give_it() -> None:
+    record = starved("nginx")
+    settings = {**record.plan.get("settings", {}), "pin": [1]}
+    found = compare_run(replace(record, plan={**record.plan, "settings": settings}))
+    said = [f"{each.text} {each.advice}" for each in found.warnings]
+    assert any("bound to cores already" in text for text in said)
+    assert not any("--pin" in text for text in (*said, *found.headline))
+
+
 def test_notes_that_are_alike_are_one_with_what_each_contender_has_to_it() -> None:
     both = change(starved("nginx"), "apache", 8, (1,), marks=("generator-waited",), generator_run_delay_share=0.3)
     halved = tuple(replace(t, operations_per_s=t.operations_per_s / (3 if t.block == 2 else 1)) for t in both.trials)

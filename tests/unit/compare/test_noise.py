@@ -58,6 +58,46 @@ def test_equals_have_no_bias_and_are_seldom_told_apart() -> None:
     assert [each.title for each in found.series[1:]] == ["at 1 client", "at 4 clients", "at 8 clients"]
 
 
+def test_the_result_of_an_a_a_run_is_its_floor_and_no_verdict() -> None:
+    """Seen: "No winner yet between web-again and web, about 40 more blocks needed" of one server."""
+    record = aa()
+    found, floor = compare_run(record), measured(record).primary.floor(12)
+    assert found.headline[0] == (
+        f"The noise floor of web under web-static is {100 * floor:.3g} %: in 12 blocks equals differ by no more here "
+        "(95 %). A smaller difference between servers is noise."
+    )
+    assert found.headline_kinds[0] == "noise_floor" and found.winner is None
+    assert found.to_dict()["headline"][0] == found.headline[0]
+    report = compose(record, found)
+    assert report.verdict == "Noise floor" and report.headline == found.headline
+    wide = aa(spread=0.2)
+    assert compare_run(wide).pairs[0].primary.verdict.text == "inconclusive"
+    everywhere = shown(record, width=300) + shown(wide, width=300) + compare_run(wide).to_json()
+    assert not any(
+        text in everywhere + found.to_json() for text in ("No winner yet", "more block", "quiet the machine")
+    )
+
+
+def test_equals_that_are_told_apart_are_no_winner_and_no_floor_alone() -> None:
+    record = aa(spread=0.005)
+    biased = replace(record, trials=tuple(faster(t, 1.05 if t.contender == "web" else 1.0) for t in record.trials))
+    found = compare_run(biased)
+    assert found.headline[0].startswith("Something other than the server tells equals apart here: web against itself")
+    assert "The noise floor is 5." in found.headline[0] and found.winner is None
+    assert compose(biased, found).verdict == "Equals told apart"
+    assert "is better" not in " ".join(found.headline)
+
+
+def test_an_a_a_run_that_is_too_short_says_how_it_gets_a_floor() -> None:
+    record = aa(blocks=4)
+    found = compare_run(record)
+    assert found.headline[0] == (
+        "No noise floor yet: it takes 6 whole blocks, and this run has 4. "
+        f"`bakeoff resume {record.path.name} --blocks +2` adds 2 blocks."
+    )
+    assert compose(record, found).verdict == "No noise floor"
+
+
 def test_a_set_up_that_favours_who_comes_first_is_found() -> None:
     record = aa(spread=0.005)
     first = {

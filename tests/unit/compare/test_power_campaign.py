@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
+from statistics import median_low
 
 import numpy as np
 import pytest
@@ -185,6 +186,16 @@ def test_blocks_last_until_the_next_one_of_any_suite_begins() -> None:
     assert block_times({"": replace(one, trials=left)}) == {"": (50.0,)}
     lost = tuple(replace(t, started_at="yesterday") for t in one.trials)
     assert block_times({"": replace(one, trials=lost)}) == {"": ()}
+
+
+def test_a_clock_that_is_set_makes_no_block_short() -> None:
+    """By hours forwards, and by more than a block backwards: neither changes the lower one of the middle."""
+    for begins in ({1: 0, 2: 50, 3: 100, 4: 3000, 5: 3050}, {1: 100, 2: 150, 3: 200, 4: 175, 5: 225}):
+        one = at(pilot(0.02, blocks=5), begins)
+        (took,) = block_times({"one": one}).values()
+        assert median_low(took) == 50.0, took
+    other = at(pilot(0.02, "web-dynamic", blocks=3), {1: 20, 2: 70, 3: 120})
+    assert block_times({"one": one, "two": other}) == {"one": (), "two": ()}, "whose turn it was cannot be told"
 
 
 def test_a_block_takes_what_it_took_in_the_pilot_in_the_measure_of_forecasts() -> None:

@@ -192,23 +192,27 @@ def test_a_contender_that_lost_trials_does_not_seem_to_have_needed_more_for_them
     assert end.ratio == pytest.approx(1.0, rel=0.01) and sum(end.lost.values()) == 0
 
 
-def test_memory_for_each_connection_is_the_slope_over_the_mixes_or_said_to_be_the_peak() -> None:
+def test_memory_for_each_connection_is_the_slope_over_the_mixes_or_not_known() -> None:
     found = compare_run(watched({"nginx": 50e-6})).resources
     assert found is not None
     (memory,) = found.memory
-    assert (memory.how, memory.bytes_each) == ("slope", pytest.approx(2_000.0))
+    assert memory.bytes_each == pytest.approx(2_000.0)
     few = compare_run(watched({"nginx": 50e-6}, blocks=3)).resources
-    assert few is not None and few.memory[0].how == "peak"
-    assert few.memory[0].bytes_each == pytest.approx((1e6 + 2_000 * 40) / 40)
+    assert few is not None and math.isnan(few.memory[0].bytes_each)
+    assert few.memory[0].highest_bytes == pytest.approx(1e6 + 2_000 * 40)
+    text = page(watched({"nginx": 50e-6}, blocks=3))
+    assert "Memory for each connection to nginx: – (over the mixes it does not rise" in text
 
 
 @pytest.mark.parametrize(
     ("given", "is_bound"),
     [
-        ({"processor_share": 0.9, "disk_share": 0.2}, limits.PROCESSOR),
+        ({"processor_share": 0.9, "disk_share": 0.2, "own_processors": 3.4, "processors": 4}, limits.PROCESSOR),
+        ({"processor_share": 0.9, "disk_share": 0.2, "own_processors": 1.0, "processors": 4}, limits.OTHERS),
+        ({"processor_share": 0.9, "disk_share": 0.2}, limits.UNKNOWN),
         ({"processor_share": 0.84, "disk_share": 0.86}, limits.DISK),
         ({"processor_share": 0.9, "disk_share": 0.95}, limits.DISK),
-        ({"processor_share": 0.95, "disk_share": 0.9}, limits.PROCESSOR),
+        ({"processor_share": 0.95, "disk_share": 0.9, "own_processors": 2.0, "processors": 4}, limits.PROCESSOR),
         ({"processor_share": 0.3, "disk_share": math.nan, "own_processors": 1.0, "processors": 4}, limits.ONE),
         ({"processor_share": 0.3, "disk_share": 0.1, "own_processors": 1.0, "processors": 1}, limits.NOTHING),
         ({"processor_share": 0.3, "disk_share": 0.1, "memory_pressure": 0.2}, limits.MEMORY),
@@ -241,7 +245,7 @@ def test_a_full_processor_is_told_at_its_mixes() -> None:
     found = compare_run(watched({"nginx": 45e-6})).resources
     assert found is not None
     for use in found.uses:
-        assert use.bound == ("processor" if use.processor_share >= 0.85 else use.bound)
+        assert (use.bound == limits.PROCESSOR) == (use.processor_share >= 0.85)
         assert use.own_processors / 4 == pytest.approx(use.processor_share, rel=1e-6)
     assert found.limits[0].startswith("What is at its limit: nginx: ")
 
@@ -259,7 +263,8 @@ def test_who_did_not_fill_the_processors_is_told_so() -> None:
     most = max(use.own_processors / 2 for use in found.uses)
     assert 0.0 < most < 0.1
     said = f"the load generator; of all processor time it used {wording.percent(most)} itself at most)."
-    assert found.limits[0].endswith(said) and "processor-bound at every mix" in found.limits[0]
+    assert found.limits[0].endswith(said) and "processors full, mostly by others at every mix" in found.limits[0]
+    assert "processor-bound" not in found.limits[0], "that would be said of its own processes"
 
 
 def test_a_disk_that_worked_in_one_trial_of_eight_was_not_busy_all_the_time() -> None:

@@ -100,9 +100,6 @@ def test_plans_say_it_in_one_way_and_files_and_hashes_have_it() -> None:
     assert given.hash == plan(looks="6,12", until="precision=0.02").hash != plan(looks="6,12", until="clear").hash
     read = PlanInput("test", {"suite": "web-static", "looks": "6,12", "until": "precision=2%"}, {}, [])
     assert 'until = "precision=2%"' in plan_to_toml(read, given)
-    stored = {**given.to_dict(), "until_clear": True}
-    del stored["until"]
-    assert Plan.from_dict(stored).until == "clear", "as earlier versions wrote it"
     assert Plan.from_dict(given.to_dict()) == given
 
 

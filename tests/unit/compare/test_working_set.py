@@ -46,6 +46,16 @@ def test_what_fits_into_a_memory_is_said_with_its_name(
     assert [named in text for text in texts] == ([True] if named else [])
 
 
+def test_what_the_control_group_allows_decides_not_what_the_machine_has() -> None:
+    """Files of 512 MiB do not fit into 256 MiB that a container has of 64 GiB."""
+    record = with_memory(matrix(), 64 * GIB)
+    bounded = replace(record, environment={**record.environment, "memory_limit_bytes": GIB >> 2})
+    assert not [w for w in compare_run(bounded).warnings if "fit into the memory" in w.text]
+    bounded = replace(record, environment={**record.environment, "memory_limit_bytes": GIB})
+    (told,) = [w for w in compare_run(bounded).warnings if "fit into the memory" in w.text]
+    assert "of the control group of the generator (1 GiB)" in told.text
+
+
 def cold(blocks_shown: tuple[int, ...], level: str = "drop_caches") -> RunRecord:
     def told(contender: str, block: int, cell: dict[str, Any]) -> None:
         shown = block in blocks_shown and level != "fresh"

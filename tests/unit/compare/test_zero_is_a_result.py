@@ -160,8 +160,10 @@ def test_equal_contenders_that_fail_equally_often_are_rarely_called_different(bl
     assert wrong / runs <= 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / runs)
 
 
-def idle_in(name: str, operations: int, elapsed_s: float = 1.0) -> RunRecord:
-    """`name` is twice as fast, and gives the third of four clients nothing in one cell of block 2."""
+def idle_in(name: str, operations: int, elapsed_s: float = 1.0, waited: float = 0.0) -> RunRecord:
+    """`name` is twice as fast, and gives the third of four clients nothing in one cell of block 2, in which that
+    client's thread waited for a share of the time.
+    """
 
     def idle(contender: str, block: int, cell: dict[str, Any]) -> None:
         here = (contender, block, cell["test"], cell["record_bytes"]) == (name, 2, "random read", 4096)
@@ -169,6 +171,7 @@ def idle_in(name: str, operations: int, elapsed_s: float = 1.0) -> RunRecord:
         cell.update(
             operations=operations, per_client=[[n, n / 1024] for n in moved], elapsed_s=elapsed_s, slowest_kib_s=0.0,
             fastest_kib_s=1024.0, first_done_s=elapsed_s / 2, last_done_s=elapsed_s,
+            waited_shares=[0.1, 0.9, waited if here else 0.0, 0.0],
         )  # fmt: skip
 
     return blocks_run(lambda *_: 2.0, change=idle)
@@ -188,6 +191,30 @@ def test_a_client_that_is_idle_in_a_cell_is_starved_and_loses_the_cell() -> None
     assert "client 2 of 4 got (next to) nothing" in shown(record, width=300)
     whole = compare_run(idle_in("nobody", 4000)).pairs[0].primary
     assert whole.verdict.winner == "cifs" and end.ratio < whole.ratio
+
+
+def test_a_client_whose_thread_did_not_run_is_the_generators_fault_and_no_loss() -> None:
+    record = idle_in("cifs", 4000, waited=0.98)
+    found = compare_run(record)
+    end = found.pairs[0].primary
+    assert not found.lost and end.verdict.winner == "cifs" and not any(end.lost.values())
+    assert not any(gate.name == "starved clients" for gate in end.gates)
+    said = (
+        "The load generator did not run for some clients in 1 cell: random read, 4 KiB, cifs, block 2: client 2 of 4 "
+        "for 98 % of its time."
+    )
+    assert [warning.text for warning in found.warnings].count(said) == 1
+    assert "got (next to) nothing" not in shown(record, width=300)
+    # The cell has no figure in that block, and is compared in the others.
+    assert found.cells is not None
+    cells = found.cells.pairs[0].cells
+    assert [each.blocks for each in cells if (each.test, each.record_kib) == ("random read", 4.0)] == [
+        len({trial.block for trial in record.trials}) - 1
+    ]
+
+
+def test_a_client_whose_thread_waited_for_less_than_half_of_a_cell_is_starved() -> None:
+    assert compare_run(idle_in("cifs", 4000, waited=0.5)).lost
 
 
 @pytest.mark.parametrize(("operations", "elapsed_s"), [(39, 1.0), (4000, 0.01)])

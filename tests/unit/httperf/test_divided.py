@@ -31,6 +31,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WATCHDOG_S", "READY_S"):
         monkeypatch.setattr(together, name, PATIENCE_S)
     monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
+    monkeypatch.setattr(disturbances, "LOST_SHARE", PATIENCE_S)
 
 
 class Site:

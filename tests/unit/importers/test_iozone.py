@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from pathlib import Path
@@ -175,3 +176,55 @@ def test_bad_words_are_refused(tmp_path: Path, words: list[str], why: str) -> No
     result = CliRunner().invoke(app, ["import", *words, "-o", str(tmp_path / "x.bakeoff")])
     assert isinstance(result.exception, PlanError) and why in str(result.exception)
     assert not (tmp_path / "x.bakeoff").exists()
+
+
+def test_cells_that_only_one_file_has_are_told_both_ways(tmp_path: Path) -> None:
+    whole = printed("auto-excel")
+    few = "\n".join(line for line in whole.splitlines() if not re.match(r" +128 +\d+ ", line))
+    for order in (("few", "all"), ("all", "few")):
+        words = []
+        for name in order:
+            for block in (1, 2):
+                path = tmp_path / f"{name}-{block}.txt"
+                path.write_text(whole if name == "all" else few)
+                words.append(f"{name}={path}")
+        target = tmp_path / f"{order[0]}.bakeoff"
+        told = CliRunner().invoke(app, ["import", "iozone", *words, "-o", str(target)])
+        assert "warning: all: 65 of its 130 cells are not in the files of all others" in told.output
+        comparison = compare_run(read_run(target))
+        same = next(audit for audit in comparison.audits if audit.name == "Same content")
+        assert len(same.deviating) == 2 and "65 cells of all not tried by few" in same.deviating[0].text
+        texts = [warning.text for warning in comparison.warnings if warning.first]
+        assert any("Not all were tried in the same cells: all has 65 of 130 alone" in text for text in texts)
+
+
+def test_errors_that_no_tool_stated_are_not_none(tmp_path: Path) -> None:
+    run = read_run(make(tmp_path, 2))
+    comparison = compare_run(run)
+    assert "Errors: those of nfs are not stated; those of smb are not stated." in comparison.headline
+    assert all(math.isnan(one.error_share) for one in comparison.contenders)
+    assert "No operation failed" not in shown(run)
+
+
+def test_files_that_records_do_not_fill_are_no_fault_of_the_contender(tmp_path: Path) -> None:
+    text = printed("random").replace("              64       4 ", "              66       4 ")
+    (sample,) = read(text).samples
+    assert {(cell["operations"], cell["bytes"]) for cell in sample.workload["cells"]} == {(16, 64 * KIB)}
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    target = tmp_path / "r.bakeoff"
+    CliRunner().invoke(app, ["import", "iozone", f"a={path}", f"b={path}", "-o", str(target)])
+    assert all(not audit.deviating for audit in compare_run(read_run(target)).audits)
+
+
+def test_cells_that_are_faster_than_the_link_came_from_a_cache(tmp_path: Path) -> None:
+    run = read_run(make(tmp_path, 6, "--link-speed", "100Mbit/s"))
+    cells = [cell for trial in run.trials for cell in trial.workload["cells"]]
+    assert all(cell["cached"] and "more than the link carries (11.9 MiB/s)" in cell["cached_reason"] for cell in cells)
+    assert "all of it cache: 130 of 130 cells" in compare_run(run).headline[0]
+    fast = tmp_path / "fast"
+    fast.mkdir()
+    unmarked = read_run(make(fast, 1, "--link-speed", "1000Gbit/s"))
+    assert not any(cell.get("cached") for trial in unmarked.trials for cell in trial.workload["cells"])
+    refused = CliRunner().invoke(app, ["import", "iozone", "a=b", "-o", "c", "--link-speed", "fast"])
+    assert isinstance(refused.exception, PlanError)

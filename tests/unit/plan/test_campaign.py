@@ -85,3 +85,13 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -
     path.write_text(text)
     with pytest.raises(PlanError, match=said):
         read_campaign(path)
+
+
+def test_a_suite_is_held_to_its_objective(tmp_path: Path) -> None:
+    web = WEB.replace('length = "1s"', 'length = "20s"') + 'objective = "p99<=50ms"\n'
+    (held, free) = read(tmp_path, HEAD + BLUE + RED + web + FILES).legs
+    assert held.plan.objective == "p99<=50ms" and held.plan.goal is not None and free.plan.objective == ""
+    with pytest.raises(PlanError, match=r"\[\[suite\]\] web-url objective: 'p99<50ms'|p99 is bounded by <="):
+        read(tmp_path, HEAD + BLUE + web.replace("<=", "<"))
+    with pytest.raises(PlanError, match="only suites of web, mail and application servers are held to one"):
+        read(tmp_path, HEAD + BLUE + FILES + 'objective = "p99<=50ms"\n')

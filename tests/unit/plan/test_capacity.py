@@ -35,7 +35,7 @@ def test_a_search_has_no_mixes_of_its_own_and_bounds_for_what_it_may_ask() -> No
     mix = plan.capacity.mix(plan.settings, 512.5)
     assert isinstance(mix, Rate) and (mix.per_s, mix.most_connections) == (512.5, 1000)
     assert [visit.contender for visit in order_visits(plan)] == ["a"] * 3
-    assert plan.trials == 3 * 18 and plan.most_trials == 3 * 65
+    assert plan.trials == 36 + 3 * 5 and plan.most_trials == 3 * 65
 
 
 def test_a_search_by_clients() -> None:

@@ -114,6 +114,12 @@ def test_random_bytes_in_a_plan_file(tmp_path_factory: pytest.TempPathFactory, t
     ("text", "words"),
     [
         ("a = " + "[" * 50_000, "nested too deeply"),
+        ("a" + ".a" * 100_000 + " = 1", "a key of more than 64 parts"),
+        ("[" + "a." * 100_000 + "a]", "a key of more than 64 parts"),
+        ("b = 1\n" + '"a" . ' * 20_000 + "c = 2", "a key of more than 64 parts"),
+        ("b = { " + "a." * 100_000 + "a = 1 }", "a key of more than 64 parts"),
+        ("b = [\n1, { c = 1, " + "a." * 100_000 + "a = 1 }]", "a key of more than 64 parts"),
+        ("b.'\u2028'." + "a." * 100_000 + "a = 1", "a key of more than 64 parts"),
         ("a = " + "[" * 500 + "]" * 500, "nested too deeply|unknown"),
         ("[settings]\nlength = " + "9" * 10_000, "is not valid TOML"),
         ("x = '" + "y" * (5 << 20) + "'", "more than 4.19 MB"),

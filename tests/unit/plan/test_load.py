@@ -282,26 +282,6 @@ def test_settings_that_others_put_out_of_use_are_no_departures(tmp_path: Path) -
     assert any(text.startswith("file_max: 8MiB") for text in largest)
 
 
-@pytest.mark.parametrize(
-    ("suite", "address", "classes"),
-    [
-        ("web-static", "http://h", {"source": "files", "expect": [200]}),
-        ("app", "h:1", {"source": "app", "expect": [200]}),
-        ("file-mix", "FOLDER", {}),
-    ],
-)
-def test_a_plan_of_format_1_is_read_as_the_plan_that_it_was(
-    suite: str, address: str, classes: dict[str, Any], tmp_path: Path
-) -> None:
-    given = flags(suite, f"a={address.replace('FOLDER', str(tmp_path))}")
-    plan = resolve_plan(with_flags(given, {"corpus": "/c"} if suite == "web-static" else {}, {}, {}))
-    first = plan.to_dict() | {"format": 1, "corpus": None, "corpus_suite": "none"}
-    if suite == "web-static":
-        first |= {"corpus": first["settings"].pop("corpus"), "corpus_suite": suite}
-    first["classes"] = [classes | c for c in first["classes"]]
-    assert Plan.from_dict(first) == plan
-
-
 def test_folders_are_relative_to_the_plan_file_or_to_where_the_command_is_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

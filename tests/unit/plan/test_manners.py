@@ -108,8 +108,14 @@ def test_a_setting_that_each_has_itself_would_do_nothing_for_the_run(tmp_path: P
         plan_of(f'[settings]\nhttp = "1.1"\n{text}', tmp_path)
 
 
-@pytest.mark.parametrize("line", ['ca_file = "ca.pem"', "insecure = true"])
-def test_what_works_for_one_that_is_spoken_to_by_tls_may_be_given_for_all(line: str, tmp_path: Path) -> None:
+NO_TLS = "no connection is made by TLS"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [('ca_file = "ca.pem"', NO_TLS), ("insecure = true", NO_TLS), ("handshake_apart = true", "only behind STARTTLS")],
+)
+def test_what_works_for_one_that_is_spoken_to_by_tls_may_be_given_for_all(line: str, why: str, tmp_path: Path) -> None:
     one = '[[contender]]\nname = "a"\naddress = "smtp=127.0.0.1:25,pop3=127.0.0.1:110"\n'
     two = one.replace('"a"', '"b"')
     head = f'[plan]\nsuite = "mail-pop"\n[settings]\nusers = "users.csv"\n{line}\n'
@@ -117,7 +123,7 @@ def test_what_works_for_one_that_is_spoken_to_by_tls_may_be_given_for_all(line: 
     (tmp_path / "users.csv").write_text(users)
     (tmp_path / "ca.pem").write_text("")
     assert plan_of(f"{one}{two}[contender.settings]\nstarttls = true\n", tmp_path, head).contenders[1].settings
-    with pytest.raises(PlanError, match="no connection is made by TLS"):
+    with pytest.raises(PlanError, match=why):
         plan_of(f"{one}{two}", tmp_path, head)
 
 

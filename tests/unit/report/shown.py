@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import html
 import io
+import re
 
 from rich.console import Console
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.model import Comparison
+from bakeoff.report.blocks import Report
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
 from bakeoff.store.records import RunRecord
 
@@ -27,3 +31,9 @@ def shown(
     console = Console(file=text, width=width, highlight=False, force_terminal=colours, color_system=style)  # type: ignore[arg-type]
     show(compose(record, comparison or compare_run(record), depth=depth), console, depth)
     return text.getvalue()
+
+
+def form(report: Report, name: str) -> str:
+    """What a file of this ending says, without the marks of its language."""
+    text = renderer(name).render(report).decode()
+    return html.unescape(re.sub(r"<[^>]*>", "", text)).replace("\\", "")

@@ -74,8 +74,9 @@ def test_connections_that_stayed_open_from_before_the_window_are_none_of_it() ->
 def test_those_who_opened_connections_are_shown_beside_a_sentence_of_those_who_kept_theirs() -> None:
     """A curve has the contender's own colour; a single mix of several is no curve; mixes without any have no line."""
     record = opened({"nginx": 0, "apache": 1_200})
-    text, chart, table = section(record).blocks
+    text, ended, chart, table = section(record).blocks
     assert isinstance(text, Text) and text.text.startswith("No trial of nginx opened") and "99 in each" in text.text
+    assert isinstance(ended, Text) and "apache" in ended.text, "one ends connections, the other does not"
     assert isinstance(chart, Chart) and {row["contender"] for row in chart.spec["datasets"]["rows"]} == {"apache"}
     assert PALETTE[1] in json.dumps(chart.spec) and PALETTE[0] not in json.dumps(chart.spec)
     assert isinstance(table, Table) and [row[:2] for row in table.rows] == [("4", "apache"), ("8", "apache")]
@@ -83,7 +84,7 @@ def test_those_who_opened_connections_are_shown_beside_a_sentence_of_those_who_k
         s if t.mix.clients == 8 else replace(s, summary=summary(0, 2.0)) for t in record.trials for s in t.steps[:1]
     ]
     trials = [replace(t, steps=(s, *t.steps[1:])) for t, s in zip(record.trials, quiet, strict=True)]
-    text, table = section(replace(record, trials=tuple(trials))).blocks
+    *_, table = section(replace(record, trials=tuple(trials))).blocks
     assert isinstance(table, Table) and [row[:2] for row in table.rows] == [("8", "apache")]
     assert table.note.endswith("none was opened and none failed.")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import difflib
 import gzip
 import io
 import json
 import random
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -20,8 +22,8 @@ from bakeoff.report import held
 from bakeoff.report.compose import data_of_run
 from bakeoff.report.edition import KEY, Edition, edition_line, edition_text
 from bakeoff.report.embedded import PACKED, script_of
-from bakeoff.report.held import data_of
-from bakeoff.report.words import Said, differences, said
+from bakeoff.report.held import MOST_VALUES, data_of, parsed
+from bakeoff.report.words import MOST_STEPS, Said, differences, said
 from tests.unit.compare.synthetic import run
 
 MIB = 1 << 20
@@ -137,6 +139,19 @@ def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
         assert isinstance(done.exception, PlanError) and "more than" in str(done.exception)
 
 
+@pytest.mark.parametrize("piece", ["[],", "0,", '{"a":0},'])
+def test_millions_of_values_in_a_few_bytes_are_refused_before_they_are_read(piece: str) -> None:
+    """64 kB that would take gigabytes of memory: of the data of a page, and of all of its words."""
+    text = "[" + piece * (MOST_VALUES // (1 + piece.count("[") + piece.count("{")) + 1) + "0]"
+    with pytest.raises(PlanError, match="more than 6,000,000 values"):
+        parsed(text, "it")
+    packed = base64.b64encode(gzip.compress(text.encode(), 1)).decode()
+    page = f'<script type="{PACKED}" id="bakeoff-plan">{packed}</script>'.encode()
+    for read in (lambda: data_of("html", page, "it"), lambda: said("html", page)):
+        with pytest.raises(PlanError, match="more than 6,000,000 values"):
+            read()
+
+
 def test_texts_that_have_nothing_in_common_are_told_apart_at_once() -> None:
     one, other = (tuple(f"{side}{number}" for number in range(40_000)) for side in "ab")
     (found,) = differences(Said(("same", *one, "end")), Said(("same", *other, "end")))
@@ -144,6 +159,23 @@ def test_texts_that_have_nothing_in_common_are_told_apart_at_once() -> None:
     assert not differences(Said(one), Said(one))
     (last,) = differences(Said((*one, "x")), Said((*one, "y")))
     assert (last.here, last.there) == ("x", "y")
+
+
+def test_texts_made_to_take_hours_are_told_apart_in_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that meet again everywhere, one by one, each of which is in a hundred places."""
+    looked, least = 0, difflib.SequenceMatcher.find_longest_match
+
+    def counting(self: Any, alo: int, ahi: int, blo: int, bhi: int) -> difflib.Match:
+        nonlocal looked
+        looked += sum(len(self.b2j.get(word, ())) for word in self.a[alo:ahi])
+        return least(self, alo, ahi, blo, bhi)
+
+    monkeypatch.setattr(difflib.SequenceMatcher, "find_longest_match", counting)
+    met = [f"x{number % 100}" for number in range(5_000)]
+    one, other = ([word for at, each in enumerate(met) for word in (each, f"{own}{at}")] for own in "uv")
+    found = differences(Said(("b", *one, "e")), Said(("c", *other, "f")))
+    assert found and looked <= MOST_STEPS
+    assert "b" in found[0].here and "e" in found[-1].here
 
 
 def test_a_page_that_only_one_of_them_has_is_named() -> None:

@@ -82,6 +82,7 @@ HOSTILE: dict[str, tuple[Callable[[Held], str], str]] = {
         lambda _: base64.b64encode(lzma.compress(b"{}", preset=9)).decode(),
         "damaged",
     ),
+    "millions of values": (lambda _: rows(b"[" + b"[]," * 4_000_000 + b"0]"), "more than 6,000,000 values"),
     "nested": (lambda _: rows(b"[" * 100_000), "damaged"),
     "no finite number": (lambda _: rows(b'{"format": 1e999}'), "damaged"),
     "half a sign": (lambda _: rows(b'{"format": "\\ud800"}'), "damaged"),

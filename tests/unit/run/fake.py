@@ -28,6 +28,8 @@ from bakeoff.store.records import EventRecord, PlannedTrial, SoakRowRecord, Tria
 
 # What runs know of two kinds: one whose figures say nothing against a trial, one whose figures can.
 WEB, MAIL = run_part("web"), run_part("mail")
+# A histogram as the engine writes one.
+HDR = bytes.fromhex("1c84931300000005000000000000000300000000000000010000034630b8a0003ff0000000000000cf0f02cd0f")
 EMPTY = {
     "count": 0,
     "mean_ns": None,
@@ -141,10 +143,10 @@ class FakeSession:
         self._waits += 1
         assert self._went or self._cancelled, "nobody said go"
         if self._cancelled:
-            return Outcome(self._result.model_copy(update={"cancelled": True, "elapsed_s": 0.5}), {"service": b"part"})
+            return Outcome(self._result.model_copy(update={"cancelled": True, "elapsed_s": 0.5}), {"service": HDR})
         if self._act is not None:
             self._act()
-        return Outcome(self._result, {"service": b"hdr"}) if self._waits >= self._ends_at else None
+        return Outcome(self._result, {"service": HDR}) if self._waits >= self._ends_at else None
 
     def cancel(self) -> None:
         self._cancelled = True

@@ -20,8 +20,8 @@ MACHINE = Machine(ports=28_232, reuse=2, listen_queue=4096)
     ("demand", "files"),
     [
         (Demand(10), 10 + 64 + 128),
-        (Demand(1000), 1000 + 1000 + 128),
-        (Demand(1000, load_threads=2), 1000 + 1000 + 128),
+        (Demand(10_000), 10_000 + 64 + 128),
+        (Demand(1000, load_threads=2), 1000 + 2 * 64 + 128),
         (Demand(100, load_threads=3), 100 + 3 * 64 + 128),
         (Demand(1000, leaves=False), 1000 + 128),
     ],

@@ -26,7 +26,7 @@ def test_equal_contenders_pass_and_every_class_is_sampled() -> None:
             assert any(path.startswith(f"/{cls}/") for path in two.requests), cls
         assert one.requests == two.requests
         facts = check.facts()
-        assert facts["corpus"]["files"] == 16 and facts["contenders"]["a"]["checked_requests"] == 17
+        assert facts["corpus"]["files"] == 16 and facts["contenders"]["a"]["checked_requests"] == 18
 
 
 def other_bytes(site: WebServer) -> None:
@@ -169,7 +169,12 @@ def test_a_page_that_changes_from_request_to_request_is_not_compared() -> None:
     with serving({"x": b"one"}) as one, serving({"x": b"two"}) as two:
         one.fault = lambda path, count: (200, b"%d" % count)
         check = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url"))
+        assert [found["withhold"] for found in check.facts()["differences"]] == [True], "one alone changes"
+        two.fault = one.fault
+        check = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url"))
         assert [found["withhold"] for found in check.facts()["differences"]] == [False]
+        assert [facts["bodies"]["changing"] for facts in check.facts()["contenders"].values()] == [1, 1]
+        assert any("bodies are not compared" in note.text for note in check.compare())
 
 
 def test_nobody_there() -> None:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand, Machine, open_files
-from bakeoff.agents.quota import quota_cores
+from bakeoff.agents.quota import memory_limit_bytes, quota_cores
 from bakeoff.agents.vitals import Vitals, take_vitals, time_waits
 from bakeoff.cli import doctor as verb
 from bakeoff.cli.app import app
@@ -156,3 +156,19 @@ def test_the_command_tells_and_its_exit_code_says_whether_to_mend(
     assert told.exit_code == code
     assert json.loads(told.output) == findings_object(examine(machine))
     assert json.loads(told.output)["mend"] == code
+
+
+def test_memory_is_that_of_the_least_control_group(tmp_path: Path) -> None:
+    assert memory_limit_bytes(tmp_path) is None
+    group = tmp_path / "sys/fs/cgroup/a/b"
+    group.mkdir(parents=True)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text("0::/a/b\n")
+    (group / "memory.max").write_text("max\n")
+    assert memory_limit_bytes(tmp_path) is None
+    (group.parent / "memory.max").write_text("1073741824\n")
+    assert memory_limit_bytes(tmp_path) == 1 << 30
+    (tmp_path / "sys/fs/cgroup/memory/c").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text("4:memory:/c\n")
+    (tmp_path / "sys/fs/cgroup/memory/c/memory.limit_in_bytes").write_text("4096\n")
+    assert memory_limit_bytes(tmp_path) == 4096

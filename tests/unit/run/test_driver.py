@@ -18,6 +18,7 @@ from bakeoff.plan.order import order_trials
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import histogram, read_run
 from tests.unit.run.fake import (
+    HDR,
     FakeAgent,
     FakeSession,
     Notebook,
@@ -49,7 +50,7 @@ def test_every_planned_trial_is_run_in_order_and_stored(tmp_path: Path) -> None:
     assert run.environment["content"]["corpus"]["files"] == 16
     assert run.environment["cpu"]["model"] and run.environment["sysctl"]["net.core.somaxconn"]
     assert run.tool["engine_version"] == "fake" and run.tool["version"]
-    assert histogram(path, 1, "service") == b"hdr"
+    assert histogram(path, 1, "service") == HDR
     assert [e.trial_id for e in run.events if e.text == "seen"] == list(range(1, 9))
     assert notebook.said[:4] == ["run 8", "start 0", "snapshot 0", "end 0"] and notebook.said[-1] == "over"
     assert [p.name for p in tmp_path.iterdir()] == ["x.bakeoff"]
@@ -81,7 +82,7 @@ def test_a_stop_keeps_what_was_measured_and_resume_finishes_it(tmp_path: Path, n
         assert caught.value.path == path and notebook.said[-1] == "over"
         run = read_run(path)
         assert [t.state for t in run.trials] == ["ok", "ok", "interrupted"] and run.finished_at is None
-        assert histogram(path, 3, "service") == b"part"
+        assert histogram(path, 3, "service") == HDR
         assert [p.name for p in tmp_path.iterdir()] == ["x.bakeoff"]
 
         agent = FakeAgent()

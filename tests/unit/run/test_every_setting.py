@@ -384,6 +384,9 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "when_dead": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
     "dead_visits": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
     "dead_after": lambda files: exists("test_dead.py", "test_a_trial_is_not_cut"),
+    "objective": lambda files: exists(
+        "../compare/test_objective.py", "test_one_miss_in_one_block_at_one_load_is_a_miss"
+    ),
 }
 
 

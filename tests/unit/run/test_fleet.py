@@ -22,7 +22,7 @@ from bakeoff.run.fleet_session import FleetOutcome
 from bakeoff.run.ground import Ground
 from bakeoff.store.read import pending, read_run
 from tests.control import PATIENCE_S
-from tests.unit.run.fake import WHENEVER, FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
+from tests.unit.run.fake import HDR, WHENEVER, FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +31,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WATCHDOG_S", "READY_S"):
         monkeypatch.setattr(together, name, PATIENCE_S)
     monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
+    monkeypatch.setattr(disturbances, "LOST_SHARE", PATIENCE_S)
 
 
 NULL = TrialSpec(workload=NullWorkload(), load=Clients(5), length_s=3600.0, max_operations=5_000)
@@ -106,7 +107,7 @@ def test_a_fleet_of_one_passes_on_what_its_agent_tells() -> None:
     assert found.snapshot() == session.snapshot() and found.drain_events() == session.drain_events()
     outcome = found.wait(1.0)
     assert outcome is not None and outcome.whole is not None and not outcome.lost
-    assert outcome.whole.result == result() and outcome.whole.histograms == {"service": b"hdr"}
+    assert outcome.whole.result == result() and outcome.whole.histograms == {"service": HDR}
 
 
 def test_two_agents_drive_the_clients_of_one_trial() -> None:
@@ -298,7 +299,9 @@ def test_a_run_that_would_have_too_few_agents_ends_and_is_resumed_with_all(tmp_p
     assert [len(trial.per_agent) for trial in read_run(path).trials] == [3, 3, 2, 2, 3, 3, 3, 3]
 
 
-def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path) -> None:
+def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of both machines it is told what befell them: nothing else can.
+    monkeypatch.setattr(disturbances, "LOST_SHARE", 0.02)
     path = tmp_path / "x.bakeoff"
 
     class Stopped(Recorded):
@@ -374,6 +377,13 @@ def test_an_agent_reaches_a_contender_where_the_plan_says() -> None:
         specs = ground.specs().of("a", Clients(1), 1)
     asked = {name: spec.workload.addresses[0] for name, spec in specs.items()}  # type: ignore[attr-defined]
     assert asked == {"near": one.address.split("/")[2], "far": other.address.split("/")[2]}
+
+
+def test_the_agents_of_a_trial_have_one_secret_and_no_other_trial_has_it() -> None:
+    with two_contenders() as (one, two):
+        ground = Ground(plan_for(one.address, two.address), Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
+        told = [{spec.secret for spec in ground.specs().of("a", Clients(1), 1).values()} for _ in range(4)]
+    assert [len(each) for each in told] == [1] * 4 and len(set.union(*told)) == 4
 
 
 def test_an_address_of_an_agent_that_does_not_take_part_is_refused() -> None:

@@ -25,6 +25,13 @@ def starts(never_started: int, ran_out: int, offered: int = 1_000) -> dict[str, 
     return {"starts": began | {"ran_out": ran_out, "connections_used": 9, "late": EMPTY}}
 
 
+def idle_client(run_delay_share: float | None, operations: int = 0) -> dict[str, Any]:
+    """A trial whose second client did so many operations, while a load thread waited for a processor."""
+    done = (500 - operations, operations)
+    clients = [{"client": i, "operations": n, "errors": 0, "bytes_in": 1, "busy_s": 1.9} for i, n in enumerate(done)]
+    return {"generator": {"run_delay_share": run_delay_share}, "per_client": clients}
+
+
 @pytest.mark.parametrize(
     ("changes", "state", "reason"),
     [
@@ -42,6 +49,17 @@ def starts(never_started: int, ran_out: int, offered: int = 1_000) -> dict[str, 
         ),
         ({"operations": 0}, "failed", "no operation succeeded (none was finished in the window)"),
         ({"fatal": "the certificate is wrong"}, "failed", "the certificate is wrong"),
+        (idle_client(run_delay_share=0.5), "ok", ""),
+        (idle_client(run_delay_share=None), "ok", ""),
+        (
+            idle_client(run_delay_share=0.7),
+            "voided",
+            "1 of 2 clients did (next to) nothing, and a thread of the load generator waited for a processor for 70% "
+            "of the window: keep other work off the machine, or give the generator cores of its own (--cores, --pin)",
+        ),
+        (idle_client(run_delay_share=0.7, operations=60), "ok", ""),
+        (idle_client(run_delay_share=0.7) | starts(never_started=0, ran_out=0), "ok", ""),
+        (idle_client(run_delay_share=0.7) | {"fatal": "it is gone"}, "failed", "it is gone"),
         (starts(never_started=10, ran_out=0), "ok", ""),
         (
             starts(never_started=11, ran_out=0),
@@ -191,7 +209,7 @@ def test_errors_are_listed_by_number() -> None:
 def test_the_wait_for_a_processor_is_kept_and_absent_in_old_results() -> None:
     known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, Ceiling(1e6), WEB)
     assert known.generator_run_delay_share == 0.25
-    assert to_record(PLANNED, "now", result(), 0.05, Ceiling(1e6), WEB).generator_run_delay_share == 0.0
+    assert to_record(PLANNED, "now", result(), 0.05, Ceiling(1e6), WEB).generator_run_delay_share is None
 
 
 def several(*results: TrialResult) -> FleetOutcome:

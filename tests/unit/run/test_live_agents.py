@@ -1,6 +1,7 @@
 """What the progress display shows of several machines."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -76,3 +77,19 @@ def test_the_line_of_a_trial_tells_the_range_over_machines() -> None:
     (trial, *_) = divided(Machines(speed={"cat": 0.5}), run(mixes=(40,), blocks=1)).trials
     assert "; 4 agents, from " in trial_line(trial) and "(cat) to " in trial_line(trial)
     assert "agents" not in trial_line(run(mixes=(40,), blocks=1).trials[0])
+
+
+def test_what_others_took_in_the_trial_before_stands_beside_the_next_one() -> None:
+    others = {"others": {"cores": 2, "taken": 0.96, "processes": [{"name": "stress", "pid": 7, "taken": 0.96}]}}
+    quiet = run().trials[0]
+    busy = replace(quiet, marks=("other-load",), workload={**quiet.workload, **others})
+    shown = io.StringIO()
+    console = Console(file=shown, width=120)
+    live = LiveObserver(Console(file=io.StringIO(), force_terminal=False))
+    live.on_run_start(plan_for("http://127.0.0.1:1/", suite="web-url"), 4)
+    for record in (busy, quiet):
+        live.on_trial_end(record)
+        live.on_trial_start(PLANNED)
+        console.print(live._render())
+    live.on_run_end()
+    assert shown.getvalue().count("others took 48% of the processors (stress)") == 1

@@ -9,6 +9,7 @@ import pytest
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.mix import Clients, Rate
+from bakeoff.plan.durations import between_s, expected
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import pending, read_run
@@ -331,3 +332,59 @@ def test_a_file_of_a_search_by_other_rules_is_not_gone_on_with(site: WebServer, 
         writer.plan_trial(foreign)
     with pytest.raises(LabError, match="was searched by other rules"):
         resume_run(path, [agent_of(servers)], Notebook())
+
+
+@pytest.mark.parametrize("noise", [0.005, 0.01, 0.02])
+@pytest.mark.parametrize(("repeats", "width"), [(1, "1%"), (3, "1%"), (3, "0.5%"), (5, "1%")])
+def test_a_run_lasts_as_long_as_its_plan_says(
+    site: WebServer, other: WebServer, tmp_path: Path, noise: float, repeats: int, width: str
+) -> None:
+    """Seen: a forecast that counted the climb of the first block in all of them, and no repeats beyond three."""
+    plan = search_plan(
+        site.address, other.address, blocks=6, repeats=str(repeats), width=width, least="10", shares="none"
+    )
+    agent = agent_of({port(site): limited(900.0, 3, noise), port(other): limited(700.0, 4, noise)})
+    run = searched(plan, tmp_path / "x.bakeoff", agent)
+    took_s = sum(spec.length_s for spec in agent.specs) + len(agent.specs) * between_s(plan.settings)
+    assert took_s == pytest.approx(expected(plan).measuring_s, rel=0.3), (len(run.trials), plan.trials)
+
+
+def lowered(per_s: float, cheap: float, shares: tuple[float, ...], carries: float) -> Callable[[float], Served]:
+    """A server that has found out when its search is over: at these shares of what was found it carries less."""
+    fast, slow = limited(per_s), limited(carries)
+
+    def serve(load: float) -> Served:
+        is_share = any(abs(load / (share * per_s) - 1.0) < cheap for share in shares)
+        return (slow if is_share else fast)(load)
+
+    return serve
+
+
+@pytest.mark.parametrize(("cheats", "kind"), [(True, "withheld"), (False, "better")])
+def test_who_is_good_in_the_probes_of_a_search_alone_has_no_capacity(
+    site: WebServer, other: WebServer, tmp_path: Path, cheats: bool, kind: str
+) -> None:
+    shares = (0.5, 0.85)
+    plan = search_plan(site.address, other.address, blocks=6, shares="50%,85%")
+    faster = lowered(2000.0, 0.012, shares, 300.0) if cheats else limited(2000.0)
+    run = searched(plan, tmp_path / "x.bakeoff", agent_of({port(site): limited(1000.0), port(other): faster}))
+    found = compare_run(run)
+    verdict = found.pairs[0].primary.verdict
+    assert verdict.kind == kind, verdict
+    if cheats:
+        assert verdict.text == (
+            "withheld: the capacity of b is not confirmed: at 50 % of it b missed the objective in 6 of 6 trials"
+        )
+        assert "not confirmed" in found.headline[0]
+
+
+def test_who_carries_less_than_was_found_of_it_leaves_the_other_its_lead(
+    site: WebServer, other: WebServer, tmp_path: Path
+) -> None:
+    """The one behind may be worse than it looks: the lead is at least the one that is shown."""
+    plan = search_plan(site.address, other.address, blocks=6, shares="50%,85%")
+    behind = lowered(1000.0, 0.012, (0.5, 0.85), 300.0)
+    run = searched(plan, tmp_path / "x.bakeoff", agent_of({port(site): behind, port(other): limited(2000.0)}))
+    verdict = compare_run(run).pairs[0].primary.verdict
+    assert (verdict.kind, verdict.winner) == ("better", "b")
+    assert any("the capacity of a is not confirmed" in reason for reason in verdict.reasons)

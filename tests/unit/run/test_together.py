@@ -8,7 +8,16 @@ from typing import Any, Self
 import pytest
 
 from bakeoff.agents.merge import merged_row
-from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, StartResult, SummaryResult
+from bakeoff.agents.result import (
+    AgentSnapshot,
+    EngineEvent,
+    Outcome,
+    RowResult,
+    Snapshot,
+    SoakRow,
+    StartResult,
+    SummaryResult,
+)
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError
 from bakeoff.mix import Clients
@@ -348,3 +357,19 @@ def test_rows_of_a_soak_come_together_by_their_number() -> None:
     # The last one was cut off when only one agent had begun it.
     assert [(one.figures.row, one.figures.operations) for one in rows] == [(0, 3), (1, 3), (2, 1)]
     assert found.drain_rows() == []
+
+
+def shown(operations: int, *bundled: tuple[str, int]) -> Snapshot:
+    per_agent = tuple(
+        AgentSnapshot(agent=name, elapsed_s=1.0, operations=count, errors=0, p50_ns=None, p99_ns=None)
+        for name, count in bundled
+    )
+    return Snapshot(elapsed_s=1.0, phase="window", operations=operations, errors=0, bytes_in=0, per_agent=per_agent)
+
+
+def test_an_agent_whose_figures_another_tells_counts_once() -> None:
+    """What it told itself before lies there until its thread has asked again."""
+    bundle = ("a", shown(30, ("a", 10), ("b", 20)))
+    assert together._once([bundle, ("b", shown(19))]) == [bundle]
+    alone = [bundle, ("c", shown(5)), ("d", shown(9, ("d", 4), ("e", 5)))]
+    assert together._once(alone) == alone

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.spec import TrialSpec
+from bakeoff.compare.content import changed_sentences
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.fields import extra_of
@@ -92,21 +93,6 @@ def test_the_user_who_started_it_goes_on_without_a_word(interrupted: Interrupted
     assert count_lines(log) == 3
 
 
-def test_a_run_of_an_earlier_format_goes_on_without_a_word(interrupted: Interrupted) -> None:
-    path, plan, _, _ = interrupted
-    first = plan.to_dict() | {"format": 1, "corpus": None, "corpus_suite": plan.suite}
-    del first["settings"]["corpus"]
-    with closing(sqlite3.connect(path)) as connection:
-        hashed = plan_hash(first)
-        facts = (to_json(first), hashed, mark(path, hashed))
-        connection.execute("UPDATE run SET plan = ?, plan_hash = ?, started_here = ?", facts)
-        connection.commit()
-    seal_anew(path)
-    assert read_run(path).plan["format"] == 1 and trusted_plan(read_run(path)) == plan
-    assert resume_run(path, [FakeAgent()], Notebook()) == 8
-    assert read_run(path).plan_hash == hashed, "the file keeps its plan as it was written"
-
-
 @pytest.mark.parametrize(
     "foreign",
     [
@@ -167,6 +153,41 @@ def test_figures_of_another_plan_are_refused(interrupted: Interrupted) -> None:
     for trust in (False, True):
         with pytest.raises(RunFileError, match="its figures are not those of its plan"):
             trusted_plan(read_run(path), trust=trust)
+
+
+def test_another_plan_under_the_hash_of_the_first_is_refused(interrupted: Interrupted) -> None:
+    """The mark of who started the run is of that hash: what stands beside it must be its plan."""
+    path, _, server, log = interrupted
+    with closing(sqlite3.connect(path)) as connection:
+        plan = read_run(path).plan
+        plan["contenders"][0] |= {"reset": f"echo evil >> {log}"}
+        connection.execute("UPDATE run SET plan = ?", (to_json(plan),))
+        connection.execute("UPDATE contenders SET reset = ? WHERE position = 0", (f"echo evil >> {log}",))
+        connection.commit()
+    seal_anew(path)
+    with pytest.raises(RunFileError):
+        resume_run(path, [FakeAgent()], Notebook())
+    assert not log.exists() and server.requests == []
+
+
+def test_a_reset_in_the_table_of_contenders_alone_is_never_done(interrupted: Interrupted) -> None:
+    path, _, _, log = interrupted
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE contenders SET reset = ? WHERE position = 0", (f"echo evil >> {log}",))
+        connection.commit()
+    seal_anew(path)
+    resume_run(path, [FakeAgent()], Notebook())
+    assert "evil" not in log.read_text()
+
+
+def test_facts_of_trials_that_somebody_made_up_move_no_cursor(interrupted: Interrupted) -> None:
+    path = interrupted[0]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE trials SET found = ?", (to_json({"server\x1b[2J": "\x1b[2K\r" + "x" * 5_000}),))
+        connection.commit()
+    seal_anew(path)
+    told = "".join(changed_sentences(read_run(path)))
+    assert "server" in told and "\x1b" not in told and "\r" not in told and len(told) < 1_000
 
 
 def test_another_order_of_trials_is_refused(interrupted: Interrupted) -> None:

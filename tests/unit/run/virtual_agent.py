@@ -12,7 +12,7 @@ from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.mix import Rate
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.run import probe
+from bakeoff.run import probe, tried
 from tests.unit.run.fake import EMPTY, FakeAgent, FakeSession, result
 
 WINDOW_S = 1.7
@@ -134,3 +134,4 @@ def search_plan(*addresses: str, blocks: int = 1, objective: str = "p99<=20ms,er
 def books(monkeypatch: pytest.MonkeyPatch) -> None:
     """Histograms are read as those of `VirtualAgent`."""
     monkeypatch.setattr(probe, "load_engine", lambda: Books)
+    monkeypatch.setattr(tried, "load_engine", lambda: Books)

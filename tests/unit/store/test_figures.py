@@ -60,7 +60,10 @@ MAIL = {
         "counts": {"accepted": 100, "delivered": 97, "lost": 2, "late": 1},
         "mark": "00112233445566aa",
         "ids": {
-            "lost": [{"id": "0.0.1", "mailbox": "u", "sender": "s", "accepted_s": 0.5}, "0.0.2 in u"],
+            "lost": [
+                {"id": "0.0.1", "mailbox": "u", "sender": "s", "accepted_s": 0.5},
+                {"id": "0.0.2", "mailbox": "u"},
+            ],
             "misdelivered": [{"id": "0.0.3", "mailbox": "u", "sender": "s", "accepted_s": None}],
         },
         "books": {"accepted": 100, "accounted": 100, "ids_seen": 97, "classified": 97},
@@ -104,7 +107,13 @@ SAMPLES: dict[str, dict[str, Any]] = {
         }
     },
     "mail": MAIL,
-    "app": {"server": {"cpu_share": 0.5, "watched_s": 8.0, "disk_read_bytes": 9, "disk_written_bytes": None}},
+    "app": {
+        "server": {"cpu_share": 0.5, "watched_s": 8.0, "disk_read_bytes": 9, "disk_written_bytes": None},
+        "verified": {"records": 9, "damaged": 0, "lost": 1, "wrong_results": 2},
+        "read_back": {"writes": 9, "records": 8, "asked": 7, "read": 6, "damaged": 1, "lost": 2},
+        "worked_again": {"answers": 9, "checked": 8, "wrong": 1},
+        "times": {"told": 9, "too_long": 1, "too_short": 2},
+    },
     "httperf": {
         "test_duration_s": 9.9,
         "connections": 100,

@@ -24,6 +24,12 @@ def test_missing(tmp_path: Path) -> None:
         read_run(tmp_path / "none.bakeoff")
 
 
+def test_a_pipe_is_named_as_what_it_is(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RunFileError, match="is no file but a pipe"):
+        read_run(tmp_path / "pipe")
+
+
 @pytest.mark.parametrize("content", [b"", b"just text, and long enough to fill a header " * 10])
 def test_not_a_run_file(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.bakeoff"
@@ -47,9 +53,9 @@ def test_newer_version(run_file: Path) -> None:
     connection = sqlite3.connect(run_file)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(RunFileError, match=r"newer Bakeoff \(run file version 99"):
+    with pytest.raises(RunFileError, match="has run file version 99, this Bakeoff reads version 1"):
         read_run(run_file)
-    with pytest.raises(RunFileError, match="install the newer"):
+    with pytest.raises(RunFileError, match="the Bakeoff that wrote it"):
         RunWriter.reopen(run_file)
 
 

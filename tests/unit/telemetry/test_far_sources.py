@@ -4,14 +4,15 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from bakeoff.telemetry import over_ssh, sampler, where
-from bakeoff.telemetry.exporter import Exporter
+from bakeoff.telemetry.exporter import MOST_BYTES, MOST_HEAD_BYTES, Exporter
 from bakeoff.telemetry.model import CONTENDER
 from bakeoff.telemetry.over_ssh import OverSsh, command, texts
 from bakeoff.telemetry.proc_text import link_speeds
@@ -71,7 +72,7 @@ def test_what_a_node_exporter_counts_is_what_is_told_and_bytes_are_counted() -> 
         source = Exporter(url)
         first, second = source.look(PATIENCE_S), source.look(PATIENCE_S)
     assert second.counters["cpu_user_s"] - first.counters["cpu_user_s"] == pytest.approx(2.5)
-    assert source.traffic()[1] == len(NODE.encode()) + len(later.encode())
+    assert source.traffic()[1] == len(page(NODE)) + len(page(later))
     source.close()
 
 
@@ -84,7 +85,7 @@ def test_what_a_node_exporter_counts_is_what_is_told_and_bytes_are_counted() -> 
         (b"HTTP/1.1 200 OK\r\n\r\n" + bytes(range(256)) * 40, "no processor times"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\nnode", "does not answer|no processor times"),
         (b"", "does not answer"),
-        (None, "does not answer"),
+        (None, "did not answer in time"),
     ],
 )
 def test_an_exporter_that_answers_wrongly_or_never_is_a_gap_with_its_reason(answer: bytes | None, why: str) -> None:
@@ -99,6 +100,92 @@ def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bakeoff.telemetry.exporter.MOST_BYTES", 1_000)
     with serving(page("x" * 5_000)) as url, pytest.raises(LookError, match="no end"):
         Exporter(url).look(PATIENCE_S)
+
+
+@contextmanager
+def dripping(first: bytes, piece: bytes, pause_s: float) -> Iterator[str]:
+    """A server that answers with `first`, then with `piece` without end until it is told to stop."""
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            peer, _ = listener.accept()
+            with peer, suppress(OSError):
+                peer.recv(4_096)
+                peer.sendall(first)
+                while not over.wait(pause_s):
+                    peer.sendall(piece)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/metrics"
+        finally:
+            over.set()
+            thread.join(PATIENCE_S)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "piece", "pause_s", "why"),
+    [
+        (CHUNKED, b"0", 0.01, "not answer in time|no end"),  # the size of a chunk, byte by byte
+        (CHUNKED + b"5\r\nnode_\r\n", b"1", 0.01, "not answer in time|no end"),
+        (b"HTTP/1.1 200 OK\r\n", b"X: 1\r\n", 0.01, "not answer"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 400, 0.0, "no end|not answer"),
+    ],
+)
+def test_a_look_ends_whatever_the_other_side_does(first: bytes, piece: bytes, pause_s: float, why: str) -> None:
+    with dripping(first, piece, pause_s) as url:
+        source, over = Exporter(url), threading.Event()
+
+        def look() -> None:
+            with pytest.raises(LookError, match=why):
+                source.look(SOON_S)
+            over.set()
+
+        threading.Thread(target=look, daemon=True).start()
+        assert over.wait(PATIENCE_S)
+    assert source.traffic()[1] <= MOST_HEAD_BYTES + MOST_BYTES
+
+
+def test_closing_waits_for_no_look() -> None:
+    with dripping(CHUNKED, b"0", 0.01) as url:
+        source, over = Exporter(url), threading.Event()
+
+        def look() -> None:
+            with pytest.raises(LookError):
+                source.look(10 * PATIENCE_S)
+            over.set()
+
+        threading.Thread(target=look, daemon=True).start()
+        while not source.traffic()[0]:
+            time.sleep(0.001)
+        source.close()
+        assert over.wait(PATIENCE_S), "the look that hung has ended with its socket"
+
+
+def test_a_look_that_hangs_is_charged_with_what_it_spends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread works on while its trial is over: what it took is told all the same."""
+
+    class Busy(QuietSource):
+        ends = False
+
+        def look(self, deadline_s: float) -> Reading:
+            while not self.ends:
+                pass
+            return Reading()
+
+    monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
+    source = Busy()
+    looking = Sampler(source, 1.0)
+    while looking._spent_s() < 0.2:
+        time.sleep(0.01)
+    seen = looking.finish("contender", "a", "busy", 0.0, (0.0, 1.0))
+    source.ends = True
+    assert seen.cost.cpu_s >= 0.2 and seen.cost.looks == 0
 
 
 SSH = """#!/bin/sh
@@ -254,7 +341,10 @@ def count(value: float) -> Reading:
 def sampled(source: Scripted, looks: int) -> tuple[Source, Sampler]:
     made = Sampler(source, 0.001)
     for _ in range(looks):
-        assert source.looked.acquire(timeout=PATIENCE_S)
+        ends_s = time.monotonic() + PATIENCE_S
+        while not source.looked.acquire(timeout=0.002):
+            assert time.monotonic() < ends_s
+            made.tick()
     return source, made
 
 

@@ -7,7 +7,7 @@ import pytest
 from bakeoff.telemetry import exporter, proc_text
 from bakeoff.telemetry.exposition import samples
 from bakeoff.telemetry.intervals import Intervals
-from bakeoff.telemetry.model import MOST_INTERVALS
+from bakeoff.telemetry.model import EVERY_S, MOST_INTERVALS
 from bakeoff.telemetry.processors import MOST_PROCESSORS, Spent, in_window, spent_of
 from bakeoff.telemetry.reading import Reading
 
@@ -83,3 +83,18 @@ def test_a_long_trial_of_many_processors_stays_small_and_right() -> None:
     found = proc_text.machine({"stat": many})
     assert found.processors is not None and len(found.processors.left_s) == MOST_PROCESSORS
     assert found.facts["processors"] == 4_000
+
+
+@pytest.mark.parametrize("fails_every", [0, 2])
+def test_what_is_kept_of_a_trial_stops_growing_within_ten_minutes(fails_every: int) -> None:
+    """By counts, for six hours of looks, also where each second one fails."""
+    intervals, kept = Intervals(), []
+    for second in range(6 * 3600):
+        if fails_every and second % (fails_every + 1) == fails_every:
+            intervals.broken()
+        else:
+            intervals.add(float(second), Reading({"own_user_s": float(second)}))
+        kept.append(len(intervals.values))
+        assert len(intervals.at_s) == len(intervals.width_s) == len(intervals.processors) == kept[-1]
+    assert max(kept) < MOST_INTERVALS and MOST_INTERVALS * EVERY_S <= 600.0
+    assert fails_every or sum(intervals.width_s) == 6 * 3600 - 1

@@ -46,9 +46,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
         if let Schedule::Planned(plan) = &self.schedule {
             let starved = self.idle.is_empty() && self.planned > 0;
             let offered = plan.offered(now_ns);
+            let open = self.lanes.iter().filter(|lane| lane.turn_ns != Nanos::MAX);
+            open.for_each(|lane| self.recorder.record_unfinished(lane.turn_ns, offered.is_some()));
             if offered.is_some() {
-                let open = self.lanes.iter().filter(|lane| lane.turn_ns != Nanos::MAX);
-                open.for_each(|lane| self.recorder.record_unfinished(lane.turn_ns));
                 plan.rest().for_each(|planned_ns| self.recorder.record_unbegun(planned_ns));
             }
             self.recorder.close_plan(

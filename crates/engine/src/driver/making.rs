@@ -57,6 +57,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 part: Part::First,
                 failures: 0,
                 late_ns: 0,
+                turned_ns: None,
                 turn_ns: Nanos::MAX,
             })
             .collect();

@@ -133,3 +133,68 @@ fn calls_that_take_too_long_show_in_the_response_time() {
     assert!((longest_ms / 950.0 - 1.0).abs() < 0.01, "{longest_ms}");
     assert!((result["service"]["max_ns"].as_f64().unwrap() / 2e6 - 1.0).abs() < 0.001);
 }
+
+/// Tells how it came to barriers.
+#[derive(Default)]
+struct Waits {
+    came: Vec<Stint>,
+}
+
+impl FileSession for Waits {
+    fn next(&mut self, _: u32, _: &FileContext) -> FileStep {
+        FileStep::Barrier
+    }
+    fn done(&mut self, _: u32, _: &FileResult) -> FileProgress {
+        FileProgress::Untimed
+    }
+    fn path(&self, _: Name) -> &CStr {
+        c""
+    }
+    fn came(&mut self, stint: Stint) {
+        self.came.push(stint);
+    }
+}
+
+impl FileWorkload for Waits {
+    type Session = Self;
+    fn operations(&self) -> Vec<String> {
+        Vec::new()
+    }
+    fn needs(&self) -> FileNeeds {
+        Looks { depth: 1 }.needs()
+    }
+    fn session(&self, _: Identity) -> Self {
+        Self::default()
+    }
+}
+
+#[test]
+fn a_session_is_told_what_its_thread_lacked_from_barrier_to_barrier() {
+    let spec = TrialSpec::from_json(r#"{"workload":{},"load":{"clients":1},"length_s":2}"#).unwrap();
+    let clock = VirtualClock(Rc::new(Cell::new(0)));
+    let live = Arc::new(Live::new(1, None));
+    let mut driver = FileDriver::new(&Waits::default(), &spec, live, Arc::default(), 0, 0, clock.clone());
+    // Before the first barrier nothing is told; then: when it opened, when the session went on, when it came to the
+    // next, and what the thread had waited for processors at these two moments.
+    driver.arrived(Some(7 * MS));
+    let steps = [
+        (10, 10, 30, Some(7), Some(7)),      // it ran all the time
+        (40, 58, 60, Some(7), Some(7)),      // it woke late, which no kernel counted
+        (70, 70, 90, Some(7), Some(22)),     // it waited for a processor
+        (100, 110, 120, Some(22), Some(27)), // both
+        (130, 135, 140, None, None),         // a kernel that tells nothing
+        (150, 150, 160, Some(30), Some(99)), // never more than there was
+    ];
+    for (opened_ms, on_ms, came_ms, then_ms, now_ms) in steps {
+        let ns = |ms: u64| ms * MS;
+        clock.0.set(ns(on_ms));
+        driver.released(ns(opened_ms), 0, then_ms.map(ns));
+        clock.0.set(ns(came_ms));
+        driver.arrived(now_ms.map(ns));
+    }
+    let told: Vec<(u64, u64)> =
+        driver.session().came.iter().map(|stint| (stint.length_ns / MS, stint.waited_ns / MS)).collect();
+    assert_eq!(told, [(20, 0), (20, 18), (20, 15), (20, 15), (10, 5), (10, 10)]);
+    assert!((driver.session().came[1].waited_share() - 0.9).abs() < 1e-12);
+    assert!(Stint::default().waited_share().abs() < 1e-12);
+}

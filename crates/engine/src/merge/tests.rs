@@ -38,7 +38,7 @@ fn thread(client: u32) -> ThreadFigures {
     let more = u64::from(client);
     ThreadFigures {
         cpu_ns: 1_234_567 * (more + 1),
-        run_delay_ns: 1_000 * more,
+        run_delay_ns: Some(1_000 * more),
         window_ns: 3 * SECOND,
         polled_ns: 77 * more,
         unfinished: more,

@@ -3,6 +3,15 @@
 use super::queue::Queue;
 use crate::{LatencyHistogram, Nanos, Timeline};
 
+/// What became of the starts that were planned for the window, at its end. With those that never began they are all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Fates {
+    pub answered: u64,
+    pub failed: u64,
+    /// Begun, and not over.
+    pub open: u64,
+}
+
 /// Figures of planned starts. Starts count by their planned moment, response times, like all times, by the end.
 #[derive(Debug)]
 pub(crate) struct PlannedFigures {
@@ -19,6 +28,8 @@ pub(crate) struct PlannedFigures {
     pub started: u64,
     /// Turns that ended well in the window.
     pub answered: u64,
+    /// Counted where a start is a turn.
+    pub fates: Option<Fates>,
     /// Those that found every session busy, whether or not they began later.
     pub ran_out: u64,
     /// Connections that were used, ramps included.
@@ -36,6 +47,7 @@ impl PlannedFigures {
             offered: 0,
             started: 0,
             answered: 0,
+            fates: queue.as_ref().map(|_| Fates::default()),
             ran_out: 0,
             connections_used: 0,
             queue,
@@ -44,6 +56,12 @@ impl PlannedFigures {
 
     /// A turn that was planned for `planned_ns` is over.
     pub fn over(&mut self, timeline: &Timeline, planned_ns: Nanos, end_ns: Nanos, good: bool) {
+        if let Some(fates) = self.fates.as_mut().filter(|_| timeline.in_window(planned_ns)) {
+            let is_open = end_ns >= timeline.window_end_ns;
+            fates.open += u64::from(is_open);
+            fates.answered += u64::from(good && !is_open);
+            fates.failed += u64::from(!good && !is_open);
+        }
         let good = good && timeline.in_window(end_ns);
         self.answered += u64::from(good);
         let Some(queue) = &mut self.queue else { return };
@@ -52,6 +70,13 @@ impl PlannedFigures {
             self.turns.record(end_ns.saturating_sub(planned_ns));
         } else if end_ns >= timeline.window_end_ns {
             self.unfinished(timeline, planned_ns);
+        }
+    }
+
+    /// At the trial's end: one that was begun and is not over.
+    pub fn still_open(&mut self, timeline: &Timeline, planned_ns: Nanos) {
+        if let Some(fates) = self.fates.as_mut().filter(|_| timeline.in_window(planned_ns)) {
+            fates.open += 1;
         }
     }
 
@@ -73,6 +98,11 @@ impl PlannedFigures {
         self.answered += other.answered;
         self.ran_out += other.ran_out;
         self.connections_used += other.connections_used;
+        if let (Some(mine), Some(theirs)) = (&mut self.fates, &other.fates) {
+            mine.answered += theirs.answered;
+            mine.failed += theirs.failed;
+            mine.open += theirs.open;
+        }
         if let (Some(mine), Some(theirs)) = (&mut self.queue, &other.queue) {
             mine.add(theirs);
         }

@@ -23,6 +23,8 @@ pub struct Stamps {
     pub written_ns: Option<u64>,
     /// The first byte of the reply arrived.
     pub first_byte_ns: Option<Nanos>,
+    /// Of the time of TLS, what came behind that byte.
+    pub turned_ns: u64,
 }
 
 impl Stamps {

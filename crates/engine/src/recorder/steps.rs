@@ -45,7 +45,7 @@ impl Steps {
         }
         if let Some(first_byte_ns) = stamps.first_byte_ns {
             self.first_byte.record(first_byte_ns.saturating_sub(stamps.sent_ns));
-            self.transfer.record(stamps.end_ns.saturating_sub(first_byte_ns));
+            self.transfer.record(stamps.end_ns.saturating_sub(first_byte_ns + stamps.turned_ns));
         }
     }
 

@@ -130,13 +130,16 @@ fn response_times_are_of_turns_and_what_waits_at_the_end_counts_as_far_as_it_wai
     recorder.record_turn(200, 450, true);
     recorder.record_turn(300, 500, false);
     recorder.record_turn(800, 950, true);
-    recorder.record_unfinished(890);
+    recorder.record_unfinished(890, true);
     recorder.record_unbegun(500);
     [200, 300, 800, 890].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
     recorder.close_plan(Some(5), 1, 1);
     let figures = crate::result::merge_recorders(&[recorder]).planned.unwrap();
     let times: Vec<_> = figures.turns.to_hdr().iter_recorded().map(|time| time.value_iterated_to()).collect();
     assert_eq!((times, figures.answered), (vec![10, 100, 250, 400], 1));
+    // Of five: 200 was answered, 300 failed, 800 and 890 are open, 500 never began.
+    assert_eq!(figures.fates, Some(planned::Fates { answered: 1, failed: 1, open: 2 }));
+    assert_eq!(figures.offered, 1 + 1 + 2 + (figures.offered - figures.started));
     let lengths = figures.queue.unwrap().lengths();
     assert_eq!((lengths[0], lengths.last()), (0, Some(&3)));
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::for_tests::spec_with;
 use crate::reply::Wanted;
 use crate::request::RequestSize;
-use crate::talk::{Heard, Talk};
+use crate::talk::{Asked, Heard, Talk};
 use crate::uris::Uri;
 use bakeoff_engine::Rng;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl Stage {
                 Order::Send(link, call) => {
                     self.told.push(format!("send {link} #{}", call.serial));
                     let talk = self.talks.get_mut(&link).expect("an open link");
-                    talk.queue(call, false, |_| RequestSize { header_bytes: 1, content_bytes: 0 });
+                    talk.queue(call, Asked::default(), |_| RequestSize { header_bytes: 1, content_bytes: 0 });
                     talk.wrote(1, 1, |_| ());
                 }
                 Order::Close(link) => {

@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often, and how long after each other, a folder is removed that is not empty yet.
@@ -70,28 +71,56 @@ pub(crate) struct WorkFolder {
     parent: PathBuf,
     name: CString,
     inode: (u64, u64),
-    remove: bool,
+    stays: Stays,
 }
 
+/// Which trial takes its folder away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stays {
+    /// None: the user wants to look into it.
+    Always,
+    /// One that failed: others of the run go on with what it holds.
+    ForTheRun,
+    /// Any: it was made for one trial.
+    ForTheTrial,
+}
+
+/// Why a trial cannot begin in a folder.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unusable {
+    /// One sentence.
+    pub reason: String,
+    /// There is no room for it.
+    pub full: bool,
+}
+
+/// Folders of this process's trials that could not be removed, by the contender's folder.
+static LEFT: Mutex<Vec<(PathBuf, CString)>> = Mutex::new(Vec::new());
+
 impl WorkFolder {
-    /// Makes (or, when it is to be reused, finds) the folder. The error is a sentence for people.
-    pub fn make(needs: &FileNeeds) -> Result<Self, String> {
+    /// Makes (or, when it is to be reused, finds) the folder, after what earlier trials could not remove.
+    pub fn make(needs: &FileNeeds) -> Result<Self, Unusable> {
         let parent = PathBuf::from(&needs.folder);
-        let advised = |error: &io::Error| advice(&parent, error);
+        let refused = |reason: String| Unusable { reason, full: false };
+        let advised = |error: &io::Error| Unusable {
+            reason: advice(&parent, error),
+            full: matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT)),
+        };
         let parent = parent.canonicalize().map_err(|error| advised(&error))?;
         if parent == Path::new("/") {
-            return Err("the contender's folder is /: name a folder below it".to_owned());
+            return Err(refused("the contender's folder is /: name a folder below it".to_owned()));
         }
         let (name, reused) = match &needs.reuse {
             Some(what) if what.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
                 (folder_name(what), true)
             }
-            Some(what) => return Err(format!("the work folder {what:?} must be named by letters and digits")),
+            Some(what) => return Err(refused(format!("the work folder {what:?} must be named by letters and digits"))),
             None => (folder_name(&format!("trial-{:08x}", unique())), false),
         };
-        let name = CString::new(name).map_err(|_| "the folder's name holds a zero byte".to_owned())?;
+        let name = CString::new(name).map_err(|_| refused("the folder's name holds a zero byte".to_owned()))?;
         let above = open_folder(&parent).map_err(|error| advised(&error))?;
-        check_space(&parent, above.as_raw_fd(), needs.space_bytes)?;
+        remove_left(&parent, &above);
+        check_space(&parent, above.as_raw_fd(), needs.space_bytes).map_err(|reason| Unusable { reason, full: true })?;
         // SAFETY: name is valid.
         if unsafe { libc::mkdirat(above.as_raw_fd(), name.as_ptr(), 0o700) } != 0 {
             let error = io::Error::last_os_error();
@@ -99,9 +128,15 @@ impl WorkFolder {
                 return Err(advised(&error));
             }
         }
-        let mut folder = Self { parent, name, inode: (0, 0), remove: !reused && !needs.keep };
-        let opened = folder.open().map_err(|error| advice(&folder.parent, &error))?;
-        folder.inode = identity(&opened).map_err(|error| advice(&folder.parent, &error))?;
+        let stays = match (needs.keep, reused) {
+            (true, _) => Stays::Always,
+            (false, true) => Stays::ForTheRun,
+            (false, false) => Stays::ForTheTrial,
+        };
+        let mut folder = Self { parent, name, inode: (0, 0), stays };
+        let unusable = |folder: &Self, error: &io::Error| refused(advice(&folder.parent, error));
+        let opened = folder.open().map_err(|error| unusable(&folder, &error))?;
+        folder.inode = identity(&opened).map_err(|error| unusable(&folder, &error))?;
         Ok(folder)
     }
 
@@ -121,24 +156,59 @@ impl WorkFolder {
         Ok(opened)
     }
 
-    /// Removes the folder with all that is in it, unless it is to stay.
-    pub fn remove(&self) -> Result<(), String> {
-        if !self.remove {
-            return Ok(());
+    /// Removes the folder with all that is in it, unless it is to stay; what trials of the run share leaves with one that
+    /// `failed`, so that what it filled is not in the way of the others.
+    pub fn remove(&self, failed: bool) -> Result<(), String> {
+        match self.stays {
+            Stays::Always => return Ok(()),
+            Stays::ForTheRun if !failed => return Ok(()),
+            Stays::ForTheRun | Stays::ForTheTrial => {}
         }
         let above = open_folder(&self.parent).map_err(|error| advice(&self.parent, &error))?;
-        let path = Path::new("/proc/self/fd")
-            .join(above.as_raw_fd().to_string())
-            .join(std::ffi::OsStr::from_bytes(self.name.to_bytes()));
-        match remove_all(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
-                "{}/{} could not be removed ({error}): remove it yourself",
-                self.parent.display(),
-                self.name.to_string_lossy()
-            )),
+        match remove_all(&beneath(&above, &self.name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                self.left_behind();
+                Err(format!("{} could not be removed ({error}): remove it yourself", self.shown()))
+            }
             _ => Ok(()),
         }
     }
+
+    /// Remembers a folder that could not be removed.
+    pub fn left_behind(&self) {
+        let entry = (self.parent.clone(), self.name.clone());
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        if !left.contains(&entry) {
+            left.push(entry);
+        }
+    }
+
+    /// Its path, as people read it.
+    pub fn shown(&self) -> String {
+        format!("{}/{}", self.parent.display(), self.name.to_string_lossy())
+    }
+}
+
+/// What trials of this process have left in a contender's folder because it could not be removed.
+pub(crate) fn left_in(folder: &str) -> Vec<String> {
+    let parent = Path::new(folder).canonicalize().unwrap_or_else(|_| PathBuf::from(folder));
+    let left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    let here = left.iter().filter(|entry| entry.0 == parent);
+    here.map(|(parent, name)| format!("{}/{}", parent.display(), name.to_string_lossy())).collect()
+}
+
+/// Tries again to remove what was left in a folder.
+fn remove_left(parent: &Path, above: &OwnedFd) {
+    let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    left.retain(|(place, name)| {
+        place != parent
+            || std::fs::remove_dir_all(beneath(above, name)).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+    });
+}
+
+/// A name in an open folder, as a path.
+fn beneath(above: &OwnedFd, name: &CStr) -> PathBuf {
+    Path::new("/proc/self/fd").join(above.as_raw_fd().to_string()).join(std::ffi::OsStr::from_bytes(name.to_bytes()))
 }
 
 /// Removes a folder. Clients of network file systems keep a file that was removed for as long as the kernel holds it,
@@ -267,7 +337,7 @@ pub(crate) mod tests {
         for name in [c"../secret", c"/etc/passwd", c"link", c"etc/passwd", c"a/../../secret"] {
             assert!(open_beneath(opened.as_raw_fd(), name, libc::O_RDONLY, 0) < 0, "{name:?}");
         }
-        folder.remove().unwrap();
+        folder.remove(false).unwrap();
         assert!(!inside.exists() && parent.join("secret").exists() && Path::new("/etc/passwd").exists());
         std::fs::remove_dir_all(parent).unwrap();
     }
@@ -275,16 +345,16 @@ pub(crate) mod tests {
     #[test]
     fn faults_of_the_folder_are_told_with_advice() {
         let parent = scratch("advice");
-        let missing = WorkFolder::make(&needs(&parent.join("none"))).unwrap_err();
+        let missing = WorkFolder::make(&needs(&parent.join("none"))).unwrap_err().reason;
         assert!(missing.contains("does not exist"), "{missing}");
-        let root = WorkFolder::make(&needs(Path::new("/"))).unwrap_err();
+        let root = WorkFolder::make(&needs(Path::new("/"))).unwrap_err().reason;
         assert!(root.contains("below it"), "{root}");
         let large = WorkFolder::make(&FileNeeds { space_bytes: 1 << 60, ..needs(&parent) }).unwrap_err();
-        assert!(large.contains("MB free"), "{large}");
+        assert!(large.full && large.reason.contains("MB free"), "{large:?}");
         let foreign = WorkFolder::make(&FileNeeds { reuse: Some("../mine".to_owned()), ..needs(&parent) });
-        assert!(foreign.unwrap_err().contains("letters and digits"));
+        assert!(foreign.unwrap_err().reason.contains("letters and digits"));
         std::fs::write(parent.join("file"), "").unwrap();
-        assert!(WorkFolder::make(&needs(&parent.join("file"))).unwrap_err().contains("not a folder"));
+        assert!(WorkFolder::make(&needs(&parent.join("file"))).unwrap_err().reason.contains("not a folder"));
         assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 1);
         std::fs::remove_dir_all(parent).unwrap();
     }
@@ -294,12 +364,14 @@ pub(crate) mod tests {
         let parent = scratch("keep");
         let reused = FileNeeds { reuse: Some("region".to_owned()), ..needs(&parent) };
         for _ in 0..2 {
-            WorkFolder::make(&reused).unwrap().remove().unwrap();
+            WorkFolder::make(&reused).unwrap().remove(false).unwrap();
             assert!(parent.join(folder_name("region")).is_dir());
         }
         let kept = WorkFolder::make(&FileNeeds { keep: true, ..needs(&parent) }).unwrap();
-        kept.remove().unwrap();
+        kept.remove(true).unwrap();
         assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 2);
+        WorkFolder::make(&reused).unwrap().remove(true).unwrap();
+        assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 1, "it leaves with a trial that failed");
         std::fs::remove_dir_all(parent).unwrap();
     }
 }

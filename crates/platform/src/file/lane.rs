@@ -5,14 +5,15 @@ use super::cache::pages_of;
 use super::folder::WorkFolder;
 use super::observe::Counters;
 use super::psync::Files;
-use crate::rendezvous::Rendezvous;
+use crate::process::RunDelay;
+use crate::rendezvous::{Opened, Rendezvous};
 use crate::start_line::StartLine;
 use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
 use std::fs::File;
 use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,9 +31,19 @@ pub(crate) struct Common {
     /// One for each session, see [`Lane::beat`].
     pub beats: Vec<Beat>,
     pub times: Arc<SharedTimes>,
+    /// A call found the file system full, or a quota used up.
+    pub full: AtomicBool,
 }
 
 impl Common {
+    /// What a call came to.
+    #[inline]
+    pub fn note(&self, value: i64) {
+        if value == -i64::from(libc::ENOSPC) || value == -i64::from(libc::EDQUOT) {
+            self.full.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// A session makes its first call.
     pub fn begin(&self, session: usize) {
         self.beats[session].0.store(1, Ordering::Relaxed);
@@ -52,6 +63,7 @@ pub(crate) struct Lane {
     pub buffers: AlignedBuffers,
     pub session: usize,
     beats: u64,
+    run_delay: RunDelay,
 }
 
 /// How a session ended.
@@ -69,9 +81,9 @@ const SLICE: Duration = Duration::from_millis(20);
 const SAID_BYTES: usize = 400;
 
 impl Lane {
-    /// The lane of a session whose first call, that on the folder, [`Common::begin`] has announced.
+    /// The lane of a session whose first call, that on the folder, [`Common::begin`] has announced; made by its thread.
     pub fn new(common: Arc<Common>, files: Files, buffers: AlignedBuffers, session: usize) -> Self {
-        let mut lane = Self { common, files, buffers, session, beats: 1 };
+        let mut lane = Self { common, files, buffers, session, beats: 1, run_delay: RunDelay::of_this_thread() };
         lane.beat();
         lane
     }
@@ -98,6 +110,18 @@ impl Lane {
             }
             std::thread::sleep(Duration::from_nanos(left_ns).min(SLICE));
         }
+    }
+
+    /// Waits where `wait` says for all sessions, and goes on with them; `false` when they were broken up.
+    pub fn wait<S: FileSession, C: Clock>(
+        &self,
+        driver: &mut FileDriver<S, C>,
+        wait: impl FnOnce(&Rendezvous) -> Option<Opened>,
+    ) -> bool {
+        driver.arrived(self.run_delay.read_ns());
+        let Some(opened) = wait(&self.common.rendezvous) else { return false };
+        driver.released(opened.at_ns, opened.met_ns, self.run_delay.read_ns());
+        true
     }
 
     /// Carries out a call, those on the whole machine and the folder included.
@@ -203,17 +227,18 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
                 let value = lane.execute(&call, driver);
                 driver.done(0, value, &mut lane.buffers);
                 lane.beat();
+                common.note(value);
             }
             FileNext::Barrier => {
-                if !common.rendezvous.wait() {
+                if !lane.wait(driver, Rendezvous::wait) {
                     return End::Stopped;
                 }
-                driver.resumed(None);
             }
-            FileNext::Meeting => match common.rendezvous.meet() {
-                None => return End::Stopped,
-                Some(met_ns) => driver.met(met_ns),
-            },
+            FileNext::Meeting => {
+                if !lane.wait(driver, Rendezvous::meet) {
+                    return End::Stopped;
+                }
+            }
             FileNext::Wait(until_ns) => {
                 lane.sleep_until(until_ns, clock);
                 driver.resumed(Some(until_ns));

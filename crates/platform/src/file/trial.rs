@@ -1,24 +1,25 @@
 //! Runs one trial of file work: a thread for each session, a watch over them, and the clean-up.
 
 use super::buffers::AlignedBuffers;
-use super::folder::WorkFolder;
+use super::folder::{WorkFolder, left_in};
 use super::lane::{self, Beat, Common, End, Lane};
 use super::observe::Counters;
 use super::psync::Files;
 use super::uring;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
-use crate::process;
+use crate::control::Control;
+use crate::process::{self, spent};
 use crate::rendezvous::Rendezvous;
 use crate::start_line::{Place, StartLine};
 use crate::trial::{Outcome, TrialError, TrialHandle, bind, launch, panic_text};
-use crate::watch::Watch;
+use crate::watch::{Watch, Watched};
 use bakeoff_engine::{
     Clock, Executor, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures,
     TrialSpec, collect,
 };
 use serde_json::{Map, json};
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,7 +27,11 @@ use std::time::Duration;
 /// Who has cancelled a trial does not wait longer than this for a call to come back; calls of working shares do.
 const CANCELLED_STALL_NS: Nanos = 10_000_000_000;
 const STACK_BYTES: usize = 512 * 1024;
-const WATCH_EVERY: Duration = Duration::from_millis(50);
+/// How often it is looked whether a call hangs: beside the load no more than is needed for that.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
+const WATCHES_IN_PATIENCE: u32 = 4;
+/// The same until traffic begins.
+const WATCH_START_EVERY: Duration = Duration::from_millis(5);
 
 /// Begins a trial of file work and returns at once: it makes itself ready and waits for [`TrialHandle::go`].
 pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, TrialError> {
@@ -38,7 +43,9 @@ pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<Tria
     let (watched, start) = (Arc::clone(&live), Arc::clone(&line));
     let meetings = Arc::new(Rendezvous::new(spec.own_sessions(), !spec.is_whole()));
     let place = Arc::clone(&meetings);
-    let trial = launch(live, line, move || run(&Arc::new(workload), &Arc::new(spec), &watched, &start, place))?;
+    let own = spec.clone();
+    let body = move |control: &Control| run(&Arc::new(workload), &Arc::new(spec), &watched, &start, place, control);
+    let trial = launch(live, line, &own, body)?;
     Ok(trial.with_meetings(meetings))
 }
 
@@ -52,6 +59,7 @@ fn run<W: FileWorkload>(
     live: &Arc<Live>,
     line: &Arc<StartLine>,
     rendezvous: Arc<Rendezvous>,
+    control: &Control,
 ) -> Outcome {
     let needs = workload.needs();
     let patience = Duration::from_nanos(needs.stall_ns);
@@ -62,7 +70,10 @@ fn run<W: FileWorkload>(
     let not_started = |reason: String| Ok(finish(workload, Vec::new(), &[], &figures(live, 0, Some(reason))));
     let (counters, folder) = match opened {
         None => return not_started(hung(&needs, needs.stall_ns)),
-        Some(Err(reason)) => return not_started(reason),
+        Some(Err(unusable)) => {
+            refuse_left(&needs, unusable.full, &unusable.reason)?;
+            return not_started(unusable.reason);
+        }
         Some(Ok(prepared)) => prepared,
     };
     let sessions = spec.own_sessions() as usize;
@@ -76,13 +87,14 @@ fn run<W: FileWorkload>(
         command_fault: Mutex::default(),
         beats: (0..sessions).map(|_| Beat::default()).collect(),
         times: Arc::default(),
+        full: AtomicBool::new(false),
     });
     let watch = Watch::start()?;
     let (sender, parts) = channel();
     let mut started = 0;
     let mut unstarted = None;
     while started < sessions && unstarted.is_none() {
-        match spawn(started, &sender, workload, spec, &common, &needs) {
+        match spawn(started, &sender, workload, spec, &common, &needs, &watch.watched()) {
             Ok(()) => started += 1,
             Err(error) => unstarted = Some(error),
         }
@@ -91,16 +103,23 @@ fn run<W: FileWorkload>(
     if unstarted.is_some() {
         stop(&common);
     }
-    let gathered = gather(&parts, &common, started, &needs);
+    let begin = |start_ns| control.begin(spec.timeline(start_ns));
+    let gathered = gather(&parts, &common, started, &needs, begin);
+    control.end();
     let start_ns = line.await_start();
     let disturbances = watch.finish(&spec.timeline(start_ns));
     let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns).max(1);
     let mut fault = gathered.fault;
     if !gathered.hung {
         // In this order: what is taken away cannot be looked for any more.
-        let gone = vanished(&common, patience);
-        let left = remove(&common, patience);
-        fault = fault.or(gone).or(left);
+        fault = fault.or_else(|| vanished(&common, patience));
+        // What was left before this trial, not what it leaves itself.
+        let in_the_way = match &fault {
+            Some(reason) => refuse_left(&needs, common.full.load(Ordering::Relaxed), reason),
+            None => Ok(()),
+        };
+        remove(&common, fault.is_some(), patience);
+        in_the_way?;
     }
     if let Some(error) = unstarted {
         return Err(error);
@@ -183,17 +202,30 @@ fn vanished(common: &Arc<Common>, patience: Duration) -> Option<String> {
     }
 }
 
-/// Removes the trial's folder; why not, when it was not otherwise at fault.
-fn remove(common: &Arc<Common>, patience: Duration) -> Option<String> {
+/// Removes the trial's folder, where it is not to stay, and tells what could not be removed: that says nothing about how
+/// the contender did its work.
+fn remove(common: &Arc<Common>, failed: bool, patience: Duration) {
     let shared = Arc::clone(common);
-    match within(patience, move || shared.folder.remove()) {
-        Some(Ok(())) => None,
-        Some(Err(reason)) => {
-            common.live.tell("warning", &reason);
-            None
+    let reason = match within(patience, move || shared.folder.remove(failed)) {
+        Some(Ok(())) => return,
+        Some(Err(reason)) => reason,
+        None => {
+            common.folder.left_behind();
+            let (folder, waited_s) = (common.folder.shown(), patience.as_secs_f64());
+            format!("{folder} could not be removed in {waited_s} s: remove it yourself")
         }
-        None => Some("the folder did not answer while the trial's files were removed".to_owned()),
+    };
+    common.live.tell("warning", &reason);
+}
+
+/// A contender's folder that is full is not to blame for what trials before this one left in it.
+fn refuse_left(needs: &FileNeeds, full: bool, reason: &str) -> Result<(), TrialError> {
+    let left = if full { left_in(&needs.folder) } else { Vec::new() };
+    if left.is_empty() {
+        return Ok(());
     }
+    let left = left.join(", ");
+    Err(TrialError::InTheWay(format!("{reason}; {left} of an earlier trial could not be removed: remove it yourself")))
 }
 
 fn spawn<W: FileWorkload>(
@@ -203,11 +235,13 @@ fn spawn<W: FileWorkload>(
     spec: &Arc<TrialSpec>,
     common: &Arc<Common>,
     needs: &FileNeeds,
+    watched: &Arc<Watched>,
 ) -> Result<(), TrialError> {
     let (sender, workload, spec) = (sender.clone(), Arc::clone(workload), Arc::clone(spec));
     let (common, needs, at_line) = (Arc::clone(common), needs.clone(), common.line.place());
+    let watched = Arc::clone(watched);
     let body = move || {
-        let run = AssertUnwindSafe(|| work(session, &*workload, &spec, &common, &needs, at_line));
+        let run = AssertUnwindSafe(|| work(session, &*workload, &spec, &common, &needs, at_line, &watched));
         let part = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
         common.rendezvous.leave();
         // The trial has given this session up when nobody listens.
@@ -239,6 +273,7 @@ fn work<W: FileWorkload>(
     common: &Arc<Common>,
     needs: &FileNeeds,
     at_line: Place,
+    watched: &Watched,
 ) -> Result<Part<W::Session>, String> {
     process::block_signals();
     bind(session, place(session, spec), &common.live);
@@ -249,35 +284,39 @@ fn work<W: FileWorkload>(
         Ok(Lane::new(Arc::clone(common), Files::new(folder, needs.handles), buffers, session))
     });
     let start_ns = if prepared.is_ok() { at_line.ready() } else { at_line.broken() };
+    let timeline = spec.timeline(start_ns);
+    watched.expect(&timeline);
     let live = Arc::clone(&common.live);
     // Clients keep the numbers that they have in the whole trial.
     let number = spec.own_clients().start * spec.threads + session as u32;
     let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), number, start_ns, clock);
-    let (end, lived_ns, cpu_ns) = match prepared {
-        Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0),
+    let (end, lived_ns, cpu_ns, run_delay_ns) = match prepared {
+        Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0, None),
         Ok(mut lane) => {
             let planned_ns = driver.first_start(spec);
             common.line.leave();
             lane.sleep_until(planned_ns, &clock);
-            let (cpu_ns, begun_ns) = (thread_cpu_ns(), clock.now_ns());
+            let (cpu_ns, waited_ns, begun_ns) = (thread_cpu_ns(), process::thread_run_delay_ns(), clock.now_ns());
             driver.resumed(Some(planned_ns));
             let end = match needs.executor {
                 Executor::Blocking => lane::run(&mut driver, &mut lane, &clock),
                 Executor::Ring => uring::run(&mut driver, &mut lane, &clock),
             };
-            let lived = (clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns);
+            let (lived_ns, cpu_ns) = (clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns);
+            let run_delay_ns = spent(waited_ns, process::thread_run_delay_ns());
             lane.end();
-            (end, lived.0, lived.1)
+            (end, lived_ns, cpu_ns, run_delay_ns)
         }
     };
-    let timeline = spec.timeline(start_ns);
     let (unfinished, oldest_unfinished_ns) = driver.unfinished(clock.now_ns());
     let window_ns = lived_ns.min(timeline.window_end_ns - timeline.window_start_ns);
-    // Ramps cost as much CPU per second as the window.
-    let cpu_ns = if lived_ns > 0 { (cpu_ns as f64 * window_ns as f64 / lived_ns as f64) as u64 } else { 0 };
+    // Ramps cost as much CPU per second as the window, and waits are as frequent.
+    let of_window = |ns: Nanos| if lived_ns > 0 { (ns as f64 * window_ns as f64 / lived_ns as f64) as u64 } else { 0 };
+    let (cpu_ns, run_delay_ns) = (of_window(cpu_ns), run_delay_ns.map(of_window));
     let outside_ns = driver.outside_ns();
+    let polled_ns = 0; // no call of a file is looked for: the thread sleeps until it ends
     let figures =
-        ThreadFigures { cpu_ns, window_ns, unfinished, oldest_unfinished_ns, outside_ns, ..ThreadFigures::default() };
+        ThreadFigures { cpu_ns, run_delay_ns, window_ns, polled_ns, unfinished, oldest_unfinished_ns, outside_ns };
     let (recorder, session) = driver.into_parts();
     Ok((recorder, session, figures, end))
 }
@@ -290,13 +329,26 @@ struct Gathered<S> {
     broken: Option<String>,
 }
 
-/// Waits for all sessions, but not for one whose call hangs longer than the workload allows.
-fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, needs: &FileNeeds) -> Gathered<S> {
+/// Waits for all sessions, but not for one whose call hangs longer than the workload allows. `begin` is told when traffic
+/// starts.
+fn gather<S>(
+    parts: &Receiver<Handed<S>>,
+    common: &Common,
+    sessions: usize,
+    needs: &FileNeeds,
+    begin: impl Fn(Nanos),
+) -> Gathered<S> {
     let mut gathered = Gathered { parts: Vec::with_capacity(sessions), fault: None, hung: false, broken: None };
+    let every = WATCH_EVERY.min(Duration::from_nanos(needs.stall_ns) / WATCHES_IN_PATIENCE);
     let mut ended = vec![false; sessions];
     let mut seen: Vec<(u64, Nanos)> = vec![(0, 0); sessions];
+    let mut begun = false;
     while ended.iter().any(|ended| !ended) {
-        match parts.recv_timeout(WATCH_EVERY) {
+        if !begun && let Some(start_ns) = common.line.await_start_for(Duration::ZERO) {
+            begun = true;
+            begin(start_ns);
+        }
+        match parts.recv_timeout(if begun { every } else { WATCH_START_EVERY }) {
             Ok((session, Ok(part))) => {
                 ended[session] = true;
                 if let End::Aborted(reason) = &part.3 {

@@ -2,6 +2,7 @@
 //! its loop. What a ring cannot do is done by blocking calls in between.
 
 use super::lane::{End, Lane};
+use crate::rendezvous::Rendezvous;
 use bakeoff_engine::{BufferIndex, Clock, FileCall, FileDriver, FileNext, FileSession, Handle, Nanos};
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
@@ -247,6 +248,7 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
         for (slot, result) in ended.drain(..) {
             if let Some(value) = ring.completed(slot, result, lane) {
                 driver.done_at(ended_ns, slot, value, &mut lane.buffers);
+                lane.common.note(value);
                 slots.ended(slot);
             }
         }
@@ -290,22 +292,21 @@ fn start_ready<S: FileSession, C: Clock>(
                 let value = execute(&call, driver, lane, ring);
                 driver.done(slot, value, &mut lane.buffers);
                 lane.beat();
+                common.note(value);
                 slots.ended(slot);
             }
             FileNext::Barrier => {
-                if !common.rendezvous.wait() {
+                if !lane.wait(driver, Rendezvous::wait) {
                     return Some(End::Stopped);
                 }
-                driver.resumed(None);
                 slots.ended(slot);
             }
-            FileNext::Meeting => match common.rendezvous.meet() {
-                None => return Some(End::Stopped),
-                Some(met_ns) => {
-                    driver.met(met_ns);
-                    slots.ended(slot);
+            FileNext::Meeting => {
+                if !lane.wait(driver, Rendezvous::meet) {
+                    return Some(End::Stopped);
                 }
-            },
+                slots.ended(slot);
+            }
             FileNext::Wait(until_ns) => slots.timers.push(Reverse((until_ns, slot))),
             FileNext::Idle => slots.idle.push(slot),
             FileNext::Abort => return Some(lane.aborted(driver.session().fault())),

@@ -1,7 +1,7 @@
 //! What a load thread cost: its CPU time and the time it waited for a core, inside the window.
 
 use crate::clock::thread_cpu_ns;
-use crate::process::thread_run_delay_ns;
+use crate::process::{spent, thread_run_delay_ns};
 use bakeoff_engine::{Nanos, ThreadFigures, Timeline};
 
 /// CPU time of this thread inside the window.
@@ -17,7 +17,7 @@ pub(super) struct CpuMeter {
 struct Meter {
     now_ns: Nanos,
     cpu_ns: Nanos,
-    run_delay_ns: Nanos,
+    run_delay_ns: Option<Nanos>,
 }
 
 impl Meter {
@@ -53,7 +53,7 @@ impl CpuMeter {
         };
         ThreadFigures {
             cpu_ns: end.cpu_ns - start.cpu_ns,
-            run_delay_ns: end.run_delay_ns.saturating_sub(start.run_delay_ns),
+            run_delay_ns: spent(start.run_delay_ns, end.run_delay_ns),
             window_ns,
             ..ThreadFigures::default()
         }

@@ -17,12 +17,14 @@ use super::remote::Remote;
 use super::row_meter::RowMeter;
 use super::timers::{Due, Timers};
 use crate::clock::MonotonicClock;
+use crate::watch::Watched;
 use bakeoff_engine::{
     Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, Streams, ThreadFigures, Timeline,
 };
 use connection::{Connection, Link, NO_FD};
 use leaving::Leaving;
 use std::io;
+use std::sync::Arc;
 use streams::Traffic;
 
 /// Read size when the plan does not set one. Small replies fit; the rest of large ones is dropped in the kernel.
@@ -86,6 +88,8 @@ pub(crate) struct EventLoop<'a, S: Session> {
     reason_told: bool,
     /// There from the start of the window on.
     row_meter: Option<RowMeter>,
+    /// The watch over the process, where there is one.
+    watched: Option<Arc<Watched>>,
 }
 
 impl<'a, S: Session> EventLoop<'a, S> {
@@ -118,12 +122,25 @@ impl<'a, S: Session> EventLoop<'a, S> {
             figures: LoopFigures::default(),
             reason_told: false,
             row_meter: None,
+            watched: None,
         })
+    }
+
+    /// The watch whose figures belong to rows of a soak.
+    pub fn watched(mut self, watched: &Arc<Watched>) -> Self {
+        self.watched = Some(Arc::clone(watched));
+        self
     }
 
     /// Lets operations that run at the end go on for so long.
     pub fn lingering(mut self, linger_ns: Nanos) -> Self {
         self.over_ns = self.timeline.end_ns.saturating_add(linger_ns);
+        self
+    }
+
+    /// Lets so many connections wait for their close at once, at the most.
+    pub fn leaving_at_most(mut self, most: usize) -> Self {
+        self.leaving.limit(most);
         self
     }
 
@@ -190,7 +207,10 @@ impl<'a, S: Session> EventLoop<'a, S> {
         if !self.live.is_cancelled() {
             self.driver.count_hung(now_ns);
         }
-        let cost = self.row_meter.as_mut().map(|meter| meter.look(now_ns)).unwrap_or_default();
+        let cost = {
+            let watched = self.watched.as_deref();
+            self.row_meter.as_mut().map(|meter| meter.look(now_ns, watched)).unwrap_or_default()
+        };
         self.driver.hand_in_rest(now_ns, cost);
         self.driver.publish(now_ns);
         self.close_leavers();
@@ -207,9 +227,10 @@ impl<'a, S: Session> EventLoop<'a, S> {
         if now_ns < self.timeline.window_start_ns {
             return;
         }
-        let meter = self.row_meter.get_or_insert_with(|| RowMeter::start(now_ns));
+        let watched = self.watched.as_deref();
+        let meter = self.row_meter.get_or_insert_with(|| RowMeter::start(now_ns, watched));
         if self.driver.row_is_due(now_ns) {
-            let cost = meter.look(now_ns);
+            let cost = meter.look(now_ns, watched);
             self.driver.hand_in(now_ns, cost);
         }
     }

@@ -114,6 +114,18 @@ pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> Moved {
     moved(unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) })
 }
 
+/// The same of several parts, which leave together.
+#[inline]
+pub(crate) fn send_gathered(fd: RawFd, parts: &[io::IoSlice<'_>]) -> Moved {
+    // SAFETY: all zeros are a `msghdr`; an `IoSlice` is an `iovec` to readable memory, which the kernel does not write to.
+    moved(unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = parts.as_ptr().cast_mut().cast();
+        message.msg_iovlen = parts.len();
+        libc::sendmsg(fd, &raw const message, libc::MSG_NOSIGNAL)
+    })
+}
+
 /// Goes the way of a send as far as no packet leaves: a stream takes no bytes by sending none.
 pub(crate) fn warm(fd: RawFd) {
     // SAFETY: an empty buffer is not read. What is wrong with the socket its next read or send tells.

@@ -24,6 +24,7 @@ pub struct Connector {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
     application: Option<&'static str>,
+    apart: bool,
 }
 
 impl Connector {
@@ -42,7 +43,7 @@ impl Connector {
         config.resumption =
             if settings.resumption { Resumption::in_memory_sessions(SESSIONS_KEPT) } else { Resumption::disabled() };
         config.alpn_protocols = application.iter().map(|name| name.as_bytes().to_vec()).collect();
-        Ok(Self { config: Arc::new(config), name, application })
+        Ok(Self { config: Arc::new(config), name, application, apart: settings.handshake_apart })
     }
 
     /// The same over QUIC, with so many streams ready for use.
@@ -52,7 +53,7 @@ impl Connector {
 
     /// One with a configuration that others share.
     pub(super) const fn of(config: Arc<ClientConfig>, name: ServerName<'static>) -> Self {
-        Self { config, name, application: None }
+        Self { config, name, application: None, apart: false }
     }
 
     /// A connection's own part.
@@ -61,7 +62,7 @@ impl Connector {
             ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
         // A message is written as a whole; what the socket does not take yet waits here.
         inner.set_buffer_limit(None);
-        Ok(Session { inner, application: self.application, blocked: false, reason: None })
+        Ok(Session { inner, application: self.application, apart: self.apart, blocked: false, reason: None })
     }
 }
 
@@ -159,10 +160,20 @@ impl ServerCertVerifier for Verifier {
 pub struct Session {
     inner: ClientConnection,
     application: Option<&'static str>,
+    /// The end of the handshake is written before anything else.
+    pub apart: bool,
     /// A write did not fit into the socket; go on when it is writable.
     blocked: bool,
     /// Why it failed, in words.
     reason: Option<String>,
+}
+
+fn written(moved: Moved) -> io::Result<usize> {
+    match moved {
+        Moved::Bytes(count) => Ok(count),
+        Moved::Blocked => Err(io::ErrorKind::WouldBlock.into()),
+        Moved::Failed(errno) => Err(io::Error::from_raw_os_error(errno)),
+    }
 }
 
 /// A socket as a writer, for rustls.
@@ -170,11 +181,12 @@ struct SocketWriter(RawFd);
 
 impl Write for SocketWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match socket::send(self.0, bytes) {
-            Moved::Bytes(count) => Ok(count),
-            Moved::Blocked => Err(io::ErrorKind::WouldBlock.into()),
-            Moved::Failed(errno) => Err(io::Error::from_raw_os_error(errno)),
-        }
+        written(socket::send(self.0, bytes))
+    }
+
+    /// Records that are ready together leave together: sent one by one, a peer could wait to acknowledge the first.
+    fn write_vectored(&mut self, records: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        written(socket::send_gathered(self.0, records))
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::spec::AppSpec;
+use super::spec::{AppSpec, FalseTimes};
 use crate::arguments::{seconds, size};
 
 /// Each is one key of the description.
@@ -68,6 +68,18 @@ pub struct Arguments {
     /// Do not write every n-th record, but say so
     #[arg(long, value_name = "N")]
     lose: Option<u64>,
+    /// Every n-th answer to an upload, a download or processor work is wrong, of the right length
+    #[arg(long, value_name = "N")]
+    garbage: Option<u64>,
+    /// Forget what a session has written when it ends
+    #[arg(long)]
+    forget: bool,
+    /// Answer processor work that was asked for before without doing it again
+    #[arg(long)]
+    remember: bool,
+    /// Tell false queue and service times: none at all, or a second too much
+    #[arg(long, value_name = "zero|long")]
+    false_times: Option<FalseTimes>,
 }
 
 impl From<Arguments> for AppSpec {
@@ -92,6 +104,10 @@ impl From<Arguments> for AppSpec {
             idle_timeout_s: app.idle_timeout,
             damage_every: app.damage,
             lose_every: app.lose,
+            garbage_every: app.garbage,
+            forget: app.forget,
+            remember: app.remember,
+            false_times: app.false_times,
             ..Self::default()
         }
     }

@@ -30,8 +30,10 @@ pub(super) struct Tally {
     pub turned_away: AtomicU64,
     pub bytes_in: AtomicU64,
     pub bytes_out: AtomicU64,
-    /// Writes that were damaged or lost on purpose.
+    /// Writes that were damaged or lost, and answers that were wrong, on purpose.
     pub spoilt: AtomicU64,
+    /// Processor work that was answered from memory.
+    pub remembered: AtomicU64,
     /// Records that a read found not to be whole.
     pub broken_records: AtomicU64,
 }
@@ -94,6 +96,7 @@ pub(super) fn totals(tallies: &[Tally]) -> Map<String, Value> {
     put("bytes_in", json!(sum(tallies, |tally| &tally.bytes_in)));
     put("bytes", json!(sum(tallies, |tally| &tally.bytes_out)));
     put("spoilt", json!(sum(tallies, |tally| &tally.spoilt)));
+    put("remembered", json!(sum(tallies, |tally| &tally.remembered)));
     put("broken_records", json!(sum(tallies, |tally| &tally.broken_records)));
     map
 }

@@ -1,12 +1,14 @@
-//! Data segments: one file for each client that reads or writes, handed from a client that leaves to one that comes.
+//! Data segments: one file for each session that reads or writes. That of a session that has ended is kept for whoever
+//! asks for it by its epoch, and goes to one that asks for any when no other has been free for longer.
 
+use std::collections::{HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bakeoff_app_protocol::{RECORD_BYTES_MAX, RECORDS_MAX, fill_record};
 
@@ -69,6 +71,17 @@ pub(super) enum NoSegment {
     Space,
     /// Any other fault of the device.
     Fault,
+    /// The session that it is wanted back of has not ended yet.
+    Held,
+    /// It has another owner by now, or there never was one.
+    Gone,
+}
+
+/// The segments that nobody has, by who had them, longest free first; and the epochs of those who have one.
+#[derive(Default)]
+struct Shelf {
+    free: VecDeque<(u64, Segment)>,
+    held: HashSet<u64>,
 }
 
 /// All segments of a server. Their files have no names: they are gone with the server, however it ends.
@@ -79,7 +92,8 @@ pub(super) struct Store {
     direct: bool,
     fsync: bool,
     made: AtomicU64,
-    free: Mutex<Vec<Segment>>,
+    forget: bool,
+    shelf: Mutex<Shelf>,
 }
 
 impl Store {
@@ -91,7 +105,8 @@ impl Store {
             direct: spec.direct,
             fsync: spec.fsync,
             made: AtomicU64::new(0),
-            free: Mutex::default(),
+            forget: spec.forget,
+            shelf: Mutex::default(),
         };
         store.try_out().map_err(|e| {
             let direct = if spec.direct { " with direct I/O" } else { "" };
@@ -114,13 +129,32 @@ impl Store {
 
     /// Makes `count` segments beforehand, for clients with records of `record_bytes`.
     pub fn prepare(&self, count: u32, record_bytes: u32, scratch: &mut Scratch) -> Result<(), NoSegment> {
-        let segments: Result<Vec<_>, _> = (0..count).map(|_| self.take(record_bytes, scratch)).collect();
-        segments?.into_iter().for_each(|segment| self.give_back(segment));
+        let segments: Result<Vec<_>, _> = (0..count).map(|_| self.any(record_bytes, scratch)).collect();
+        segments?.into_iter().for_each(|segment| self.give_back(0, segment));
         Ok(())
     }
 
+    /// The segment for the session `epoch`: that of the ended session `back`, or any when that is 0.
+    pub fn take(&self, epoch: u64, back: u64, record_bytes: u32, scratch: &mut Scratch) -> Result<Segment, NoSegment> {
+        let segment = if back == 0 { self.any(record_bytes, scratch) } else { self.back(back, record_bytes, scratch) }?;
+        self.shelf().held.insert(epoch);
+        Ok(segment)
+    }
+
+    /// The segment of a session that has ended, as it was left.
+    fn back(&self, epoch: u64, record_bytes: u32, scratch: &mut Scratch) -> Result<Segment, NoSegment> {
+        let mut shelf = self.shelf();
+        if shelf.held.contains(&epoch) {
+            return Err(NoSegment::Held);
+        }
+        let at = shelf.free.iter().position(|(of, segment)| *of == epoch && segment.record_bytes == record_bytes);
+        let (_, segment) = at.and_then(|at| shelf.free.remove(at)).ok_or(NoSegment::Gone)?;
+        drop(shelf);
+        if self.forget { self.format(segment.file, record_bytes, scratch) } else { Ok(segment) }
+    }
+
     /// A segment full of records of this size; those of the client before are left as they are.
-    pub fn take(&self, record_bytes: u32, scratch: &mut Scratch) -> Result<Segment, NoSegment> {
+    fn any(&self, record_bytes: u32, scratch: &mut Scratch) -> Result<Segment, NoSegment> {
         let unsuitable = self.direct && !(record_bytes as usize).is_multiple_of(PAGE);
         let records = self.segment_bytes / u64::from(record_bytes);
         if unsuitable || records > RECORDS_MAX {
@@ -145,13 +179,20 @@ impl Store {
     }
 
     fn take_free(&self, record_bytes: u32) -> Option<Segment> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let suits = free.iter().rposition(|segment| segment.record_bytes == record_bytes);
-        suits.map(|at| free.swap_remove(at)).or_else(|| free.pop())
+        let free = &mut self.shelf().free;
+        let suits = free.iter().position(|(_, segment)| segment.record_bytes == record_bytes);
+        suits.and_then(|at| free.remove(at)).or_else(|| free.pop_front()).map(|(_, segment)| segment)
     }
 
-    pub fn give_back(&self, segment: Segment) {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(segment);
+    /// The session `epoch` has ended.
+    pub fn give_back(&self, epoch: u64, segment: Segment) {
+        let mut shelf = self.shelf();
+        shelf.held.remove(&epoch);
+        shelf.free.push_back((epoch, segment));
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn nameless_file(&self) -> io::Result<File> {
@@ -220,7 +261,7 @@ mod tests {
     #[test]
     fn every_record_of_a_new_segment_is_whole() {
         let (store, mut scratch) = (store(|_| ()), Scratch::new());
-        let segment = store.take(512, &mut scratch).unwrap();
+        let segment = store.take(1, 0, 512, &mut scratch).unwrap();
         assert_eq!(segment.records, 4096);
         for index in [0, 1, 2047, 2048, 4095] {
             let record = scratch.bytes(512);
@@ -233,17 +274,17 @@ mod tests {
     #[test]
     fn segments_are_used_again_and_limited() {
         let (store, mut scratch) = (store(|_| ()), Scratch::new());
-        let (one, two) = (store.take(4096, &mut scratch).unwrap(), store.take(4096, &mut scratch).unwrap());
-        assert!(matches!(store.take(4096, &mut scratch), Err(NoSegment::Space)));
+        let (one, two) = (store.take(1, 0, 4096, &mut scratch).unwrap(), store.take(2, 0, 4096, &mut scratch).unwrap());
+        assert!(matches!(store.take(3, 0, 4096, &mut scratch), Err(NoSegment::Space)));
         let bytes = vec![7; 4096];
         one.write(3, &bytes).unwrap();
-        store.give_back(one);
-        let again = store.take(4096, &mut scratch).unwrap();
+        store.give_back(1, one);
+        let again = store.take(3, 0, 4096, &mut scratch).unwrap();
         let record = scratch.bytes(4096);
         again.read(3, record).unwrap();
         assert_eq!(record[..], bytes[..]);
-        store.give_back(two);
-        let other = store.take(8192, &mut scratch).unwrap();
+        store.give_back(2, two);
+        let other = store.take(4, 0, 8192, &mut scratch).unwrap();
         let record = scratch.bytes(8192);
         other.read(255, record).unwrap();
         assert!(read_stamp(record, 255).2);
@@ -251,11 +292,30 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_comes_back_to_who_names_the_session_that_had_it() {
+        let mut scratch = Scratch::new();
+        for forget in [false, true] {
+            let store = store(|spec| spec.forget = forget);
+            let (one, two) = (store.take(1, 0, 4096, &mut scratch), store.take(2, 0, 4096, &mut scratch));
+            one.as_ref().unwrap().write(3, &[7; 4096]).unwrap();
+            assert!(matches!(store.take(3, 1, 4096, &mut scratch), Err(NoSegment::Held)));
+            store.give_back(1, one.unwrap());
+            store.give_back(2, two.unwrap());
+            assert!(matches!(store.take(3, 9, 4096, &mut scratch), Err(NoSegment::Gone)));
+            assert!(matches!(store.take(3, 1, 8192, &mut scratch), Err(NoSegment::Gone)));
+            let again = store.take(3, 1, 4096, &mut scratch).unwrap();
+            again.read(3, scratch.bytes(4096)).unwrap();
+            assert_eq!(scratch.bytes(4096)[100] == 7, !forget);
+            assert!(matches!(store.take(4, 1, 4096, &mut scratch), Err(NoSegment::Gone)));
+        }
+    }
+
+    #[test]
     fn nothing_is_left_in_the_folder() {
         let folder = std::env::temp_dir().join(format!("bakeoff-segments-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
         let (store, mut scratch) = (store(|spec| spec.data = Some(folder.clone())), Scratch::new());
-        let _segment = store.take(4096, &mut scratch).unwrap();
+        let _segment = store.take(1, 0, 4096, &mut scratch).unwrap();
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
         std::fs::remove_dir(&folder).unwrap();
     }

@@ -1,6 +1,8 @@
 //! What a service thread does for a request.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use bakeoff_app_protocol::{
     Hello, Kind, REPLY_BYTES, ReadEntry, Reply, Status, VERSION, checksum, fill_record, is_record_size, pattern,
@@ -11,7 +13,7 @@ use super::connection::{Job, Session};
 use super::counts::{Tally, Used, bump};
 use super::pause::Pause;
 use super::segment::{NoSegment, Scratch, Segment, Store};
-use super::spec::{AppSpec, processors};
+use super::spec::{AppSpec, FalseTimes, processors};
 use crate::ServeError;
 use crate::clock::{now_ns, to_ns};
 
@@ -20,6 +22,10 @@ const SHORT_ROUNDS: u32 = 4096;
 const SHORT_BYTES: u32 = 256 * 1024;
 /// Records of segments that are made before it is known what clients want.
 const PREPARED_RECORD_BYTES: u32 = 4096;
+/// By how much times are told too long that are to be false.
+const FALSE_NS: u64 = 1_000_000_000;
+/// More results than this are not remembered.
+const REMEMBERED_MAX: usize = 1 << 20;
 
 /// All that requests are served with.
 pub(super) struct Service {
@@ -32,6 +38,11 @@ pub(super) struct Service {
     writes: AtomicU64,
     damage_every: Option<u64>,
     lose_every: Option<u64>,
+    answers: AtomicU64,
+    garbage_every: Option<u64>,
+    /// Results by seed and rounds, of a server that remembers them.
+    remembered: Option<Mutex<HashMap<(u64, u32), u64>>>,
+    false_times: Option<FalseTimes>,
     started_ns: u64,
     pub used: Used,
 }
@@ -71,6 +82,10 @@ impl Service {
             writes: AtomicU64::new(0),
             damage_every: spec.damage_every,
             lose_every: spec.lose_every,
+            answers: AtomicU64::new(0),
+            garbage_every: spec.garbage_every,
+            remembered: spec.remember.then(Mutex::default),
+            false_times: spec.false_times,
             started_ns: now_ns(),
             used: Used::of(&spec.data.clone().unwrap_or_else(std::env::temp_dir)),
         };
@@ -119,14 +134,18 @@ impl Service {
                 (status, 0)
             }
         };
-        let queue_ns = started_ns.saturating_sub(job.received_ns);
-        let service_ns = done_ns - started_ns;
+        let (queue_ns, service_ns) = (started_ns.saturating_sub(job.received_ns), done_ns - started_ns);
+        let (told_queue_ns, told_service_ns) = match self.false_times {
+            None => (queue_ns, service_ns),
+            Some(FalseTimes::Zero) => (0, 0),
+            Some(FalseTimes::Long) => (queue_ns, service_ns + FALSE_NS),
+        };
         Reply {
             kind: Some(job.request.kind),
             status,
             sequence: job.request.sequence,
-            queue_ns,
-            service_ns,
+            queue_ns: told_queue_ns,
+            service_ns: told_service_ns,
             server_ns: done_ns.saturating_sub(job.began_ns),
             value,
             figures: self.used.figures(),
@@ -162,7 +181,7 @@ impl Service {
     /// The session of a connection that has ended.
     pub fn release(&self, session: Session) {
         if let Some(segment) = session.segment {
-            self.store.give_back(segment);
+            self.store.give_back(session.epoch, segment);
         }
     }
 
@@ -174,41 +193,70 @@ impl Service {
         let session = job.session.as_deref().ok_or(Status::NoHello)?;
         match request.kind {
             Kind::Hello => Err(Status::NoHello),
-            Kind::Upload => Ok(u64::from(checksum(job.payload()))),
+            Kind::Upload => Ok(u64::from(checksum(job.payload())) ^ u64::from(self.is_garbage(tally))),
             Kind::Download => {
                 let bytes = self.pattern.get(..request.b as usize).ok_or(Status::TooLarge)?;
                 output.extend_from_slice(bytes);
+                if self.is_garbage(tally) {
+                    output[REPLY_BYTES..].reverse();
+                }
                 Ok(u64::from(request.b))
             }
             Kind::Processor if request.b == 0 || request.b > self.rounds_max => Err(Status::BadParameter),
-            Kind::Processor => Ok(process(request.a, request.b)),
+            Kind::Processor if self.is_garbage(tally) => Ok(!request.a),
+            Kind::Processor => Ok(self.computed(request.a, request.b, tally)),
             Kind::Read => self.read(job, session, output, hands, tally),
             Kind::Write => self.write(job, session, hands, tally),
         }
     }
 
+    /// Whether this answer is one of those that are to be wrong.
+    fn is_garbage(&self, tally: &Tally) -> bool {
+        let Some(every) = self.garbage_every else { return false };
+        let is_due = (self.answers.fetch_add(1, Relaxed) + 1).is_multiple_of(every);
+        bump(&tally.spoilt, u64::from(is_due));
+        is_due
+    }
+
+    /// The result of processor work, from memory where it was done before and is remembered.
+    fn computed(&self, seed: u64, rounds: u32, tally: &Tally) -> u64 {
+        let Some(results) = &self.remembered else { return process(seed, rounds) };
+        let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&result) = lock().get(&(seed, rounds)) {
+            bump(&tally.remembered, 1);
+            return result;
+        }
+        let result = process(seed, rounds);
+        let mut known = lock();
+        if known.len() < REMEMBERED_MAX {
+            known.insert((seed, rounds), result);
+        }
+        result
+    }
+
     fn hello(&self, job: &mut Job, output: &mut Vec<u8>, hands: &mut Hands) -> Result<u64, Status> {
-        let (version, record_bytes) = (job.request.b, job.request.c);
+        let (back, version, record_bytes) = (job.request.a, job.request.b, job.request.c);
         if job.session.is_some() {
             return Err(Status::NoHello);
         }
         if version != VERSION {
             return Err(Status::NotOurs);
         }
+        let epoch = self.epochs.fetch_add(1, Relaxed);
         let segment = if record_bytes == 0 {
             None
         } else if is_record_size(record_bytes) {
-            Some(self.store.take(record_bytes, &mut hands.scratch).map_err(|why| match why {
-                NoSegment::Size => Status::BadParameter,
+            Some(self.store.take(epoch, back, record_bytes, &mut hands.scratch).map_err(|why| match why {
+                NoSegment::Size | NoSegment::Gone => Status::BadParameter,
                 NoSegment::Space => Status::NoSpace,
                 NoSegment::Fault => Status::Storage,
+                NoSegment::Held => Status::Busy,
             })?)
         } else {
             return Err(Status::BadParameter);
         };
         let segment_bytes = if segment.is_some() { self.hello.segment_bytes } else { 0 };
         output.extend_from_slice(&Hello { segment_bytes, ..self.hello }.to_bytes());
-        let epoch = self.epochs.fetch_add(1, Relaxed);
         job.session = Some(Box::new(Session { epoch, record_bytes, segment }));
         Ok(epoch)
     }

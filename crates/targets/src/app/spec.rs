@@ -40,6 +40,21 @@ pub struct AppSpec {
     pub idle_timeout_s: f64,
     pub damage_every: Option<u64>,
     pub lose_every: Option<u64>,
+    pub garbage_every: Option<u64>,
+    pub forget: bool,
+    pub remember: bool,
+    pub false_times: Option<FalseTimes>,
+}
+
+/// What replies tell of queue and service times instead of the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum FalseTimes {
+    /// No time at all.
+    Zero,
+    /// A second more than it was.
+    Long,
 }
 
 impl Default for AppSpec {
@@ -66,6 +81,10 @@ impl Default for AppSpec {
             idle_timeout_s: 600.0,
             damage_every: None,
             lose_every: None,
+            garbage_every: None,
+            forget: false,
+            remember: false,
+            false_times: None,
         }
     }
 }
@@ -108,7 +127,12 @@ impl AppSpec {
         for (key, value) in [("queue", self.queue as u64), ("rounds_max", u64::from(self.rounds_max))] {
             at_least_one(key, Some(value))?;
         }
-        for (key, value) in [("damage_every", self.damage_every), ("lose_every", self.lose_every)] {
+        let every = [
+            ("damage_every", self.damage_every),
+            ("lose_every", self.lose_every),
+            ("garbage_every", self.garbage_every),
+        ];
+        for (key, value) in every {
             at_least_one(key, value)?;
         }
         within("service_s", self.service_s, 0.0, MOST_SECONDS)?;

@@ -1,19 +1,22 @@
 //! Clients of the application server: one request outstanding each, every reply checked.
 
+mod answers;
 mod plan;
+mod read_back;
 mod session;
 mod shadow;
 mod spec;
+mod tally;
 mod watch;
 
 use bakeoff_app_protocol::{Figures, Hello, known};
-use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, TrialSpec, Workload};
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TrialSpec, Workload};
 use plan::{AppPlan, STEPS};
 use serde_json::{Value, json};
 pub use session::AppSession;
-use session::Tally;
 pub use spec::{AppSpec, ClassSpec};
 use std::sync::Arc;
+use tally::Tally;
 
 #[cfg(test)]
 mod fuzz;
@@ -26,25 +29,36 @@ pub struct AppWorkload {
     plan: Arc<AppPlan>,
     endpoint: Endpoint,
     is_whole: bool,
+    /// Longest time for looking again at what was written, s.
+    look_again_s: f64,
 }
+
+/// Beside the length of the trial, which was enough for the writing.
+const LOOK_AGAIN_S: f64 = 15.0;
 
 impl AppWorkload {
     /// Reads the workload part of a trial's specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec: AppSpec = serde::Deserialize::deserialize(&trial.workload)?;
-        Ok(Self { is_whole: trial.is_whole(), ..Self::new(&spec)? })
+        let look_again_s = LOOK_AGAIN_S + trial.length_s;
+        let workload = Self::with(&spec, trial.secret, u64::from(trial.sessions()))?;
+        Ok(Self { is_whole: trial.is_whole(), look_again_s, ..workload })
     }
 
     /// Checks the specification and prepares what the sessions share.
     pub fn new(spec: &AppSpec) -> Result<Self, SpecError> {
-        let plan = Arc::new(AppPlan::new(spec)?);
+        Self::with(spec, 0, 1)
+    }
+
+    fn with(spec: &AppSpec, secret: u64, sessions: u64) -> Result<Self, SpecError> {
+        let plan = Arc::new(AppPlan::new(spec, secret, sessions)?);
         let endpoint = Endpoint {
             addresses: spec.addresses.clone(),
             unix: spec.unix.clone(),
             source_addresses: spec.source_addresses.clone(),
             ..Endpoint::default()
         };
-        Ok(Self { plan, endpoint, is_whole: true })
+        Ok(Self { plan, endpoint, is_whole: true, look_again_s: LOOK_AGAIN_S })
     }
 }
 
@@ -67,10 +81,17 @@ impl Workload for AppWorkload {
         vec![self.endpoint.clone()]
     }
 
+    /// What was written is read again, and answers are worked out again, when nothing is measured any more.
+    fn stages(&self) -> Stages {
+        Stages { drain_s: self.plan.looks_again.then_some(self.look_again_s), ..Stages::default() }
+    }
+
     fn session(&self, identity: Identity) -> AppSession {
-        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
-        let number = u64::from(identity.client) << 32 | u64::from(identity.thread);
-        AppSession::new(Arc::clone(&self.plan), rng, number)
+        let Identity { client, thread, seed } = identity;
+        let drawn_by = |seed: u64| Rng::for_thread(seed, client, thread);
+        // What a server is told of one stream says nothing of the other.
+        let [seeds, samples] = [0, 1].map(|stream| drawn_by(self.plan.secret ^ (stream << 63) ^ stream));
+        AppSession::new(Arc::clone(&self.plan), drawn_by(seed), seeds, samples)
     }
 
     /// What the server says of itself, and what the checks showed. One machine of several tells it as it was noted: what
@@ -78,7 +99,7 @@ impl Workload for AppWorkload {
     fn figures<'a>(&self, sessions: impl Iterator<Item = &'a AppSession>) -> Value {
         let mut total = Tally::default();
         sessions.for_each(|session| total.add(session.tally()));
-        if self.is_whole { told(&total) } else { total.json() }
+        if self.is_whole { told(&total, self.plan.secret) } else { total.json() }
     }
 
     fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
@@ -86,11 +107,11 @@ impl Workload for AppWorkload {
         for part in parts {
             total.add(&Tally::from_json(part).ok_or("a machine does not tell what it was told by the server")?);
         }
-        Ok(told(&total))
+        Ok(told(&total, self.plan.secret))
     }
 }
 
-fn told(total: &Tally) -> Value {
+fn told(total: &Tally, secret: u64) -> Value {
     let refusals = total.refusals.iter().map(|(name, &count)| (name.to_string(), json!(count)));
     json!({
         "server": total.server.map(|hello| server_json(&hello, total.used.used())),
@@ -98,6 +119,18 @@ fn told(total: &Tally) -> Value {
             "records": total.records_read, "damaged": total.damaged, "lost": total.lost,
             "wrong_results": total.wrong_results,
         },
+        "read_back": total.read_back.map(|found| json!({
+            "writes": found.writes, "records": found.records, "asked": found.asked, "read": found.read,
+            "damaged": found.damaged, "lost": found.lost,
+        })),
+        "worked_again": total.worked.map(|worked| json!({
+            "answers": worked.answers, "checked": worked.checked, "wrong": worked.wrong,
+        })),
+        "times": {
+            "told": total.times.told, "too_long": total.times.too_long, "too_short": total.times.too_short,
+        },
+        // Samples and seeds were drawn by it: told when the trial is over.
+        "secret": format!("{secret:016x}"),
         "refusals": refusals.collect::<serde_json::Map<_, _>>(),
     })
 }

@@ -1,16 +1,15 @@
 //! From the specification to what all sessions share.
 
+use super::answers;
 use super::spec::AppSpec;
 use crate::deck::Deck;
-use bakeoff_app_protocol::{Kind, PAYLOAD_BYTES_MAX, checksum, is_record_size, pattern, process};
+use bakeoff_app_protocol::{Kind, PAYLOAD_BYTES_MAX, checksum, is_record_size, pattern};
 use bakeoff_engine::SpecError;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Steps of every operation, in this order; each operation has its own after them.
 pub(crate) const STEPS: [&str; 3] = ["network", "queue", "service"];
 
-/// Rounds that are worked out beforehand, so that every result can be checked: a tenth of a second at most.
-const ROUNDS_BEFOREHAND: u32 = 50_000_000;
-const RESULTS_MAX: u32 = 64;
 const RECORDS_OF_ONE_REQUEST_MAX: u32 = 65_536;
 
 /// What all sessions of a trial share.
@@ -25,8 +24,17 @@ pub(crate) struct AppPlan {
     pub upload_checksum: u64,
     pub download_bytes: u32,
     pub rounds: u32,
-    /// What the server must compute from the seeds 0, 1, 2 …
-    pub results: Vec<u64>,
+    /// Different seeds of processor work; 0: a fresh one each time.
+    pub seeds: u32,
+    /// Answers to processor work that are worked out again, of all sessions together.
+    pub answers: u64,
+    /// Whether anything is looked at again after the trial.
+    pub looks_again: bool,
+    /// See [`bakeoff_engine::TrialSpec::secret`].
+    pub secret: u64,
+    /// Sessions of all machines.
+    pub sessions: u64,
+    pub left: Left,
     /// 0 when nothing is read or written: then no segment is asked for.
     pub record_bytes: u32,
     pub read_records: u32,
@@ -34,15 +42,37 @@ pub(crate) struct AppPlan {
     pub working_set: f64,
 }
 
+/// What all sessions of this machine have to look at again when the measured part is over.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    records: AtomicU64,
+    answers: AtomicU64,
+}
+
+impl Left {
+    /// A session leaves the measured part.
+    pub fn add(&self, records: u64, answers: u64) {
+        self.records.fetch_add(records, Relaxed);
+        self.answers.fetch_add(answers, Relaxed);
+    }
+
+    pub fn records(&self) -> u64 {
+        self.records.load(Relaxed)
+    }
+
+    pub fn answers(&self) -> u64 {
+        self.answers.load(Relaxed)
+    }
+}
+
 impl AppPlan {
     /// Checks the specification and prepares what the sessions share.
-    pub fn new(spec: &AppSpec) -> Result<Self, SpecError> {
+    pub fn new(spec: &AppSpec, secret: u64, sessions: u64) -> Result<Self, SpecError> {
         check(spec)?;
         let kinds = spec.classes.iter().map(|class| kind_of(&class.name)).collect::<Result<Vec<_>, _>>()?;
         let deck = Deck::new(spec.classes.iter().map(|class| class.weight))?;
         let asked = |kind: Kind| kinds.contains(&kind);
         let stores = asked(Kind::Read) || asked(Kind::Write);
-        let results = if asked(Kind::Processor) { (ROUNDS_BEFOREHAND / spec.rounds).clamp(1, RESULTS_MAX) } else { 0 };
         let pattern = pattern(spec.upload_bytes.max(spec.download_bytes) as usize);
         Ok(Self {
             upload_checksum: u64::from(checksum(&pattern[..spec.upload_bytes as usize])),
@@ -51,7 +81,12 @@ impl AppPlan {
             upload_bytes: spec.upload_bytes,
             download_bytes: spec.download_bytes,
             rounds: spec.rounds,
-            results: (0..u64::from(results)).map(|seed| process(seed, spec.rounds)).collect(),
+            seeds: spec.seeds,
+            answers: answers::sample(spec.rounds),
+            looks_again: spec.look_again && (asked(Kind::Write) || asked(Kind::Processor)),
+            secret,
+            sessions,
+            left: Left::default(),
             record_bytes: if stores { spec.record_bytes } else { 0 },
             read_records: spec.read_records,
             write_records: spec.write_records,

@@ -1,84 +1,30 @@
 //! One thread of a simulated client of the application server.
 
+use super::answers::Answers;
 use super::plan::{AppPlan, STEPS};
+use super::read_back::ReadBack;
 use super::shadow::{Shadow, Verdict};
-use super::watch::Watch;
+use super::tally::{Tally, Worked};
 use crate::deck::Deck;
 use bakeoff_app_protocol::{
     Figures, HELLO_REPLY_BYTES, Hello, Kind, READ_ENTRY_BYTES, RECORDS_MAX, REPLY_BYTES, REQUEST_BYTES, ReadEntry,
-    Reply, Request, Status, VERSION, record_at,
+    Reply, Request, Status, VERSION, record_at, seed_of,
 };
 use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, Stage, Stamps, Timeline};
-use serde_json::{Value, json};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a session has learnt beside what the engine records.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub server: Option<Hello>,
-    /// What the server had used, told inside the window.
-    pub used: Watch,
-    pub records_read: u64,
-    pub damaged: u64,
-    pub lost: u64,
-    pub wrong_results: u64,
-    pub refusals: BTreeMap<Cow<'static, str>, u64>,
-}
-
-impl Tally {
-    /// As one machine of several tells it.
-    pub fn json(&self) -> Value {
-        json!({
-            "hello": self.server.map(|hello| hello.to_bytes().to_vec()),
-            "used": self.used.looks(),
-            "counts": [self.records_read, self.damaged, self.lost, self.wrong_results],
-            "refusals": self.refusals,
-        })
-    }
-
-    /// Reads what [`Tally::json`] tells; `None` for anything else.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        let read = |name: &str| value.get(name).cloned();
-        let hello: Option<Vec<u8>> = serde_json::from_value(read("hello")?).ok()?;
-        let [records_read, damaged, lost, wrong_results] = serde_json::from_value(read("counts")?).ok()?;
-        Some(Self {
-            server: hello.map(|bytes| Hello::from_bytes(&bytes).ok_or(())).transpose().ok()?,
-            used: Watch::of(serde_json::from_value(read("used")?).ok()?),
-            records_read,
-            damaged,
-            lost,
-            wrong_results,
-            refusals: serde_json::from_value(read("refusals")?).ok()?,
-        })
-    }
-
-    /// Adds another session's.
-    pub fn add(&mut self, other: &Self) {
-        if let Some(server) = other.server {
-            // One that asked for a segment knows its size.
-            if self.server.is_none_or(|known| known.segment_bytes == 0) {
-                self.server = Some(server);
-            }
-        }
-        self.used.add(&other.used);
-        self.records_read += other.records_read;
-        self.damaged += other.damaged;
-        self.lost += other.lost;
-        self.wrong_results += other.wrong_results;
-        for (name, count) in &other.refusals {
-            *self.refusals.entry(name.clone()).or_default() += count;
-        }
-    }
-}
+/// No processor does so many rounds of work in a nanosecond: each waits for the one before, for ten cycles at least.
+const ROUNDS_PER_NS: u64 = 4;
 
 /// The state machine of one connection, request after request.
 #[derive(Debug)]
 pub struct AppSession {
     plan: Arc<AppPlan>,
     rng: Rng,
-    number: u64,
+    /// The trial's secret makes the seeds of processor work, and chooses what is looked at again.
+    seeds: Rng,
+    samples: Rng,
+    stage: Stage,
     deck: Deck,
     operation: u16,
     /// The request that is out; a hello comes before the operation's own on a new connection.
@@ -97,6 +43,8 @@ pub struct AppSession {
     bytes_in: u64,
     bytes_out: u64,
     shadow: Shadow,
+    answers: Answers,
+    read_back: ReadBack,
     span: u32,
     steps: [(u16, u64); 2 * STEPS.len()],
     /// Of the last reply.
@@ -106,16 +54,19 @@ pub struct AppSession {
 }
 
 impl AppSession {
-    pub(crate) fn new(plan: Arc<AppPlan>, rng: Rng, number: u64) -> Self {
+    pub(crate) fn new(plan: Arc<AppPlan>, rng: Rng, seeds: Rng, samples: Rng) -> Self {
         let mut out = vec![0; REQUEST_BYTES];
         if plan.kinds.contains(&Kind::Upload) {
             out.extend_from_slice(&plan.pattern[..plan.upload_bytes as usize]);
         }
         Self {
             deck: plan.deck.clone(),
+            answers: Answers::new(plan.answers, plan.sessions),
             plan,
             rng,
-            number,
+            seeds,
+            samples,
+            stage: Stage::Measure,
             operation: 0,
             request: Request { kind: Kind::Hello, sequence: 0, a: 0, b: 0, c: 0, payload_bytes: 0 },
             waiting: false,
@@ -131,6 +82,7 @@ impl AppSession {
             bytes_in: 0,
             bytes_out: 0,
             shadow: Shadow::default(),
+            read_back: ReadBack::default(),
             span: 0,
             steps: [(0, 0); 2 * STEPS.len()],
             figures: Figures::default(),
@@ -165,8 +117,8 @@ impl AppSession {
             Kind::Upload | Kind::Hello => self.ask(kind, 0, 0, 0),
             Kind::Download => self.ask(kind, 0, self.plan.download_bytes, 0),
             Kind::Processor => {
-                let seed = self.rng.below(self.plan.results.len() as u64);
-                self.ask(kind, seed, self.plan.rounds, 0);
+                let (few, random) = (u64::from(self.plan.seeds), self.seeds.next_u64());
+                self.ask(kind, if few == 0 { random } else { random % few }, self.plan.rounds, 0);
             }
             Kind::Read => {
                 let seed = self.rng.next_u64();
@@ -174,6 +126,9 @@ impl AppSession {
             }
             Kind::Write => {
                 let seed = self.rng.next_u64();
+                for nth in 0..self.plan.write_records {
+                    self.shadow.asked(record_at(seed, nth, self.shadow.records()));
+                }
                 self.ask(kind, seed, self.plan.write_records, self.span);
             }
         }
@@ -248,6 +203,9 @@ impl AppSession {
 
     #[inline]
     fn complete(&mut self, reply: &Reply, actions: &mut Actions) -> Progress {
+        if self.stage == Stage::Drain {
+            return self.complete_again(reply, actions);
+        }
         if reply.status != Status::Ok {
             *self.tally.refusals.entry(reply.status.name().into()).or_default() += 1;
             return match (self.request.kind, reply.status) {
@@ -281,7 +239,8 @@ impl AppSession {
             }
             let span = ((records as f64 * self.plan.working_set).ceil() as u64).clamp(1, records);
             self.span = span as u32;
-            self.shadow.reset(reply.value, span, self.plan.record_bytes);
+            let fresh = Shadow::new(reply.value, span, self.plan.record_bytes);
+            self.read_back.leave(std::mem::replace(&mut self.shadow, fresh));
         }
         self.ask_for_operation();
         actions.send = true;
@@ -296,7 +255,10 @@ impl AppSession {
             Kind::Hello => true,
             Kind::Upload => self.counted(reply.value == self.plan.upload_checksum),
             Kind::Download => self.counted(!self.payload_bad),
-            Kind::Processor => self.counted(self.plan.results.get(request.a as usize) == Some(&reply.value)),
+            Kind::Processor => {
+                self.answers.take((request.a, reply.value), &mut self.samples);
+                true
+            }
             Kind::Write => {
                 for nth in 0..request.b {
                     let index = record_at(request.a, nth, self.shadow.records());
@@ -318,10 +280,11 @@ impl AppSession {
         for (nth, bytes) in (0_u32..).zip(self.payload.chunks_exact(READ_ENTRY_BYTES)) {
             let index = record_at(seed, nth, self.shadow.records());
             self.tally.records_read += 1;
-            match self.shadow.judge(index, &ReadEntry::from_bytes(bytes)) {
+            let (verdict, is_new) = self.shadow.judge(index, &ReadEntry::from_bytes(bytes));
+            match verdict {
                 Verdict::Good => continue,
-                Verdict::Damaged => self.tally.damaged += 1,
-                Verdict::Lost => self.tally.lost += 1,
+                Verdict::Damaged => self.tally.damaged += u64::from(is_new),
+                Verdict::Lost => self.tally.lost += u64::from(is_new),
             }
             right = false;
         }
@@ -338,6 +301,71 @@ impl AppSession {
         self.steps[STEPS.len()].0 = own;
     }
 
+    /// After the trial: asks for the next record that is to be read again, on a connection to the segment that it is in.
+    fn look_again(&mut self, actions: &mut Actions) {
+        self.operation = 0;
+        let Some((epoch, records, index)) = self.read_back.next() else {
+            actions.stop = true;
+            return;
+        };
+        if self.connected {
+            let seed = seed_of(index, records, self.samples.next_u64());
+            self.ask(Kind::Read, seed, 1, records as u32);
+        } else {
+            actions.connect = Some(0);
+            self.ask(Kind::Hello, epoch, VERSION, self.plan.record_bytes);
+        }
+        actions.send = true;
+    }
+
+    /// The reply to what [`AppSession::look_again`] asked for.
+    fn complete_again(&mut self, reply: &Reply, actions: &mut Actions) -> Progress {
+        match (self.request.kind, reply.status) {
+            (Kind::Hello, Status::Ok) => {
+                self.look_again(actions);
+                Progress::Pending
+            }
+            (Kind::Hello, status) => {
+                // One that is busy may not have seen yet that the session before has ended.
+                if status != Status::Busy {
+                    self.read_back.gone();
+                }
+                self.broken(ErrorClass::Refused, actions)
+            }
+            (_, Status::Ok) => {
+                if !self.read_back.took(&ReadEntry::from_bytes(&self.payload)) {
+                    actions.close = true;
+                    self.connected = false;
+                }
+                Progress::Done(self.outcome(None))
+            }
+            _ => self.broken(ErrorClass::Refused, actions),
+        }
+    }
+
+    /// Works out again a random sample of the answers to processor work.
+    fn work_out(&mut self) -> Worked {
+        let (answers, total) = (self.answers.count, self.plan.left.answers());
+        let share =
+            if total == 0 { 0 } else { (u128::from(self.plan.answers) * u128::from(answers)).div_ceil(total.into()) };
+        let (checked, wrong) = self.answers.work_out(share as u64, self.plan.rounds, &mut self.samples);
+        Worked { answers, checked, wrong }
+    }
+
+    /// Whether a reply's queue and service times can be those of a transaction that took so long.
+    #[inline]
+    fn can_be(&mut self, elapsed_ns: u64) -> bool {
+        let told_ns = self.steps[1].1.saturating_add(self.steps[2].1);
+        let times = &mut self.tally.times;
+        times.told += 1;
+        // Clocks of two machines go alike to far less than a hundredth.
+        let too_long = told_ns > elapsed_ns + elapsed_ns / 100;
+        let too_short = self.request.kind == Kind::Processor && told_ns < u64::from(self.request.b) / ROUNDS_PER_NS;
+        times.too_long += u64::from(too_long);
+        times.too_short += u64::from(too_short);
+        !too_long && !too_short
+    }
+
     fn closed(&mut self, actions: &mut Actions) -> Progress {
         if !self.waiting {
             actions.close = true;
@@ -352,6 +380,10 @@ impl AppSession {
 impl Session for AppSession {
     #[inline]
     fn begin(&mut self, actions: &mut Actions) {
+        if self.stage == Stage::Drain {
+            self.look_again(actions);
+            return;
+        }
         self.operation = self.deck.deal(&mut self.rng);
         self.bytes_in = 0;
         self.bytes_out = 0;
@@ -360,7 +392,7 @@ impl Session for AppSession {
             self.ask_for_operation();
         } else {
             actions.connect = Some(0);
-            self.ask(Kind::Hello, self.number, VERSION, self.plan.record_bytes);
+            self.ask(Kind::Hello, 0, VERSION, self.plan.record_bytes);
         }
         actions.send = true;
     }
@@ -386,7 +418,7 @@ impl Session for AppSession {
     /// Network time is what the server does not account for.
     #[inline]
     fn steps(&mut self, elapsed_ns: u64) -> &[(u16, u64)] {
-        if self.greeted {
+        if self.greeted || self.stage == Stage::Drain || !self.can_be(elapsed_ns) {
             return &[];
         }
         let network_ns = elapsed_ns.saturating_sub(self.steps[1].1 + self.steps[2].1);
@@ -403,12 +435,34 @@ impl Session for AppSession {
 
     #[inline]
     fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
-        if outcome.error.is_none() && self.timeline.in_window(stamps.end_ns) {
+        if self.stage == Stage::Drain {
+            self.read_back.heard(outcome.error.is_none(), stamps.end_ns);
+        } else if outcome.error.is_none() && self.timeline.in_window(stamps.end_ns) {
             self.tally.used.take(self.figures);
         }
     }
 
-    fn enter(&mut self, _stage: Stage, timeline: &Timeline) {
-        self.timeline = *timeline;
+    fn enter(&mut self, stage: Stage, timeline: &Timeline) {
+        self.stage = stage;
+        if stage == Stage::Drain {
+            if self.plan.kinds.contains(&Kind::Processor) {
+                self.tally.worked = Some(self.work_out());
+            }
+            self.read_back.choose(self.plan.left.records(), timeline.start_ns, &mut self.samples);
+        } else {
+            self.timeline = *timeline;
+        }
+    }
+
+    /// Connections do not outlive a stage.
+    fn leave(&mut self, stage: Stage) {
+        self.connected = false;
+        self.waiting = false;
+        if stage == Stage::Measure {
+            self.read_back.leave(std::mem::take(&mut self.shadow));
+            self.plan.left.add(self.read_back.records(), self.answers.count);
+        } else if self.plan.kinds.contains(&Kind::Write) {
+            self.tally.read_back = Some(self.read_back.found);
+        }
     }
 }

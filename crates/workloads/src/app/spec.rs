@@ -44,6 +44,16 @@ pub struct AppSpec {
     /// Share of the segment that is read and written, more than 0 and at most 1.
     #[serde(default = "whole")]
     pub working_set: f64,
+    /// Processor work is asked for with so many different seeds; 0: with a fresh one each time.
+    #[serde(default)]
+    pub seeds: u32,
+    /// Whether what was written is read again after the trial, and a sample of answers worked out again.
+    #[serde(default = "yes")]
+    pub look_again: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn whole() -> f64 {

@@ -1,5 +1,7 @@
 //! The app session against scripted replies: no socket.
 
+use super::read_back::Found;
+use super::tally::{Times, Worked};
 use super::{AppSession, AppSpec, AppWorkload, ClassSpec};
 use bakeoff_app_protocol::{
     Figures, Hello, Kind, REQUEST_BYTES, ReadEntry, Reply, Request, Status, checksum, fill_record, pattern, process,
@@ -8,6 +10,8 @@ use bakeoff_app_protocol::{
 use bakeoff_engine::{
     Actions, ErrorClass, Event, Identity, Outcome, Progress, Session, Stage, Stamps, Timeline, Workload,
 };
+
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const RECORDS: u64 = 2048;
 pub(super) const EPOCH: u64 = 9;
@@ -26,6 +30,8 @@ pub(super) fn spec(kinds: &[&str]) -> AppSpec {
         read_records: 2,
         write_records: 1,
         working_set: 1.0,
+        seeds: 0,
+        look_again: true,
     }
 }
 
@@ -142,7 +148,9 @@ fn times_are_split_into_network_queue_and_service() {
     let own = 3 + 3 * outcome.unwrap().operation;
     let split = [(0, 700), (1, 100), (2, 200), (own, 700), (own + 1, 100), (own + 2, 200)];
     assert_eq!(session.steps(1_000), split);
-    assert_eq!(session.steps(250)[0], (0, 0), "clocks that disagree give no negative time");
+    assert_eq!(session.tally().times, Times { told: 1, too_long: 0, too_short: 0 });
+    assert!(session.steps(250).is_empty(), "300 ns of queue and service in 250 ns are not believed");
+    assert_eq!(session.tally().times, Times { told: 2, too_long: 1, too_short: 0 });
     let names = AppWorkload::new(&spec(&["upload", "download"])).unwrap().steps();
     assert_eq!(names[..4], ["network", "queue", "service", "upload/network"]);
     assert_eq!(names.len(), 9);
@@ -150,7 +158,7 @@ fn times_are_split_into_network_queue_and_service() {
 
 #[test]
 fn a_wrong_result_is_wrong_content_and_the_connection_stays() {
-    for kind in ["upload", "processor", "write"] {
+    for kind in ["upload", "write"] {
         let mut session = session(&[kind]);
         let (outcome, actions) = operate(&mut session, 0, |reply| reply[40] ^= 1);
         assert_eq!(outcome.unwrap().error, Some(ErrorClass::WrongContent), "{kind}");
@@ -214,7 +222,7 @@ fn a_connection_that_ends_is_told_apart_by_when() {
     session.begin(&mut actions);
     assert_eq!(actions.connect, Some(0), "a new connection, with a hello first");
     let first = Request::parse(session.outgoing(), 0).unwrap().unwrap();
-    assert_eq!((first.kind, first.a), (Kind::Hello, 3 << 32 | 1));
+    assert_eq!((first.kind, first.a), (Kind::Hello, 0), "any segment");
 }
 
 #[test]
@@ -241,6 +249,165 @@ fn the_servers_own_figures_are_those_of_the_window() {
     // 8 are in the window, and what the first of these tells may have been looked at before it.
     assert_eq!(figures["server"]["watched_s"], 3e-9);
     assert_eq!((&figures["server"]["cpu_s"], &figures["server"]["cpu_share"]), (&6e-9.into(), &1.0.into()));
+}
+
+/// Lets the session leave the measured part, and answers all that it asks for afterwards as `server` does: how often it
+/// connected, and the records that it read.
+fn look_again(session: &mut AppSession, mut server: impl FnMut(&Request) -> Vec<u8>) -> (u32, Vec<u64>) {
+    session.leave(Stage::Measure);
+    session.enter(Stage::Drain, &Timeline::new(0, 0, 1_000, 0));
+    let (mut connected, mut records) = (0, Vec::new());
+    loop {
+        let mut actions = Actions::NONE;
+        session.begin(&mut actions);
+        if actions.stop {
+            session.leave(Stage::Drain);
+            return (connected, records);
+        }
+        if actions.connect.is_some() {
+            connected += 1;
+            session.advance(Event::Connected, &mut actions);
+        }
+        loop {
+            let request = Request::parse(session.outgoing(), 0).unwrap().unwrap();
+            if request.kind == Kind::Read {
+                assert_eq!(request.b, 1);
+                records.push(record_at(request.a, 0, u64::from(request.c)));
+            }
+            let progress = session.advance(Event::Received(&server(&request)), &mut actions);
+            if let Progress::Done(outcome) = progress {
+                session.finished(&outcome, &Stamps { end_ns: 1, ..Stamps::default() });
+                break;
+            }
+        }
+    }
+}
+
+/// The reply to a read of one record with this stamp, and to a hello that asks for a segment back.
+fn kept(request: &Request, epoch: u64, sequence: u64) -> Vec<u8> {
+    if request.kind == Kind::Hello {
+        assert_eq!(request.a, EPOCH, "the segment of the session that wrote");
+        return frame(request, Status::Ok, EPOCH + 1, &hello().to_bytes());
+    }
+    let index = record_at(request.a, 0, RECORDS);
+    let mut record = vec![0; 512];
+    fill_record(&mut record, index, epoch, sequence);
+    frame(request, Status::Ok, 1, &ReadEntry { epoch, sequence, checksum: checksum(&record) }.to_bytes())
+}
+
+/// A session that has written `writes` records, with the sequence number of each record's last write.
+fn writer(writes: u32) -> (AppSession, BTreeMap<u64, u64>) {
+    let (mut session, mut written) = (session(&["write"]), BTreeMap::new());
+    for _ in 0..writes {
+        operate(&mut session, 0, |_| ());
+        let request = Request::parse(session.outgoing(), 0).unwrap().unwrap();
+        written.insert(record_at(request.a, 0, RECORDS), request.sequence);
+    }
+    (session, written)
+}
+
+#[test]
+fn all_that_was_written_is_read_again_from_the_segment_that_it_is_in() {
+    let (mut session, written) = writer(200);
+    let (connected, mut records) = look_again(&mut session, |request| {
+        kept(request, EPOCH, *written.get(&record_at(request.a, 0, RECORDS)).unwrap_or(&0))
+    });
+    records.sort_unstable();
+    assert_eq!((connected, records), (1, written.keys().copied().collect()));
+    let all = written.len() as u64;
+    let found = Found { writes: 200, records: all, asked: all, read: all, damaged: 0, lost: 0 };
+    assert_eq!(session.tally().read_back, Some(found));
+    assert_eq!((session.tally().times, session.tally().lost), (Times::default(), 0), "nothing of it is measured");
+}
+
+#[test]
+fn one_lost_write_is_found_and_one_damaged() {
+    let (mut session, written) = writer(200);
+    let (lost, damaged) = (*written.keys().next().unwrap(), *written.keys().last().unwrap());
+    look_again(&mut session, |request| {
+        let index = record_at(request.a, 0, RECORDS);
+        let mut reply =
+            if index == lost { kept(request, 0, 0) } else { kept(request, EPOCH, *written.get(&index).unwrap_or(&0)) };
+        if request.kind == Kind::Read && index == damaged {
+            reply[80 + 16] ^= 1;
+        }
+        reply
+    });
+    let found = session.tally().read_back.unwrap();
+    assert_eq!((found.lost, found.damaged, found.read), (1, 1, found.asked));
+}
+
+#[test]
+fn a_server_that_does_not_give_the_data_back_leaves_them_unread() {
+    let (mut session, written) = writer(20);
+    let mut hellos = 0;
+    let (connected, records) = look_again(&mut session, |request| {
+        hellos += 1;
+        // At first the session before has not ended for it, then it knows nothing of it.
+        frame(request, if hellos < 5 { Status::Busy } else { Status::BadParameter }, 0, &[])
+    });
+    assert_eq!((connected, records.len()), (5, 0));
+    let found = session.tally().read_back.unwrap();
+    assert_eq!((found.asked, found.read), (written.len() as u64, 0));
+}
+
+#[test]
+fn a_write_without_a_reply_is_not_held_against_the_server() {
+    let (mut session, written) = writer(5);
+    session.begin(&mut Actions::NONE.clone());
+    session.fail(ErrorClass::ReplyTimeout);
+    operate(&mut session, 0, |_| ());
+    look_again(&mut session, |request| {
+        kept(request, EPOCH, *written.get(&record_at(request.a, 0, RECORDS)).unwrap_or(&0))
+    });
+    let found = session.tally().read_back.unwrap();
+    // Both sessions have the same epoch here; of the second one its only record is taken for lost.
+    assert_eq!((found.writes, found.lost), (6, 1));
+    assert!(found.records <= 6);
+}
+
+#[test]
+fn seeds_of_processor_work_are_fresh_and_of_the_trials_secret() {
+    let seeds = |secret: u64| {
+        let workload = AppWorkload::with(&spec(&["processor"]), secret, 1).unwrap();
+        let mut session = workload.session(Identity { client: 3, thread: 1, seed: 1 });
+        (0..500)
+            .map(|_| {
+                operate(&mut session, 0, |_| ());
+                Request::parse(session.outgoing(), 0).unwrap().unwrap().a
+            })
+            .collect::<BTreeSet<_>>()
+    };
+    let (one, other) = (seeds(1), seeds(2));
+    assert_eq!((one.len(), other.len(), one.intersection(&other).count()), (500, 500, 0));
+}
+
+#[test]
+fn wrong_results_of_processor_work_are_found_when_the_trial_is_over() {
+    let mut session = session(&["processor"]);
+    for number in 0..300 {
+        let (outcome, _) = operate(&mut session, 0, |reply| reply[40] ^= u8::from(number == 150));
+        assert_eq!(outcome.unwrap().error, None);
+    }
+    assert_eq!(look_again(&mut session, |_| unreachable!()), (0, Vec::new()));
+    assert_eq!(session.tally().worked, Some(Worked { answers: 300, checked: 302, wrong: 1 }));
+}
+
+#[test]
+fn times_that_cannot_be_are_counted_and_not_believed() {
+    let mut session = session(&["processor"]);
+    operate(&mut session, 0, |_| ());
+    for (told_ns, elapsed_ns, believed) in
+        [(200, 400, true), (200, 250, false), (0, 400, false), (u64::MAX, 400, false)]
+    {
+        operate(&mut session, 0, |reply| {
+            reply[16..24].copy_from_slice(&if told_ns == 0 { 0 } else { 100_u64 }.to_le_bytes());
+            reply[24..32].copy_from_slice(&told_ns.to_le_bytes());
+        });
+        assert_eq!(!session.steps(elapsed_ns).is_empty(), believed, "{told_ns} in {elapsed_ns}");
+    }
+    // 50 rounds take 12 ns at the very least.
+    assert_eq!(session.tally().times, Times { told: 4, too_long: 2, too_short: 1 });
 }
 
 #[test]

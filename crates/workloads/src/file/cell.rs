@@ -1,5 +1,6 @@
 //! What the cells of all suites have in common in results.
 
+use bakeoff_engine::Stint;
 use serde_json::Value;
 
 /// `512`, `4K`, `16M`: short names of sizes.
@@ -9,6 +10,11 @@ pub(super) fn size_name(bytes: u64) -> String {
         b if b % 1024 == 0 => format!("{}K", b >> 10),
         b => b.to_string(),
     }
+}
+
+/// The share of a cell that each session's thread lacked, see [`Stint::waited_ns`]; three digits are enough.
+pub(super) fn waited_shares(stints: impl Iterator<Item = Stint>) -> Vec<f64> {
+    stints.map(|stint| (stint.waited_share() * 1e3).round() / 1e3).collect()
 }
 
 /// Copies the percentiles of single operations, ns, from the result's operations into the cells that were done.

@@ -18,6 +18,9 @@ pub struct Disk {
     /// Flips one bit of every n-th read.
     pub damage_every: u64,
     pub reads: u64,
+    /// Acknowledges every n-th write and forgets it.
+    pub lose_every: u64,
+    pub writes: u64,
     /// The share is gone after so many reads; 0: it stays.
     pub vanish_after: u64,
 }
@@ -87,8 +90,13 @@ impl Disk {
 
     fn write(&mut self, file: u16, offset: u64, length: u32, buffer: &[u8]) -> i64 {
         self.note(file, true, offset, length);
+        self.writes += 1;
+        let lost = self.lose_every > 0 && self.writes.is_multiple_of(self.lose_every);
         let Some(bytes) = self.of(file) else { return BAD };
         let end = offset as usize + length as usize;
+        if lost && bytes.len() >= end {
+            return i64::from(length);
+        }
         if bytes.len() < end {
             bytes.resize(end, 0);
         }
@@ -196,6 +204,24 @@ pub struct Played {
     pub untimed: u64,
     pub most_in_flight: usize,
     pub fault: Option<String>,
+}
+
+/// What a session of one slot does once the measured part is over; its fault, if it has found one.
+pub fn play_after(session: &mut impl FileSession, disk: &mut Disk) -> Option<String> {
+    let (mut now_ns, mut buffer) = (1 << 40, vec![0_u8; 1 << 20]);
+    loop {
+        let context = FileContext { now_ns, ..FileContext::default() };
+        let (call, check) = match session.after(0, &context)? {
+            FileStep::Call { call, check, .. } => (call, check),
+            FileStep::Abort => return Some(session.fault()),
+            step => panic!("{step:?} when all is over"),
+        };
+        let value = disk.execute(&call, session, &mut buffer);
+        let damaged = check && value > 0 && !session.check(0, &buffer[..value as usize]);
+        now_ns += 1_000;
+        let result = FileResult { value, start_ns: now_ns - 1_000, end_ns: now_ns, damaged };
+        assert_eq!(session.done(0, &result), FileProgress::Untimed);
+    }
 }
 
 /// Runs a session with `depth` slots; a call lasts `call_ns`. Ends after `most` counted operations, too.

@@ -1,7 +1,9 @@
 //! An executor for tests: several sessions with one slot each, their barriers, and a clock for all.
 
 use super::simulated::{Counted, Disk};
-use bakeoff_engine::{FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Nanos, Observation};
+use bakeoff_engine::{
+    FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Nanos, Observation, Stint,
+};
 use std::collections::BTreeMap;
 
 /// How fast a client is.
@@ -25,6 +27,8 @@ struct Client<'a, S> {
     session: &'a mut S,
     pace: Pace,
     state: State,
+    /// When the last barrier opened, and when it went on.
+    released: Option<(Nanos, Nanos)>,
     handles: BTreeMap<u16, String>,
     positions: BTreeMap<u16, u64>,
     counted: Vec<Counted>,
@@ -40,6 +44,7 @@ pub fn play_together<S: FileSession>(
         session,
         pace,
         state: State::Ready(1_000),
+        released: None,
         handles: BTreeMap::new(),
         positions: BTreeMap::new(),
         counted: Vec::new(),
@@ -71,7 +76,9 @@ fn open_barrier<S>(clients: &mut [Client<'_, S>]) -> bool {
     let Some(last_ns) = clients.iter().filter_map(waiting).max() else { return false };
     for client in clients {
         if client.state != State::Over {
-            client.state = State::Ready(last_ns + client.pace.wake_ns);
+            let wake_ns = last_ns + client.pace.wake_ns;
+            client.released = Some((last_ns, wake_ns));
+            client.state = State::Ready(wake_ns);
         }
     }
     true
@@ -104,7 +111,12 @@ fn step<S: FileSession>(
             }
             client.state = State::Ready(result.end_ns);
         }
-        FileStep::Barrier | FileStep::Meeting => client.state = State::Waiting(now_ns),
+        FileStep::Barrier | FileStep::Meeting => {
+            if let Some((opened_ns, woke_ns)) = client.released.take() {
+                client.session.came(Stint { length_ns: now_ns - opened_ns, waited_ns: woke_ns - opened_ns });
+            }
+            client.state = State::Waiting(now_ns);
+        }
         FileStep::Focus(_) => {}
         FileStep::Pause(pause_ns) => client.state = State::Ready(now_ns + pause_ns),
         FileStep::Idle | FileStep::Finished => client.state = State::Over,

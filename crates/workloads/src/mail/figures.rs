@@ -29,6 +29,7 @@ pub(super) fn merged(plan: &Plan, parts: &[&Value]) -> Result<Value, String> {
     let all = plan.mailboxes.len() as u32;
     let boxes = whole.sent.iter().map(|copy| copy.mailbox).chain(whole.seen.iter().map(|copy| copy.mailbox));
     let told = whole.sums.foreign.keys().chain(whole.sums.unlooked.keys()).copied();
+    let told = told.chain(whole.sums.messages.mailboxes()).chain(whole.sums.mailbox_visits.mailboxes());
     let senders = whole.sent.iter().any(|copy| u64::from(copy.id.parts().0) >= u64::from(plan.clients));
     if senders || boxes.chain(told).any(|mailbox| mailbox >= all) {
         return Err("a machine tells of a mailbox or a client that the trial does not have".to_owned());
@@ -58,6 +59,10 @@ where
         "init": init_json(plan, sums),
         "response": sums.response.json(),
         "refusals": {"init": sums.preparing.json(), "measured": sums.measured.json()},
+        "done": {
+            "messages": sums.messages.json(|at| address(plan, at)),
+            "visits": sums.mailbox_visits.json(|at| address(plan, at)),
+        },
         "polls": {"all": sums.polls, "empty": sums.empty_polls},
         "sessions": doors_json(&sums.times_ns, &timeline, visits),
         "flow": flow_json(&timeline, ledger.as_ref(), sent(), seen()),

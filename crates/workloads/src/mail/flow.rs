@@ -31,11 +31,13 @@ struct Inside {
     /// Moments at which one came in (+1) or was still missed for the last time (-1).
     turns: Vec<(Nanos, i64)>,
     total_ns: u128,
+    /// Those that were inside at the end of the window.
+    at_end: u64,
 }
 
 impl Inside {
     fn new(timeline: &Timeline) -> Self {
-        Self { window: (timeline.window_start_ns, timeline.window_end_ns), turns: Vec::new(), total_ns: 0 }
+        Self { window: (timeline.window_start_ns, timeline.window_end_ns), turns: Vec::new(), total_ns: 0, at_end: 0 }
     }
 
     fn add(&mut self, accepted_ns: Nanos, missed_ns: Nanos) {
@@ -43,18 +45,24 @@ impl Inside {
         if from < to {
             self.turns.extend([(from, 1), (to, -1)]);
             self.total_ns += u128::from(to - from);
+            self.at_end += u64::from(to == self.window.1);
         }
     }
 
     fn json(mut self) -> Value {
         self.turns.sort_unstable();
-        let (mut now, mut peak) = (0, 0);
-        for (_, change) in &self.turns {
+        let (mut now, mut peak, mut at_start) = (0, 0, 0);
+        for (at_ns, change) in &self.turns {
             now += change;
             peak = peak.max(now);
+            if *at_ns <= self.window.0 {
+                at_start = now;
+            }
         }
         let window_ns = (self.window.1 - self.window.0).max(1);
-        json!({"mean": self.total_ns as f64 / window_ns as f64, "peak": peak})
+        json!({
+            "mean": self.total_ns as f64 / window_ns as f64, "peak": peak, "at_start": at_start, "at_end": self.at_end,
+        })
     }
 }
 
@@ -207,7 +215,7 @@ mod tests {
         let sent = [sent(0, 0), sent(1, SECOND), sent(2, SECOND)];
         let seen = [seen(0, 2 * SECOND, 3 * SECOND), seen(1, 3 * SECOND, 4 * SECOND), seen(2, 0, 2 * SECOND)];
         let flow = flow_json(&timeline, None, sent.iter(), seen.iter());
-        assert_eq!(flow["in_delivery"], json!({"mean": 1.0, "peak": 2}));
+        assert_eq!(flow["in_delivery"], json!({"mean": 1.0, "peak": 2, "at_start": 1, "at_end": 0}));
     }
 
     #[test]

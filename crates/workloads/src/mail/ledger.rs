@@ -1,7 +1,9 @@
 //! The books of a trial: what was sent to whom, what was seen where, and whether the two agree.
 
 use super::message::{Hash, Id};
-use bakeoff_engine::{LatencyHistogram, Nanos, Timeline, summarize};
+use bakeoff_engine::{LatencyHistogram, Nanos, Timeline, serialize, summarize};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -345,7 +347,11 @@ impl Ledger {
 
     /// Time from acceptance to visibility as an interval: after the last miss, at the latest at the first hit.
     pub fn visible_json(&self) -> Value {
-        json!({"after": summarize(&self.lower.to_hdr()), "by": summarize(&self.upper.to_hdr())})
+        json!({
+            "after": summarize(&self.lower.to_hdr()),
+            "by": summarize(&self.upper.to_hdr()),
+            "after_histogram": STANDARD.encode(serialize(&self.lower)),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Mail: sending by SMTP or LMTP and reading by POP3, step by step, with books on every message.
 
 mod books;
+mod done;
 mod doors;
 mod figures;
 mod flow;

@@ -4,6 +4,7 @@
 //! A message takes some 80 bytes for each recipient, 110 as text, most of them the hashes of what was sent and what was
 //! read.
 
+use super::done::Done;
 use super::doors::Visits;
 use super::ledger::{SeenCopy, Sent, SentCopy};
 use super::message::{Hash, Id};
@@ -32,6 +33,8 @@ pub(super) struct Sums {
     pub empty_polls: u64,
     /// Time spent in each step while measuring.
     pub times_ns: Vec<Nanos>,
+    pub messages: Done,
+    pub mailbox_visits: Done,
     /// The senders' own count of copies that were taken on.
     pub accepted: u64,
     /// Mailboxes that the drain could not look at to the end, and why.
@@ -56,6 +59,8 @@ impl Sums {
             sums.polls += reader.polls;
             sums.empty_polls += reader.empty_polls;
             add_times(&mut sums.times_ns, &session.times_ns);
+            sums.messages.join(&session.messages);
+            sums.mailbox_visits.join(&session.mailbox_visits);
             sums.accepted += session.sender.accepted;
             sums.unlooked.extend(reader.unlooked().map(|(mailbox, why)| (mailbox, why.to_owned())));
         }
@@ -74,6 +79,8 @@ impl Sums {
         self.polls += other.polls;
         self.empty_polls += other.empty_polls;
         add_times(&mut self.times_ns, &other.times_ns);
+        self.messages.join(&other.messages);
+        self.mailbox_visits.join(&other.mailbox_visits);
         self.accepted += other.accepted;
         self.unlooked.extend(other.unlooked);
     }

@@ -173,7 +173,7 @@ fn endpoint(
     security: Security,
     close_with_reset: bool,
 ) -> Endpoint {
-    let defaults = || TlsSettings { verify: true, ca_file: None, resumption: true };
+    let defaults = || TlsSettings { verify: true, ca_file: None, resumption: true, handshake_apart: false };
     Endpoint {
         addresses: addresses.to_vec(),
         server_name: server_name.to_owned(),

@@ -23,6 +23,18 @@ impl Sum {
         self.time_ns += other.time_ns;
     }
 
+    const fn mean_ns(self) -> f64 {
+        if self.steps == 0 { 0.0 } else { self.time_ns as f64 / self.steps as f64 }
+    }
+
+    /// Together with steps that are left out where they are the quicker ones: a side must not look quick by that.
+    fn with_slow(mut self, greetings: Self) -> Self {
+        if greetings.mean_ns() > self.mean_ns() {
+            self.join(greetings);
+        }
+        self
+    }
+
     fn json(self) -> Value {
         let mean_s = (self.steps > 0).then(|| self.time_ns as f64 / 1e9 / self.steps as f64);
         json!({"steps": self.steps, "mean_s": mean_s})
@@ -34,15 +46,21 @@ impl Sum {
 pub(crate) struct Response {
     /// All successful steps but those of sessions that found a mailbox empty.
     full: Sum,
-    /// Steps that say how long sending and reading take: no greeting of ours, no farewell, no empty poll. A step that
+    /// Steps that say how long sending and reading take: no empty poll, and a greeting of
+    /// ours or a farewell only where these take longer. A step that
     /// ran into its time-out counts here with the time that was waited for it.
     sending: Sum,
     reading: Sum,
+    /// Our greetings and farewells, which count as well where they take longer.
+    greetings: Sum,
+    farewells: Sum,
     /// Those of the POP3 session in progress: whether it finds anything turns out in its course.
     #[serde(skip)]
     open_full: Sum,
     #[serde(skip)]
     open_reading: Sum,
+    #[serde(skip)]
+    open_farewells: Sum,
     /// It found nothing.
     #[serde(skip)]
     empty: bool,
@@ -65,25 +83,26 @@ impl Response {
         if error.is_some() && !timed_out {
             return;
         }
-        let (full, side) = if operation.sends() {
-            (&mut self.full, &mut self.sending)
+        let (full, side, aside) = if operation.sends() {
+            (&mut self.full, &mut self.sending, &mut self.greetings)
         } else {
-            (&mut self.open_full, &mut self.open_reading)
+            (&mut self.open_full, &mut self.open_reading, &mut self.open_farewells)
         };
         if !timed_out {
             full.add(time_ns);
         }
-        if !matches!(operation, Operation::SmtpHello | Operation::SmtpQuit | Operation::PopQuit) {
-            side.add(time_ns);
-        }
+        let is_aside = matches!(operation, Operation::SmtpHello | Operation::SmtpQuit | Operation::PopQuit);
+        if is_aside { aside } else { side }.add(time_ns);
     }
 
     /// The POP3 session in progress is over.
     pub fn close(&mut self) {
         let (full, reading) = (std::mem::take(&mut self.open_full), std::mem::take(&mut self.open_reading));
+        let farewells = std::mem::take(&mut self.open_farewells);
         if !std::mem::take(&mut self.empty) {
             self.full.join(full);
             self.reading.join(reading);
+            self.farewells.join(farewells);
         }
     }
 
@@ -92,13 +111,15 @@ impl Response {
         self.full.join(other.full);
         self.sending.join(other.sending);
         self.reading.join(other.reading);
+        self.greetings.join(other.greetings);
+        self.farewells.join(other.farewells);
     }
 
     pub fn json(&self) -> Value {
         json!({
             "without_empty_polls": self.full.json(),
-            "sending": self.sending.json(),
-            "reading": self.reading.json(),
+            "sending": self.sending.with_slow(self.greetings).json(),
+            "reading": self.reading.with_slow(self.farewells).json(),
         })
     }
 }
@@ -106,6 +127,21 @@ impl Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn greetings_and_farewells_that_take_longest_count_as_steps() {
+        let mut response = Response::default();
+        for (operation, time_ns) in [(Operation::SmtpBody, 1_000), (Operation::SmtpQuit, 201_000)] {
+            response.add(operation, None, time_ns);
+        }
+        response.open();
+        response.add(Operation::PopStat, None, 1_000);
+        response.add(Operation::PopQuit, None, 3_000);
+        response.close();
+        let json = response.json();
+        assert_eq!(json["sending"], json!({"steps": 2, "mean_s": 0.000_101}));
+        assert_eq!(json["reading"], json!({"steps": 2, "mean_s": 0.000_002}));
+    }
 
     #[test]
     fn empty_polls_greetings_and_farewells_do_not_hide_slow_steps() {

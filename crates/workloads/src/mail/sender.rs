@@ -28,6 +28,8 @@ pub(crate) struct Sender {
     copies_at: usize,
     /// The copies of the message that is being sent are in the book.
     pub in_book: bool,
+    /// A message was entered that [`Sender::last_copies`] has not told of.
+    is_new: bool,
     pub book: Vec<SentCopy>,
     /// Copies that the server took on, counted as the replies come.
     pub accepted: u64,
@@ -47,6 +49,7 @@ impl Sender {
             bytes: 0,
             copies_at: 0,
             in_book: false,
+            is_new: false,
             book: Vec::new(),
             accepted: 0,
             to_stamp: false,
@@ -85,6 +88,7 @@ impl Sender {
         };
         self.book.extend(self.recipients.iter().map(copy));
         self.in_book = true;
+        self.is_new = true;
     }
 
     /// Appends the message as it is sent to `out`.
@@ -108,6 +112,11 @@ impl Sender {
     /// What the server took on: mailbox and id.
     pub fn accepted_copies(&self) -> impl Iterator<Item = (u32, Id)> + '_ {
         self.book.iter().filter(|copy| copy.outcome == Sent::Accepted).map(|copy| (copy.mailbox, copy.id))
+    }
+
+    /// The copies of the message that was entered last, once; none where it never came to that.
+    pub fn last_copies(&mut self) -> &[SentCopy] {
+        if std::mem::take(&mut self.is_new) { &self.book[self.copies_at..] } else { &[] }
     }
 
     /// Ends the message that is being sent.

@@ -1,5 +1,6 @@
 //! One thread of a simulated mail client: it divides its time between sending and reading.
 
+use super::done::Done;
 use super::doors::Visits;
 use super::operation::Operation;
 use super::plan::Plan;
@@ -49,6 +50,9 @@ pub struct MailSession {
     pub(crate) turns: [u64; 2],
     /// Time spent in each step while measuring.
     pub(crate) times_ns: [Nanos; Operation::COUNT],
+    /// Whole messages, and whole visits of a mailbox, in the window.
+    pub(crate) messages: Done,
+    pub(crate) mailbox_visits: Done,
 }
 
 /// Does something with the dialogue at work. Each protocol is one line here.
@@ -88,6 +92,8 @@ impl MailSession {
             read_ns: 0,
             turns: [0; 2],
             times_ns: [0; Operation::COUNT],
+            messages: Done::default(),
+            mailbox_visits: Done::default(),
         }
     }
 
@@ -146,6 +152,29 @@ impl MailSession {
             self.work = if std::mem::take(&mut self.thread.waits) { Work::Pause } else { Work::Idle };
         }
         progress
+    }
+
+    /// A step is over: whether the message or the visit is that it belongs to. A message ends with its final reply; QUIT
+    /// is part of no message.
+    fn count_done(&mut self, operation: Operation, failed: bool, stamps: &Stamps) {
+        let client = self.thread.identity.client;
+        if !operation.sends() {
+            self.mailbox_visits.step(stamps.start_ns, failed);
+            if matches!(self.work, Work::Idle | Work::Pause) {
+                let mailbox = self.reader.mailbox().index;
+                self.mailbox_visits.visited(&self.timeline, stamps.end_ns, client, mailbox);
+            }
+            return;
+        }
+        if operation == Operation::SmtpQuit {
+            return;
+        }
+        self.messages.step(stamps.start_ns, failed);
+        let ends = self.work == Work::Idle || self.smtp.is_leaving() || operation == Operation::SmtpBody;
+        if ends && self.messages.is_open() {
+            let taken = operation == Operation::SmtpBody && !failed;
+            self.messages.sent(&self.timeline, stamps.end_ns, taken, client, self.sender.last_copies());
+        }
     }
 
     /// The operation in progress breaks off.
@@ -229,6 +258,7 @@ impl Session for MailSession {
             if !self.goes_on() {
                 self.turns[usize::from(!operation.sends())] += 1;
             }
+            self.count_done(operation, outcome.error.is_some(), stamps);
             self.visits.add(operation, outcome.error.is_none(), self.work == Work::Idle, stamps);
             if self.timeline.in_window(stamps.end_ns) {
                 self.thread.response.add(operation, outcome.error, time_ns);
@@ -275,6 +305,8 @@ impl Session for MailSession {
                 }
             }
             Stage::Measure => {
+                self.messages.cut();
+                self.mailbox_visits.cut();
                 self.thread.response.close();
                 let plan = &self.thread.plan;
                 if plan.keeps_books() {

@@ -22,15 +22,20 @@ use serde_json::Value;
 pub use session::ReplaySession;
 use sha2::{Digest, Sha256};
 pub use spec::{ReplaySpec, Statuses};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use trace::Trace;
+use trace::{HEAD, Trace};
 
 #[cfg(test)]
 mod tests;
 
 /// The largest trace that is read, bytes: more than any that a [`LogReader`] writes of its most lines and paths.
 const TRACE_BYTES_MAX: usize = 2 << 30;
+
+/// The requests of the web plan that stand for those with and without a body in their reply.
+const WHOLE: u32 = 0;
+const HEAD_ONLY: u32 = 1;
 
 /// What all sessions of a trial share.
 #[derive(Debug)]
@@ -43,6 +48,8 @@ pub(crate) struct Shared {
     http: String,
     /// Header fields after the request line: of requests to the contender's host, then of each virtual host.
     tails: Vec<Vec<u8>>,
+    /// The request of the web plan that each request of the trace is asked as.
+    asked_as: Vec<u32>,
 }
 
 impl Shared {
@@ -94,7 +101,7 @@ impl ReplayWorkload {
                 format!("a log is replayed over HTTP/1: http must be 1.0 or 1.1, not `{}`", spec.web.http).into()
             );
         }
-        let web = WebWorkload::new(&spec.web, 1)?;
+        let web = WebWorkload::new(&spec.web, 1, trial.secret)?;
         let Load::Rate(rate) = &trial.load else {
             return Err("a log says when each request begins: its load is a rate".to_owned().into());
         };
@@ -116,6 +123,7 @@ impl ReplayWorkload {
             statuses: spec.statuses,
             prefix: prefix(&spec)?,
             tails: tails(&spec, &trace)?,
+            asked_as: asked_as(&spec, &trace)?,
             http: spec.web.http,
             trace,
         };
@@ -155,6 +163,29 @@ fn tails(spec: &ReplaySpec, trace: &Trace) -> Result<Vec<Vec<u8>>, SpecError> {
     let own = spec.web.host.clone();
     let virtuals = trace.hosts.iter().map(|host| String::from_utf8_lossy(host).into_owned());
     std::iter::once(own).chain(virtuals).map(|host| Ok(header_tail(&spec.web, &host)?.into_bytes())).collect()
+}
+
+/// Patterns first, one for each method; behind them, in the order of `learnt`, requests of whose replies something is known.
+fn asked_as(spec: &ReplaySpec, trace: &Trace) -> Result<Vec<u32>, SpecError> {
+    let patterns: usize = spec.web.classes.iter().map(|class| class.requests.len()).sum::<usize>() - spec.learnt.len();
+    if spec.web.classes.len() != 3 - usize::from(spec.learnt.is_empty()) || patterns != 2 {
+        return Err("a replay has two patterns, and a request for each that is learnt".to_owned().into());
+    }
+    let places: HashMap<(&str, Option<&str>, &str), u32> = (spec.learnt.iter().zip(2..))
+        .map(|(learnt, place)| ((learnt.method.as_str(), learnt.host.as_deref(), learnt.path.as_str()), place))
+        .collect();
+    let text = |bytes: &'_ [u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (methods, hosts): (Vec<_>, Vec<_>) =
+        (trace.methods.iter().map(|name| text(name)).collect(), trace.hosts.iter().map(|name| text(name)).collect());
+    let place = |request: usize| {
+        let asked = trace.asked(request);
+        let pattern = if asked.method == HEAD { HEAD_ONLY } else { WHOLE };
+        let host = asked.host.map(|host| hosts[usize::from(host)].as_str());
+        let path = std::str::from_utf8(trace.path(request)).ok().filter(|_| asked.body.is_none());
+        let key = path.map(|path| (methods[usize::from(asked.method)].as_str(), host, path));
+        key.and_then(|key| places.get(&key).copied()).unwrap_or(pattern)
+    };
+    Ok((0..trace.requests()).map(place).collect())
 }
 
 impl ReplayWorkload {

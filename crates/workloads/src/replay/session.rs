@@ -3,14 +3,9 @@
 use super::Shared;
 use super::expect;
 use super::spec::Statuses;
-use super::trace::HEAD;
 use crate::web::WebSession;
 use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Session, Stage, Stamps, Timeline};
 use std::sync::Arc;
-
-/// The requests of the web plan that stand for those with and without a body in their reply.
-const WHOLE: usize = 0;
-const HEAD_ONLY: usize = 1;
 
 /// The state machine of one connection.
 #[derive(Debug)]
@@ -57,8 +52,7 @@ impl Session for ReplaySession {
         let shared = &self.shared;
         (self.request, self.logged) = shared.trace.lines[(self.start % shared.trace.lines.len() as u64) as usize];
         shared.write(self.request as usize, &mut self.out);
-        let head_only = shared.trace.asked(self.request as usize).method == HEAD;
-        self.web.begin_request(if head_only { HEAD_ONLY } else { WHOLE }, actions);
+        self.web.begin_request(shared.asked_as[self.request as usize] as usize, actions);
     }
 
     #[inline]

@@ -14,14 +14,30 @@ pub enum Statuses {
     Any,
 }
 
+/// A request of the log of whose reply something is known.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearntSpec {
+    /// Of the log.
+    pub method: String,
+    /// The virtual host, where hosts of the log are kept.
+    pub host: Option<String>,
+    /// As the log has it.
+    pub path: String,
+}
+
 /// Settings of the workload `replay`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplaySpec {
     /// Always `replay`.
     pub kind: String,
-    /// How connections are made and requests sent. Its requests are patterns: a GET, whose reply has a body, and a HEAD.
+    /// How connections are made and requests sent. Its first two classes are patterns: a GET, whose reply has a body, and a
+    /// HEAD. A third one has a request for each of `learnt`.
     pub web: WebSpec,
+    /// In the order of the third class, which is there when there are any.
+    #[serde(default)]
+    pub learnt: Vec<LearntSpec>,
     /// What stands before each path of the log.
     pub prefix: String,
     /// File with the trace.

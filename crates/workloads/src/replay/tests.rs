@@ -184,3 +184,31 @@ fn what_is_not_the_log_of_the_plan_is_refused() {
     bad["prefix"] = json!("site\r\n");
     assert!(refusal(&bad, &bytes, 4.0, 2.0).contains("prefix"));
 }
+
+/// What is known of the reply to a request of the log is held, to its status, its length and its bytes; others are not.
+#[test]
+fn replies_that_were_learnt_are_held() {
+    let bytes = trace(false);
+    let mut spec = spec(&bytes);
+    let known = json!({
+        "method": "GET", "path": "/site/a?q", "length": 5, "sha256": sha256_hex(b"hello"),
+        "reply": {"status": 200, "exact": true},
+    });
+    spec["web"]["check_every"] = json!(1);
+    spec["web"]["classes"].as_array_mut().unwrap().push(json!({"name": "learnt", "weight": 1, "requests": [known]}));
+    assert!(workload_of(&spec, &bytes, 4.0, 2.0).is_err(), "a request that nothing was learnt of");
+    spec["learnt"] = json!([{"method": "GET", "host": null, "path": "/a?q"}]);
+    let workload = workload_of(&spec, &bytes, 4.0, 2.0).unwrap();
+    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    for (start, reply, error) in [
+        (0, reply(200, "hello"), None),
+        (0, reply(200, "jello"), Some(ErrorClass::WrongContent)),
+        (0, reply(200, "hell"), Some(ErrorClass::WrongContent)),
+        (0, reply(206, "hello"), Some(ErrorClass::WrongStatus)),
+        (3, reply(404, "anything"), None),
+    ] {
+        let (sent, outcome) = answered(&mut session, start, &reply);
+        assert_eq!(outcome.error, error, "{sent}");
+    }
+    assert_eq!(workload.figures([session].iter())["bodies_hashed"], json!(2));
+}

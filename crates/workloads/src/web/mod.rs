@@ -1,22 +1,32 @@
 //! HTTP clients: 1.0 and 1.1, and 2 and 3, whose connections carry several requests at once.
 
+mod agreed;
 mod body;
 mod failures;
 mod head;
+mod hex;
 mod http2;
 mod http3;
+mod learnt;
 mod plan;
+mod sampling;
 mod session;
 mod spec;
 
-use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload};
+pub use agreed::Agreed;
+use bakeoff_engine::{
+    Endpoint, Identity, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload, add_counts,
+};
 pub use body::Chunked;
 pub(crate) use failures::{Failures, Fault};
 pub use head::Malformed;
+pub(crate) use hex::from_hex;
 use plan::WebPlan;
-pub(crate) use plan::{check_field, from_hex, header_tail, may_carry};
+pub(crate) use plan::{check_field, header_tail, may_carry};
+use sampling::Sampler;
+pub use sampling::{Draws, WHOLE_BODIES, WHOLE_BYTES};
 pub use session::{Reader, Unread, WebSession};
-pub use spec::{ClassSpec, RequestSpec, WebSpec};
+pub use spec::{ClassSpec, ReplySpec, RequestSpec, WebSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,12 +48,12 @@ impl WebWorkload {
     /// Reads the workload part of a trial specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec: WebSpec = serde::Deserialize::deserialize(&trial.workload)?;
-        Self::new(&spec, trial.streams)
+        Self::new(&spec, trial.streams, trial.secret)
     }
 
     /// The workload part of a trial specification by itself.
     pub fn from_json(text: &str, streams: u32) -> Result<Self, SpecError> {
-        Self::new(&serde_json::from_str(text)?, streams)
+        Self::new(&serde_json::from_str(text)?, streams, 0)
     }
 
     /// Where its first request goes, and what is written for it; `None` when that is not over QUIC.
@@ -53,11 +63,12 @@ impl WebWorkload {
         Some((self.endpoint.clone(), streams, &self.plan.wire[request.wire.clone()]))
     }
 
-    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can.
-    pub fn new(spec: &WebSpec, streams: u32) -> Result<Self, SpecError> {
-        let plan = Arc::new(WebPlan::new(spec, streams)?);
+    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can. Bodies to
+    /// hash are drawn by the `secret` of the trial.
+    pub fn new(spec: &WebSpec, streams: u32, secret: u64) -> Result<Self, SpecError> {
+        let plan = Arc::new(WebPlan::new(spec, streams, secret)?);
         let name_end = spec.host.rfind(':').filter(|at| !spec.host[*at..].contains(']')).unwrap_or(spec.host.len());
-        let defaults = || TlsSettings { verify: true, ca_file: None, resumption: true };
+        let defaults = || TlsSettings { verify: true, ca_file: None, resumption: true, handshake_apart: false };
         let tls = (spec.scheme == "https").then(|| spec.tls.clone().unwrap_or_else(defaults));
         let endpoint = Endpoint {
             addresses: spec.addresses.clone(),
@@ -80,7 +91,7 @@ impl WebWorkload {
     /// A session whose replies somebody looks at.
     pub(crate) fn read_by<R: Reader>(&self, identity: Identity, reader: R) -> WebSession<R> {
         let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
-        WebSession::new(Arc::clone(&self.plan), rng, reader)
+        WebSession::new(Arc::clone(&self.plan), rng, Sampler::new(&self.plan, identity), reader)
     }
 }
 
@@ -111,12 +122,29 @@ impl Workload for WebWorkload {
 
     fn figures<'a>(&self, _: impl Iterator<Item = &'a WebSession>) -> serde_json::Value {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        serde_json::json!({
+        let mut figures = serde_json::json!({
             "bodies_hashed": count(&self.plan.hashed),
             "stale_connections": count(&self.plan.stale_connections),
             "put_back": count(&self.plan.put_back),
             "unsolicited": count(&self.plan.unsolicited),
-            "failed": self.plan.failures.table(|request| &self.plan.requests[request].name, |_| String::new()),
-        })
+            "failed": self.plan.failed(),
+        });
+        if self.plan.secret != 0 {
+            // The trial is over: by which bodies were drawn may be known.
+            figures["drawn_by"] = format!("{:016x}", self.plan.secret).into();
+        }
+        if let Some(lessons) = &self.plan.lessons {
+            figures["learnt"] = lessons.table();
+        }
+        figures
+    }
+
+    /// A machine tells of the requests that failed there alone: how often one succeeded is known where all tell it.
+    fn merged(&self, parts: &[&serde_json::Value]) -> Result<serde_json::Value, String> {
+        let mut whole = add_counts(parts);
+        if let Some(answered) = whole.pointer_mut("/failed/answered").and_then(|told| told.as_object_mut()) {
+            answered.retain(|name, _| parts.iter().all(|part| part["failed"]["answered"].get(name).is_some()));
+        }
+        Ok(whole)
     }
 }

@@ -1,11 +1,16 @@
 //! From the specification to prepared requests: everything the loop needs, computed once.
 
+use super::agreed::Agreed;
 use super::failures::Failures;
+use super::hex::from_hex;
 use super::http2::{self, Http2};
 use super::http3::{self, Http3};
+use super::learnt::Lessons;
 use super::spec::{ClassSpec, RequestSpec, WebSpec};
 use crate::deck::Deck;
 use bakeoff_engine::{MakeMux, SpecError, Streams};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,9 +25,10 @@ pub(crate) struct Prepared {
     pub head_only: bool,
     /// Whether asking twice does what asking once does (RFC 9110, 9.2.2).
     pub idempotent: bool,
-    pub length: Option<u64>,
-    pub sha256: Option<[u8; 32]>,
+    pub agreed: Agreed,
     fetched: AtomicBool,
+    /// How often it succeeded in the window, where its class has others as well.
+    answered: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -42,7 +48,12 @@ pub(crate) struct WebPlan {
     pub keep_alive: bool,
     pub requests_per_connection: u32,
     pub check_every: u32,
+    /// By which the bodies to hash are drawn.
+    pub secret: u64,
     pub hashed: AtomicU64,
+    pub hashed_bytes: AtomicU64,
+    /// What replies were, where that is to be told.
+    pub lessons: Option<Lessons>,
     /// Requests asked again because the server had closed their connection before they reached it.
     pub stale_connections: AtomicU64,
     /// Requests on streams that servers put back unread (`REFUSED_STREAM`, `GOAWAY`).
@@ -64,6 +75,29 @@ impl WebPlan {
         let fetched = &self.requests[request].fetched;
         !fetched.load(Ordering::Relaxed) && !fetched.swap(true, Ordering::Relaxed)
     }
+
+    /// Counts a success where the count of its class would not say whose it is.
+    #[inline]
+    pub fn count_answered(&self, request: usize, in_window: impl FnOnce() -> bool) {
+        let prepared = &self.requests[request];
+        if self.classes[usize::from(prepared.class)].requests.len() > 1 && in_window() {
+            prepared.answered.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The requests that failed, and how often those of them succeeded whose classes have others as well.
+    pub fn failed(&self) -> Value {
+        let mut failed = self.failures.table(|request| &self.requests[request].name, |_| String::new());
+        let told = |name: &str| failed["requests"].get(name).is_some();
+        let mut answered = BTreeMap::<&str, u64>::new();
+        let grouped = |prepared: &&Prepared| self.classes[usize::from(prepared.class)].requests.len() > 1;
+        for prepared in self.requests.iter().filter(grouped).filter(|prepared| told(&prepared.name)) {
+            *answered.entry(&prepared.name).or_default() += prepared.answered.load(Ordering::Relaxed);
+        }
+        let answered = json!(answered);
+        failed["answered"] = answered;
+        failed
+    }
 }
 
 /// Upper limits of a specification.
@@ -72,8 +106,9 @@ const REQUESTS_MAX: usize = 1_000_000;
 const WIRE_BYTES_MAX: usize = 512 << 20;
 
 impl WebPlan {
-    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can.
-    pub fn new(spec: &WebSpec, streams: u32) -> Result<Self, SpecError> {
+    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can. Bodies to
+    /// hash are drawn by the `secret` of the trial.
+    pub fn new(spec: &WebSpec, streams: u32, secret: u64) -> Result<Self, SpecError> {
         let version = check(spec, streams)?;
         let mut plan = Self {
             wire: Vec::new(),
@@ -83,7 +118,10 @@ impl WebPlan {
             keep_alive: spec.keep_alive,
             requests_per_connection: spec.requests_per_connection.unwrap_or(u32::MAX),
             check_every: spec.check_every,
+            secret,
             hashed: AtomicU64::new(0),
+            hashed_bytes: AtomicU64::new(0),
+            lessons: spec.learn.then(Lessons::default),
             stale_connections: AtomicU64::new(0),
             put_back: AtomicU64::new(0),
             unsolicited: AtomicU64::new(0),
@@ -181,16 +219,15 @@ impl WebPlan {
                 http3.check(&self.wire[start..])?;
             }
         }
-        let sha256 = request.sha256.as_deref().map(parse_sha256).transpose()?;
         Ok(Prepared {
             wire: start..self.wire.len(),
             name: format!("{method} {}", request.path).into(),
             class,
             head_only: method == "HEAD",
             idempotent: matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"),
-            length: request.length,
-            sha256,
+            agreed: Agreed::new(request)?,
             fetched: AtomicBool::new(false),
+            answered: AtomicU64::new(0),
         })
     }
 }
@@ -315,16 +352,4 @@ pub(crate) fn may_carry(method: &str) -> bool {
 fn is_token(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     (1..=32).contains(&text.len()) && text.bytes().all(fits)
-}
-
-pub(crate) fn from_hex(text: &str) -> Result<Vec<u8>, SpecError> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let bytes: Option<Vec<u8>> = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
-    bytes.filter(|_| rest.is_empty()).ok_or_else(|| SpecError::Range("a body is not hexadecimal".to_owned()))
-}
-
-fn parse_sha256(text: &str) -> Result<[u8; 32], SpecError> {
-    let hash = from_hex(text).ok().and_then(|hash| hash.try_into().ok());
-    hash.ok_or_else(|| SpecError::Range(format!("`{text}` is not a SHA-256 in hexadecimal")))
 }

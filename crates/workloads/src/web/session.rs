@@ -1,9 +1,13 @@
 //! One thread of a simulated web client.
 
+use super::agreed::content_type;
 use super::body::Chunked;
 use super::failures::Fault;
 use super::head::{self, Framing, Head};
+use super::http2::message::INTERIM_MOST;
+use super::learnt::Learnt;
 use super::plan::WebPlan;
+use super::sampling::Sampler;
 use crate::deck::Deck;
 use bakeoff_engine::{
     Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, Stage, Stamps, StreamEvent, Timeline,
@@ -64,7 +68,7 @@ pub struct WebSession<R = Unread> {
     reader: R,
     rng: Rng,
     deck: Deck,
-    fetches: u32,
+    sampler: Sampler,
     request: usize,
     connected: bool,
     requests_on_connection: u32,
@@ -77,18 +81,22 @@ pub struct WebSession<R = Unread> {
     body_bytes: u64,
     /// How often the server has put this request back.
     put_back: u8,
+    interims: u8,
     hasher: Option<Box<Sha256>>,
+    other_type: bool,
+    /// Of a reply from which is learnt.
+    content_type: Box<[u8]>,
     timeline: Option<Timeline>,
 }
 
 impl<R: Reader> WebSession<R> {
-    pub(crate) fn new(plan: Arc<WebPlan>, rng: Rng, reader: R) -> Self {
+    pub(super) fn new(plan: Arc<WebPlan>, rng: Rng, sampler: Sampler, reader: R) -> Self {
         Self {
             deck: plan.deck.clone(),
             plan,
             reader,
             rng,
-            fetches: 0,
+            sampler,
             request: 0,
             connected: false,
             requests_on_connection: 0,
@@ -100,7 +108,10 @@ impl<R: Reader> WebSession<R> {
             bytes_out: 0,
             body_bytes: 0,
             put_back: 0,
+            interims: 0,
             hasher: None,
+            other_type: false,
+            content_type: Box::default(),
             timeline: None,
         }
     }
@@ -113,18 +124,13 @@ impl<R: Reader> WebSession<R> {
         class.requests.start + if choices == 1 { 0 } else { self.rng.below(choices as u64) as usize }
     }
 
-    /// A hash is due on the first fetch of a file and on every n-th fetch of this session.
     #[inline]
-    fn hash_is_due(&mut self) -> bool {
-        if self.plan.check_every == 0 || self.plan.requests[self.request].sha256.is_none() {
-            return false;
-        }
-        self.fetches += 1;
-        if self.fetches >= self.plan.check_every {
-            self.fetches = 0;
+    fn hash_is_due(&mut self, status: u16) -> bool {
+        if self.plan.lessons.is_some() {
             return true;
         }
-        self.plan.is_first_fetch(self.request)
+        let is_known = self.plan.requests[self.request].agreed.has_hash(status);
+        is_known && self.sampler.is_due(&self.plan, self.request)
     }
 
     fn outcome(&self, error: Option<ErrorClass>) -> Outcome {
@@ -185,7 +191,11 @@ impl<R: Reader> WebSession<R> {
         let mut rest = bytes;
         let head = loop {
             match head::parse(rest, head_only) {
-                Ok(Some(head)) if head.status < 200 => rest = &rest[head.bytes..],
+                Ok(Some(head)) if head.status < 200 && self.interims < INTERIM_MOST => {
+                    self.interims += 1;
+                    rest = &rest[head.bytes..];
+                }
+                Ok(Some(head)) if head.status < 200 => return self.broken(ErrorClass::Protocol, actions),
                 Ok(Some(head)) => break head,
                 Ok(None) => {
                     self.head.extend_from_slice(rest);
@@ -195,6 +205,11 @@ impl<R: Reader> WebSession<R> {
             }
         };
         self.reader.head(&rest[..head.bytes]);
+        let agreed = &self.plan.requests[self.request].agreed;
+        self.other_type = agreed.is_other_type(head.status, &rest[..head.bytes]);
+        if self.plan.lessons.is_some() {
+            self.content_type = content_type(&rest[..head.bytes]);
+        }
         self.start_body(head);
         self.body(&rest[head.bytes..], actions)
     }
@@ -216,7 +231,7 @@ impl<R: Reader> WebSession<R> {
         self.status = status;
         self.body_bytes = 0;
         self.state = state;
-        self.hasher = (status == 200 && self.hash_is_due()).then(|| Box::new(Sha256::new()));
+        self.hasher = self.hash_is_due(status).then(|| Box::new(Sha256::new()));
     }
 
     /// Takes a part of the body whose end is told by something else.
@@ -231,6 +246,17 @@ impl<R: Reader> WebSession<R> {
         }
     }
 
+    /// A part of a body whose length only its end tells: one without end is not read for longer than the right one is.
+    #[inline]
+    fn open_body(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
+        self.take_body(bytes);
+        let agreed = &self.plan.requests[self.request].agreed;
+        if agreed.is_too_long(self.status, self.body_bytes) {
+            return self.broken(ErrorClass::WrongContent, actions);
+        }
+        Progress::Pending
+    }
+
     #[inline]
     fn body(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
         match &mut self.state {
@@ -242,11 +268,13 @@ impl<R: Reader> WebSession<R> {
                 *left -= bytes.len() as u64;
                 self.body_bytes += bytes.len() as u64;
                 let left = *left;
-                if self.reader.wants_body() {
+                let is_read = self.reader.wants_body();
+                if is_read {
                     self.reader.body(bytes);
-                } else if let Some(hasher) = &mut self.hasher {
+                }
+                if let Some(hasher) = &mut self.hasher {
                     hasher.update(bytes);
-                } else {
+                } else if !is_read {
                     actions.discard_bytes = left;
                 }
                 if left == 0 { self.finish(actions) } else { Progress::Pending }
@@ -272,10 +300,7 @@ impl<R: Reader> WebSession<R> {
                     Ok(_) => Progress::Pending,
                 }
             }
-            State::ToEnd => {
-                self.take_body(bytes);
-                Progress::Pending
-            }
+            State::ToEnd => self.open_body(bytes, actions),
             State::Idle | State::Head | State::Stream { .. } => Progress::Pending,
         }
     }
@@ -312,13 +337,19 @@ impl<R: Reader> WebSession<R> {
         if !expect.is_empty() && !expect.contains(&self.status) {
             return Some(ErrorClass::WrongStatus);
         }
-        if self.status == 200 && !request.head_only && request.length.is_some_and(|length| length != self.body_bytes) {
-            return Some(ErrorClass::WrongContent);
+        let fault = request.agreed.fault(self.status, self.body_bytes);
+        if fault.is_some() || self.other_type {
+            return fault.or(Some(ErrorClass::WrongContent));
         }
-        let hasher = self.hasher.take()?;
+        let hash = self.hasher.take()?.finalize();
         self.plan.hashed.fetch_add(1, Ordering::Relaxed);
-        let same = request.sha256.is_none_or(|hash| hash[..] == hasher.finalize()[..]);
-        (!same).then_some(ErrorClass::WrongContent)
+        self.plan.hashed_bytes.fetch_add(self.body_bytes, Ordering::Relaxed);
+        if let Some(lessons) = &self.plan.lessons {
+            let content_type = std::mem::take(&mut self.content_type);
+            let (status, body_bytes) = (self.status, self.body_bytes);
+            lessons.note(self.request, Learnt { status, body_bytes, sha256: hash.into(), content_type });
+        }
+        (!request.agreed.is_of_hash(&hash)).then_some(ErrorClass::WrongContent)
     }
 
     fn closed(&mut self, actions: &mut Actions) -> Progress {
@@ -347,10 +378,7 @@ impl<R: Reader> WebSession<R> {
                 self.begin_body(status, State::Stream { stated: if has_body { length } else { Some(0) } });
                 Progress::Pending
             }
-            StreamEvent::Body(bytes) => {
-                self.take_body(bytes);
-                Progress::Pending
-            }
+            StreamEvent::Body(bytes) => self.open_body(bytes, actions),
             StreamEvent::End { bytes_in, bytes_out } => {
                 (self.bytes_in, self.bytes_out) = (bytes_in, bytes_out);
                 let State::Stream { stated } = self.state else { return self.broken(ErrorClass::Protocol, actions) };
@@ -392,6 +420,8 @@ impl<R: Reader> WebSession<R> {
         self.bytes_in = 0;
         self.status = 0;
         self.hasher = None;
+        self.other_type = false;
+        self.interims = 0;
         actions.send = true;
         if self.plan.streams.is_some() {
             self.put_back = 0;
@@ -467,8 +497,13 @@ impl<R: Reader> Session for WebSession<R> {
 
     #[inline]
     fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
-        let Some(error) = outcome.error else { return };
-        if self.timeline.is_none_or(|timeline| timeline.in_window(stamps.end_ns)) {
+        let timeline = self.timeline;
+        let in_window = || timeline.is_none_or(|timeline| timeline.in_window(stamps.end_ns));
+        let Some(error) = outcome.error else {
+            self.plan.count_answered(self.request, in_window);
+            return;
+        };
+        if in_window() {
             self.plan.failures.note(self.request, Fault::of(error, outcome));
         }
     }

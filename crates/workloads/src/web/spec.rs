@@ -18,6 +18,25 @@ pub struct ClassSpec {
     pub requests: Vec<RequestSpec>,
 }
 
+/// What the reply to a request must be beside length and hash of its body.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplySpec {
+    /// The status of the reply whose body is known.
+    pub status: u16,
+    /// Any other status is a failure, whatever the class takes.
+    pub exact: bool,
+    /// The length of a body that changes, bytes.
+    #[serde(default)]
+    pub least_bytes: Option<u64>,
+    /// The same at most.
+    #[serde(default)]
+    pub most_bytes: Option<u64>,
+    /// Content type without parameters; HTTP/1 alone.
+    #[serde(default)]
+    pub content_type: Option<String>,
+}
+
 /// One request and what is known of its reply.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,6 +52,9 @@ pub struct RequestSpec {
     /// SHA-256 of that body, hexadecimal.
     #[serde(default)]
     pub sha256: Option<String>,
+    /// What else is known of the reply.
+    #[serde(default)]
+    pub reply: Option<ReplySpec>,
     /// Which of the workload's bodies goes with the request; HTTP/1 alone.
     #[serde(default)]
     pub body: Option<usize>,
@@ -82,9 +104,12 @@ pub struct WebSpec {
     /// TLS settings of `https`.
     #[serde(default)]
     pub tls: Option<TlsSettings>,
-    /// Hash each file on its first fetch and on every n-th fetch after; 0 is never.
+    /// Hash the first bodies of a trial, the first of each request, and one in so many of the others; 0 is never.
     #[serde(default)]
     pub check_every: u32,
+    /// Tell what replies were.
+    #[serde(default)]
+    pub learn: bool,
     /// Further request headers.
     #[serde(default)]
     pub headers: Vec<(String, String)>,

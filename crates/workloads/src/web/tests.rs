@@ -1,6 +1,6 @@
 //! The web session against scripted replies: no socket.
 
-use super::{ClassSpec, RequestSpec, WebSession, WebSpec, WebWorkload};
+use super::{ClassSpec, ReplySpec, RequestSpec, WebSession, WebSpec, WebWorkload};
 use bakeoff_engine::{Actions, ErrorClass, Event, Identity, Outcome, Progress, Rng, Session, Workload};
 use sha2::{Digest, Sha256};
 
@@ -10,6 +10,7 @@ fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
         path: "/a".into(),
         length: Some(5),
         sha256: None,
+        reply: None,
         body: None,
         content_type: None,
     };
@@ -27,6 +28,7 @@ fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
         requests_per_connection: None,
         tls: None,
         check_every: 0,
+        learn: false,
         headers: Vec::new(),
         bodies: Vec::new(),
         classes: vec![ClassSpec { name: "a".into(), weight: 1.0, expect: vec![200], requests: vec![request] }],
@@ -36,7 +38,7 @@ fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
 }
 
 fn session(change: impl FnOnce(&mut WebSpec)) -> WebSession {
-    let workload = WebWorkload::new(&spec(change), 1).unwrap();
+    let workload = WebWorkload::new(&spec(change), 1, 0).unwrap();
     workload.session(Identity { client: 0, thread: 0, seed: 1 })
 }
 
@@ -119,9 +121,9 @@ fn any_method_is_asked_with_and_what_it_carries_has_its_length_and_type() {
 
 #[test]
 fn requests_that_cannot_be_made_are_refused() {
-    let refused = |change: fn(&mut WebSpec)| WebWorkload::new(&spec(change), 1).unwrap_err().to_string();
+    let refused = |change: fn(&mut WebSpec)| WebWorkload::new(&spec(change), 1, 0).unwrap_err().to_string();
     for method in ["", "CONNECT", "GE T", "G\r\nX: y", "G:"] {
-        let made = WebWorkload::new(&spec(|spec| spec.classes[0].requests[0].method = method.into()), 1);
+        let made = WebWorkload::new(&spec(|spec| spec.classes[0].requests[0].method = method.into()), 1, 0);
         assert!(made.is_err(), "{method}");
     }
     assert!(refused(|spec| spec.classes[0].requests[0].body = Some(0)).contains("no body 0"));
@@ -137,7 +139,7 @@ fn requests_that_cannot_be_made_are_refused() {
             (request.method, request.body) = ("POST".into(), Some(0));
             spec.bodies.push("6b".into());
         };
-        assert!(WebWorkload::new(&spec(with_body), 1).unwrap_err().to_string().contains("HTTP/1"));
+        assert!(WebWorkload::new(&spec(with_body), 1, 0).unwrap_err().to_string().contains("HTTP/1"));
     }
 }
 
@@ -234,7 +236,7 @@ fn a_request_that_reached_the_server_and_was_not_answered_is_an_error() {
 #[test]
 fn what_nobody_asked_for_is_counted_and_its_connection_given_up() {
     let counted = |unasked: &[u8]| {
-        let workload = WebWorkload::new(&spec(|_| ()), 1).unwrap();
+        let workload = WebWorkload::new(&spec(|_| ()), 1, 0).unwrap();
         let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
         exchange(&mut session, &[OK], false);
         let mut actions = Actions::NONE;
@@ -305,15 +307,107 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
+fn of_hello(spec: &mut WebSpec) {
+    spec.check_every = 100;
+    spec.classes[0].requests[0].sha256 = Some(hex(&Sha256::digest(b"hello")));
+}
+
+const JELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\njello";
+
 #[test]
-fn a_changed_byte_is_caught_on_the_first_fetch_and_on_every_nth() {
+fn where_replies_are_few_every_changed_byte_is_caught() {
+    let mut session = session(of_hello);
+    for turn in 0..999 {
+        let reply = if turn % 3 == 0 { JELLO } else { OK };
+        let error = exchange(&mut session, &[reply], false).0.unwrap().error;
+        assert_eq!(error, (turn % 3 == 0).then_some(ErrorClass::WrongContent), "reply {turn}");
+    }
+}
+
+/// Right for a thousand replies and for every hundredth: what is drawn by a secret finds it all the same.
+#[test]
+fn later_bodies_are_drawn_by_the_secret_of_the_trial() {
+    let caught = |secret: u64| {
+        let workload = WebWorkload::new(&spec(of_hello), 1, secret).unwrap();
+        let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+        (0..1_000).for_each(|_| assert_eq!(exchange(&mut session, &[OK], false).0.unwrap().error, None));
+        let turns = (0..20_000).filter(|turn| {
+            let reply = if turn % 100 == 0 { OK } else { JELLO };
+            exchange(&mut session, &[reply], false).0.unwrap().error.is_some()
+        });
+        turns.collect::<Vec<_>>()
+    };
+    let (one, other) = (caught(0x5eed), caught(0xfeed));
+    assert!((130..280).contains(&one.len()), "one in a hundred of 20,000, not {}", one.len());
+    assert_eq!(one, caught(0x5eed));
+    assert_ne!(one, other);
+}
+
+#[test]
+fn no_body_is_hashed_where_none_is_to_be() {
     let mut session = session(|spec| {
-        spec.check_every = 3;
-        spec.classes[0].requests[0].sha256 = Some(hex(&Sha256::digest(b"hello")));
+        of_hello(spec);
+        spec.check_every = 0;
     });
-    let wrong = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\njello";
-    let errors: Vec<_> = (0..6).map(|_| exchange(&mut session, &[wrong], false).0.unwrap().error.is_some()).collect();
-    assert_eq!(errors, [true, false, true, false, false, true]);
+    assert!((0..100).all(|_| exchange(&mut session, &[JELLO], false).0.unwrap().error.is_none()));
+}
+
+/// What a check has learnt is held by every reply, whatever its class takes.
+#[test]
+fn status_length_and_type_that_were_learnt_are_held() {
+    let learnt = |reply: &[u8]| {
+        let mut session = session(|spec| {
+            spec.classes[0].expect = (200..300).collect();
+            let request = &mut spec.classes[0].requests[0];
+            request.length = None;
+            let (least_bytes, most_bytes) = (Some(4), Some(6));
+            let content_type = Some("text/html".into());
+            request.reply = Some(ReplySpec { status: 200, exact: true, least_bytes, most_bytes, content_type });
+        });
+        exchange(&mut session, &[reply], false).0.unwrap().error
+    };
+    let reply = |status: u16, kind: &str, body: &str| {
+        let length = body.len();
+        format!("HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
+    };
+    for body in ["1234", "12345", "123456"] {
+        assert_eq!(learnt(&reply(200, "Text/HTML;charset=utf-8", body)), None);
+    }
+    assert_eq!(learnt(&reply(200, "text/html", "123")), Some(ErrorClass::WrongContent));
+    assert_eq!(learnt(&reply(200, "text/html", "1234567")), Some(ErrorClass::WrongContent));
+    assert_eq!(learnt(&reply(200, "text/plain", "12345")), Some(ErrorClass::WrongContent));
+    for status in [203, 206] {
+        assert_eq!(learnt(&reply(status, "text/html", "12345")), Some(ErrorClass::WrongStatus));
+    }
+    assert_eq!(learnt(b"HTTP/1.1 204 No Content\r\n\r\n"), Some(ErrorClass::WrongStatus));
+}
+
+#[test]
+fn a_trial_that_learns_tells_what_replies_were() {
+    let workload =
+        WebWorkload::new(&spec(|spec| (spec.learn, spec.classes[0].requests[0].length) = (true, None)), 1, 0);
+    let workload = workload.unwrap();
+    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    for kind in ["", "Content-Type: a/b\r\n"] {
+        let reply = format!("HTTP/1.1 200 OK\r\n{kind}Content-Length: 5\r\n\r\nhello");
+        exchange(&mut session, &[reply.as_bytes()], false);
+    }
+    let sha256 = hex(&Sha256::digest(b"hello"));
+    let one = |kind: &str| serde_json::json!({"status": 200, "length": 5, "sha256": sha256, "content_type": kind});
+    assert_eq!(workload.figures([session].iter())["learnt"], serde_json::json!({"0": [one(""), one("a/b")]}));
+}
+
+#[test]
+fn interim_heads_without_end_break_the_connection() {
+    let interim: &[u8] = b"HTTP/1.1 102 Processing\r\n\r\n";
+    let mut few = vec![interim; 32];
+    few.push(OK);
+    assert_eq!(exchange(&mut session(|_| ()), &few, false).0.unwrap().error, None);
+    let together = interim.repeat(33);
+    for parts in [&vec![interim; 33][..], &[&together[..]]] {
+        let (outcome, actions) = exchange(&mut session(|_| ()), parts, false);
+        assert_eq!((outcome.unwrap().error, actions.close), (Some(ErrorClass::Protocol), true));
+    }
 }
 
 #[test]
@@ -335,7 +429,7 @@ fn two_sessions_of_one_seed_ask_for_the_same_and_two_clients_do_not() {
         spec.classes[0].requests = (0..50).map(|n| RequestSpec { path: format!("/{n}"), ..request.clone() }).collect();
     };
     let paths = |client| {
-        let workload = WebWorkload::new(&spec(many), 1).unwrap();
+        let workload = WebWorkload::new(&spec(many), 1, 0).unwrap();
         let mut session = workload.session(Identity { client, thread: 0, seed: 9 });
         (0..20)
             .map(|_| {
@@ -362,7 +456,7 @@ fn bad_specifications_are_refused_in_words() {
         (Box::new(|spec: &mut WebSpec| spec.headers.push(("A".into(), "b\r\nC: d".into()))), "header"),
         (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].sha256 = Some("é".repeat(32))), "SHA-256"),
     ] {
-        let error = WebWorkload::new(&spec(change), 1).unwrap_err().to_string();
+        let error = WebWorkload::new(&spec(change), 1, 0).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
 }
@@ -412,4 +506,43 @@ fn hostile_bytes_never_panic() {
             }
         }
     }
+}
+
+#[test]
+fn a_request_that_fails_is_told_with_how_often_it_succeeded() {
+    let workload = WebWorkload::new(
+        &spec(|spec| {
+            let mut other = spec.classes[0].requests[0].clone();
+            other.path = "/b".into();
+            spec.classes[0].requests.push(other);
+        }),
+        1,
+        0,
+    )
+    .unwrap();
+    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let (mut actions, mut asked) = (Actions::NONE, [0_u64; 2]);
+    for round in 0..60 {
+        actions.clear();
+        session.begin(&mut actions);
+        if actions.connect.is_some() {
+            session.advance(Event::Connected, &mut actions);
+        }
+        // The one never succeeds, the other fails once.
+        let is_other = session.outgoing().starts_with(b"GET /b");
+        asked[usize::from(is_other)] += 1;
+        let fails = is_other || (asked[0] == 1 && round < 30);
+        let reply: &[u8] = if fails { b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n" } else { OK };
+        let Progress::Done(outcome) = session.advance(Event::Received(reply), &mut actions) else { panic!("cut") };
+        session.finished(&outcome, &bakeoff_engine::Stamps::default());
+    }
+    assert!(asked.iter().all(|count| *count > 1));
+    let told = workload.figures(std::iter::empty());
+    assert_eq!(told["failed"]["requests"], serde_json::json!({"GET /a": {"500": 1}, "GET /b": {"500": asked[1]}}));
+    assert_eq!(told["failed"]["answered"], serde_json::json!({"GET /a": asked[0] - 1, "GET /b": 0}));
+    // Of two machines only one saw it fail: how often it succeeded is not known.
+    let other = serde_json::json!({"failed": {"requests": {}, "answered": {}, "others": 0}});
+    let both = workload.merged(&[&told, &other]).unwrap();
+    assert_eq!(both["failed"]["answered"].as_object().unwrap().len(), 0);
+    assert_eq!(both["failed"]["requests"], told["failed"]["requests"]);
 }

@@ -32,16 +32,16 @@ pub struct SessionWorkload {
 impl SessionWorkload {
     /// Reads the workload part of a trial specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
-        Self::new(&serde::Deserialize::deserialize(&trial.workload)?)
+        Self::new(&serde::Deserialize::deserialize(&trial.workload)?, trial.secret)
     }
 
-    /// Checks the specification and prepares its steps.
-    pub fn new(spec: &SessionSpec) -> Result<Self, SpecError> {
+    /// Checks the specification and prepares its steps; bodies to hash are drawn by the `secret` of the trial.
+    pub fn new(spec: &SessionSpec, secret: u64) -> Result<Self, SpecError> {
         if !spec.web.http.starts_with("1.") {
             let http = &spec.web.http;
             return Err(format!("sessions are made over HTTP/1: http must be 1.0 or 1.1, not `{http}`").into());
         }
-        Ok(Self { web: WebWorkload::new(&spec.web, 1)?, plan: Arc::new(SessionPlan::new(spec)?) })
+        Ok(Self { web: WebWorkload::new(&spec.web, 1, secret)?, plan: Arc::new(SessionPlan::new(spec)?) })
     }
 }
 

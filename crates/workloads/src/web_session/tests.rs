@@ -35,7 +35,7 @@ fn made(change: impl FnOnce(&mut Value)) -> Result<SessionWorkload, SpecError> {
     spec["steps"][1]["headers"] = json!([["X-Token", "{csrf}"]]);
     spec["steps"][2]["texts"] = json!(["Welcome"]);
     change(&mut spec);
-    SessionWorkload::new(&serde_json::from_value::<SessionSpec>(spec).unwrap())
+    SessionWorkload::new(&serde_json::from_value::<SessionSpec>(spec).unwrap(), 0)
 }
 
 fn client(workload: &SessionWorkload) -> ClientSession {

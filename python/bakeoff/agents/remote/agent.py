@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import ValidationError
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from bakeoff.agents.remote.check import RemoteCheck
     from bakeoff.plan.model import Plan
 
+T = TypeVar("T")
+NOT_OURS = "it says what this build cannot read: install the same wheel there, then join it again"
 LISTEN_S = 0.5  # at most in one go
 HEARD_EVERY_S = 1.0
 # A machine that is alive, and does not answer for so long, is lost: most questions take no time, and a look at the
@@ -45,6 +47,10 @@ HEARD_EVERY_S = 1.0
 ANSWER_S, LOOK_S = 120.0, 3600.0
 LOOKS = frozenset(("check", "examine", "answers", "unchanged", "compare", "workload", "found", "close"))
 NOT_BEGUN = Snapshot(elapsed_s=0.0, phase="prepare", operations=0, errors=0, bytes_in=0)
+
+
+def _texts(told: Any) -> list[str]:
+    return [str(text) for text in told]
 
 
 class RemoteAgent:
@@ -76,11 +82,11 @@ class RemoteAgent:
 
     def clock(self) -> int:
         """See Agent."""
-        return int(self.ask("clock"))
+        return self.read(int, "clock")
 
     def preflight(self, demand: Demand) -> Sequence[str]:
         """See Agent."""
-        return [str(text) for text in self.ask("preflight", DEMAND.dump_json(demand).decode())]
+        return self.read(_texts, "preflight", DEMAND.dump_json(demand).decode())
 
     def check(self, plan: "Plan") -> "RemoteCheck":
         """See Agent."""
@@ -90,7 +96,7 @@ class RemoteAgent:
         packed = gathered(plan)
         for start in range(0, len(packed), PIECE):
             self.ask("files", packed[start : start + PIECE])
-        return RemoteCheck(self.ask, plan, int(self.ask("check", json.dumps(plan.to_dict()))))
+        return RemoteCheck(self.read, plan, self.read(int, "check", json.dumps(plan.to_dict())))
 
     def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
         """See Agent."""
@@ -99,7 +105,8 @@ class RemoteAgent:
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "RemoteSession":
         """See Agent."""
         key, self._key = self._key, ""
-        number = int(self._ask_of_spec("start", spec, part, key))
+        told = self._ask_of_spec("start", spec, part, key)
+        number = self.understood(lambda: int(told))
         with self._state:
             self._running = number
         return RemoteSession(self, number)
@@ -110,8 +117,7 @@ class RemoteAgent:
 
     def kept(self, key: str) -> KeptResult | None:
         """See KeepsResults."""
-        text = self.ask("kept", key)
-        return None if text is None else read_kept(text)
+        return self.read(lambda text: None if text is None else read_kept(text), "kept", key)
 
     def forget(self, key: str) -> None:
         """See KeepsResults."""
@@ -132,7 +138,21 @@ class RemoteAgent:
         while (answer := self.answer(reply, PULSE_S)) is None:
             if self._now() > until:
                 self.give_up(f"it did not answer within {limit_s:g} s (asked for {method}): see what hangs there")
-        return opened(answer)
+        heard = answer
+        return self.understood(lambda: opened(heard))
+
+    def read(self, what: Callable[[Any], T], method: str, *words: Any) -> T:
+        """What the answer of the machine says. Raises as `ask` does."""
+        answer = self.ask(method, *words)
+        return self.understood(lambda: what(answer))
+
+    def understood(self, read: Callable[[], T]) -> T:
+        """What was read of an answer; a machine that says what nobody can read is lost. Raises AgentLostError."""
+        try:
+            return read()
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            self.give_up(NOT_OURS)
+            raise AgentLostError(self.name, self._lost) from None
 
     def begin(self, method: str, *words: Any) -> Reply:
         """Ask without waiting. Raises AgentLostError."""
@@ -209,9 +229,16 @@ class RemoteAgent:
             except LineDownError as error:
                 self.give_up(str(error))
                 return
+            except Exception as error:  # a defect of ours: its trial must not wait for ever
+                self.give_up(f"what brings its words here broke ({type(error).__name__})")
+                raise
             now = self._now()
             if text is not None:
-                self._take(Pulse.model_validate_json(text))
+                try:
+                    self._take(Pulse.model_validate_json(text))
+                except ValidationError:
+                    self.give_up(NOT_OURS)
+                    return
                 heard = now
             elif now - before > 2 * LISTEN_S:  # it was this process that stood still
                 heard = now
@@ -289,7 +316,7 @@ class RemoteSession:
         if self._outcome is None and (pulse is None or pulse.events <= self._events):
             self._agent.raise_if_lost()
             return ()
-        events = events_heard(self._agent.ask("events", self._number, self._events))
+        events = self._agent.read(events_heard, "events", self._number, self._events)
         self._events += len(events)
         return events
 
@@ -299,7 +326,7 @@ class RemoteSession:
         if self._outcome is None and (pulse is None or pulse.rows <= self._rows):
             self._agent.raise_if_lost()
             return ()
-        rows = [row_heard(told) for told in self._agent.ask("rows", self._number, self._rows)]
+        rows = self._agent.read(lambda told: [row_heard(row) for row in told], "rows", self._number, self._rows)
         self._rows += len(rows)
         return rows
 
@@ -310,7 +337,8 @@ class RemoteSession:
             self._coming = self._coming or self._agent.begin("outcome", self._number)
             answer = self._agent.answer(self._coming, timeout_s)
             if answer is not None:
-                self._outcome = outcome_heard(opened(answer))
+                heard = answer
+                self._outcome = self._agent.understood(lambda: outcome_heard(opened(heard)))
                 self._agent.ended(self._number)
         return self._outcome
 

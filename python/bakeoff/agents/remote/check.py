@@ -12,46 +12,64 @@ from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note
 
 
-class RemoteCheck(Check):
-    """The check of number `number` on the machine that `ask` asks; see Check. Its errors are those of the machine."""
+def texts(told: Any) -> list[str]:
+    """A list of texts that crossed."""
+    return [str(text) for text in told]
 
-    def __init__(self, ask: Callable[..., Any], plan: Plan, number: int) -> None:
+
+class RemoteCheck(Check):
+    """The check of number `number` on a machine, of whose answers `read` gives what a function makes of
+    them; see Check. Its errors are those of the machine.
+    """
+
+    def __init__(self, read: Callable[..., Any], plan: Plan, number: int) -> None:
         super().__init__(plan)
-        self._ask, self._number = ask, number
+        self._read, self._number = read, number
+
+    def _ask(self, method: str, *words: Any) -> None:
+        self._read(lambda answer: None, method, self._number, *words)
 
     def examine(self, contender: Contender) -> None:
         """See Check."""
-        self._ask("examine", self._number, contender.name)
+        self._ask("examine", contender.name)
 
     def answers(self, contender: Contender) -> None:
         """See Check."""
-        self._ask("answers", self._number, contender.name)
+        self._ask("answers", contender.name)
 
     def unchanged(self, contender: Contender) -> None:
         """See Check."""
-        self._ask("unchanged", self._number, contender.name)
+        self._ask("unchanged", contender.name)
 
     def compare(self) -> Sequence[Note]:
         """See Check."""
-        return notes_heard(self._ask("compare", self._number))
+        notes: Sequence[Note] = self._read(notes_heard, "compare", self._number)
+        return notes
 
     def addresses(self, contender: Contender) -> Sequence[str]:
         """See Check."""
-        return [str(address) for address in self._ask("addresses", self._number, contender.name)]
+        found: list[str] = self._read(texts, "addresses", self._number, contender.name)
+        return found
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> Workload:
         """See Check."""
-        text = self._ask("workload", self._number, contender.name, list(addresses))
-        return spec_part(self.plan.kind).model_validate_json(text)
+        read = spec_part(self.plan.kind).model_validate_json
+        found: Workload = self._read(read, "workload", self._number, contender.name, list(addresses))
+        return found
+
+    def learn(self, contender: Contender, lessons: Sequence[dict[str, Any]]) -> None:
+        """See Check."""
+        self._ask("learn", contender.name, json.dumps(list(lessons)))
 
     def facts(self) -> dict[str, Any]:
         """See Check."""
-        found: dict[str, Any] = json.loads(self._ask("found", self._number))
+        found: dict[str, Any] = self._read(json.loads, "found", self._number)
         return found
 
     def close(self) -> Sequence[Note]:
         """See Check. A machine that is gone kept nothing with the contenders but what it could not take away."""
         try:
-            return notes_heard(self._ask("close", self._number))
+            notes: Sequence[Note] = self._read(notes_heard, "close", self._number)
+            return notes
         except LabError:
             return ()

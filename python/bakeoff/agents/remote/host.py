@@ -56,12 +56,14 @@ class Host:
         return answered(lambda: asked(*words))
 
     def pulses(self) -> Iterator[str]:
-        """How the trial of this machine is, every 200 ms and whenever something happens to it."""
+        """How the trial of this machine is, every 200 ms, once a second while traffic runs, and whenever something
+        happens to it.
+        """
         for _ in range(PULSES):
             self._changed.clear()
             trial = self._trial
             yield (Pulse() if trial is None else trial.pulse()).model_dump_json()
-            self._changed.wait(PULSE_S)
+            self._changed.wait(PULSE_S if trial is None else trial.pulse_s)
 
     def do_heard(self) -> int:
         """The controller is there; the process that it talks to."""
@@ -169,6 +171,10 @@ class Host:
     def do_workload(self, check: int, contender: str, addresses: list[str]) -> str:
         """See Check."""
         return self._checks[check].told(self._contender(check, contender), addresses).model_dump_json()
+
+    def do_learn(self, check: int, contender: str, lessons: str) -> None:
+        """See Check."""
+        self._checks[check].learn(self._contender(check, contender), json.loads(lessons))
 
     def do_found(self, check: int) -> str:
         """See Check.facts."""

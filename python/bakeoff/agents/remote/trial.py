@@ -7,7 +7,17 @@ from contextlib import suppress
 from typing import TypeVar
 
 from bakeoff.agents.base import TrialSession
-from bakeoff.agents.remote.wire import DEAD_MAN_S, PULSE_S, Pulse, Told, events_told, outcome_told, row_told
+from bakeoff.agents.quiet import uncollected
+from bakeoff.agents.remote.wire import (
+    DEAD_MAN_S,
+    PULSE_S,
+    TRAFFIC_PULSE_S,
+    Pulse,
+    Told,
+    events_told,
+    outcome_told,
+    row_told,
+)
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.errors import BakeoffError
 
@@ -36,7 +46,7 @@ class HostedTrial:
         self._rows: list[Told] = []
         self._events_gone = self._rows_gone = 0
         self._armed, self._over = threading.Event(), threading.Event()
-        self._stopped = False
+        self._stopped = self._went = False
         self._outcome: Outcome | None = None
         self._failure: BaseException | None = None
         threading.Thread(target=self._watch, name=f"trial {number}", daemon=True).start()
@@ -44,6 +54,7 @@ class HostedTrial:
     def go(self, at_ns: int) -> None:
         """See TrialSession."""
         self._session.go(at_ns)
+        self._went = True
 
     def meet(self, number: int, at_ns: int) -> None:
         """See TrialSession."""
@@ -78,6 +89,14 @@ class HostedTrial:
                 rows=self._rows_gone + len(self._rows),
                 snapshot=snapshot,
             )
+
+    @property
+    def pulse_s(self) -> float:
+        """How long until the next pulse. Once traffic may run they are rare, but where clients wait for those of other
+        machines again and again.
+        """
+        is_quiet = self._went and not self._over.is_set() and self._session.meeting() == 0
+        return TRAFFIC_PULSE_S if is_quiet else PULSE_S
 
     def outcome(self) -> tuple[str, dict[str, bytes]]:
         """The outcome of a trial that is over. Raises what broke it."""
@@ -114,8 +133,9 @@ class HostedTrial:
                 self._listen()
             self._armed.set()
             self._changed()
-            while (outcome := self._session.wait(PULSE_S)) is None:
-                self._listen()
+            with uncollected():
+                while (outcome := self._session.wait(TRAFFIC_PULSE_S)) is None:
+                    self._listen()
             self._collect()
             with self._lock:
                 events = list(self._events)

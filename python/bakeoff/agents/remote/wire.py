@@ -16,9 +16,10 @@ from bakeoff.errors import BakeoffError, LabError, PlanError, RunFileError, Targ
 
 FACTS = TypeAdapter(Facts)
 DEMAND = TypeAdapter(Demand)
-PULSE_S = 0.2
+# Between pulses; while traffic runs nothing wakes up beside it more often than it must.
+PULSE_S, TRAFFIC_PULSE_S = 0.2, 1.0
 # Without a word of the other end for so long: the controller gives an agent up, an agent its trial.
-SILENCE_S, DEAD_MAN_S = 2.0, 10.0
+SILENCE_S, DEAD_MAN_S = 3.0, 10.0
 # Between trials nothing is at stake, and a machine may be busy with looking at a corpus.
 IDLE_SILENCE_S = 10.0
 BEGIN_S = 60.0  # until a process there says its first word

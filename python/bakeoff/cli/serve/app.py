@@ -1,7 +1,7 @@
 """`bakeoff serve app`: the application server."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -34,6 +34,22 @@ RequestTimeout = Annotated[
 IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")]
 Damage = Annotated[int | None, typer.Option(min=1, metavar="N", help="Write every Nth record with one byte wrong.")]
 Lose = Annotated[int | None, typer.Option(min=1, metavar="N", help="Do not write every Nth record, but say so.")]
+Garbage = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Every Nth answer to an upload, a download or processor work is wrong, of the right length.",
+    ),
+]
+Forget = Annotated[bool, typer.Option("--forget", help="Forget what a session has written when it ends.")]
+Remember = Annotated[
+    bool, typer.Option("--remember", help="Answer processor work that was asked for before without doing it again.")
+]
+FalseTimes = Annotated[
+    Literal["zero", "long"] | None,
+    typer.Option(help="Tell false queue and service times: none at all, or a second too much."),
+]
 
 
 def serve(
@@ -56,6 +72,10 @@ def serve(
     idle_timeout: IdleTimeout = "10m",
     damage: Damage = None,
     lose: Lose = None,
+    garbage: Garbage = None,
+    forget: Forget = False,
+    remember: Remember = False,
+    false_times: FalseTimes = None,
     counts_file: Counts = None,
 ) -> None:
     """The application server: service threads on one queue, a data segment for each client."""
@@ -77,6 +97,10 @@ def serve(
         "idle_timeout_s": base.quantity("--idle-timeout", parse_duration, idle_timeout),
         "damage_every": damage,
         "lose_every": lose,
+        "garbage_every": garbage,
+        "forget": forget,
+        "remember": remember,
+        "false_times": false_times,
     }
     storage = "past the page cache" if direct else "through the page cache"
     flushed = ", each write flushed" if fsync else ""

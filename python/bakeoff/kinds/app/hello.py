@@ -8,8 +8,9 @@ from bakeoff.errors import TargetError
 from bakeoff.plan.address import Endpoint
 from bakeoff.run.wire import Bounds, RefusedError, SlowError, Wire, WireError
 
-VERSION = 1
+VERSION = 2
 KIND_HELLO = 1
+ANY_SEGMENT = 0
 STATUS_NO_SPACE = 8
 PAYLOAD_BYTES = 4096
 ANSWER_BYTES = 64 * 1024
@@ -68,9 +69,7 @@ def greet(name: str, address: Endpoint, addresses: Sequence[str], record_bytes: 
 
 def _hello(where: str, place: str, record_bytes: int, bounds: Bounds) -> bytes:
     with Wire.connect(place, bounds, bounds.seconds) as wire:
-        frame = _REQUEST.pack(
-            _REQUEST.size - 4, _REQUEST_MAGIC, KIND_HELLO, 0, 1, 0xFFFF_FFFF_0000_0000, VERSION, record_bytes
-        )
+        frame = _REQUEST.pack(_REQUEST.size - 4, _REQUEST_MAGIC, KIND_HELLO, 0, 1, ANY_SEGMENT, VERSION, record_bytes)
         wire.send(frame)
         head = _REPLY.unpack(wire.exactly(_REPLY.size))
         length, magic, _, status = head[:4]

@@ -14,11 +14,14 @@ from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.network_settings import SourceSettings
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite
+from bakeoff.units import format_duration
 
 SECTOR_BYTES = 512
 RECORD_BYTES_MAX = 1 << 20
 PAYLOAD_BYTES_MAX = 64 << 20
 RECORDS_MAX = 65_536
+# Longest time for reading again what was written: as long as the trial, which was enough for the writing, and this.
+LOOK_AGAIN_S = 15.0
 _FORMS = "write host:port, [IPv6]:port or unix:/path/to/socket, as `bakeoff serve app` prints it"
 
 
@@ -47,6 +50,19 @@ class AppSettings(SourceSettings):
     read_records: Whole = Field(1, ge=1, le=RECORDS_MAX, description="Records of one random read.")
     write_records: Whole = Field(1, ge=1, le=RECORDS_MAX, description="Records of one random write.")
     working_set: Share = Field(1.0, gt=0, le=1, description="Share of its data segment that a client uses: 100%.")
+
+    @property
+    def around_s(self) -> float:
+        """See CommonSettings."""
+        return LOOK_AGAIN_S + self.length_s + self.reply_timeout_s
+
+    @property
+    def around_words(self) -> str:
+        """See CommonSettings."""
+        return (
+            f"reading again what was written takes {format_duration(self.around_s)} at most after each trial; moments "
+            "where the server is quick"
+        )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""

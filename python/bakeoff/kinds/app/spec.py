@@ -8,6 +8,8 @@ from bakeoff.kinds.spec import OfNothing, Spec, Workload
 
 # The server that does nothing holds a download for each connection: larger ones are not asked of it.
 MOST_DOWNLOAD_BYTES = 1 << 20
+# So many results it has to know beforehand.
+SEEDS_OF_NOTHING = 64
 
 
 class ClassSpec(Spec):
@@ -18,7 +20,10 @@ class ClassSpec(Spec):
 
 
 class AppWorkload(Workload):
-    """Clients of `bakeoff serve app`. `addresses` are numeric, the first is used unless `unix` is set."""
+    """Clients of `bakeoff serve app`. `addresses` are numeric, the first is used unless `unix` is set. Processor work
+    has so many different `seeds`, a fresh one each time with 0; with `look_again` what was written is read again after
+    the trial, and a sample of answers is worked out again.
+    """
 
     kind: Literal["app"] = "app"
     addresses: tuple[str, ...]
@@ -32,13 +37,16 @@ class AppWorkload(Workload):
     read_records: int
     write_records: int
     working_set: float
+    seeds: int = Field(default=0, ge=0)
+    look_again: bool = True
 
     @property
     def of_nothing(self) -> OfNothing | None:
         """See Workload: the requests as they are, of a server that knows each result before."""
         if self.download_bytes > MOST_DOWNLOAD_BYTES:
             return None
-        asked = self.model_copy(update={"addresses": (), "unix": None, "source_addresses": ()})
+        few = {"seeds": SEEDS_OF_NOTHING, "look_again": False}
+        asked = self.model_copy(update={"addresses": (), "unix": None, "source_addresses": (), **few})
         words = "kept connections, the plan's own requests, each answered at once with what was known before"
         return OfNothing(asked=asked, server={"kind": "null", "speaks": "app"}, words=words)
 

@@ -19,7 +19,9 @@ def story(context: Context) -> tuple[str, ...]:
     return (
         f"A transaction is one request and its reply, of five kinds: {sizes}. Each client has one outstanding.",
         "The server works requests off one queue with a fixed number of threads, so a transaction's time is that of "
-        "queue, service and network; the reply carries the first two. What was written is checked when it is read.",
+        "queue, service and network; the reply carries the first two. What was written is checked when it is read, and "
+        "read again when the trial is over; seeds of processor work are fresh, and a sample of results is worked out "
+        "again.",
         "What decides is the harmonic mean of the clients' rates times their number: a client that is starved weighs "
         "on it. The weighted mean of the suite as published stands beside it.",
     )

@@ -10,6 +10,7 @@ from typing import Any
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.faults import Source
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import megabytes_per_s, operations_rate
 from bakeoff.compare.model import Advisory, Audit
@@ -26,8 +27,21 @@ CUT_SHORT = (
 )
 
 
+def _lost_writes(trial: TrialRecord) -> dict[str, int]:
+    return {"lost": trial.figures(MixFigures).lost_writes or 0}
+
+
+def _read_back(trial: TrialRecord) -> int:
+    return trial.figures(MixFigures).read_back or 0
+
+
+WRITES = Source("did not keep what was written", "writes read back", {"lost": "gone"}, _lost_writes, _read_back)
+
+
 class Mix(FileWork):
     """See ComparePart."""
+
+    faults = (*FileWork.faults, WRITES)
 
     law_allows = "the longest operation (or turn with its rest) of each session"
 

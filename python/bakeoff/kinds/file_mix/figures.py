@@ -24,10 +24,13 @@ class Spread(Shape):
 
 class MixFigures(Figures):
     """`touched_bytes` are distinct pages of files, of all clients together; `cycles` how often the client that came
-    least far went through all the applications of the office mix.
+    least far went through all the applications of the office mix. `read_back` are pages that were read after the trial,
+    of which what was written last was not there in `lost_writes`.
     """
 
     cycles: Count | None = None
+    read_back: Count | None = None
+    lost_writes: Count | None = None
     turns: Turns | None = None
     link_bytes_per_s: Number | None = None
     touched_bytes: Count | None = None

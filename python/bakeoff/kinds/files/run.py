@@ -48,6 +48,7 @@ class FolderCheck(Check):
         self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
         self._places: dict[str, str] = {}
         self._mounts: dict[str, Mount] = {}
+        self._ids: dict[str, str | None] = {}  # of a disk's file system; others say none that lasts
         self._devices: dict[str, tuple[int, int]] = {}
         self._free: dict[str, int | None] = {}  # None: some FUSE file systems say that they have no space at all
         self._missing: dict[str, int] = {}  # bytes that a contender's folder has still to take
@@ -62,22 +63,29 @@ class FolderCheck(Check):
         check_folder_address(contender.address)
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
-        place, state, space, (there, names) = in_time(
-            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder), self._look(folder)),
+        place, state, space, fsid, (there, names) = in_time(
+            lambda: (
+                os.path.realpath(folder),
+                folder.stat(),
+                shutil.disk_usage(folder),
+                os.statvfs(folder).f_fsid,
+                self._look(folder),
+            ),
             contender,
             self._patience_s,
         )
         self._missing[name] = max(0, self._needed - there)
         self._places[name], mount = place, mount_at(place)
+        self._ids[name] = f"{fsid:x}" if mount.carrier == "disk" else None
         self._devices[name] = (state.st_dev, state.st_ino)
         self._free[name], self._mounts[name] = space.free if space.total else None, mount
         self._others[name] = [
             (owner, other) for other in sorted(names) if (owner := load_engine().work_folder_owner(other))
         ]
-        if space.total and space.free < self._needed:
+        if space.total and space.free < self._missing[name]:
             raise TargetError(
                 f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the largest mix needs "
-                f"{self._needed / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
+                f"{self._missing[name] / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
                 + "".join(f"; {note}" for note in self._notes_of_others(name, "over"))
             )
 
@@ -109,7 +117,7 @@ class FolderCheck(Check):
             if left and not kept.exists() and not (folder / name).is_symlink():
                 with contextlib.suppress(OSError):
                     (folder / name).rename(kept)
-        there = 0 if kept.is_symlink() else sum(512 * path.lstat().st_blocks for path in kept.glob("*"))
+        there = 0 if kept.is_symlink() else sum(512 * path.lstat().st_blocks for path in kept.rglob("*"))
         return there, _names(folder)
 
     def _notes_of_others(self, name: str, *owners: str) -> list[str]:
@@ -151,6 +159,7 @@ class FolderCheck(Check):
                 "addresses": [mount.point],
                 "server": mount.server,
                 "file_system": mount.type,
+                "file_system_id": self._ids[name],
                 "source": mount.source,
                 "mount_options": mount.options,
                 "carrier": mount.carrier,
@@ -174,6 +183,8 @@ class FolderCheck(Check):
                 f"{contender.name}: {was.source or was.type} is not mounted at {was.point} any more: "
                 f"{contender.address} {instead}; mount it again"
             )
+        if not expired:
+            self._mounts[contender.name] = now
 
     def close(self) -> Sequence[Note]:
         """See Check: what could not be removed is told."""

@@ -34,6 +34,7 @@ from bakeoff.mix import Clients, Mix, Rate
 from bakeoff.plan.fields import Metavar, Numbers, OptionalPath, is_resolved
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.settings import CLIENTS_MAX, CommonSettings
+from bakeoff.plan.unit import OPERATIONS, Unit
 from bakeoff.units import format_duration, parse_duration
 
 SILENCE_S = 60.0
@@ -399,10 +400,29 @@ class HttperfPlanPart(PlanPart):
             "agents out, or give rate or period"
         )
 
+    def unit(self, settings: CommonSettings) -> Unit:
+        """See PlanPart: a start is a connection with its calls, or a session; how many requests a page takes, the
+        server says.
+        """
+        s = httperf_settings(settings)
+        if s.wsesspage is not None:
+            return Unit(starts="sessions")
+        if s.wsess is not None:
+            return Unit(starts="sessions", parts="requests", each=float(s.wsess.calls))
+        if s.wsesslog is not None:
+            return Unit(starts="sessions", parts="requests", each=_mean_calls(s.wsesslog))
+        return Unit(starts="connections", parts="requests", each=float(s.num_calls)) if s.num_calls > 1 else OPERATIONS
+
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
         if parse_web_address(address).unix is not None:
             raise PlanError(f"address {address!r}: httperf's work goes over TCP: write http://host[:port][/path]")
+
+
+def _mean_calls(log: Wsesslog) -> float:
+    """Those of a session, whose scripts are taken in turn."""
+    calls = [sum(len(burst.calls) for burst in script) for script in log.script]
+    return sum(calls[number % len(calls)] for number in range(log.sessions)) / log.sessions
 
 
 def httperf_settings(settings: CommonSettings) -> HttperfSettings:

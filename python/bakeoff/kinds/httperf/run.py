@@ -1,25 +1,35 @@
-"""Does a contender answer at its address?"""
+"""Does a contender answer at its address, and with what?"""
 
+import itertools
 from collections.abc import Sequence
+from typing import Any
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.errors import TargetError
 from bakeoff.kinds.httperf.figures import HttperfFigures
-from bakeoff.kinds.httperf.plan import httperf_settings
+from bakeoff.kinds.httperf.page import ANSWER_S, Page, held_to, is_one, is_safe, learnt, pages_of
+from bakeoff.kinds.httperf.plan import HttperfSettings, httperf_settings
 from bakeoff.kinds.httperf.spec import HttperfWorkload, ServerSpec
 from bakeoff.kinds.httperf.work import workload
 from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.kinds.web.check import alike, unlike
+from bakeoff.kinds.web.learnt import Learnt, bodies, mended
 from bakeoff.plan.address import resolve
-from bakeoff.plan.model import Contender
-from bakeoff.run.kind import Check, Fault, RunPart, figures_of
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.kind import Check, Fault, Note, RunPart, figures_of
 from bakeoff.run.wire import Bounds, RefusedError, SlowError, Wire, WireError
 from bakeoff.store import records
 
-ANSWER_S = 5.0
-
 
 class HttperfCheck(Check):
-    """See bakeoff.run.kind.Check. Only that somebody listens is asked: any reply may be what is wanted."""
+    """See bakeoff.run.kind.Check. Any reply may be what is wanted: where all calls ask for one page, it is learnt, and
+    replies of trials are held to it.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self._pages: dict[str, Page] = {}
+        self._examined: list[Contender] = []
 
     def answers(self, contender: Contender) -> None:
         """See Check."""
@@ -39,12 +49,65 @@ class HttperfCheck(Check):
         """See Check."""
         return resolve(parse_web_address(contender.address))
 
+    def examine(self, contender: Contender) -> None:
+        """See Check."""
+        self.answers(contender)
+        self._examined.append(contender)
+        settings = self._settings(contender)
+        if is_one(settings) and is_safe(settings):
+            page = learnt(self._asked(contender, self.addresses(contender)))
+            if page is not None:
+                self._pages[contender.name] = page
+
+    def compare(self) -> Sequence[Note]:
+        """See Check."""
+        held = "replies are held to status and length, and bodies are not compared"
+        notes = [
+            Note("warning", f"{name}: the page changes from request to request: {held}")
+            for name, page in self._known().items()
+            if page.digest is None
+        ]
+        texts = [each["text"] for each in self._differences() if each["withhold"]]
+        return [*notes, *(Note("warning", f"{text}: there will be no verdict between them") for text in texts)]
+
+    def facts(self) -> dict[str, Any]:
+        """See Check."""
+        contenders = {contender.name: {"bodies": self._bodies(contender)} for contender in self._examined}
+        return {"corpus": None, "contenders": contenders, "differences": self._differences()}
+
     def workload(self, contender: Contender, addresses: Sequence[str]) -> HttperfWorkload:
         """See Check."""
+        return held_to(self._asked(contender, addresses), self._known().get(contender.name))
+
+    def _settings(self, contender: Contender) -> HttperfSettings:
+        return httperf_settings(self.plan.settings_of(contender.name))
+
+    def _asked(self, contender: Contender, addresses: Sequence[str]) -> HttperfWorkload:
         address = parse_web_address(contender.address)
         server = ServerSpec(host=host_of(address.host), address=addresses[0])
-        settings = httperf_settings(self.plan.settings_of(contender.name))
-        return workload(settings, [server], address.target or "/", address.scheme == "https")
+        return workload(self._settings(contender), [server], address.target or "/", address.scheme == "https")
+
+    def _known(self) -> dict[str, Learnt]:
+        """What was learnt of each contender, also from what the others serve."""
+        return {
+            name: mended(page.learnt, [other.learnt for other in self._pages.values() if other is not page])
+            for name, page in self._pages.items()
+        }
+
+    def _bodies(self, contender: Contender) -> dict[str, int]:
+        settings, page = self._settings(contender), self._known().get(contender.name)
+        unsafe = 0 if is_safe(settings) or settings.wsesslog is not None else pages_of(settings)
+        return bodies(pages_of(settings), [] if page is None else [page], unsafe)
+
+    def _differences(self) -> list[dict[str, Any]]:
+        """Pairs of contenders that answer differently."""
+        found, known = [], self._known()
+        for (one, left), (other, right) in itertools.combinations(self._pages.items(), 2):
+            changes = [known[name].digest is None for name in (one, other)]
+            same = known[one] == known[other] and not any(changes)
+            if not same and not (alike(left.first, right.first) and changes[0] == changes[1]):
+                found.append(unlike("the page", ((one, left.first), (other, right.first)), changes, False))
+        return found
 
 
 def host_of(host: str) -> str:

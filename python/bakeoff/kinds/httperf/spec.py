@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bakeoff.kinds.spec import Spec, Workload
+from bakeoff.kinds.web.spec import RequestSpec
 
 
 class ServerSpec(Spec):
@@ -135,14 +136,24 @@ class SslSpec(Spec):
     server_name: str | None
 
 
+class PageSpec(Spec):
+    """What replies are held to where all calls ask for one page: its `request`, with what was learnt of its reply. One
+    in `check_every` bodies is hashed, and a trial's first ones.
+    """
+
+    request: RequestSpec
+    check_every: int
+
+
 class HttperfWorkload(Workload):
-    """All options; None is "not given"."""
+    """All options; None is "not given". Without a `page` any reply will do, as it does for httperf."""
 
     kind: Literal["httperf"] = "httperf"
     servers: tuple[ServerSpec, ...]
     server_name: str | None
     uri: str
     method: str
+    page: PageSpec | None = None
     http_version: str
     no_host_hdr: bool
     user_agent: str

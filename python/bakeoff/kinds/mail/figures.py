@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from bakeoff.store.figures import Count, Figures, Number, NumberOrNan, Shape
 
@@ -26,8 +26,7 @@ class Books(Shape):
 
 class Message(Shape):
     """One message for a recipient: `id` within the trial, the `mailbox` it is for or was found in, its envelope
-    `sender`, and when the server took it on, in seconds from the begin of traffic; None where it did not, and in run
-    files of earlier builds.
+    `sender`, and when the server took it on, in seconds from the begin of traffic; None where it did not.
     """
 
     id: Name
@@ -41,24 +40,13 @@ class Message(Shape):
         return f"{self.id} in {self.mailbox}"
 
 
-def _of_text(value: Any) -> Any:
-    """Earlier builds told a message as text."""
-    if not isinstance(value, str):
-        return value
-    identity, _, mailbox = value.partition(" in ")
-    return {"id": identity, "mailbox": mailbox}
-
-
-Messages = Annotated[
-    tuple[Annotated[Message, BeforeValidator(_of_text, json_schema_input_type=Message | str)], ...],
-    Field(max_length=MOST_LISTED),
-]
+Messages = Annotated[tuple[Message, ...], Field(max_length=MOST_LISTED)]
 
 
 class Ledger(Shape):
     """Messages by class, one for each recipient, with the first of each class; `foreign` mail and mailboxes that
     could not be looked at, by mailbox and by reason. No server can bring about one that is not `balanced`. `mark`
-    begins the Message-ID of every message of the trial; run files of earlier builds do not have it.
+    begins the Message-ID of every message of the trial.
     """
 
     mark: Name = ""
@@ -70,7 +58,7 @@ class Ledger(Shape):
     unchecked_mailboxes: Counts | None = None
 
     def message_id(self, message: Message) -> str:
-        """As it stands in the message and in logs of servers; empty where the mark is not known."""
+        """As it stands in the message and in logs of servers; empty without a mark."""
         return f"<{self.mark}.{message.id}@bakeoff.invalid>" if self.mark else ""
 
 
@@ -88,9 +76,11 @@ class Backlog(Shape):
 
 
 class Inside(Shape):
-    """Messages at a time between acceptance and delivery."""
+    """Messages certainly between acceptance and delivery: at most at a time, and at either end of the window."""
 
     peak: NumberOrNan = math.nan
+    at_start: NumberOrNan = math.nan
+    at_end: NumberOrNan = math.nan
 
 
 class Drain(Shape):
@@ -129,14 +119,48 @@ class Times(Shape):
 
     count: NumberOrNan = math.nan
     mean_ns: NumberOrNan = math.nan
+    p50_ns: NumberOrNan = math.nan
     p95_ns: NumberOrNan = math.nan
+    p99_ns: NumberOrNan = math.nan
+    p999_ns: NumberOrNan = math.nan
 
 
 class Visible(Shape):
-    """Certainly not there `after` so long, there `by` so long."""
+    """Certainly not there `after` so long, there `by` so long; the former also as an HdrHistogram, V2 in base64."""
 
     after: Times = Times()
     by: Times = Times()
+    after_histogram: Annotated[str, Field(max_length=MOST_LISTED)] = ""
+
+
+class Tally(Shape):
+    """How many were tried, and how many of them failed."""
+
+    tried: Count
+    failed: Count
+
+
+Tallies = Annotated[dict[str, Tally], Field(max_length=MOST_LISTED)]
+
+
+class Work(Shape):
+    """Messages for a recipient, or visits of a mailbox, that ended in the window, and the times of those that went
+    well: of a message from the connect to the final reply. Mailboxes, by address, and clients, by number, are those
+    that had failures.
+    """
+
+    tried: Count = 0
+    failed: Count = 0
+    time: Times = Times()
+    failing_mailboxes: Tallies = Field(default_factory=dict)
+    failing_clients: Tallies = Field(default_factory=dict)
+
+
+class Done(Shape):
+    """Whole pieces of work."""
+
+    messages: Work = Work()
+    visits: Work = Work()
 
 
 class Steps(Shape):
@@ -147,7 +171,7 @@ class Steps(Shape):
 
 
 class Response(Shape):
-    """Mean response times without EHLO, QUIT and empty polls."""
+    """Mean response times without empty polls; of a side with EHLO and QUIT only where these take longer."""
 
     without_empty_polls: Steps = Steps()
     sending: Steps = Steps()
@@ -203,6 +227,7 @@ class MailFigures(Figures):
     sessions: dict[str, Door] = Field(default_factory=dict, max_length=MOST_LISTED)
     refusals: Refusals = Refusals()
     init: Emptied = Emptied()
+    done: Done | None = None
     share: Share = Share()
 
     @property

@@ -11,6 +11,7 @@ from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.plan import mail_settings, workload
 from bakeoff.mix import Clients
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.units import plural
 
 # Sessions at a time: a look must not be a load.
 THREADS = 2
@@ -36,7 +37,7 @@ class Held:
         named = sorted(self.foreign.items())[:NAMED]
         listed = ", ".join(f"{address} {count:,}" for address, count in named) + (", …" if boxes > NAMED else "")
         return (
-            f"{messages:,} message{'s' * (messages != 1)} in {boxes:,} mailbox{'es' * (boxes != 1)} that "
+            f"{plural(messages, 'message')} in {plural(boxes, 'mailbox', 'mailboxes')} that "
             f"{'is' if messages == 1 else 'are'} not Bakeoff's ({listed})"
         )
 

@@ -29,6 +29,7 @@ from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.network_settings import NetworkSettings
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite
+from bakeoff.plan.unit import Unit
 from bakeoff.units import format_duration
 
 
@@ -80,6 +81,11 @@ class MailSettings(NetworkSettings):
         False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."
     )
     starttls: bool = Field(False, description="Turn connections to TLS by STARTTLS and STLS.")
+    handshake_apart: bool = Field(
+        False,
+        description="Write the end of the TLS handshake by itself, before the first command; else both leave together. "
+        "Which of the two a server answers without waiting for an acknowledgement differs from server to server.",
+    )
     smtp_login: bool = Field(False, description="Log in (AUTH PLAIN) before sending.")
     pop3_login: Literal["auto", "user", "plain"] = Field(
         "auto", description="How POP3 users log in: auto, user (USER and PASS) or plain (AUTH PLAIN)."
@@ -132,6 +138,8 @@ class MailSettings(NetworkSettings):
             reasons |= {"insecure": why, "ca_file": why}
         elif self.insecure and self.ca_file is not None:
             reasons["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
+        if not self.starttls:
+            reasons["handshake_apart"] = "only behind STARTTLS does the client speak first: give starttls, too"
         return reasons
 
     @model_validator(mode="after")
@@ -194,7 +202,8 @@ class MailPlanPart(PlanPart):
 
     settings = MailSettings
     manners = (
-        "messages_per_connection", "pipelining", "close_with_reset", "starttls", "smtp_login", "pop3_login", "insecure",
+        "messages_per_connection", "pipelining", "close_with_reset", "starttls", "handshake_apart", "smtp_login",
+        "pop3_login", "insecure",
     )  # fmt: skip
     door = "mail"
     placeholders = ("a.invalid", "b.invalid")
@@ -207,6 +216,10 @@ class MailPlanPart(PlanPart):
         parsed = parse_mail_address(address)
         if mail_settings(settings).starttls and (parsed.sending.implicit_tls or parsed.reading.implicit_tls):
             raise PlanError(f"address {address!r} begins with TLS: leave starttls out, or write smtp= and pop3=")
+
+    def unit(self, settings: CommonSettings) -> Unit:
+        """See PlanPart: a start sends a message, or reads a mailbox."""
+        return Unit(starts="mail sessions")
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
         """See PlanPart. Mail has no classes: its operations are the steps of the protocols."""
@@ -273,7 +286,9 @@ def accounts_digest(accounts: Sequence[Account]) -> str:
 def _tls(mail: MailSettings, place: Place) -> TlsSpec | None:
     if security(place, mail.starttls) == "none":
         return None
-    return TlsSpec(verify=not mail.insecure, ca_file=mail.ca_file, resumption=True)
+    return TlsSpec(
+        verify=not mail.insecure, ca_file=mail.ca_file, resumption=True, handshake_apart=mail.handshake_apart
+    )
 
 
 PART = MailPlanPart()

@@ -1,13 +1,15 @@
 """Do all contenders answer, and let the users in? What do they say they can do?"""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from bakeoff.agents.result import TrialResult
+from bakeoff.capacity.judge import Answers
 from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.doors import login_fault, refused, unanswered
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
+from bakeoff.kinds.mail.held import messages_held
 from bakeoff.kinds.mail.look import Held, look
 from bakeoff.kinds.mail.plan import MailSettings, accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
@@ -15,9 +17,9 @@ from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place, way_of
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.kind import Check, Fault, Note, RunPart, figures_of
+from bakeoff.run.kind import Check, Fault, Note, RunPart, Timed, figures_of
 from bakeoff.run.listeners import backlog
-from bakeoff.run.wire import WireError
+from bakeoff.run.wire import Wire, WireError
 from bakeoff.store import records
 from bakeoff.store.marks import UNBALANCED, Mark
 from bakeoff.units import format_duration
@@ -64,7 +66,7 @@ class MailCheck(Check):
         held = look(self.plan, contender, self.addresses(contender))
         if held.foreign and not self._settings.empty_mailboxes:
             raise TargetError(
-                f"{contender.name}: there are {held.text}: {self.plan.suite} needs mailboxes without other mail; use "
+                f"{contender.name} holds {held.text}: {self.plan.suite} needs mailboxes without other mail; use "
                 "accounts that are there for nothing else, or give --empty-mailboxes to delete all mail of these "
                 "accounts before each trial"
             )
@@ -92,9 +94,11 @@ class MailCheck(Check):
         with contextlib.suppress(WireError):
             session = open_smtp(address.sending, settings)
             facts["smtp offers"] = session.offers
+            facts |= _tls("smtp", session.wire)
             session.quit()
         with contextlib.suppress(WireError):
             reader = open_pop3(address.reading, settings)
+            facts |= _tls("pop3", reader.wire)
             facts["pop3 banner"] = f"+OK {reader.banner}".strip()
             with contextlib.suppress(TalkError):
                 facts["pop3 offers"] = reader.capabilities()
@@ -158,6 +162,12 @@ class MailCheck(Check):
         return {"corpus": accounts, "contenders": self._facts}
 
 
+def _tls(side: str, wire: Wire) -> dict[str, Any]:
+    """Version and cipher that a side agreed on with the check; nothing of plain text."""
+    agreed = wire.tls()
+    return {} if agreed is None else {f"{side} TLS": agreed}
+
+
 class MailRunPart(RunPart):
     """Mail has books on every message, which can say that a trial does not count."""
 
@@ -174,6 +184,20 @@ class MailRunPart(RunPart):
                 records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
             )
         return None
+
+    def failed(self, result: TrialResult) -> Sequence[tuple[str, int, int]]:
+        """See RunPart."""
+        done = figures_of(MailFigures, result).done
+        if done is None:
+            return ()
+        return (
+            ("messages", done.messages.failed, done.messages.tried),
+            ("visits of a mailbox", done.visits.failed, done.visits.tried),
+        )
+
+    def held_too(self, workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
+        """See RunPart: a message that was taken is to be there in the time that an answer has, and to come at all."""
+        return messages_held(workload, timed)
 
     def marks(self, result: TrialResult) -> Sequence[Mark]:
         """See RunPart."""

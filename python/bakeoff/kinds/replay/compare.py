@@ -17,6 +17,7 @@ from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
 from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.served import Part, parts_of
 from bakeoff.thresholds import P99_OPERATIONS
 
 OTHERS = "other paths"
@@ -81,6 +82,14 @@ class Replay(ComparePart):
     def moved_bytes(self, trial: TrialRecord) -> int:
         """Those received: what is sent is mostly questions."""
         return trial.bytes_in
+
+    def parts(self, trial: TrialRecord) -> Iterator[Part]:
+        """Also paths that are no class of their own."""
+        yield from parts_of(trial)
+        classes = {one.name for one in trial.per_operation}
+        for row in trial.figures(ReplayFigures).paths.rows:
+            if row.path not in classes:
+                yield Part("path", row.path, row.answered, sum(row.errors.values()))
 
     def explored(self, base: TrialRecord, other: TrialRecord) -> Iterator[tuple[str, str, float]]:
         """See ComparePart: response times of the most asked paths, which the log chooses and no result does."""

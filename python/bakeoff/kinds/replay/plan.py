@@ -11,9 +11,9 @@ from bakeoff.arrivals import Constant, Replay
 from bakeoff.errors import PlanError
 from bakeoff.kinds.replay.bodies import GivenBody, read_bodies
 from bakeoff.kinds.replay.log import LogFacts, LogSample, read_log, trace_of
-from bakeoff.kinds.replay.spec import ReplayWorkload
+from bakeoff.kinds.replay.spec import LearntSpec, ReplayWorkload
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
-from bakeoff.kinds.web.http import MANNERS, HttpSettings, connection_fields
+from bakeoff.kinds.web.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.mix import RATE_MAX_PER_S, Mix, Rate
 from bakeoff.plan.classes import SuiteClass
@@ -242,8 +242,12 @@ class ReplayPlanPart(PlanPart):
         return ()
 
 
-def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> ReplayWorkload:
-    """What the engine is told of a contender at its numeric `addresses`."""
+def workload(
+    plan: Plan, contender: Contender, addresses: Sequence[str], learnt: Sequence[tuple[LogSample, RequestSpec]] = ()
+) -> ReplayWorkload:
+    """What the engine is told of a contender at its numeric `addresses`; of the replies to `learnt` requests of the log
+    something is known.
+    """
     s = replay_settings(plan.settings_of(contender.name))
     assert s.log is not None
     address = parse_web_address(contender.address)
@@ -259,9 +263,13 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Repl
         )
         for method in ("GET", "HEAD")
     )
+    if learnt:
+        known = tuple(request for _, request in learnt)
+        patterns += (ClassSpec(name="learnt", weight=1.0, expect=(), requests=known),)
     trace, _ = trace_and_samples(s)
     return ReplayWorkload(
-        web=WebWorkload(**fields, check_every=0, classes=patterns),
+        web=WebWorkload(**fields, check_every=CHECK_EVERY, classes=patterns),
+        learnt=tuple(LearntSpec(method=one.method, host=one.host, path=one.path) for one, _ in learnt),
         prefix=address.prefix,
         trace=str(trace),
         sha256=s.log.sha256,

@@ -1,19 +1,27 @@
 """Do contenders serve what the log asks for, and do all serve the same?"""
 
 import itertools
+import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bakeoff.errors import TargetError
+from bakeoff.kinds.replay.log import LogSample
 from bakeoff.kinds.replay.plan import host_of, replay_settings, trace_and_samples, workload
 from bakeoff.kinds.replay.spec import ReplayWorkload
 from bakeoff.kinds.spec import Workload
-from bakeoff.kinds.web.check import HttpCheck, alike, trait_differences, unlike
+from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.kinds.web.check import HttpCheck, alike, seen_in, trait_differences, unlike
+from bakeoff.kinds.web.learnt import PAGES_S, Learnt, Seen, bodies, held, learn, mended
 from bakeoff.kinds.web.probe import Prober, Reply
+from bakeoff.kinds.web.spec import RequestSpec
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Note, RunPart
 
+# So many requests are tried, however long they take.
+LEAST_TRIED = 20
 # Which statuses stand for each other, as in the engine (`crates/workloads/src/replay/expect.rs`).
 FILE = frozenset({200, 206, 304})
 REDIRECT = frozenset({301, 302, 303, 307, 308})
@@ -36,29 +44,46 @@ class ReplayCheck(HttpCheck):
         super().__init__(plan)
         _, self._samples = trace_and_samples(self._settings)
         self._replies: dict[str, list[Reply]] = {}
-        self._changing: set[tuple[str, int]] = set()
+        self._learnt: dict[str, list[Learnt]] = {}
 
     def examine(self, contender: Contender) -> None:
         """See Check. Raises TargetError when no request at all is answered as in the log."""
         prober = self._prober(contender)
         prober.begin()
         prober.connect()
-        self._changing = {(name, key) for name, key in self._changing if name != contender.name}
-        replies = []
+        replies: list[Reply] = []
+        learnt: list[Learnt] = []
+        until = time.monotonic() + PAGES_S
         for key in range(len(self._samples)):
-            first, again = (self._fetch(prober, key) for _ in range(2))
-            if not alike(first, again):
-                self._changing.add((contender.name, key))
-            replies.append(first)
-        self._replies[contender.name] = replies
-        wrong = [key for key, sample in enumerate(self._samples) if not fits(sample.status, replies[key].status)]
-        if wrong and len(wrong) == len(self._samples) and self._settings.statuses == "log":
+            if key >= LEAST_TRIED and time.monotonic() > until:
+                break
+            replies.append(self._fetch(prober, key))
+            learnt.append(learn(partial(self._again, prober, key), seen_in(replies[-1])))
+        self._replies[contender.name], self._learnt[contender.name] = replies, learnt
+        tried = self._samples[: len(replies)]
+        wrong = [key for key, sample in enumerate(tried) if not fits(sample.status, replies[key].status)]
+        if wrong and len(wrong) == len(tried) and self._settings.statuses == "log":
             sample, reply = self._samples[0], replies[0]
             raise TargetError(
                 f"{prober.name} ({prober.address.place}): {sample.method} {sample.path} is answered by status "
                 f"{reply.status}, the log has {sample.status}, and none of the {len(wrong)} requests that it has most "
                 "is answered as there: does it serve that site? (--host names it; --statuses any takes any)"
             )
+
+    def _again(self, prober: Prober, key: int) -> Seen:
+        return seen_in(self._fetch(prober, key))
+
+    def _known(self) -> dict[str, list[Learnt]]:
+        """What was learnt of each contender, also from what the others serve."""
+        return {
+            name: [
+                mended(
+                    page, [pages[key] for other, pages in self._learnt.items() if other != name and key < len(pages)]
+                )
+                for key, page in enumerate(own)
+            ]
+            for name, own in self._learnt.items()
+        }
 
     def _fetch(self, prober: Prober, key: int) -> Reply:
         sample = self._samples[key]
@@ -86,23 +111,26 @@ class ReplayCheck(HttpCheck):
 
     def _unlike_the_log(self, name: str) -> list[str]:
         replies = self._replies[name]
-        wrong = [key for key, sample in enumerate(self._samples) if not fits(sample.status, replies[key].status)]
+        tried = self._samples[: len(replies)]
+        wrong = [key for key, sample in enumerate(tried) if not fits(sample.status, replies[key].status)]
         if not wrong:
             return []
         sample, reply = self._samples[wrong[0]], replies[wrong[0]]
         first = f"{sample.method} {sample.path} by status {reply.status}, the log has {sample.status}"
-        return [f"{name} answers {len(wrong)} of {len(self._samples)} tried requests unlike the log: {first}"]
+        return [f"{name} answers {len(wrong)} of {len(tried)} tried requests unlike the log: {first}"]
 
     def _differences(self) -> list[dict[str, Any]]:
         """The first request that each pair answers differently, as JSON values (see `bakeoff.compare.content`)."""
-        differences = []
+        differences, known = [], self._known()
         for one, other in itertools.combinations(self._replies, 2):
-            for key, (left, right) in enumerate(zip(self._replies[one], self._replies[other], strict=True)):
-                if alike(left, right):
+            for key, (left, right) in enumerate(zip(self._replies[one], self._replies[other], strict=False)):
+                pages = [known[name][key] for name in (one, other)]
+                changes = [page.digest is None for page in pages]
+                same = alike(left, right) and changes[0] == changes[1]
+                if same or (pages[0] == pages[1] and not any(changes)):
                     continue
-                changing = bool({(one, key), (other, key)} & self._changing)
                 pair = ((one, left), (other, right))
-                differences.append(unlike(self._samples[key].path, pair, changing, self._settings.different))
+                differences.append(unlike(self._samples[key].path, pair, changes, self._settings.different))
                 break
         return differences
 
@@ -112,6 +140,7 @@ class ReplayCheck(HttpCheck):
             name: {
                 "addresses": list(prober.addresses),
                 "checked_requests": len(self._replies.get(name, ())),
+                "bodies": self._bodies(name),
                 **({"server": server} if (server := self._server(name)) else {}),
             }
             for name, prober in self._probers.items()
@@ -124,7 +153,22 @@ class ReplayCheck(HttpCheck):
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> ReplayWorkload:
         """See Check."""
-        return workload(self.plan, contender, addresses)
+        s = replay_settings(self.plan.settings_of(contender.name))
+        prefix, exact = parse_web_address(contender.address).prefix, s.statuses == "log"
+        learnt: list[tuple[LogSample, RequestSpec]] = []
+        for sample, page in zip(self._samples, self._known().get(contender.name, []), strict=False):
+            asked = RequestSpec(method=sample.method, path=prefix + sample.path, length=None, sha256=None)
+            if page.status is not None:
+                learnt.append((sample, held(asked, page, exact)))
+        return workload(self.plan, contender, addresses, learnt)
+
+    def _bodies(self, name: str) -> dict[str, int]:
+        """Of how many of the different requests of the log bodies are compared; replies to HEAD have none."""
+        log = self._settings.log
+        known = self._known().get(name, [])
+        learnt = [page for sample, page in zip(self._samples, known, strict=False) if sample.method != "HEAD"]
+        heads = len(known) - len(learnt)
+        return bodies(0 if log is None else max(log.different - heads, len(learnt)), learnt)
 
 
 class ReplayRunPart(RunPart):

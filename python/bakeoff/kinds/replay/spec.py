@@ -2,13 +2,21 @@
 
 from typing import Literal
 
-from bakeoff.kinds.spec import OfNothing
+from bakeoff.kinds.spec import OfNothing, Spec
 from bakeoff.kinds.web.spec import OverWeb
 
 
+class LearntSpec(Spec):
+    """A request of the log of whose reply something is known; `host` where hosts of the log are kept."""
+
+    method: str
+    host: str | None
+    path: str
+
+
 class ReplayWorkload(OverWeb):
-    """An access log. The requests of `web` are patterns, a GET and a HEAD. `trace` is the file with
-    what is replayed, `prefix` stands before each of its paths.
+    """An access log. The requests of `web` are patterns, a GET and a HEAD, and one for each of `learnt`. `trace` is the
+    file with what is replayed, `prefix` stands before each of its paths.
     """
 
     kind: Literal["replay"] = "replay"
@@ -17,6 +25,7 @@ class ReplayWorkload(OverWeb):
     spread: Literal["even", "poisson"]
     loops: bool
     statuses: Literal["log", "any"]
+    learnt: tuple[LearntSpec, ...] = ()
 
     @property
     def rehearsed(self) -> bool:

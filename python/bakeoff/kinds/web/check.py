@@ -5,6 +5,7 @@ from typing import Any
 
 from bakeoff.kinds.web.address import parse_web_address
 from bakeoff.kinds.web.http import HttpSettings
+from bakeoff.kinds.web.learnt import Seen
 from bakeoff.kinds.web.probe import Prober, Reply
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note
@@ -75,20 +76,28 @@ def alike(left: Reply, right: Reply) -> bool:
     return not stated or left.length == right.length
 
 
+def seen_in(reply: Reply) -> Seen:
+    """What is learnt of a reply."""
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return Seen(reply.status, reply.length, reply.digest, kind)
+
+
 def unlike(
-    what: str, replies: tuple[tuple[str, Reply], tuple[str, Reply]], changing: bool, allowed: bool
+    what: str, replies: tuple[tuple[str, Reply], tuple[str, Reply]], changes: Sequence[bool], allowed: bool
 ) -> dict[str, Any]:
     """What two contenders answer differently, as JSON values: `between`, `text`, and whether to `withhold` the verdict
-    for it. A page that is `changing` from request to request cannot be compared, as long as the status is one.
+    for it. A page that `changes` from request to request with both cannot be compared, as long as the status is one.
     """
     (one, left), (other, right) = replies
-    changes = changing and left.status == right.status
+    both = all(changes) and left.status == right.status
     same_length = (left.status, left.length) == (right.status, right.length)
     text = (
         f"{one} and {other} answer {what!r} differently: {one} status {left.status}, "
         f"{left.length:,} bytes; {other} status {right.status}, {right.length:,} bytes"
         f"{', but not the same ones' if same_length else ''}"
     )
-    if changes:
+    if both:
         text += ", but the page changes from request to request"
-    return {"between": [one, other], "text": text, "withhold": not changes and not allowed}
+    elif any(changes):
+        text += f"; that of {one if changes[0] else other} changes from request to request"
+    return {"between": [one, other], "text": text, "withhold": not both and not allowed}

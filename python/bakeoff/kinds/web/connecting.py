@@ -42,6 +42,8 @@ def section(context: Context) -> Section | None:
     opened = dict.fromkeys(one.contender for one in told if one.opened)
     kept = [name for name in dict.fromkeys(one.contender for one in own.connections) if name not in opened]
     blocks: list[Block] = [Text(_kept(context, kept), depth=Depth.COMPARISON)] if kept else []
+    if kept and opened:
+        blocks.append(Text(_closed(own, list(opened)), depth=Depth.COMPARISON))
     if drawn := _with_a_course(context, own):
         blocks.append(_chart(context, own, drawn))
     if told:
@@ -64,6 +66,18 @@ def _kept(context: Context, names: list[str]) -> str:
     return (
         f"No trial of {wording.names(names)} opened a connection within its window: clients kept those that they had "
         f"opened before{many}."
+    )
+
+
+def _closed(own: WebSummary, names: list[str]) -> str:
+    """Who opened connections where others kept theirs, and how often."""
+    parts = []
+    for name in names:
+        each = [one.requests_each for one in own.connections if one.contender == name and one.opened]
+        parts.append(f"{name} one for every {wording.figures(min(each))} requests")
+    return (
+        f"Connections of {wording.names(names)} ended within the windows, and clients opened new ones "
+        f"({'; '.join(parts)}): connecting is in these figures, and not in those of the others."
     )
 
 

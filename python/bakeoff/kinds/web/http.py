@@ -17,6 +17,8 @@ from bakeoff.plan.secrets import told_by_environment
 from bakeoff.plan.settings import SESSIONS_MAX
 
 STREAMS_MAX = 1024
+# Of bodies that are known one in so many is hashed, beside a trial's first ones.
+CHECK_EVERY = 100
 # Versions whose connections carry several requests at once.
 WITH_STREAMS = ("2", "3")
 # How clients talk with a server. Not among them: streams, which are how many requests are under way at once, and

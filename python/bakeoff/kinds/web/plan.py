@@ -1,6 +1,7 @@
 """HTTP: the settings of the web suites and their workload."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -10,7 +11,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
 from bakeoff.kinds.web.body import BODIES_BYTES, Method, OptionalBody, RequestBody, check_body
 from bakeoff.kinds.web.classes import WebClass, classes_of, corpus_of, web_classes
-from bakeoff.kinds.web.http import MANNERS, WITH_STREAMS, HttpSettings, connection_fields, request_headers
+from bakeoff.kinds.web.http import CHECK_EVERY, MANNERS, WITH_STREAMS, HttpSettings, connection_fields, request_headers
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
 from bakeoff.kinds.web.urls import UrlLine, Urls
@@ -40,9 +41,10 @@ class WebSettings(HttpSettings):
         json_schema_extra={"table": "plan", "path": "folder", "only": MANIFEST_NAME, "own": True},
     )
     check_every: Whole = Field(
-        100,
+        CHECK_EVERY,
         ge=0,
-        description="Check the hash of a file on its first fetch and on every n-th after it; 0 = never.",
+        description="Of bodies that are known beforehand one in so many is hashed, drawn by a secret of the trial, "
+        "beside the first thousand; all are held to their length. 0 = never.",
         json_schema_extra={"own": True},
     )
     weights: Weights = Field(
@@ -142,16 +144,29 @@ class WebPlanPart(PlanPart):
         return classes_of(own, web.urls, web.expect, web.weights, web.dynamic_share)
 
 
-def workload(plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None) -> WebWorkload:
-    """What the engine is told of a contender at its numeric `addresses`; `manifest` is that of the corpus, if any."""
+def workload(
+    plan: Plan,
+    contender: Contender,
+    addresses: Sequence[str],
+    manifest: Manifest | None,
+    known: Mapping[tuple[str, int], RequestSpec] = MappingProxyType({}),
+) -> WebWorkload:
+    """What the engine is told of a contender at its numeric `addresses`; `manifest` is that of the corpus, if any, and
+    `known` are requests of whose replies something was learnt, by class and number.
+    """
     web = web_settings(plan.settings_of(contender.name))
     address = parse_web_address(contender.address)
+
+    def requests(c: WebClass) -> tuple[RequestSpec, ...]:
+        own = requests_of(c, web, address, manifest)
+        return tuple(known.get((c.name, number), request) for number, request in enumerate(own)) if known else own
+
     return WebWorkload(
         **connection_fields(web, address, addresses),
         check_every=web.check_every,
         bodies=tuple(body.content for body in different_bodies(web)),
         classes=tuple(
-            ClassSpec(name=c.name, weight=c.weight, expect=c.expect, requests=requests_of(c, web, address, manifest))
+            ClassSpec(name=c.name, weight=c.weight, expect=c.expect, requests=requests(c))
             for c in web_classes(plan.classes)
         ),
     )
@@ -177,7 +192,6 @@ def _refuse_foreign(suite: Suite, classes: Sequence[WebClass], web: WebSettings)
     """A setting that would silently do nothing in this suite is an error."""
     sources = {c.source for c in classes}
     for name, source, owner in (
-        ("check_every", "files", "web-static and web-dynamic"),
         ("dynamic_share", "dynamic", "web-dynamic"),
         ("dynamic_url", "dynamic", "web-dynamic"),
         ("urls", "url", "web-url"),

@@ -115,7 +115,7 @@ class Prober:
             wire.send(self._request(path, method, carried))
             head_only = method == "HEAD"
             head, body, kept = read_reply(wire, LARGEST_BODY, head_only)
-            return _reply(head, body, head_only, kept, wire.tls())
+            return reply_of(head, body, head_only, kept, wire.tls())
 
     def _exchange_http2(self, wire: Wire, path: str, method: str) -> Reply:
         from bakeoff.kinds.web.http2_reply import Exchange, UnspokenError  # h2 is loaded by those who speak it
@@ -127,7 +127,7 @@ class Prober:
             head, body = exchange.fetch(fields)
         except UnspokenError as error:
             raise self._unspoken(f"{error}: it does not speak HTTP/2 with prior knowledge (h2c)") from None
-        return _reply(head, body, method == "HEAD", True, wire.tls(), exchange.streams_allowed)
+        return reply_of(head, body, method == "HEAD", True, wire.tls(), exchange.streams_allowed)
 
     def _exchange_http3(self, path: str, method: str) -> Reply:
         """By the engine itself, whose QUIC then takes what it finds as the measurement would."""
@@ -223,9 +223,10 @@ class Prober:
         raise last
 
 
-def _reply(
+def reply_of(
     head: Head, body: bytes, head_only: bool, kept_alive: bool, tls: str | None, streams_allowed: int | None = None
 ) -> Reply:
+    """A reply that was read."""
     stated = int(head.headers.get("content-length", "0"))
     return Reply(
         status=head.status,

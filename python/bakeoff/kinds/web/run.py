@@ -2,20 +2,25 @@
 
 import itertools
 import random
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
 from bakeoff.errors import PlanError, TargetError
+from bakeoff.kinds.web.address import parse_web_address
 from bakeoff.kinds.web.body import SAFE
-from bakeoff.kinds.web.check import TRAITS, HttpCheck, alike, trait_differences, unlike
+from bakeoff.kinds.web.check import TRAITS, HttpCheck, alike, seen_in, trait_differences, unlike
 from bakeoff.kinds.web.classes import WebClass, web_classes
+from bakeoff.kinds.web.http import WITH_STREAMS
+from bakeoff.kinds.web.learnt import PAGES_MOST, PAGES_S, Learnt, Seen, bodies, held, learn, mended
 from bakeoff.kinds.web.plan import different_bodies, needed_corpus, requests_of, web_settings, workload
 from bakeoff.kinds.web.probe import Carried, Prober, Reply
 from bakeoff.kinds.web.spec import RequestSpec, WebWorkload
-from bakeoff.kinds.web.statuses import may_differ
+from bakeoff.kinds.web.statuses import holds_status, may_differ
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Note, RunPart
 from bakeoff.units import format_size
@@ -32,6 +37,13 @@ class _Sample:
     cls: WebClass
     key: int
     request: RequestSpec
+    # So many are tried, however long they take.
+    least: int = 0
+
+    @property
+    def name(self) -> tuple[str, int]:
+        """Its class and its number there."""
+        return self.cls.name, self.key
 
     @property
     def is_safe(self) -> bool:
@@ -48,7 +60,7 @@ class WebCheck(HttpCheck):
         self._classes = web_classes(plan.classes)
         self._corpus = needed_corpus(plan)
         self._replies: dict[str, dict[tuple[str, int], Reply]] = {}
-        self._changing: set[tuple[str, tuple[str, int]]] = set()
+        self._learnt: dict[str, dict[tuple[str, int], Learnt]] = {}
         self._unsafe_samples: set[tuple[str, int]] = set()
         self.manifest: Manifest | None = None
         self._origin = ""
@@ -63,20 +75,19 @@ class WebCheck(HttpCheck):
         prober.connect()
         if self._corpus is not None and self._settings.corpus is None:
             self._accept(self._fetch_manifest(prober), contender.name)
-        replies = {}
-        self._changing = {(name, key) for name, key in self._changing if name != contender.name}
-        for sample in self._samples(prober):
+        replies: dict[tuple[str, int], Reply] = {}
+        learnt: dict[tuple[str, int], Learnt] = {}
+        until = time.monotonic() + PAGES_S
+        for number, sample in enumerate(self._samples(prober)):
+            if number >= sample.least and time.monotonic() > until:
+                break
             reply = self._right_reply(prober, sample)
-            key = (sample.cls.name, sample.key)
             if not sample.is_safe:
-                self._unsafe_samples.add(key)
-            replies[key] = replace(reply, body=b"")  # its length and hash are kept
-            is_unknown = sample.request.sha256 is None and sample.cls.source != "missing"
-            if is_unknown and sample.is_safe and len(self.plan.contenders) > 1:
-                again = prober.fetch(sample.request.path, method=sample.request.method)
-                if not alike(again, reply):
-                    self._changing.add((contender.name, key))
-        self._replies[contender.name] = replies
+                self._unsafe_samples.add(sample.name)
+            replies[sample.name] = replace(reply, body=b"")  # its length and hash are kept
+            if sample.request.sha256 is None and sample.is_safe:
+                learnt[sample.name] = learn(partial(self._again, prober, sample), seen_in(reply))
+        self._replies[contender.name], self._learnt[contender.name] = replies, learnt
 
     def _fetch_manifest(self, prober: Prober) -> Manifest:
         path = f"{prober.address.prefix}/{MANIFEST_NAME}"
@@ -103,18 +114,23 @@ class WebCheck(HttpCheck):
         self.manifest, self._origin = manifest, origin
 
     def _samples(self, prober: Prober) -> list[_Sample]:
-        """The smallest, the largest and a random one of each class: the same for every contender."""
-        samples = []
+        """The smallest, the largest and a random one of each class, the same for every contender; of pages that nobody
+        vouches for as many as can be learnt.
+        """
+        samples, more = [], []
         for cls in self._classes:
             requests = requests_of(cls, self._settings, prober.address, self.manifest)
-            wanted = URLS_COMPARED if cls.source == "url" else 1 if cls.source == "missing" else FILES_PER_CLASS
+            wanted = URLS_COMPARED if cls.source == "url" else 2 if cls.source == "missing" else FILES_PER_CLASS
             keys = sorted(range(len(requests)), key=lambda i: (requests[i].length or 0, i))
             chosen = dict.fromkeys([keys[0], keys[-1]][:wanted])
             rest = [i for i in keys if i not in chosen]
-            more = min(len(rest), max(0, wanted - len(chosen)))
-            chosen |= dict.fromkeys(random.Random(f"{self.plan.seed} {cls.name}").sample(rest, more))
-            samples += [_Sample(cls, i, requests[i]) for i in chosen]
-        return samples
+            first = max(0, wanted - len(chosen))
+            number = min(len(rest), PAGES_MOST if cls.source == "url" else first)
+            drawn = random.Random(f"{self.plan.seed} {cls.name}").sample(rest, number)
+            samples += [_Sample(cls, i, requests[i]) for i in (*chosen, *drawn[:first])]
+            more += [_Sample(cls, i, requests[i]) for i in drawn[first:]]
+        every = [*samples, *more][: max(PAGES_MOST, len(samples))]
+        return [replace(sample, least=len(samples)) for sample in every]
 
     def _right_reply(self, prober: Prober, sample: _Sample) -> Reply:
         """A wrong reply is asked for again: a contender that fails now and then is a result, not a wrong
@@ -138,9 +154,12 @@ class WebCheck(HttpCheck):
         asked = request.path if request.method == "GET" else f"{request.method} {request.path}"
         raise TargetError(f"{prober.name} ({prober.address.place}): {asked}: {fault}")
 
+    def _again(self, prober: Prober, sample: _Sample) -> Seen:
+        return seen_in(self._right_reply(prober, sample))
+
     def compare(self) -> Sequence[Note]:
         """See Check."""
-        notes = self._repeated() + self._few_streams() + self._unsafe()
+        notes = self._repeated() + self._few_streams() + self._unsafe() + self._changing()
         names = list(self._replies)
         differences = self._differences()
         notes += [Note("warning", difference["text"]) for difference in differences if not difference["withhold"]]
@@ -150,6 +169,27 @@ class WebCheck(HttpCheck):
             left, right = (next(iter(self._replies[name].values())) for name in (names[0], other))
             notes += trait_differences(names[0], left, other, right)
         return notes
+
+    def _changing(self) -> list[Note]:
+        """Whose pages are not the same twice."""
+        notes = []
+        for name, pages in self._known().items():
+            changing = [key for key, page in pages.items() if page.digest is None and key[0] not in self._missing]
+            if changing:
+                what = f"{len(changing):,} of {len(pages):,} pages change" if len(pages) > 1 else "the page changes"
+                held = "replies are held to status, length and type, and bodies are not compared"
+                notes.append(Note("warning", f"{name}: {what} from request to request: {held}"))
+        return notes
+
+    def _known(self) -> dict[str, dict[tuple[str, int], Learnt]]:
+        """What was learnt of each contender, also from what the others serve."""
+        return {
+            name: {
+                key: mended(page, [pages[key] for pages in self._learnt.values() if key in pages and pages is not own])
+                for key, page in own.items()
+            }
+            for name, own in self._learnt.items()
+        }
 
     def _unsafe(self) -> list[Note]:
         """What was asked once alone, as it may change something."""
@@ -177,17 +217,21 @@ class WebCheck(HttpCheck):
 
         Only contents that no manifest vouches for can differ: the others were refused by `examine`.
         """
-        differences = []
+        differences, known = [], self._known()
         for one, other in itertools.combinations(self._replies, 2):
             for sample, left in self._replies[one].items():
                 right = self._replies[other].get(sample)
                 if right is None or sample[0] in self._missing:
                     continue
-                if alike(left, right) or (sample in self._unsafe_samples and left.status == right.status):
+                pages = [known[name].get(sample) for name in (one, other)]
+                changes = [page is not None and page.digest is None for page in pages]
+                if all(page is not None and page == pages[0] for page in pages) and not any(changes):
                     continue
-                changing = bool({(one, sample), (other, sample)} & self._changing)
+                same = alike(left, right) and changes[0] == changes[1]
+                if same or (sample in self._unsafe_samples and left.status == right.status):
+                    continue
                 pair = ((one, left), (other, right))
-                differences.append(unlike(sample[0], pair, changing, may_differ(self._settings.expect)))
+                differences.append(unlike(sample[0], pair, tuple(changes), may_differ(self._settings.expect)))
                 break
         return differences
 
@@ -211,7 +255,22 @@ class WebCheck(HttpCheck):
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> WebWorkload:
         """See Check."""
-        return workload(self.plan, contender, addresses, self.manifest)
+        settings = web_settings(self.plan.settings_of(contender.name))
+        address, types = parse_web_address(contender.address), settings.http not in WITH_STREAMS
+        known: dict[tuple[str, int], RequestSpec] = {}
+        learnt = self._known().get(contender.name, {})
+        for cls in self._classes:
+            requests = requests_of(cls, settings, address, self.manifest)
+            if cls.source == "missing":
+                page = _error_page([learnt[key] for key in learnt if key[0] == cls.name])
+                known |= {(cls.name, i): held(one, page, True, types) for i, one in enumerate(requests) if page}
+                continue
+            exact = cls.source != "url" or holds_status(settings.expect)
+            for i, one in enumerate(requests):
+                page = learnt.get((cls.name, i))
+                if page is not None:
+                    known[cls.name, i] = held(one, page, exact, types)
+        return workload(self.plan, contender, addresses, self.manifest, known)
 
     def _contender_facts(self, name: str) -> dict[str, Any]:
         replies = list(self._replies[name].values())
@@ -220,8 +279,36 @@ class WebCheck(HttpCheck):
             "server": replies[0].headers.get("server"),
             "checked_requests": len(replies),
         }
+        facts["bodies"] = self._bodies(name)
         facts |= {what: of(replies[0]) for what, of in TRAITS.items()}
         return {key: value for key, value in facts.items() if value is not None}
+
+    def _bodies(self, name: str) -> dict[str, int]:
+        """Of how many of its pages bodies are compared; error pages are each server's own."""
+        address = self._probers[name].address
+        settings = web_settings(self.plan.settings_of(name))
+        pages = [
+            one
+            for cls in self._classes
+            if cls.source != "missing"
+            for one in requests_of(cls, settings, address, self.manifest)
+            if one.method != "HEAD"
+        ]
+        unsafe = sum(one.method not in SAFE or one.body is not None for one in pages)
+        vouched = sum(one.sha256 is not None for one in pages)
+        learnt = [page for key, page in self._known()[name].items() if key[0] not in self._missing]
+        if not settings.check_every:
+            return bodies(len(pages), []) | {"unknown": 0, "unchecked": len(pages)}
+        return bodies(len(pages), learnt if self._settings.method != "HEAD" else [], unsafe, vouched)
+
+
+def _error_page(pages: Sequence[Learnt]) -> Learnt | None:
+    """What holds for all pages of errors, which may tell the path: never their bytes."""
+    if not pages or len({page.status for page in pages}) > 1:
+        return None
+    least, most = min(page.least for page in pages), max(page.most for page in pages)
+    types = {page.content_type for page in pages}
+    return Learnt(pages[0].status, least, most, types.pop() if len(types) == 1 else None, ("", "path"))
 
 
 def _fault(sample: _Sample, reply: Reply) -> str | None:

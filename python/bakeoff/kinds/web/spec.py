@@ -12,15 +12,28 @@ from bakeoff.kinds.web.body import SAFE
 NULL_PAGE_BYTES, MOST_PAGE_BYTES = 1024, 1 << 20
 
 
+class ReplySpec(Spec):
+    """What a reply must be beside length and hash of its body: the status of the reply that is known, whether any other
+    one is a failure (`exact`), and of a body that changes the lengths that it may have, and its content type.
+    """
+
+    status: int
+    exact: bool
+    least_bytes: int | None = None
+    most_bytes: int | None = None
+    content_type: str | None = None
+
+
 class RequestSpec(Spec):
-    """One request. `length` and `sha256` of the reply's body are None where they are not known; `body` is the number of
-    what the request carries.
+    """One request. `length` and `sha256` of the reply's body are None where they are not known, as is `reply`; `body`
+    is the number of what the request carries.
     """
 
     method: str
     path: str
     length: int | None
     sha256: str | None
+    reply: ReplySpec | None = None
     body: int | None = None
     content_type: str | None = None
 
@@ -36,7 +49,8 @@ class ClassSpec(Spec):
 
 class WebWorkload(Workload):
     """HTTP. `host` is the Host header; `addresses` are numeric, the first is used unless `unix` is set. `bodies` are
-    hexadecimal.
+    hexadecimal. Of bodies whose hash is known one in `check_every` is held to it, and all of a trial's first ones; with
+    `learn` a trial tells what replies were.
     """
 
     kind: Literal["web"] = "web"
@@ -52,6 +66,7 @@ class WebWorkload(Workload):
     requests_per_connection: int | None
     tls: TlsSpec | None
     check_every: int
+    learn: bool = False
     headers: tuple[tuple[str, str], ...]
     bodies: tuple[str, ...] = ()
     classes: tuple[ClassSpec, ...] = Field(min_length=1)

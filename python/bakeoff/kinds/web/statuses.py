@@ -40,3 +40,9 @@ def statuses_of(expect: str) -> tuple[int, ...]:
 def may_differ(expect: str) -> bool:
     """Whether contenders may answer one path with different bytes."""
     return bool({ANY, DIFFERENT} & set(expect.split(",")))
+
+
+def holds_status(expect: str) -> bool:
+    """Whether a reply must have the status that was learnt: not where a user has named several that count."""
+    words = [word for word in expect.split(",") if word != DIFFERENT]
+    return ANY not in words and (len(words) == 1 or all(word.endswith("xx") for word in words))

@@ -18,14 +18,13 @@ expect = { status = 200, text = "Welcome" }
 import difflib
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from bakeoff.bounded_file import MIB, read_text_bounded
+from bakeoff.bounded_file import MIB, loads_toml, read_text_bounded
 from bakeoff.kinds.web.body import BODY_BYTES, RequestBody, check_body, parse_method, read_body
 from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
 from bakeoff.plan.fields import Strict, is_resolved
@@ -103,7 +102,7 @@ def _read(value: Any, info: ValidationInfo) -> Any:
 def read_session(path: Path) -> SessionFile:
     """The session that a file holds. Raises ValueError with a sentence."""
     try:
-        table = tomllib.loads(read_text_bounded(path, FILE_BYTES))
+        table = loads_toml(read_text_bounded(path, FILE_BYTES))
     except OSError as error:
         raise ValueError(f"{path} cannot be read ({error.strerror}): check the path") from None
     except RecursionError:

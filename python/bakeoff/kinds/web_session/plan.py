@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.kinds.web.http import MANNERS, HttpSettings, connection_fields
+from bakeoff.kinds.web.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import statuses_of
 from bakeoff.kinds.web_session.file import OptionalSession, Step
@@ -17,6 +17,7 @@ from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite
+from bakeoff.plan.unit import Unit
 from bakeoff.units import format_duration
 
 
@@ -61,6 +62,11 @@ class SessionPlanPart(PlanPart):
         if "?" in parse_web_address(address).target:
             raise PlanError(f"address {address!r} has a query, but the paths are those of the session: leave it out")
 
+    def unit(self, settings: CommonSettings) -> Unit:
+        """See PlanPart: each step is a request."""
+        session = session_settings(settings).session
+        return Unit("sessions", "sessions", "requests", 0.0 if session is None else float(len(session.steps)))
+
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
         """See PlanPart: there are none."""
         if session_settings(settings).session is None:
@@ -85,7 +91,7 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Sess
         cookies = tuple((name, content) for name, _, content in (cookie.partition("=") for cookie in s.cookie))
         fields["headers"] = tuple(field for field in fields["headers"] if field[0] != "Cookie")
     return SessionWorkload(
-        web=WebWorkload(**fields, check_every=0, classes=tuple(_class(step) for step in s.session.steps)),
+        web=WebWorkload(**fields, check_every=CHECK_EVERY, classes=tuple(_class(step) for step in s.session.steps)),
         prefix=address.prefix,
         keep_cookies=s.session.cookies,
         cookies=cookies,

@@ -1,6 +1,6 @@
 """What the engine is told of sessions of several requests."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -47,6 +47,11 @@ class SessionWorkload(OverWeb):
     def rehearsed(self) -> bool:
         """See Workload: whether its values are found only a session itself can tell."""
         return True
+
+    @property
+    def learning(self) -> Self:
+        """See Workload."""
+        return self.model_copy(update={"web": self.web.model_copy(update={"learn": True})})
 
     @property
     def pauses_s(self) -> float:

@@ -50,7 +50,9 @@ def _cover(cover: blocks.Cover | None) -> Iterable[str]:
 
 def _result(report: blocks.Report) -> Iterable[str]:
     lines = [f"**{SIGNS[report.tone]}{_plain(report.verdict)}**"]
-    lines += [f"{SIGNS[tone]}{_plain(text)}" for text, tone in zip(report.headline, report.tones, strict=True)]
+    told = [f"{SIGNS[tone]}{_plain(text)}" for text, tone in zip(report.headline, report.tones, strict=True)]
+    caveat = [f"**{SIGNS['warning']}{_plain(report.caveat)}**"] if report.caveat else []
+    lines += [*told[:1], *caveat, *told[1:]]
     return ("\n".join(f"> {line}\n>" for line in lines),)
 
 

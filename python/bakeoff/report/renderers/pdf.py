@@ -148,6 +148,7 @@ def _content(report: blocks.Report) -> dict[str, Any]:
         "tone": report.tone,
         "short": report.short,
         "cover": None if report.cover is None else asdict(report.cover),
+        "caveat": report.caveat,
         "headline": [{"text": text, "tone": tone} for text, tone in zip(report.headline, report.tones, strict=True)],
         "facts": report.facts,
         "sections": [_section(section, report.contenders, at) for at, section in enumerate(report.sections)],

@@ -60,8 +60,10 @@ def beside(report: Report, stem: str) -> Mapping[str, bytes]:
 def show(report: Report, console: Console, depth: Depth, whole: bool = True) -> None:
     """Print what a reader at `depth` wants to see; not `whole`, tables that a page folds are named at the end alone."""
     folded: list[str] = []
-    for sentence, tone in zip(report.headline, report.tones, strict=True):
+    for at, (sentence, tone) in enumerate(zip(report.headline, report.tones, strict=True)):
         _line(console, sentence, f"bold {STYLES[tone]}" if STYLES[tone] else "")
+        if at == 0 and report.caveat:
+            _line(console, report.caveat, f"bold {STYLES['warning']}")
     console.print()
     if report.cover is not None:
         _facts([(report.cover.by, report.cover.title)] if report.cover.title else [], console)

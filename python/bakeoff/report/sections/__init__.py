@@ -29,6 +29,7 @@ from bakeoff.report.sections import (
     noise,
     notes,
     numbers,
+    objective,
     offered,
     operations,
     overview,
@@ -49,6 +50,7 @@ from bakeoff.report.sections import (
 SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("run-files", run_files.section),
     ("result", result.section),
+    ("objective", objective.section),
     ("challenge", challenged.section),
     ("overview", overview.section),
     ("factors", factors.section),

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, SearchOutcome
-from bakeoff.compare.capacity_words import capacity_text
+from bakeoff.compare.capacity_words import capacity_text, unconfirmed
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Block, Card, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
@@ -45,7 +45,7 @@ def card(context: Context, found: CapacityComparison, c: ContenderSummary, serie
     return Card(
         title=c.name,
         figure=capacity_text(own, found.unit).partition(" (")[0],
-        caption=f"capacity under {found.objective}{interval}",
+        caption=f"capacity under {found.objective}{interval}" + (f", {told}" if (told := unconfirmed(own)) else ""),
         lines=(
             ("Searches", _counts(own)),
             ("Probes", f"{probes:,}"),
@@ -75,6 +75,7 @@ def _capacities(found: CapacityComparison) -> Table:
         Column("Highest"),
         Column("Probes", spare=1),
         Column("Searches", numeric=False),
+        Column("At its shares", numeric=False),
     )
     rows = []
     for c in found.contenders:
@@ -89,6 +90,7 @@ def _capacities(found: CapacityComparison) -> Table:
                 wording.rate(max(met, default=math.nan)),
                 f"{sum(search.probes for search in c.searches):,}",
                 _counts(c),
+                unconfirmed(c) or ("confirmed" if c.shares else wording.MISSING),
             )
         )
     judged = (
@@ -137,7 +139,7 @@ def _share_cells(trials: list[TrialRecord]) -> list[str]:
     figures = [geometric_mean([getattr(t, f"{key}_ns") for t in times]) / 1e6 for key in ("p50", "p95", "p99")]
     lost = sum(one.lost for one in judged) / len(judged) if judged else math.nan
     return [
-        wording.rate(sum(loads) / len(loads) if loads else math.nan),
+        wording.rate(geometric_mean(loads)),
         *(wording.figures(figure, 3) for figure in figures),
         wording.percent(lost),
         f"{sum(one.met for one in judged)} of {len(trials)}",

@@ -93,7 +93,7 @@ def curve_chart(context: Context, metric: str) -> Chart:
     blocks = max((point.blocks for curve in curves for point in curve.points), default=0)
     bars = any(row["high"] is not None for row in rows)
     interval = "bars: 95 % interval" if bars else f"no interval from {'one' if blocks == 1 else 'so few'}"
-    subtitle = f"{first.centre_is} over {blocks} block{'' if blocks == 1 else 's'}, {interval}"
+    subtitle = f"{first.centre_is} over {wording.plural(blocks, 'block')}, {interval}"
     spec = lines_with_intervals(rows, context.names, context.comparison.run.mixes, first.unit, first.title, subtitle)
     description = f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of {context.mix_axis}."
     return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bakeoff.compare import wording
 from bakeoff.compare.cube import totals
 from bakeoff.compare.failed import MOST, failed_requests
@@ -18,7 +20,10 @@ def section(context: Context) -> Section:
     by_contender = {name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names}
     classes = sorted({kind for errors in by_contender.values() for kind, number in errors.items() if number})
     blocks: list[Block] = []
-    if not classes:
+    silent = [c.name for c in context.comparison.contenders if c.operations and math.isnan(c.error_share)]
+    if not classes and silent:
+        blocks.append(Text(f"How many operations failed is not stated, of {wording.names(silent)}."))
+    elif not classes:
         blocks.append(Text(f"No operation failed in any trial of {wording.names(list(context.names))}.", "good"))
     if classes:
         blocks.append(curve_chart(context, "errors"))

@@ -16,15 +16,16 @@ from bakeoff.report.context import Context
 from bakeoff.report.theme import known
 from bakeoff.stats import mean_interval
 from bakeoff.store.figures import Figures
-from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
+from bakeoff.store.marks import CONTROL_BUSY, GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import TrialRecord
 from bakeoff.thresholds import CEILING_SHARE
 
 CELLS_NOTE = (
     "CPU: of the busiest load thread, with the file system's own work in the calls: a busy thread limits nothing. "
-    "Waited: the largest share of a window that a load thread was ready and waited for a processor."
+    "Waited: the largest share of a window that a load thread was ready and waited for a processor. "
+    "Control: processor time of the process beside its load threads, at most."
 )
-HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited")
+HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited", "control ms/s")
 
 
 def section(context: Context) -> Section:
@@ -65,7 +66,8 @@ def section(context: Context) -> Section:
         tuple(columns),
         tuple(table_rows),
         "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
-        "waited for a processor. Limited: trials in which the generator, not the server, was the bottleneck.",
+        "waited for a processor. Control: what the process took beside its load threads. "
+        "Limited: trials in which the generator, not the server, was the bottleneck.",
     )
     if context.cells_alone:
         return Section(
@@ -75,6 +77,7 @@ def section(context: Context) -> Section:
                 *texts,
                 *_cost(context),
                 *_waited(context),
+                *_control(context),
                 *_late(context),
                 *_checked(context),
                 replace(table, note=CELLS_NOTE),
@@ -90,6 +93,7 @@ def section(context: Context) -> Section:
             *_cost(context),
             *_polled(context),
             *_waited(context),
+            *_control(context),
             *_late(context),
             *_checked(context),
             chart,
@@ -213,15 +217,37 @@ def _waited(context: Context) -> list[Text]:
     waited = [trial for trial in context.usable if GENERATOR_WAITED in trial.marks]
     if not waited:
         return []
-    share = wording.percent(max(trial.generator_run_delay_share for trial in waited))
+    share = wording.percent(max(trial.generator_run_delay_share or 0.0 for trial in waited))
     trials = f"{len(waited)} of {wording.plural(len(context.usable), 'trial')}"
     return [Text(f"The load generator waited up to {share} of its time for a processor in {trials}.", "warning")]
+
+
+def _control(context: Context) -> list[Text]:
+    """What watching took of the processors while trials were measured."""
+    shares = [t.control_cpu_share for t in context.usable if t.control_cpu_share is not None]
+    longest = [t.control_longest_s for t in context.usable if t.control_longest_s is not None]
+    if not shares or not longest:
+        return []
+    busy = sum(CONTROL_BUSY in trial.marks for trial in context.usable)
+    words = (
+        "Looks, telemetry and the live line took up to "
+        f"{wording.figures(1e3 * max(shares), 2)} ms of processor time a second of the window, in pieces of up to "
+        f"{wording.figures(1e3 * max(longest), 2)} ms."
+    )
+    if busy:
+        words += (
+            f" That may have delayed whom they watched in {busy} of {wording.plural(len(context.usable), 'trial')}."
+        )
+    return [Text(words, "warning" if busy else "plain")]
 
 
 def _late(context: Context) -> list[Text]:
     """How late clients began, against the plan's spread of their starts."""
     late = [t.generator_late_start.p99_ns for t in context.usable if t.generator_late_start.p99_ns is not None]
-    return [Text(f"99 % of all starts were at most {wording.figures(max(late) / 1e6, 3)} ms late.")] if late else []
+    if not late:
+        return []
+    # Percentiles of trials have no common percentile: the worst of them is what holds for each.
+    return [Text(f"In every trial 99 % of the starts were at most {wording.figures(max(late) / 1e6, 3)} ms late.")]
 
 
 def _checked(context: Context) -> list[Text]:
@@ -252,5 +278,8 @@ def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:
     lags = [t.generator_lag.p99_ns for t in trials if t.generator_lag.p99_ns is not None]
     lag = wording.figures(max(lags) / 1e6, 3) if lags else wording.MISSING
     limited = sum(GENERATOR_LIMITED in t.marks for t in trials)
-    waited = wording.figures(100.0 * max(t.generator_run_delay_share for t in trials), 3)
-    return [wording.figures(share, 3), waited, wording.figures(cost, 3), lag, f"{limited} of {len(trials)}"]
+    delays = [t.generator_run_delay_share for t in trials if t.generator_run_delay_share is not None]
+    waited = wording.figures(100.0 * max(delays), 3) if delays else wording.MISSING
+    took = [1e3 * t.control_cpu_share for t in trials if t.control_cpu_share is not None]
+    control = wording.figures(max(took), 2) if took else wording.MISSING
+    return [wording.figures(share, 3), waited, wording.figures(cost, 3), lag, f"{limited} of {len(trials)}", control]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
@@ -17,7 +18,9 @@ from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import leaves, value_of
 from bakeoff.report.in_blocks import in_each_block, is_by_mixes
 from bakeoff.store.absent import ABSENT
+from bakeoff.store.canonical import to_json
 from bakeoff.store.challenged import CHALLENGES
+from bakeoff.store.found import facts_of
 from bakeoff.store.records import ADDED, CLEAR, LEFT_OUT, RETRIED, RunRecord, TrialRecord
 from bakeoff.units import format_binary
 
@@ -54,11 +57,8 @@ def section(context: Context) -> Section:
     own = {c.name: (wording.sentence(talked[c.name]),) if talked else () for c in run.contenders}
     rows = tuple((c.name, c.address, without_secrets(c.reset or "none"), *own[c.name]) for c in run.contenders)
     contenders = Table("Contenders", tuple(Column(title, numeric=False) for title in titles), rows)
-    if run.upgraded_from is not None:
-        unsealed = "" if run.upgraded_from >= 3 else ", which had no seals: whether it is as written cannot be seen"
-        intro += f" Read from run file version {run.upgraded_from}{unsealed}."
     blocks: list[Block] = [Text(intro), _rules(context), *_amendments(context), contenders]
-    blocks += _file_systems(run.environment)
+    blocks += _file_systems(run)
     plans = _plans(run)
     blocks += [*_weights(context), *(_settings(each, of) for of, each in plans)]
     if buffers := _receive_buffer(context):
@@ -137,28 +137,35 @@ def _amendments(context: Context) -> list[Block]:
     return [Table("What became of the plan", columns, rows, note, depth=Depth.COMPARISON)]
 
 
-def _file_systems(environment: dict[str, Any]) -> list[Table]:
-    """What each folder was mounted from and how, where contenders are folders."""
-    content = environment.get("content")
-    contenders = content.get("contenders") if isinstance(content, dict) else None
-    known = contenders if isinstance(contenders, dict) else {}
-    folders = {name: facts for name, facts in known.items() if isinstance(facts, dict) and facts.get("file_system")}
+def _file_systems(run: RunRecord) -> list[Table]:
+    """What each folder was mounted from and how, where contenders are folders; where trials differ, each with how many
+    trials it had.
+    """
     rows = []
-    for name, facts in hidden(folders).items():
-        free, options = facts.get("free_bytes"), value_of(facts.get("mount_options") or "unknown")
-        rows.append(
-            (
-                name,
-                value_of(facts["file_system"]),
-                value_of(facts.get("source") or "unknown"),
-                value_of(facts.get("addresses")),
-                ", ".join(dict.fromkeys(options.split(","))),
-                COUNTED.get(value_of(facts.get("carrier")), COUNTED["unknown"]),
-                f"{free / 1e9:.1f} GB" if isinstance(free, (int, float)) else "unknown",
-            )
-        )
+    for contender in run.contenders:
+        begun = facts_of(run.environment, contender.name)
+        trials = [trial for trial in run.trials if trial.contender == contender.name]
+        known = Counter(to_json(begun | (trial.found or {})) for trial in trials) or Counter([to_json(begun)])
+        for text, times in known.items():
+            facts = hidden(json.loads(text))
+            if facts.get("file_system"):
+                name = contender.name if len(known) == 1 else f"{contender.name}, {wording.plural(times, 'trial')}"
+                rows.append(_file_system(name, facts))
     titles = ("Name", "File system", "Source", "Mounted at", "Options", "Transfers counted by", "Free at the start")
     return [Table("File systems", tuple(Column(title, numeric=False) for title in titles), tuple(rows))] if rows else []
+
+
+def _file_system(name: str, facts: dict[str, Any]) -> tuple[str, ...]:
+    free, options = facts.get("free_bytes"), value_of(facts.get("mount_options") or "unknown")
+    return (
+        name,
+        value_of(facts["file_system"]),
+        value_of(facts.get("source") or "unknown"),
+        value_of(facts.get("addresses")),
+        ", ".join(dict.fromkeys(options.split(","))),
+        COUNTED.get(value_of(facts.get("carrier")), COUNTED["unknown"]),
+        f"{free / 1e9:.1f} GB" if isinstance(free, (int, float)) else "unknown",
+    )
 
 
 def _weights(context: Context) -> list[Block]:

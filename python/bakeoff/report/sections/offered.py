@@ -6,6 +6,7 @@ from bakeoff import keeping_up
 from bakeoff.compare import wording
 from bakeoff.compare.behind import fell_behind, offered_per_s
 from bakeoff.compare.model import CurvePoint, FallsBehind
+from bakeoff.compare.units import units_sentence
 from bakeoff.mix import Mix, Rate
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import answered_over_offered, times_over_rates
@@ -16,6 +17,7 @@ from bakeoff.report.sections.curves import whole
 from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
 from bakeoff.store.records import TrialRecord
+from bakeoff.store.trial_parts import StartsRecord
 
 # A rate in the window that is this close to the one of the plan goes by its name.
 AS_NAMED = 0.05
@@ -46,6 +48,7 @@ def _explained(context: Context) -> str:
         f"it was sent. Behind a rate is who answers less than {wording.percent(keeping_up.KEEPS_UP)} "
         "of what was offered, beyond what may be under way at the edges of the window: whose queue grows all through "
         "it, not who pauses. What is not over when the window ends counts in the response time with its wait so far."
+        f"{f' {units}' if (units := units_sentence(context.whole, context.run.mixes, None)) else ''}"
     )
 
 
@@ -98,7 +101,13 @@ def _times(context: Context) -> Chart:
 
 
 def _times_table(context: Context) -> Table:
-    metrics = {"service p50": "service_p50", "response p50": "p50", "service p99": "service_p99", "response p99": "p99"}
+    metrics = {
+        "service p50": "service_p50",
+        "response p50": "p50",
+        "response p95": "p95",
+        "service p99": "service_p99",
+        "response p99": "p99",
+    }
     columns = [Column(context.mix_unit)]
     columns += [Column(title, group=name) for name in context.names for title in metrics]
     curves = [context.comparison.curve(metric, name) for name in context.names for metric in metrics.values()]
@@ -141,12 +150,15 @@ def _interval(told: FallsBehind) -> str:
     return f"{low} – {high}"
 
 
+_TIMES = {"answered/s": "rate", "p50 ms": "p50", "p95 ms": "p95", "p99 ms": "p99", "of service": "service_p99"}
+
+
 def _summary(context: Context) -> Table:
     """A row for each rate: what each contender answered and how long it took, and who is ahead by what decides."""
     comparison = context.comparison
     columns = [Column(context.mix_unit)]
     for name in context.names:
-        columns += [Column("answered/s", group=name), Column("p99 ms", group=name), Column("of service", group=name)]
+        columns += [Column(title, group=name) for title in _TIMES]
     against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
     for pair in against:
         columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
@@ -154,15 +166,13 @@ def _summary(context: Context) -> Table:
     for index, mix in enumerate(comparison.run.mixes):
         row = [str(mix) + _in_the_window(context, mix)]
         for name in context.names:
-            answered, times, service = (
-                comparison.curve(metric, name).points[index] for metric in ("rate", "p99", "service_p99")
-            )
-            row += [_figure(answered) + _share_behind(context, name, mix), _figure(times), _figure(service)]
+            answered, *times = (comparison.curve(metric, name).points[index] for metric in _TIMES.values())
+            row += [_figure(answered) + _share_behind(context, name, mix), *map(_figure, times)]
         for pair in against:
             at = pair.curves[0].points[index]
             row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at.verdict)]
         rows.append(tuple(row))
-    title = "offered and answered a second, p99 of response time and of service time (mean over blocks)"
+    title = "offered and answered a second, p50, p95 and p99 of response time, p99 of service time (mean over blocks)"
     if against:
         decides = against[0].primary.title
         title += f"; ratios: {decides[0].lower()}{decides[1:]}"
@@ -183,7 +193,7 @@ def _figure(point: CurvePoint) -> str:
 def _share_behind(context: Context, name: str, mix: Mix) -> str:
     """ " (behind 6 of 6)"; empty where it kept up."""
     trials = context.at(name, mix)
-    behind = sum(fell_behind(trial) for trial in trials)
+    behind = sum(fell_behind(trial, context.compared) for trial in trials)
     return f" (behind {behind} of {len(trials)})" if behind else ""
 
 
@@ -191,6 +201,7 @@ _STARTS = (
     Column("offered"),
     Column("answered"),
     Column("failed"),
+    Column("still open", spare=1),
     Column("never started", spare=1),
     Column("no idle connection", spare=2),
     Column("p99 of their wait, ms", spare=3),
@@ -207,12 +218,26 @@ def _starts(context: Context) -> Table:
             trials = [trial for trial in context.at(name, mix) if trial.starts is not None]
             rows.append((f"{mix}: {name}", *_counts(trials)))
     note = (
-        "Starts planned for the window, over all blocks. Those that found all connections busy waited, and are late; "
+        "Starts planned for the window, over all blocks: each was answered or failed in the window, was still open at "
+        "its end, or never started. Those that found all connections busy waited, and are late; "
         "those that never began were still waiting when the trial ended. A generator that itself is late, with a "
         "connection idle, is named: that is in the response time, too, and is not the server's."
     )
     columns = (Column(context.mix_unit, numeric=False), *_STARTS)
     return Table("Starts", columns, tuple(rows), note, folded=True, depth=Depth.COMPARISON)
+
+
+def _fates(trials: list[TrialRecord], starts: list[StartsRecord]) -> tuple[str, str, str]:
+    """Answered, failed and still open, by the planned start; by the end where that is all that is known."""
+    fates = [s.fates for s in starts if s.fates is not None]
+    if len(fates) < len(starts):
+        answered, failed = sum(s.answered for s in starts), sum(trial.errors_total for trial in trials)
+        return wording.count(answered), wording.count(failed), wording.MISSING
+    return (
+        wording.count(sum(f.answered for f in fates)),
+        wording.count(sum(f.failed for f in fates)),
+        wording.count(sum(f.open for f in fates)),
+    )
 
 
 def _counts(trials: list[TrialRecord]) -> tuple[str, ...]:
@@ -221,8 +246,7 @@ def _counts(trials: list[TrialRecord]) -> tuple[str, ...]:
     late = geometric_mean([trial.generator_late_start.p99_ns for trial in trials])
     return (
         wording.count(sum(s.offered for s in starts)),
-        wording.count(sum(s.answered for s in starts)),
-        wording.count(sum(trial.errors_total for trial in trials)),
+        *_fates(trials, starts),
         wording.count(sum(s.never_started for s in starts)),
         wording.count(sum(s.ran_out for s in starts)),
         wording.MISSING if waits is None else wording.figures(waits / 1e6),

@@ -37,8 +37,9 @@ def section(context: Context) -> Section:
                     f"{1 + context.comparison.run.delta:.3f}.",
                     f"faster, size open: a difference is certain, but whether it is larger than {delta} is not.",
                     "inconclusive: none of these could be shown. The number of further blocks is what "
-                    "an 80 % chance of an answer "
-                    "needs if the ratio seen is the true one.",
+                    "an 80 % chance of an answer needs if the ratio seen is the true one; where that is over a day, "
+                    "it says how much blocks differ instead. An interval that does not reach 1 is not enough: the test "
+                    "that was not passed is named.",
                     "withheld: the numbers would allow a verdict, but a validity check takes it "
                     "away: the leader failed trials "
                     "or too many operations, or the generator was the limit where it matters.",

@@ -230,15 +230,15 @@ def _share(value: float) -> str:
 
 def _memory(each: MemoryPerConnection) -> str:
     whole = f"at most {format_size(round(each.highest_bytes))} in all"
-    if each.how == "slope":
+    if math.isfinite(each.bytes_each):
         low, high = (format_size(round(end)) for end in (each.low, each.high))
         return (
             f"Each further connection to {each.contender} takes {format_size(round(each.bytes_each))} of memory (how "
             f"memory rises over the mixes, 95 % interval {low} – {high}; {whole})."
         )
     return (
-        f"{each.contender} takes {format_size(round(each.bytes_each))} of memory for each connection (the highest "
-        f"memory by the most connections, {whole}: what it needs without any is in it)."
+        f"Memory for each connection to {each.contender}: {wording.MISSING} (over the mixes it does not rise for "
+        f"certain, in 6 blocks or more at three numbers of connections or more; {whole})."
     )
 
 

@@ -11,6 +11,7 @@ from bakeoff.compare.noted import noted
 from bakeoff.compare.pair_model import Endpoint, Gate, PairComparison
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.turned_away import TurnedAway
+from bakeoff.compare.units import unit_of
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
@@ -39,7 +40,8 @@ def section(context: Context) -> Section:
     cards = (_card(context, by_name[name], place_of(name, context.names)) for name in places)
     blocks.append(Cards(tuple(cards)))
     if comparison.pairs:
-        blocks.append(_verdicts(context, comparison.pairs))
+        # Of equals the noise floor is the result.
+        blocks += [] if comparison.noise is not None else [_verdicts(context, comparison.pairs)]
         # Imported figures may have none.
         blocks += [_secondary(comparison.pairs)] if any(pair.secondary for pair in comparison.pairs) else []
     if context.cells_alone:
@@ -93,7 +95,7 @@ def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
         return wording.MISSING, "the rate that it keeps up with is not known: trials are missing"
     if kept is None:
         return "none", "keeps up with none of the rates"
-    return kept.words, "the highest rate that it keeps up with, of those that were tried"
+    return unit_of(context.whole).load(kept), "the highest rate that it keeps up with, of those that were tried"
 
 
 def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:

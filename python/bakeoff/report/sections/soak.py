@@ -17,6 +17,8 @@ from bakeoff.units import format_duration, format_size
 # More rows than these are shown by the first and the last.
 MOST_ROWS = 48
 MOST_POINTS = 1000
+# Void rows named before the rest are only counted.
+MOST_NAMED = 8
 # Growth above this many percent is told as more than that: its end is not known.
 MOST_TOLD = 100_000
 TITLES: dict[FigureName, str] = {
@@ -61,6 +63,14 @@ def _sentences(one: ContenderSoak, title: str) -> list[Text]:
     texts = [Text(text, "plain" if whole else "warning", depth=Depth.SUMMARY)]
     if one.stopped_by is not None:
         texts.append(Text(f"{title}: {one.reason}.", "bad", depth=Depth.SUMMARY))
+    if void := [row for row in one.rows if row.void]:
+        numbers = wording.names([f"{row.number + 1}" for row in void[:MOST_NAMED]])
+        more = f" and {len(void) - MOST_NAMED} more" if len(void) > MOST_NAMED else ""
+        text = (
+            f"{title}: {wording.plural(len(void), 'row')} of {len(one.rows):,} void, as the load generator did not run "
+            f"in them (rows {numbers}{more}); the others count."
+        )
+        texts.append(Text(text, "warning", depth=Depth.SUMMARY))
     for gap in one.gaps:
         missing = f"{title}: {_length(gap.length_s)} are missing after row {gap.after + 1}."
         texts.append(Text(missing, "warning", depth=Depth.SUMMARY))
@@ -123,7 +133,7 @@ def _table(one: ContenderSoak, title: str) -> Table:
 
 def _cells(row: SoakRow) -> tuple[str, ...]:
     return (
-        f"{row.number + 1}",
+        f"{row.number + 1}" + (" void" if row.void else ""),
         row.started_at.replace("T", " ")[5:19],
         _length(row.length_s),
         f"{row.operations:,}",
@@ -134,7 +144,7 @@ def _cells(row: SoakRow) -> tuple[str, ...]:
         f"{sum(row.errors.values()):,}",
         ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in row.errors.items()) or wording.MISSING,
         wording.percent(row.cpu_share),
-        wording.percent(row.stolen_share),
+        wording.MISSING if row.stolen_share is None else wording.percent(row.stolen_share),
         format_size(row.rss_bytes),
     )
 

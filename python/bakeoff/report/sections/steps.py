@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
+from bakeoff.compare.parts_of_time import CLOSE, OTHER
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
@@ -18,9 +19,6 @@ TITLES = {
     "transfer": "transfer",
 }
 ORDER = tuple(TITLES)
-OTHER = "other"
-# Not part of any operation: the wait for a close that the server had announced.
-CLOSE = "close"
 # A remainder below this share of the mean gets no colour of its own.
 SMALL = 0.005
 
@@ -28,7 +26,9 @@ SMALL = 0.005
 def section(context: Context) -> Section | None:
     """Mean time of each step per operation, as shares of the whole, at each mix."""
     by_mix = {
-        (name, mix): _means(context.at(name, mix)) for name in context.names for mix in context.comparison.run.mixes
+        (name, mix): _means(context, context.at(name, mix))
+        for name in context.names
+        for mix in context.comparison.run.mixes
     }
     steps = sorted({step for means in by_mix.values() for step in means}, key=_rank)
     if not steps:
@@ -96,25 +96,14 @@ def _title(step: str) -> str:
     return TITLES.get(step, step.replace("_", " "))
 
 
-def _means(trials: tuple[TrialRecord, ...]) -> dict[str, float]:
+def _means(context: Context, trials: tuple[TrialRecord, ...]) -> dict[str, float]:
     """Milliseconds per operation of each step over `trials`, and the rest of the mean as "other"."""
     operations = sum(trial.operations for trial in trials)
-    if not operations:
+    parts = next(iter(context.compared.parts_of_time(trials).values()), {})
+    if not operations or not parts:
         return {}
-    sums: dict[str, float] = {}
-    for trial in trials:
-        for step in trial.steps:
-            # Steps of single operations (`pop3-retr/first_byte`) are parts of these.
-            if step.summary.mean_ns is not None and "/" not in step.name and step.name != CLOSE:
-                sums[step.name] = sums.get(step.name, 0.0) + step.summary.mean_ns * step.summary.count
-    if not sums:
-        return {}
-    means = {name: total / operations / 1e6 for name, total in sums.items()}
-    whole = sum((t.service.mean_ns or 0.0) * t.service.count for t in trials) / operations / 1e6
-    rest = whole - sum(means.values())
-    if rest > SMALL * whole:
-        means[OTHER] = rest
-    return means
+    small = SMALL * sum(parts.values())
+    return {name: time_ns / operations / 1e6 for name, time_ns in parts.items() if name != OTHER or time_ns > small}
 
 
 def _table(context: Context, by_mix: dict[tuple[str, Mix], dict[str, float]], steps: list[str]) -> Table:

@@ -8,6 +8,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of, rate_of
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
+from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import MARKS
 from bakeoff.store.records import TrialRecord
 
@@ -38,7 +39,7 @@ def section(context: Context) -> Section:
             f"{t.mix}",
             t.state,
             *figures(t),
-            f"{t.errors_total:,}",
+            f"{t.errors_total:,}" if t.figures(Figures).errors_stated else wording.MISSING,
             f"{t.window_s:.4g}",
             ", ".join(t.marks),
         )

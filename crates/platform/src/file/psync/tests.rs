@@ -52,7 +52,7 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        self.folder.remove().unwrap();
+        self.folder.remove(false).unwrap();
         std::fs::remove_dir(&self.parent).unwrap();
     }
 }

@@ -53,6 +53,7 @@ impl Bench {
             command_fault: std::sync::Mutex::default(),
             beats: vec![Beat::default()],
             times: Arc::default(),
+            full: std::sync::atomic::AtomicBool::default(),
         });
         let lane = Lane::new(common, files, AlignedBuffers::new(depth, SIZE as usize).unwrap(), 0);
         let ring = Ring::new(usize::from(depth), &lane).unwrap();

@@ -12,7 +12,8 @@ use std::os::fd::RawFd;
 
 /// Longest wait for an announced close, ns. It is looked at with each tick.
 const CLOSE_WAIT_NS: Nanos = 100_000_000;
-/// So many connections of a load thread may wait at once, or one for each of its lanes if these are more.
+/// So many connections of a load thread may wait at once, or one for each of its lanes if these are more and the limit of
+/// open files allows it.
 const WAITING_LEAST: usize = 64;
 
 /// A connection that waits for its close.
@@ -31,11 +32,18 @@ pub(super) struct Leaving {
     /// Lane and generation in the order of leaving, those that are gone too until they come first.
     order: VecDeque<(usize, u32)>,
     waiting: usize,
+    most: usize,
 }
 
 impl Leaving {
     pub fn new(lanes: usize) -> Self {
-        Self { of_lanes: (0..lanes).map(|_| Vec::new()).collect(), order: VecDeque::new(), waiting: 0 }
+        let of_lanes = (0..lanes).map(|_| Vec::new()).collect();
+        Self { of_lanes, order: VecDeque::new(), waiting: 0, most: lanes.max(WAITING_LEAST) }
+    }
+
+    /// Lets no more than so many wait, or the least.
+    pub fn limit(&mut self, most: usize) {
+        self.most = self.most.min(most).max(WAITING_LEAST);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -43,7 +51,7 @@ impl Leaving {
     }
 
     fn is_full(&self) -> bool {
-        self.waiting >= self.of_lanes.len().max(WAITING_LEAST)
+        self.waiting >= self.most
     }
 
     fn push(&mut self, lane: usize, leaver: Leaver) {

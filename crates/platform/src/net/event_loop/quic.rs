@@ -2,6 +2,7 @@
 
 use super::EventLoop;
 use super::connection::Link;
+use super::receive::READS_AT_ONCE;
 use crate::net::quic::{News, nanos_until};
 use crate::net::socket::{self, Moved};
 use bakeoff_engine::{ErrorClass, Session};
@@ -14,13 +15,18 @@ impl<S: Session> EventLoop<'_, S> {
     /// Something happened on the socket.
     pub(super) fn quic_ready(&mut self, place: usize) {
         let generation = self.connections[place].generation;
-        let mut is_empty = false;
-        while !is_empty && self.connections[place].generation == generation {
-            match self.read_datagrams(place) {
-                Ok(was_emptied) => is_empty = was_emptied,
+        for _ in 0..READS_AT_ONCE {
+            let is_empty = match self.read_datagrams(place) {
+                Ok(is_empty) => is_empty,
                 Err(class) => return self.fail_shared(place, class),
-            }
+            };
             self.quic_turn(place);
+            if is_empty || self.connections[place].generation != generation {
+                return;
+            }
+        }
+        if let Err(class) = self.want_write(place) {
+            self.fail_shared(place, class);
         }
     }
 

@@ -2,12 +2,14 @@
 
 use super::{EventLoop, READ_BYTES};
 use crate::net::socket::{self, Moved};
-use bakeoff_engine::{Actions, Event, Next, Session};
+use bakeoff_engine::{Actions, ErrorClass, Event, Next, Session};
 
 /// Most bytes dropped by one call.
 const DISCARD_BYTES_MAX: u64 = 1 << 30;
 /// While more than this is still to be dropped, wake-ups wait for as much, so that a large body costs few of them.
 const LOW_WATER_BYTES: u64 = 128 * 1024;
+/// So often a connection is read for one wake-up: then the clock is looked at, and the others have their turn.
+pub(super) const READS_AT_ONCE: u32 = 256;
 /// Readiness after which the end of the stream, or an error, is still to be read.
 pub(super) const CLOSING: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
 /// Readiness that can hide a reset, which only a read tells.
@@ -18,7 +20,7 @@ impl<S: Session> EventLoop<'_, S> {
     #[inline]
     pub(super) fn receive(&mut self, lane: usize, readiness: u32) {
         let generation = self.connections[lane].generation;
-        loop {
+        for _ in 0..READS_AT_ONCE {
             let connection = &mut self.connections[lane];
             let remote = &self.remotes[usize::from(connection.remote)];
             let drops = connection.discard_bytes > 0 && !remote.is_unix;
@@ -36,7 +38,7 @@ impl<S: Session> EventLoop<'_, S> {
                 Moved::Bytes(count) if drops => self.driver.event(lane, Event::Discarded(count as u64), &mut actions),
                 Moved::Bytes(count) => self.driver.event(lane, Event::Received(&self.buffer[..count]), &mut actions),
                 Moved::Blocked => return,
-                Moved::Failed(errno) => return self.fail(lane, socket::class_of_established(errno)),
+                Moved::Failed(errno) => return self.broke(lane, socket::class_of_established(errno)),
             };
             let connection = &mut self.connections[lane];
             connection.discard_bytes = actions.discard_bytes;
@@ -60,18 +62,35 @@ impl<S: Session> EventLoop<'_, S> {
                 if readiness & BROKEN == 0 && !self.remotes[usize::from(connection.remote)].is_unix {
                     // The FIN had come before the read: another one would return 0, for the price of a system call.
                     let mut actions = Actions::NONE;
-                    let next = self.driver.event(lane, Event::Closed, &mut actions);
+                    let next = self.ended(lane, &mut actions);
                     return self.act(lane, next, actions);
                 }
             }
         }
+        self.read_on(lane);
     }
 
-    /// The server has ended its side. A request that it had not received by then was not ignored: it came too late.
+    /// There is more to read, for which there will be no other wake-up.
+    pub(super) fn read_on(&mut self, lane: usize) {
+        if let Err(class) = self.want_write(lane) {
+            self.fail(lane, class);
+        }
+    }
+
+    /// The connection broke. A request on a kept one that nothing came for may be asked again (RFC 9112, 9.3.1).
+    pub(super) fn broke(&mut self, lane: usize, class: ErrorClass) {
+        let mut actions = Actions::NONE;
+        if !self.connections[lane].answered
+            && let Some(next) = self.driver.unheard(lane, &mut actions)
+        {
+            return self.act(lane, next, actions);
+        }
+        self.fail(lane, class);
+    }
+
+    /// The server has ended its side. A request on a kept connection that nothing came for may be asked again.
     pub(super) fn ended(&mut self, lane: usize, actions: &mut Actions) -> Next {
-        let connection = &self.connections[lane];
-        if !connection.answered
-            && socket::has_unacknowledged(connection.fd)
+        if !self.connections[lane].answered
             && let Some(next) = self.driver.unheard(lane, actions)
         {
             return next;

@@ -2,7 +2,7 @@
 
 use super::EventLoop;
 use super::connection::Link;
-use super::receive::CLOSING;
+use super::receive::{CLOSING, READS_AT_ONCE};
 use crate::net::socket::{self, Moved};
 use crate::net::tls;
 use bakeoff_engine::{Actions, ErrorClass, Event, MuxEvent, Session, StreamEvent};
@@ -71,7 +71,7 @@ impl<S: Session> EventLoop<'_, S> {
         buffer: &mut [u8],
     ) -> Result<bool, ErrorClass> {
         let mut looks_left = LOOKS;
-        loop {
+        for _ in 0..READS_AT_ONCE {
             let fd = self.connections[place].fd;
             let count = match socket::receive(fd, buffer) {
                 Moved::Bytes(0) => return Ok(true),
@@ -97,6 +97,8 @@ impl<S: Session> EventLoop<'_, S> {
                 return Ok(false);
             }
         }
+        self.want_write(place)?; // there is more to read, for which there will be no other wake-up
+        Ok(false)
     }
 
     /// Takes cipher text and hears what it says; `None` when the server has ended the stream.

@@ -2,7 +2,7 @@
 
 use super::EventLoop;
 use super::connection::Link;
-use super::receive::CLOSING;
+use super::receive::{CLOSING, READS_AT_ONCE};
 use crate::net::socket::{self, Moved};
 use crate::net::tls;
 use bakeoff_engine::{Actions, ErrorClass, Event, Next, Session};
@@ -21,7 +21,7 @@ impl<S: Session> EventLoop<'_, S> {
             match outcome {
                 Err(class) => {
                     self.tell_reason(lane);
-                    self.fail(lane, class);
+                    self.broke(lane, class);
                 }
                 Ok(true) => {
                     let mut actions = Actions::NONE;
@@ -55,7 +55,7 @@ impl<S: Session> EventLoop<'_, S> {
         tls: &mut Box<tls::Session>,
         buffer: &mut [u8],
     ) -> Result<bool, ErrorClass> {
-        loop {
+        for _ in 0..READS_AT_ONCE {
             let fd = self.connections[lane].fd;
             let count = match socket::receive(fd, buffer) {
                 Moved::Bytes(0) => return Ok(true),
@@ -67,7 +67,10 @@ impl<S: Session> EventLoop<'_, S> {
             while !cipher.is_empty() {
                 let ended = tls.take(&mut cipher)?;
                 if self.connections[lane].link == Link::Handshaking {
-                    // The client's last handshake record leaves together with the first request.
+                    // The client's last handshake record leaves together with the first request, unless it is to go ahead.
+                    if tls.apart && !tls.is_handshaking() {
+                        tls.flush(fd)?;
+                    }
                     let goes_on = tls.is_handshaking() || self.secured(lane, generation, tls)?;
                     if !goes_on {
                         return Ok(false);
@@ -85,6 +88,8 @@ impl<S: Session> EventLoop<'_, S> {
                 return Ok(false);
             }
         }
+        self.want_write(lane)?; // there is more to read, for which there will be no other wake-up
+        Ok(false)
     }
 
     pub(super) fn count_handshake(&mut self, tls: &tls::Session) {

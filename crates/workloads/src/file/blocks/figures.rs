@@ -1,6 +1,6 @@
 //! What a session keeps of the cells.
 
-use bakeoff_engine::{FileResult, Nanos, Observation};
+use bakeoff_engine::{FileResult, Nanos, Observation, Stint};
 use serde::{Deserialize, Serialize};
 
 /// Upper ends of the classes of response times in Iometer's results, ns; the last class has none.
@@ -90,6 +90,8 @@ pub(super) struct CellFigures {
     /// How cold the caches were made, see `cells::LEVELS`.
     pub level: u8,
     pub counters: Option<Box<(Observation, Observation)>>,
+    /// Ramp, measured time and last transfers, from barrier to barrier.
+    pub stint: Stint,
 }
 
 impl CellFigures {

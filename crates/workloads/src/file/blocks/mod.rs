@@ -25,6 +25,7 @@ pub use session::BlocksSession;
 use shared::Shared;
 pub use spec::{BlocksSpec, Cell};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The workload `file-blocks`.
 #[derive(Debug)]
@@ -37,6 +38,9 @@ impl BlocksWorkload {
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec = BlocksSpec::from_json(&trial.workload)?.of_slice(trial)?;
         let shared = Shared {
+            reads_back: Shared::can_read_back(&spec),
+            secret: trial.secret,
+            longest_ns: AtomicU64::new(0),
             spec,
             sessions: trial.own_sessions(),
             first: trial.own_clients().start * trial.threads,
@@ -67,7 +71,7 @@ impl FileWorkload for BlocksWorkload {
             reuse: spec.reuse.clone(),
             // A region that is kept is there already, but for the first trial.
             space_bytes: if spec.reuse.is_some() { 0 } else { spec.region_bytes / 100 * 101 },
-            handles: 1,
+            handles: 2,
             buffers: spec.outstanding as u16,
             buffer_bytes: spec.transfer_max().max(FILL_BYTES) as usize,
             registered_bytes: spec.transfer_max() as usize,

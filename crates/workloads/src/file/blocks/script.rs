@@ -22,12 +22,17 @@ pub(super) enum Task {
     },
     Run,
     Judge,
+    /// One of the writes that were kept for it.
+    ReadBack(usize),
 }
 
 /// What the result of a call means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Must,
+    /// Opening past the cache, which may fail.
+    Past,
+    ReadBack,
     Length,
     Piece,
     Granule,

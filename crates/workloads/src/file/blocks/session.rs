@@ -4,16 +4,18 @@ use super::access::{Chooser, Transfer};
 use super::figures::CellFigures;
 use super::script::{self, FILL_BYTES, Role, Task};
 use super::shared::Shared;
-use super::transfer::{FILE, Slot};
-use crate::file::content;
+use super::transfer::{FILE, PAST_CACHE, Slot};
+use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
+use crate::file::pattern::{PAGE, STAMP};
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
-    Observation, Outcome, Rng,
+    Observation, OpenMode, Outcome, Rng, Stint,
 };
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 const REGION: &CStr = c"region";
 
@@ -26,6 +28,17 @@ struct Running {
     limit_ns: Nanos,
     pause_until_ns: Nanos,
     paused: bool,
+}
+
+/// So many writes of each session are read back at the end of a trial.
+const READ_BACK: usize = 16;
+
+/// A page that a transfer has written: its pass is the moment when the buffer was filled.
+#[derive(Debug, Clone, Copy)]
+struct Written {
+    cell: usize,
+    page: u64,
+    pass: Nanos,
 }
 
 /// A session of block work.
@@ -47,6 +60,17 @@ pub struct BlocksSession {
     last_end_ns: Nanos,
     fault: Option<String>,
     observing: Option<bool>,
+    /// Transfers of the cell were begun since the last barrier.
+    begun: bool,
+    now_ns: Nanos,
+    longest_ns: Nanos,
+    /// A secret sample of its writes, to be read back at the end; the one that is being read.
+    written: Vec<Written>,
+    writes: u64,
+    chance: Rng,
+    reading: Option<Written>,
+    ended: bool,
+    back_from: u16,
     pub(super) figures: Vec<CellFigures>,
 }
 
@@ -75,6 +99,15 @@ impl BlocksSession {
             last_end_ns: 0,
             fault: None,
             observing: None,
+            begun: false,
+            now_ns: 0,
+            longest_ns: 0,
+            written: Vec::with_capacity(READ_BACK),
+            writes: 0,
+            chance: Rng::for_thread(shared.secret, index, 2),
+            reading: None,
+            ended: false,
+            back_from: FILE,
             figures: (0..shared.spec.cells.len()).map(|_| CellFigures::default()).collect(),
             shared,
         }
@@ -89,6 +122,7 @@ impl BlocksSession {
         let window_end_ns = window_start_ns + seconds(spec.cell_s);
         let limit_ns = window_end_ns.max(window_start_ns + seconds(spec.cell_limit_s));
         self.running = Some(Running { window_start_ns, window_end_ns, limit_ns, pause_until_ns: 0, paused: false });
+        self.begun = true;
         let figures = &mut self.figures[self.cell];
         figures.whole.from_ns = now_ns;
         (figures.met_ns, figures.late_ns) = (met_ns, now_ns.saturating_sub(begin_ns));
@@ -169,7 +203,16 @@ impl BlocksSession {
             return FileProgress::Pending;
         }
         let (request, moved, offset) = (place.request.take(), place.moved, place.transfer.offset);
+        let (transfer, pass) = (place.transfer, place.pass);
         place.busy = false;
+        if !failed && !reads {
+            let took_ns = result.end_ns.saturating_sub(pass);
+            if took_ns > self.longest_ns {
+                self.longest_ns = took_ns;
+                self.shared.longest_ns.fetch_max(took_ns, Ordering::Relaxed);
+            }
+            self.sample(transfer.offset, wanted, pass);
+        }
         self.in_flight -= 1;
         let error = if failed { Some(self.failed(result, wanted, offset)) } else { None };
         let figures = &mut self.figures[self.cell];
@@ -282,6 +325,25 @@ impl BlocksSession {
                 self.judge();
                 None
             }
+            Task::ReadBack(index) => {
+                let written = self.written[index];
+                self.reading = Some(written);
+                self.slots[slot as usize].take(Transfer {
+                    reads: true,
+                    offset: written.page,
+                    size: PAGE as u32,
+                    reply: 0,
+                });
+                self.script_role = Some(Role::ReadBack);
+                let call = FileCall::ReadAt {
+                    file: self.back_from,
+                    buffer: slot as u16,
+                    length: PAGE as u32,
+                    offset: written.page,
+                };
+                self.slots[slot as usize].prepared = Prepared::default();
+                Some(FileStep::Call { call, prepare: false, check: true })
+            }
         }
     }
 
@@ -307,10 +369,65 @@ impl BlocksSession {
         FileStep::Call { call, prepare: true, check: false }
     }
 
+    /// Keeps a write for the sample that is read back: any with the same chance, which nobody can foresee.
+    #[inline]
+    fn sample(&mut self, offset: u64, size: u32, pass: Nanos) {
+        let page = offset.next_multiple_of(PAGE as u64);
+        if !self.shared.reads_back || page + STAMP as u64 > offset + u64::from(size) {
+            return;
+        }
+        self.writes += 1;
+        let written = Written { cell: self.cell, page, pass };
+        if self.written.len() < READ_BACK {
+            self.written.push(written);
+            return;
+        }
+        let at = self.chance.below(self.writes) as usize;
+        if at < READ_BACK {
+            self.written[at] = written;
+        }
+    }
+
+    /// Writes the script of the end; `false` when that is over, too. It reads past the cache of this machine where that can
+    /// be, so that the share is asked and not its client; what is in the cache stays there for the next trial.
+    fn begin_reading_back(&mut self) -> bool {
+        if std::mem::replace(&mut self.ended, true) || !self.shared.reads_back || self.granule > PAGE as u64 {
+            return false;
+        }
+        self.script.push_back(Task::Barrier);
+        let mode = OpenMode { read: true, direct: true, ..OpenMode::default() };
+        self.script
+            .push_back(Task::Call(FileCall::Open { file: PAST_CACHE, name: 0, mode, permissions: 0 }, Role::Past));
+        self.script.extend((0..self.written.len()).map(Task::ReadBack));
+        true
+    }
+
+    /// What has come back is as new as what was written, or newer: another client may have written the page since.
+    fn read_back(&mut self, slot: u32, value: i64, damaged: bool) {
+        let Some(written) = self.reading.take() else { return };
+        let longest_ns = self.shared.longest_ns.load(Ordering::Relaxed);
+        let found = self.slots[slot as usize].found;
+        let lost = found.is_some_and(|pass| pass.saturating_add(longest_ns) < written.pass);
+        let (what, page) = (self.shared.operation(written.cell), written.page);
+        if lost || damaged || (value >= 0 && value != PAGE as i64) {
+            self.figures[written.cell].damaged += 1;
+            self.fault.get_or_insert_with(|| {
+                format!("{what}: read back after the trial, what was written at offset {page} is not there")
+            });
+        } else if value < 0 {
+            self.fault.get_or_insert_with(|| fault_text("reading back what was written", -value as i32));
+        }
+    }
+
     fn script_done(&mut self, slot: u32, role: Role, result: &FileResult) {
         let value = result.value;
+        if role == Role::ReadBack {
+            self.read_back(slot, value, result.damaged);
+            return;
+        }
         let figures = self.figures.get_mut(self.cell);
         match (role, figures) {
+            (Role::Past, _) => self.back_from = if value >= 0 { PAST_CACHE } else { FILE },
             (Role::Length, _) if value >= 0 => self.length = value as u64,
             (Role::Piece, _) if value == i64::from(self.slots[slot as usize].transfer.size) => {
                 self.length += value as u64;
@@ -351,6 +468,7 @@ impl BlocksSession {
 impl FileSession for BlocksSession {
     #[inline]
     fn next(&mut self, slot: u32, context: &FileContext) -> FileStep {
+        self.now_ns = self.now_ns.max(context.now_ns);
         loop {
             if self.fault.is_some() && !self.slots[slot as usize].busy {
                 return FileStep::Abort;
@@ -371,6 +489,7 @@ impl FileSession for BlocksSession {
                     }
                 }
                 None if self.begin_cell() => {}
+                None if self.begin_reading_back() => {}
                 None => return FileStep::Finished,
             }
         }
@@ -393,13 +512,25 @@ impl FileSession for BlocksSession {
 
     #[inline]
     fn fill(&mut self, slot: u32, buffer: &mut [u8]) {
-        let (owner, place) = (self.shared.owner, &mut self.slots[slot as usize]);
-        content::fill(buffer, owner, place.transfer.offset, &mut place.prepared);
+        let (owner, pass, place) = (self.shared.owner, self.now_ns, &mut self.slots[slot as usize]);
+        place.pass = pass;
+        content::fill(buffer, owner, place.transfer.offset, |_, _| pass, &mut place.prepared);
     }
 
     #[inline]
     fn check(&mut self, slot: u32, buffer: &[u8]) -> bool {
-        content::check(buffer, self.shared.owner, self.slots[slot as usize].transfer.offset)
+        // Others may write the page meanwhile: half of its stamp is theirs or the one before.
+        let (owner, place) = (self.shared.owner, &mut self.slots[slot as usize]);
+        if self.reading.is_some() {
+            place.found = content::pass_of(buffer, owner, place.transfer.offset);
+        }
+        content::check(buffer, owner, place.transfer.offset, |_| None)
+    }
+
+    fn came(&mut self, stint: Stint) {
+        if std::mem::take(&mut self.begun) {
+            self.figures[self.cell].stint = stint;
+        }
     }
 
     fn observe(&mut self, observation: &Observation) {

@@ -2,7 +2,8 @@
 
 use super::spec::BlocksSpec;
 use crate::file::cell::size_name;
-use crate::file::pattern::Owner;
+use crate::file::pattern::{Owner, STAMP};
+use std::sync::atomic::AtomicU64;
 
 /// What the sessions of a trial share.
 #[derive(Debug)]
@@ -17,9 +18,22 @@ pub(crate) struct Shared {
     pub is_divided: bool,
     /// Content of the region; the same in all trials and on all machines, so that one can check what another wrote.
     pub owner: Owner,
+    /// By which the sample is drawn that is read back at the end.
+    pub secret: u64,
+    /// Whether one is: data are stamped, and every piece has whole stamps or none of them.
+    pub reads_back: bool,
+    /// The longest write of any session, ns.
+    pub longest_ns: AtomicU64,
 }
 
 impl Shared {
+    /// See [`Shared::reads_back`]. Direct transfers of more than a page could not read one.
+    pub fn can_read_back(spec: &BlocksSpec) -> bool {
+        let whole = |bytes: u64| bytes.is_multiple_of(STAMP as u64);
+        let lines = || spec.cells.iter().flat_map(super::spec::Cell::used);
+        spec.verify && lines().all(|line| whole(line.size) && whole(line.reply) && whole(line.align))
+    }
+
     pub fn operation(&self, cell: usize) -> String {
         let cell = &self.spec.cells[cell];
         match cell.block_bytes {

@@ -193,3 +193,29 @@ fn specifications_that_cannot_be_run_are_refused() {
         assert!(BlocksWorkload::from_spec(&trial).is_err(), "{changes}");
     }
 }
+
+#[test]
+fn writes_that_were_acknowledged_and_lost_are_found_when_they_are_read_back() {
+    for outstanding in [1, 8] {
+        let cells = json!([{"pattern": "random_write", "block_bytes": 4096, "lines": [line(4096, 0, 100)]}]);
+        let changes = json!({"cells": cells, "outstanding": outstanding});
+        let mut sound = Disk::default();
+        assert_eq!(run(changes.clone(), &mut sound).0.fault, None);
+        let read_back = sound.transfers.iter().filter(|transfer| !transfer.writes && transfer.length == 4096).count();
+        assert_eq!(read_back, 16);
+        let (played, figures) = run(changes.clone(), &mut Disk { lose_every: 2, ..Disk::default() });
+        assert!(played.fault.is_some_and(|fault| fault.contains("is not there")), "{outstanding}");
+        assert!(cell(&figures)["damaged"].as_u64().unwrap() > 0, "{figures}");
+        let mut unasked = changes.clone();
+        unasked["verify"] = json!(false);
+        assert_eq!(run(unasked, &mut Disk { lose_every: 2, ..Disk::default() }).0.fault, None);
+    }
+}
+
+#[test]
+fn cells_whose_pieces_cut_stamps_are_not_read_back() {
+    let cells = json!([{"pattern": "odd", "block_bytes": null, "lines": [line(1000, 0, 100)]}]);
+    let mut disk = Disk::default();
+    assert_eq!(run(json!({"cells": cells}), &mut disk).0.fault, None);
+    assert!(disk.transfers.iter().all(|transfer| transfer.writes));
+}

@@ -2,10 +2,12 @@
 
 use super::access::Transfer;
 use crate::file::content::Prepared;
-use bakeoff_engine::{FileCall, FileResult, FileStep};
+use bakeoff_engine::{FileCall, FileResult, FileStep, Nanos};
 
 /// Index of the region in a session's table of open files.
 pub(super) const FILE: u16 = 0;
+/// The same, open past the cache for reading back.
+pub(super) const PAST_CACHE: u16 = 1;
 
 /// One place for a transfer in flight.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +19,9 @@ pub(super) struct Slot {
     pub request: Option<FileResult>,
     pub busy: bool,
     pub prepared: Prepared,
+    /// The pass of what it writes, and of what it has read back.
+    pub pass: Nanos,
+    pub found: Option<u64>,
     /// Bytes read and written so far.
     pub moved: (u64, u64),
 }
@@ -29,6 +34,8 @@ impl Slot {
             request: None,
             busy: false,
             prepared: Prepared::default(),
+            pass: 0,
+            found: None,
             moved: (0, 0),
         }
     }

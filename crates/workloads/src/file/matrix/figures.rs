@@ -1,6 +1,6 @@
 //! What a session keeps of the cells.
 
-use bakeoff_engine::{Nanos, Observation};
+use bakeoff_engine::{Nanos, Observation, Stint};
 
 /// What one session keeps of one cell.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +25,8 @@ pub(super) struct CellFigures {
     pub resident_pages: Option<u64>,
     pub dirty_pages: Option<u64>,
     pub counters: Option<Box<(Observation, Observation)>>,
+    /// The timed loop, from barrier to barrier.
+    pub stint: Stint,
 }
 
 impl CellFigures {

@@ -8,7 +8,7 @@ use super::walk::{Order, Walk};
 use crate::file::{fault_text, pattern};
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
-    Observation, Outcome,
+    Observation, Outcome, Stint,
 };
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
@@ -60,6 +60,8 @@ pub struct MatrixSession {
     fault: Option<String>,
     pub(super) figures: Vec<CellFigures>,
     observing: Option<bool>,
+    /// The clock of the cell has run since the last barrier.
+    timed: bool,
 }
 
 impl MatrixSession {
@@ -87,6 +89,7 @@ impl MatrixSession {
             fault: None,
             figures: vec![CellFigures::default(); cells],
             observing: None,
+            timed: false,
             shared,
         }
     }
@@ -140,6 +143,7 @@ impl MatrixSession {
         }
         let (check, stamp) = (verify && !mode.writes(), mode.writes() && record >= pattern::STAMP as u64);
         self.running = Some(Loop { kind, mode, record: record as u32, check, stamp, fetched: false });
+        self.timed |= kind == Kind::Timed;
         self.last_end_ns = 0;
     }
 
@@ -356,6 +360,12 @@ impl FileSession for MatrixSession {
     fn check(&mut self, _: u32, buffer: &[u8]) -> bool {
         let pass = if self.offset == 0 { self.pass_first } else { self.pass_all };
         pattern::check(buffer, self.owner, self.offset, pass)
+    }
+
+    fn came(&mut self, stint: Stint) {
+        if std::mem::take(&mut self.timed) {
+            self.figures[self.cell].stint = stint;
+        }
     }
 
     fn observe(&mut self, observation: &Observation) {

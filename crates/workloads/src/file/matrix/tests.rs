@@ -191,10 +191,15 @@ fn a_client_that_comes_too_late_for_a_record_is_named_idle_and_bends_no_time() {
             assert_eq!((&cell["slowest_kib_s"], &cell["bytes"]), (&json!(0.0), &json!(20 * RECORD)), "{cell}");
             assert!((20e-6..23e-6).contains(&cell["first_done_s"].as_f64().unwrap()), "{cell}");
             assert_eq!(cell["first_done_s"], cell["last_done_s"], "{cell}");
+            // It still closes and syncs, when that is asked for.
+            assert_eq!(cell["waited_shares"][0], 0.0, "{cell}");
+            assert!(cell["waited_shares"][1].as_f64().unwrap() > 0.9, "{cell}");
         }
     }
     let patient = run(json!({"tests": ["read"]}), &paces);
     assert_eq!(patient.cells[0]["idle_clients"], 0);
+    // It woke 30 µs late and then worked for 20 µs.
+    assert_eq!(patient.cells[0]["waited_shares"], json!([0.0, 0.6]));
     assert_eq!(patient.cells[0]["last_done_s"], 50e-6);
 }
 

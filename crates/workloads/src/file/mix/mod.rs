@@ -32,7 +32,7 @@ pub const LOADFILE_MAX: usize = 1 << 30;
 /// What the sessions of a trial share.
 #[derive(Debug)]
 enum Work {
-    Office { spec: MixSpec, threads: u32, is_whole: bool },
+    Office { spec: MixSpec, threads: u32, is_whole: bool, secret: u64 },
     Replay { program: Arc<Program>, points: Arc<SyncPoints>, spec: MixSpec, sessions: u32, threads: u32 },
 }
 
@@ -82,7 +82,7 @@ impl MixWorkload {
                 let most = tables::APPLICATIONS.len();
                 return Err(SpecError::Range(format!("the applications of a client share {most} threads at most")));
             }
-            None => Work::Office { spec, threads, is_whole: trial.is_whole() },
+            None => Work::Office { spec, threads, is_whole: trial.is_whole(), secret: trial.secret },
             Some(path) => {
                 let refuse = |text: String| SpecError::Range(format!("loadfile {path}: {text}"));
                 let bytes = read(path, LOADFILE_MAX).and_then(unpack).map_err(refuse)?;
@@ -153,8 +153,8 @@ impl FileWorkload for MixWorkload {
 
     fn session(&self, identity: Identity) -> MixSession {
         match &self.work {
-            Work::Office { spec, threads, .. } => {
-                MixSession::Office(Box::new(OfficeSession::new(spec, identity, *threads)))
+            Work::Office { spec, threads, secret, .. } => {
+                MixSession::Office(Box::new(OfficeSession::new(spec, identity, *threads, *secret)))
             }
             Work::Replay { program, points, spec, sessions, threads } => {
                 let index = identity.client * threads + identity.thread;
@@ -166,7 +166,7 @@ impl FileWorkload for MixWorkload {
 
     fn figures(&self, sessions: &[MixSession]) -> Value {
         match &self.work {
-            Work::Office { spec, threads, is_whole } => {
+            Work::Office { spec, threads, is_whole, .. } => {
                 let parts: Vec<&OfficeSession> = sessions.iter().filter_map(MixSession::office).collect();
                 let sums = Sums::of(*threads, &parts);
                 if *is_whole { sums.figures(spec) } else { json!(sums) }
@@ -252,6 +252,13 @@ impl FileSession for MixSession {
     }
 
     #[inline]
+    fn after(&mut self, _: u32, context: &FileContext) -> Option<FileStep> {
+        match self {
+            Self::Office(session) => session.after(context),
+            Self::Replay(_) => None,
+        }
+    }
+
     fn done(&mut self, slot: u32, result: &FileResult) -> FileProgress {
         match self {
             Self::Office(session) => session.done(slot, result),

@@ -1,7 +1,9 @@
 //! One client's thread working through cycles of the office mix.
 
+mod read_back;
 mod workspace;
 
+use self::read_back::{Passes, ReadBack};
 use self::workspace::{File, Workspace};
 use super::cycle::{MISSING_NAMES, Step, Target, steps};
 use super::spec::MixSpec;
@@ -50,6 +52,8 @@ struct Current {
     length: u32,
     owner: u32,
     setup: bool,
+    /// The first page of the file among all pages of the session; `None` where it is none that lasts.
+    page: Option<u64>,
 }
 
 /// A session of the office mix.
@@ -65,6 +69,8 @@ pub struct OfficeSession {
     desk: usize,
     current: Current,
     prepared: Prepared,
+    passes: Passes,
+    read_back: ReadBack,
     turns: Option<Turns>,
     touched: Pages,
     pub(super) cycles: u64,
@@ -86,7 +92,7 @@ fn scaled(size: u64, workspace: u64) -> u64 {
 }
 
 impl OfficeSession {
-    pub(super) fn new(spec: &MixSpec, identity: Identity, threads: u32) -> Self {
+    pub(super) fn new(spec: &MixSpec, identity: Identity, threads: u32, secret: u64) -> Self {
         let mut rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
         let mut session = Self {
             client: identity.client,
@@ -110,8 +116,11 @@ impl OfficeSession {
                 length: 0,
                 owner: 0,
                 setup: true,
+                page: None,
             },
             prepared: Prepared::default(),
+            passes: Passes::default(),
+            read_back: ReadBack::default(),
             turns: spec.turn_bytes.map(|bytes| Turns::new(bytes, spec.turn_pause_s)),
             touched: Pages::default(),
             cycles: 0,
@@ -157,6 +166,8 @@ impl OfficeSession {
             page += PASSING_PAGES;
         }
         session.touched = Pages::with_room(page);
+        session.passes = Passes::with_room(if spec.verify { page } else { 0 });
+        session.read_back = ReadBack::drawn_by(secret, &identity);
         session
     }
 
@@ -264,6 +275,7 @@ impl OfficeSession {
         self.current.offset = offset;
         self.current.length = length;
         self.current.owner = open.owner;
+        self.current.page = open.lasting.then_some(open.page);
         if reads {
             self.prepared = Prepared::default();
             let call = FileCall::ReadAt { file, buffer: 0, length, offset };
@@ -273,13 +285,15 @@ impl OfficeSession {
         FileStep::Call { call: FileCall::WriteAt { file, buffer: 0, length, offset }, prepare, check: false }
     }
 
-    pub(super) fn next(&mut self, _: u32, _: &FileContext) -> FileStep {
+    pub(super) fn next(&mut self, _: u32, context: &FileContext) -> FileStep {
+        self.passes.begin(context.now_ns);
         if self.fault.is_some() {
             return FileStep::Abort;
         }
         if let Some(setup) = self.workspace.next() {
             let (offset, length, owner) = setup.piece;
-            self.current = Current { offset, length, owner, setup: true, ..self.current };
+            let page = self.workspace.files.iter().find(|file| file.name == owner).map(|file| file.page);
+            self.current = Current { offset, length, owner, setup: true, page, ..self.current };
             return FileStep::Call { call: setup.call, prepare: length > 0, check: false };
         }
         if self.desks.is_empty() {
@@ -289,11 +303,27 @@ impl OfficeSession {
             return FileStep::Pause(rest_ns);
         }
         let Some((desk, step)) = self.next_step() else { return FileStep::Finished };
-        self.current = Current { step, desk, offset: 0, length: 0, owner: 0, setup: false };
+        self.current = Current { step, desk, offset: 0, length: 0, owner: 0, setup: false, page: None };
         self.call(desk, step)
     }
 
+    /// See [`bakeoff_engine::FileSession::after`].
+    pub(super) fn after(&mut self, context: &FileContext) -> Option<FileStep> {
+        if !self.verify || self.current.setup || self.fault.is_some() {
+            return self.fault.is_some().then_some(FileStep::Abort);
+        }
+        let spare = self.desks.len() as u16;
+        let step = self.read_back.next(context.now_ns, &self.workspace.files, &self.passes, spare)?;
+        Some(FileStep::Call { call: step, prepare: false, check: matches!(step, FileCall::ReadAt { .. }) })
+    }
+
     pub(super) fn done(&mut self, _: u32, result: &FileResult) -> FileProgress {
+        if self.read_back.is_under_way() {
+            if let Some(fault) = self.read_back.done(result) {
+                self.fault.get_or_insert(fault);
+            }
+            return FileProgress::Untimed;
+        }
         if self.current.setup {
             if let Err(errno) = self.workspace.done(result.value) {
                 self.fault = Some(fault_text("making the workspace", errno));
@@ -307,6 +337,9 @@ impl OfficeSession {
         let Current { step, desk, length, offset, .. } = self.current;
         let index = step.operation as usize;
         let error = self.error_of(&step, result, length);
+        if error.is_some() && step.operation == Operation::Write {
+            self.passes.forget(self.current.page, offset, length);
+        }
         if error.is_some() {
             self.unexpected[index] += 1;
         } else {
@@ -395,12 +428,19 @@ impl OfficeSession {
     }
 
     pub(super) fn fill(&mut self, _: u32, buffer: &mut [u8]) {
-        let owner = owner_of(self.client, self.current.owner);
-        content::fill(buffer, owner, self.current.offset, &mut self.prepared);
+        let Current { owner, offset, page: first, .. } = self.current;
+        let passes = &mut self.passes;
+        let pass = |page: u64, whole: bool| passes.write(first, page, whole);
+        content::fill(buffer, owner_of(self.client, owner), offset, pass, &mut self.prepared);
     }
 
     pub(super) fn check(&self, _: u32, buffer: &[u8]) -> bool {
-        content::check(buffer, owner_of(self.client, self.current.owner), self.current.offset)
+        if let Some((file, offset)) = self.read_back.looks_at() {
+            let known = |page| self.passes.known(Some(file.page), page);
+            return content::check(buffer, owner_of(self.client, file.name), offset, known);
+        }
+        let Current { owner, offset, page: first, .. } = self.current;
+        content::check(buffer, owner_of(self.client, owner), offset, |page| self.passes.known(first, page))
     }
 
     pub(super) fn fault(&self) -> String {
@@ -434,6 +474,9 @@ pub(super) struct Sums {
     expected: BTreeMap<String, u64>,
     unexpected: BTreeMap<String, u64>,
     outside_ns: u64,
+    /// Writes that were read back after the trial, and those of them that were not there.
+    read_back: u64,
+    lost_writes: u64,
 }
 
 impl Sums {
@@ -450,6 +493,8 @@ impl Sums {
             expected: tally::by_name(&OPERATIONS, &parts.iter().map(|part| &part.expected).collect::<Vec<_>>()),
             unexpected: tally::by_name(&OPERATIONS, &parts.iter().map(|part| &part.unexpected).collect::<Vec<_>>()),
             outside_ns: parts.iter().map(|part| part.outside_ns).sum(),
+            read_back: parts.iter().map(|part| part.read_back.looked).sum(),
+            lost_writes: parts.iter().map(|part| part.read_back.lost).sum(),
         }
     }
 
@@ -462,6 +507,8 @@ impl Sums {
             more.into_iter().for_each(|(name, count)| *sums.entry(name).or_default() += count);
         }
         self.outside_ns += other.outside_ns;
+        self.read_back += other.read_back;
+        self.lost_writes += other.lost_writes;
     }
 
     /// As figures of the trial.
@@ -476,6 +523,8 @@ impl Sums {
             "cycles": self.cycles.unwrap_or(0),
             "expected_failures": self.expected,
             "unexpected": self.unexpected,
+            "read_back": spec.verify.then_some(self.read_back),
+            "lost_writes": spec.verify.then_some(self.lost_writes),
             "verify_s": spec.verify.then(|| self.outside_ns as f64 / 1e9),
         })
     }

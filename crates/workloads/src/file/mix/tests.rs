@@ -1,7 +1,7 @@
 use super::loadfile::{Expect, Line, Operation};
 use super::replay::own_name;
 use super::*;
-use crate::file::simulated::{Disk, Played, play};
+use crate::file::simulated::{Disk, Played, play, play_after};
 use bakeoff_engine::{ErrorClass, Outcome, Rng};
 use flate2::write::GzEncoder;
 use std::io::Write;
@@ -95,6 +95,33 @@ fn one_wrong_byte_of_the_office_files_ends_the_trial() {
     let played = play(&mut session, &mut Disk { damage_every: 50, ..Disk::default() }, 1, 1_000, 3553);
     assert_eq!(played.counted.last().unwrap().outcome.error, Some(ErrorClass::WrongContent));
     assert!(played.fault.unwrap().contains("other bytes"));
+}
+
+#[test]
+fn office_writes_that_were_acknowledged_and_lost_are_found() {
+    let workload = office(json!({}));
+    let cycles = |disk: &mut Disk, operations: usize| {
+        let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+        let played = play(&mut session, disk, 1, 1_000, operations);
+        let fault = played.fault.or_else(|| play_after(&mut session, disk));
+        (fault, workload.figures(&[session]))
+    };
+    let mut disk = Disk::default();
+    let (fault, figures) = cycles(&mut disk, 5 * 3553);
+    assert_eq!((fault, &figures["read_back"], &figures["lost_writes"]), (None, &json!(8), &json!(0)));
+    disk.handles.clear();
+    let (fault, _) = cycles(&mut disk, 3553);
+    assert_eq!(fault, None, "stamps that an earlier trial has written in parts are no fault");
+    let (fault, _) = cycles(&mut Disk { lose_every: 20, ..Disk::default() }, 5 * 3553);
+    assert!(fault.is_some_and(|fault| fault.contains("other bytes") || fault.contains("is not there")));
+    // All that is written after the workspace is lost: nothing need have been read again before the end.
+    let mut disk = Disk::default();
+    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    play(&mut session, &mut disk, 1, 1_000, 1);
+    disk.handles.clear();
+    disk.lose_every = 1;
+    let (fault, figures) = cycles(&mut disk, 2 * 3553);
+    assert!(fault.is_some(), "{figures}");
 }
 
 #[test]

@@ -55,6 +55,11 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Whether QUIT comes next.
+    pub const fn is_leaving(&self) -> bool {
+        matches!(self.step, Some(Step::Quit))
+    }
+
     /// Whether a message is over and the next one on this connection has not begun.
     pub fn is_between_messages(&self) -> bool {
         self.messages > 0 && matches!(self.step, Some(Step::Mail | Step::Envelope))

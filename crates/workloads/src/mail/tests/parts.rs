@@ -59,6 +59,13 @@ fn played(workload: &MailWorkload, client: u32, start_ns: u64) -> MailSession {
         session.visits.add(Operation::SmtpConnect, true, false, &stamp(u64::from(client), 40));
         session.visits.add(Operation::SmtpQuit, true, true, &stamp(300, 310));
     }
+    let (timeline, end_ns) = (session.timeline, start_ns + 2 * SECOND);
+    for copy in &session.sender.book[..8] {
+        let taken = copy.outcome == Sent::Accepted;
+        session.messages.sent(&timeline, end_ns, taken, client, std::slice::from_ref(copy));
+    }
+    session.mailbox_visits.step(end_ns - 5, client == 1);
+    session.mailbox_visits.visited(&timeline, end_ns, client, 2 * client);
     session.reader.polls = 10 + u64::from(client);
     session.reader.leftovers.foreign.push((client, 3));
     session.send_ns = 123 * SECOND;
@@ -76,6 +83,16 @@ fn books_of_several_machines_give_the_figures_of_one() {
         assert!(class == "late" || counts[class].as_u64() > Some(0), "{class}: {counts}");
     }
     assert_eq!(expected["ledger"]["balanced"], true, "{}", expected["ledger"]["books"]);
+    let done = &expected["done"];
+    // Of numbers 0 to 7 the mailboxes 0 to 5 have 2, 2, 1, 1, 1 and 1; 2, 3, 6 (to 0) and 7 (to 1) were not taken.
+    let failing = json!({
+        "u0@x.test": {"tried": 6, "failed": 3}, "u1@x.test": {"tried": 6, "failed": 3},
+        "u2@x.test": {"tried": 3, "failed": 3}, "u3@x.test": {"tried": 3, "failed": 3},
+    });
+    assert_eq!(done["messages"]["failing_mailboxes"], failing);
+    assert_eq!(done["messages"]["failing_clients"]["2"], json!({"tried": 8, "failed": 4}));
+    assert_eq!(done["visits"]["failing_mailboxes"], json!({"u2@x.test": {"tried": 1, "failed": 1}}));
+    assert_eq!(done["visits"]["failing_clients"], json!({"1": {"tried": 1, "failed": 1}}));
     for cuts in [vec![0..1, 1..2, 2..3], vec![0..1, 1..3]] {
         let of = cuts.len();
         let parts = cuts.into_iter().enumerate().map(|(index, clients)| {

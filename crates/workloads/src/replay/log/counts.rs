@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 const HOSTS_TOLD: usize = 10;
 const PATHS_TOLD: usize = 20;
-/// Requests without a body that are told whole, the most asked, so that they can be tried.
-const SAMPLES: usize = 20;
+/// Requests without a body that are told whole, the most asked, so that they can be tried and their replies learnt.
+const SAMPLES: usize = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Faults {
@@ -76,10 +76,16 @@ fn samples(trace: &Trace, of_request: &[u64]) -> Vec<Value> {
         .collect();
     order.sort_by(|one, other| of_request[*other].cmp(&of_request[*one]).then(one.cmp(other)));
     order.truncate(SAMPLES);
+    let mut statuses: HashMap<usize, Option<u16>> = order.iter().map(|request| (*request, None)).collect();
+    for (request, status) in &trace.lines {
+        if let Some(first) = statuses.get_mut(&(*request as usize)) {
+            first.get_or_insert(*status);
+        }
+    }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let sample = |request: usize| {
         let asked = trace.asked(request);
-        let status = trace.lines.iter().find(|(line, _)| *line as usize == request).map(|(_, status)| *status);
+        let status = statuses[&request];
         let host = asked.host.map(|host| text(&trace.hosts[usize::from(host)]));
         json!([text(&trace.methods[usize::from(asked.method)]), host, text(trace.path(request)), status])
     };

@@ -2,6 +2,9 @@
 
 use super::super::head::parse_decimal;
 
+/// Interim heads (RFC 9110, 15.2) in front of one reply. A server that sends more keeps its client busy with nothing.
+pub(crate) const INTERIM_MOST: u8 = 32;
+
 /// What matters of a reply's head, or of its trailer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ReplyHead {

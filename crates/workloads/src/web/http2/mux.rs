@@ -5,7 +5,7 @@
 
 use super::frame::{self, HEAD_BYTES, Head, PAYLOAD_BYTES_MAX, code, flag, kind, setting};
 use super::hpack::{Decoder, LIST_BYTES_MAX, TABLE_BYTES, put_integer};
-use super::message::ReplyHead;
+use super::message::{INTERIM_MOST, ReplyHead};
 use super::reader::{Piece, Reader};
 use super::request::{Form, SharedFields};
 use super::streams::StreamTable;
@@ -23,6 +23,10 @@ const WINDOW_BYTES: u32 = 1 << 30;
 const FIRST_WINDOW_BYTES: u32 = 65_535;
 /// Streams that are opened before the server has said how many it takes: it is asked to take as many (6.5.2).
 const FIRST_STREAMS: usize = 100;
+
+/// Frames that bring no reply any further (empty data, pings, settings, windows …) from the end of one reply to that of the
+/// next. A server that sends more keeps its client busy with nothing.
+const IDLE_FRAMES_MOST: u32 = 10_000;
 
 const BROKEN: ErrorClass = ErrorClass::Protocol;
 
@@ -93,6 +97,8 @@ pub(super) struct Http2Mux {
     window_used: u32,
     /// We gave up a stream, of which more may come.
     gave_up: bool,
+    /// Frames since the end of the last reply that brought nothing.
+    idle_frames: u32,
 }
 
 impl Http2Mux {
@@ -115,6 +121,7 @@ impl Http2Mux {
             ended: None,
             window_used: 0,
             gave_up: false,
+            idle_frames: 0,
         }
     }
 
@@ -237,7 +244,8 @@ impl Http2Mux {
             return Ok(Some(MuxEvent::Stream(lane, StreamEvent::Malformed)));
         }
         if !stream.has_head && reply.is_interim() {
-            return Ok(None);
+            stream.interims += 1;
+            return if stream.interims > INTERIM_MOST { Err(BROKEN) } else { Ok(None) };
         }
         let is_trailer = std::mem::replace(&mut stream.has_head, true);
         if ends {
@@ -432,6 +440,7 @@ impl Mux for Http2Mux {
     fn next<'a>(&mut self, bytes: &mut &'a [u8], out: &mut Vec<u8>) -> Result<Option<MuxEvent<'a>>, ErrorClass> {
         loop {
             if let Some((lane, bytes_in, bytes_out)) = self.ended.take() {
+                self.idle_frames = 0;
                 return Ok(Some(MuxEvent::Stream(lane, StreamEvent::End { bytes_in, bytes_out })));
             }
             if let Some(lane) = self.unheard.pop_front() {
@@ -439,7 +448,10 @@ impl Mux for Http2Mux {
             }
             let event = match self.reader.next(bytes)? {
                 None => return Ok(None),
-                Some(Piece::Begun(head)) => self.data_begins(head, out).map(|()| None)?,
+                Some(Piece::Begun(head)) => {
+                    self.data_begins(head, out)?;
+                    continue;
+                }
                 Some(Piece::Data { head, data, last }) => self.data(head, data, last, out),
                 Some(Piece::Whole(head, payload)) => self.frame(head, payload, out)?,
                 Some(Piece::Gathered(head)) => {
@@ -453,7 +465,15 @@ impl Mux for Http2Mux {
                 return Err(BROKEN);
             }
             if event.is_some() {
+                // Padding is read behind the data of its frame.
+                self.idle_frames = self.idle_frames.saturating_sub(1);
                 return Ok(event);
+            }
+            if self.ended.is_none() {
+                self.idle_frames += 1;
+                if self.idle_frames > IDLE_FRAMES_MOST {
+                    return Err(BROKEN);
+                }
             }
         }
     }

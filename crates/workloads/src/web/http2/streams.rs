@@ -12,6 +12,8 @@ pub(super) struct Stream {
     pub window_used: u32,
     /// The head of the reply has come.
     pub has_head: bool,
+    /// Heads before it.
+    pub interims: u8,
 }
 
 /// The last number that a stream may have.

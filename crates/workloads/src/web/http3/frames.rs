@@ -5,6 +5,9 @@ use bakeoff_engine::ErrorClass;
 
 /// Frames that are not data wait for so much, bytes.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 64 * 1024;
+/// Frames of one stream that bring nothing: empty data, and those that are skipped. A server that sends more keeps its
+/// client busy with nothing.
+const IDLE_FRAMES_MOST: u32 = 10_000;
 /// Type and length of a frame take so much at most, bytes.
 const HEAD_BYTES_MAX: usize = 16;
 
@@ -45,11 +48,12 @@ pub(super) struct Reader {
     state: State,
     /// What has come of a head or a payload.
     gathered: Vec<u8>,
+    idle_frames: u32,
 }
 
 impl Reader {
     pub const fn new() -> Self {
-        Self { state: State::Head, gathered: Vec::new() }
+        Self { state: State::Head, gathered: Vec::new(), idle_frames: 0 }
     }
 
     /// Whether a stream may end here.
@@ -70,6 +74,10 @@ impl Reader {
                 State::Head => {
                     let Some((kind, length)) = self.head(bytes) else { return Ok(None) };
                     let is_wanted = wanted(kind)?;
+                    self.idle_frames += u32::from(!is_wanted || length == 0);
+                    if self.idle_frames > IDLE_FRAMES_MOST {
+                        return Err(ErrorClass::Protocol);
+                    }
                     self.state = match kind {
                         _ if !is_wanted => State::Skip(length),
                         kind::DATA => State::Data(length),

@@ -6,7 +6,7 @@
 use super::frames::{PAYLOAD_BYTES_MAX, Piece, Reader, kind};
 use super::request::SharedFields;
 use super::{qpack, varint};
-use crate::web::http2::message::ReplyHead;
+use crate::web::http2::message::{INTERIM_MOST, ReplyHead};
 use bakeoff_engine::records::{self, Record, Said};
 use bakeoff_engine::{ErrorClass, MakeMux, Mux, MuxEvent, SpecError, StreamEvent};
 use std::collections::{HashMap, VecDeque};
@@ -18,6 +18,8 @@ const CONTROL: u64 = 2;
 const QPACK_MAX_TABLE_CAPACITY: u64 = 1;
 const MAX_FIELD_SECTION_SIZE: u64 = 6;
 const QPACK_BLOCKED_STREAMS: u64 = 7;
+/// What a server may send on a stream of unknown type, bytes.
+const UNKNOWN_BYTES_MOST: usize = 1 << 20;
 /// Codes (RFC 9114, 8.1).
 const REQUEST_REJECTED: u64 = 0x10b;
 const REQUEST_CANCELLED: u64 = 0x10c;
@@ -68,6 +70,7 @@ struct Asked {
     bytes_in: u64,
     bytes_out: u64,
     has_head: bool,
+    interims: u8,
     reader: Reader,
 }
 
@@ -80,7 +83,8 @@ enum Own {
     /// Instructions for a table that we do not have.
     Encoder,
     Decoder,
-    Unknown,
+    /// With the bytes that have come.
+    Unknown(usize),
 }
 
 /// The state of a connection.
@@ -202,7 +206,8 @@ impl Http3Mux {
             return Ok(Some(StreamEvent::Malformed));
         }
         if asked.has_head || reply.is_interim() {
-            return Ok(None);
+            asked.interims += 1;
+            return if asked.interims > INTERIM_MOST { Err(BROKEN) } else { Ok(None) };
         }
         asked.has_head = true;
         Ok(Some(StreamEvent::Head { status: reply.status, length: reply.length }))
@@ -251,6 +256,13 @@ impl Http3Mux {
         match &mut own {
             Own::Control(reader) => self.control(reader, part)?,
             // All that is allowed is to say that the table has no size.
+            // Nobody needs more of what nobody knows.
+            Own::Unknown(bytes) => {
+                *bytes += part.len();
+                if *bytes > UNKNOWN_BYTES_MOST {
+                    return Err(BROKEN);
+                }
+            }
             Own::Encoder if part.iter().any(|&octet| octet != 0x20) => return Err(BROKEN),
             _ => *part = &[],
         }
@@ -270,7 +282,7 @@ impl Http3Mux {
             1 => Err(BROKEN), // a push, which nobody allowed
             2 => Ok(Own::Encoder),
             3 => Ok(Own::Decoder),
-            _ => Ok(Own::Unknown),
+            _ => Ok(Own::Unknown(0)),
         }
     }
 
@@ -357,7 +369,8 @@ impl Mux for Http3Mux {
         let bytes_out = frame.len() as u64;
         self.text = frame;
         let place = lane % self.asked.len();
-        self.asked[place] = Some(Asked { id, lane, bytes_in: 0, bytes_out, has_head: false, reader: Reader::new() });
+        self.asked[place] =
+            Some(Asked { id, lane, bytes_in: 0, bytes_out, has_head: false, interims: 0, reader: Reader::new() });
         self.index.insert(id, place);
         true
     }

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bakeoff.compare import settings
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Advisory
+from bakeoff.compare.pair_model import Gate
+from bakeoff.compare.parts_of_time import steps_of_time
+from bakeoff.kinds.app.compare.kept import UNREAD, WORK, WRITES, impossible_times, unread_gates
 from bakeoff.kinds.app.compare.scores import scores
+from bakeoff.store.records import RunRecord, TrialRecord
 
 
 class App(ComparePart):
@@ -16,8 +22,27 @@ class App(ComparePart):
     """
 
     work = "transactions"
+    faults = (WRITES, WORK, *ComparePart.faults)
+    gates_of_its_own = (UNREAD,)
     wrong = ("protocol",)
     enough = 0
+    step_words = {  # noqa: RUF012 - a constant, as in ComparePart
+        "network": "the network and the ends of the connection",
+        "queue": "the wait in the queue of the server",
+        "service": "the work of the server itself",
+    }
+
+    def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
+        """What the server says of its time. The steps that the engine saw are the same time, divided otherwise."""
+        return {"response time": steps_of_time(trials, tuple(self.step_words))}
+
+    def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
+        """What was written must be given back."""
+        return unread_gates(name, usable, ahead)
+
+    def advice(self, run: RunRecord) -> list[Advisory]:
+        """Times of the server's own that cannot be."""
+        return impossible_times(run)
 
     def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
         """The three scores; the unweighted one decides."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.kinds.app.report import bottleneck, scores
+from bakeoff.kinds.app.report import bottleneck, kept, scores
 from bakeoff.kinds.app.story import story
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
@@ -11,8 +11,8 @@ from bakeoff.report.kind import ReportPart
 class App(ReportPart):
     """See ReportPart."""
 
-    sections = (("numbers", scores.section), ("steps", bottleneck.section))
-    figures_shown = frozenset({"server"})
+    sections = (("numbers", scores.section), ("numbers", kept.section), ("steps", bottleneck.section))
+    figures_shown = frozenset({"server", "verified", "read_back", "worked_again", "times", "secret"})
     tells_operations = True
 
     def hides(self, context: Context) -> frozenset[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare import telemetry_limits as limits
 from bakeoff.compare import wording
+from bakeoff.kinds.app.compare.kept import IMPOSSIBLE_SHARE
 from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
@@ -98,12 +99,14 @@ def _full_processors(context: Context) -> set[tuple[str, Mix]]:
     """The contenders and mixes at which whoever watched the machine saw no processor time left."""
     resources = context.comparison.resources
     uses = resources.uses if resources is not None else ()
-    return {(use.contender, use.mix) for use in uses if use.bound == limits.PROCESSOR}
+    return {(use.contender, use.mix) for use in uses if use.bound in limits.FULL}
 
 
 def _mix(trials: tuple[TrialRecord, ...], is_full: bool) -> _Mix | None:
     steps = {step: _mean_ms(trials, step) for step in STEPS}
     if any(math.isnan(value) for value in steps.values()):
+        return None
+    if _unbelievable(trials):
         return None
     servers = [server for trial in trials if (server := trial.figures(AppFigures).server)]
     service = {kind: _total_ms(trials, f"{kind}/service") for kind in KINDS}
@@ -116,6 +119,12 @@ def _mix(trials: tuple[TrialRecord, ...], is_full: bool) -> _Mix | None:
         storage_share=sum(service[kind] for kind in STORAGE) / whole if whole else 0.0,
         is_full=is_full,
     )
+
+
+def _unbelievable(trials: tuple[TrialRecord, ...]) -> bool:
+    """Whether the server's own times cannot be, in too many replies: what is left of them says nothing."""
+    times = [trial.figures(AppFigures).times for trial in trials]
+    return sum(one.impossible for one in times) > IMPOSSIBLE_SHARE * sum(one.told for one in times)
 
 
 def _total_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
@@ -142,7 +151,7 @@ def _bound(mix: _Mix) -> str:
     """What limits the rate at a mix, in words: by the rule for every suite as far as that goes, then by the step that
     takes most of the time.
     """
-    if (what := limits.bound(mix.cpu_share, math.nan)) != limits.NOTHING:
+    if (what := limits.bound(mix.cpu_share, math.nan, own_processors=mix.cpu_share, processors=1)) != limits.NOTHING:
         return limits.WORDS[what]
     stored = limits.WORDS[limits.DISK]
     if mix.steps["queue"] >= MOST * mix.whole:

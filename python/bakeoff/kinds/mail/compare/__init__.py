@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bakeoff.compare import settings, wording
 from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.faults import Source
+from bakeoff.compare.gates import ERROR_BUDGET
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.manners import settings_by_name
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Advisory, Audit
+from bakeoff.compare.model import Advisory, Audit, Failed
 from bakeoff.compare.pair_model import Gate
 from bakeoff.errors import PlanError
+from bakeoff.kinds.mail.compare import steps
 from bakeoff.kinds.mail.compare.books import (
     LOSSES,
     came_later,
@@ -24,13 +26,15 @@ from bakeoff.kinds.mail.compare.books import (
     mail_summary,
 )
 from bakeoff.kinds.mail.compare.delivery import deliveries
+from bakeoff.kinds.mail.compare.failures import failures, parts
 from bakeoff.kinds.mail.compare.limits import limits
-from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_metrics
+from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_at_rates, mail_metrics, piles_up, put_off_ns
 from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
 from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import Books, MailFigures
 from bakeoff.mail.address import parse_mail_address, way_of
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.served import Part
 from bakeoff.units import format_duration
 
 LOST = Source(
@@ -50,6 +54,10 @@ class Mail(ComparePart):
     work = "mail steps"
     manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
         "starttls": {"yes": "over STARTTLS", "no": "without STARTTLS"},
+        "handshake_apart": {
+            "yes": "with the end of the handshake written by itself",
+            "no": "with the end of the handshake and the first command written together",
+        },
         "pipelining": {"yes": "with SMTP's PIPELINING", "no": "without PIPELINING"},
         "smtp_login": {"yes": "with a login before sending", "no": "without a login before sending"},
         "insecure": {"yes": "without a look at certificates", "no": "with certificates checked"},
@@ -65,6 +73,34 @@ class Mail(ComparePart):
         """Messages, where they were counted."""
         return mail_metrics(run, general) if counts_messages(run) else general
 
+    step_words = steps.WORDS
+
+    def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
+        """The steps of sending, and those of reading."""
+        return steps.parts_of_time(trials)
+
+    waits_for = "the time until a message is visible (p95 or above, lower end)"
+
+    def at_rates(self, run: RunRecord, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
+        """Messages beside response times, where they were counted."""
+        return mail_at_rates(run, metrics) if counts_messages(run) else metrics
+
+    def waited_ns(self, trial: TrialRecord, figure: str) -> float:
+        """A message that was accepted is of use when it can be read."""
+        return put_off_ns(trial, figure)
+
+    def owes_more(self, trial: TrialRecord) -> bool:
+        """Messages that were accepted and are not there."""
+        return piles_up(trial)
+
+    def failures(self, trials: Sequence[TrialRecord]) -> Sequence[Failed]:
+        """Messages, one for each recipient, and visits of mailboxes; never steps, of which polls make any number."""
+        return failures(trials)
+
+    def parts(self, trial: TrialRecord) -> Iterable[Part]:
+        """Also mailboxes, and clients by their messages."""
+        return parts(trial)
+
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """How often a mailbox is found empty depends on the server: bytes per step are no measure of the same work."""
         trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
@@ -76,6 +112,10 @@ class Mail(ComparePart):
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that takes only what is small has more messages per second for less mail."""
+        failed = [each for each in failures(usable) if each.share > ERROR_BUDGET]
+        if failed:
+            told = wording.names([f"{wording.percent(each.share)} of the {each.what}" for each in failed])
+            return [Gate("errors", "red" if ahead else "amber", f"{name} failed {told}", name)]
         smaller = shortfall(usable)
         if smaller <= SMALLER:
             return []

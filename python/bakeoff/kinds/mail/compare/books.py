@@ -51,7 +51,7 @@ def mail_summary(run: RunRecord) -> MailSummary:
     """Saturation and books of each contender."""
     names = [contender.name for contender in run.contenders]
     at = [
-        (name, mix, [t for t in run.trials if t.contender == name and t.mix == mix])
+        (name, mix, [t for t in run.trials if t.contender == name and t.mix == mix and t.state == OK])
         for name in names
         for mix in run.mixes
     ]

@@ -13,7 +13,7 @@ from bakeoff.mail.address import parse_mail_address
 from bakeoff.mix import Mix
 from bakeoff.store.records import ContenderRecord, RunRecord, TrialRecord
 
-# Of runs of earlier builds, and as the published suites have it.
+# As the published suites have it.
 SATURATED_S = 5.0
 
 
@@ -23,7 +23,7 @@ def threshold_s(run: RunRecord) -> float:
 
 
 def mean_steps(name: str, mix: Mix, trials: list[TrialRecord]) -> Saturation:
-    """Over all steps of all trials of a contender at a mix."""
+    """Over all steps of all trials of a contender at a mix that did not fail: of a server that did nobody knows."""
     sides = [(one.sending, one.reading) for one in (trial.figures(MailFigures).response for trial in trials)]
     sending, reading = ([side[place] for side in sides] for place in (0, 1))
     return Saturation(name, mix, _mean_s(sending), _mean_s(reading), _mean_s([*sending, *reading]))

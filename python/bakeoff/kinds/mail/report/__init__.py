@@ -13,7 +13,7 @@ class Mail(ReportPart):
 
     sections = (("result", section),)
     rate_curves = ("rate", "accepted", "throughput")
-    figures_shown = frozenset({"ledger", "flow", "visible", "response", "refusals", "sessions", "share"})
+    figures_shown = frozenset({"ledger", "flow", "visible", "response", "refusals", "sessions", "share", "done"})
     tells_operations = True
 
     def story(self, context: Context) -> tuple[str, ...]:

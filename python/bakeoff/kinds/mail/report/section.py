@@ -7,6 +7,7 @@ from statistics import fmean
 
 from bakeoff.compare import settings, wording
 from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
+from bakeoff.kinds.mail.compare.metrics import PERCENTILES
 from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures
 from bakeoff.kinds.mail.report.steps import steps_of_mail
@@ -32,6 +33,7 @@ def section(context: Context) -> Section:
     """Everything about mail."""
     blocks: list[Block] = [
         _scores(context),
+        *_times(context),
         *_saturation(context),
         *_flow(context),
         *_ledger(context),
@@ -55,15 +57,45 @@ def _scores(context: Context) -> Table:
             cells = mail_cells(context.comparison, name, index)
             rows.append((f"{mix}", name, *cells, wording.figures(drain), wording.percent(share)))
     note = (
-        "Geometric mean over the blocks, arithmetic where a block has 0, ± half of the 95 % interval. "
-        "Delivered: accepted in the window and read back whole in "
-        "it, once, counted for each recipient. Backlog: accepted and not read at the end of the window. Response: mean "
+        "Geometric mean over the blocks, arithmetic where a block has 0, ± half of the 95 % interval, or both ends of "
+        "one that is lopsided or would reach below 0. Delivered: accepted in the window and read back whole in it, "
+        "once, counted for each recipient. Backlog: accepted and not read at the end of the window. Response: mean "
         "over all timed steps of SMTP and POP3, as published, and without empty polls. Visible: a message "
         "was not there yet after the one time, and there by the other (95th percentiles). Drain: messages read per "
         "second after the trial. Sending: share of the clients' time."
     )
     title = "Scores of each mix (mean over blocks ± half of the 95 % interval)"
     return Table(title, columns, tuple(rows), note, depth=Depth.SUMMARY)
+
+
+# Metrics of whole pieces of work, in a closed loop and at rates, with what they are called.
+WORKS = {"message": ("", "message_"), "visit of a mailbox": ("visit_", "visit_")}
+
+
+def _times(context: Context) -> list[Block]:
+    """How long a whole message and a whole visit took."""
+    measured = {curve.metric for curve in context.comparison.curves}
+    if "visit_p99" not in measured:
+        return []
+    prefixes = {work: of[int("message_p99" in measured)] for work, of in WORKS.items()}
+    columns = [Column(context.mix_title), Column("Contender", numeric=False)]
+    columns += [Column(f"{name} ms", group=work) for work in prefixes for name in PERCENTILES]
+    rows = []
+    for index, mix in enumerate(context.comparison.run.mixes):
+        for name in context.names:
+            curves = [
+                context.comparison.curve(prefix + percentile, name)
+                for prefix in prefixes.values()
+                for percentile in PERCENTILES
+            ]
+            rows.append((f"{mix}", name, *(wording.figures(curve.points[index].centre) for curve in curves)))
+    note = (
+        "A message: from the connect, or from its MAIL where the connection had carried another, to the final reply, "
+        "which is when the server has taken it. A visit: from the connect to the reply to QUIT, with all that was "
+        "fetched and deleted. Those that failed are in none of these times; see Errors."
+    )
+    title = "Time for one message and for one visit of a mailbox (geometric mean over blocks)"
+    return [Table(title, tuple(columns), tuple(rows), note, depth=Depth.SUMMARY)]
 
 
 def _saturation(context: Context) -> list[Block]:
@@ -85,8 +117,9 @@ def _saturation(context: Context) -> list[Block]:
         if one.mix == mix
     )
     note = (
-        f"Mean over all steps of all trials, without EHLO, QUIT and empty polls; a step that ran into its time-out "
-        f"counts with the time that was waited. Saturated: {own.saturated_at_s:g} s or more."
+        "Mean over all steps of all trials, without empty polls, and with EHLO and QUIT only where these take longer; "
+        f"a step that ran into its time-out counts with the time that was waited. Saturated: {own.saturated_at_s:g} s "
+        "or more."
     )
     return [*blocks, Table("Mean step of sending, of reading, and of both", columns, rows, note)]
 

@@ -38,6 +38,7 @@ WORDS = {
 }
 # Metrics of a mail run with the titles of their columns; times are in milliseconds, as they are.
 COLUMNS = {
+    "delivered": "delivered/s",
     "rate": "delivered/s",
     "accepted": "accepted/s",
     "read": "read/s",
@@ -47,6 +48,8 @@ COLUMNS = {
     "visible_after": "visible after, ms",
     "visible_by": "visible by, ms",
 }
+# Half of an interval is told alone where its middle is this near to the mean, as a share of that half.
+EVEN = 0.1
 
 
 def class_words(kind: str) -> str:
@@ -57,7 +60,8 @@ def class_words(kind: str) -> str:
 def _shown(comparison: Comparison) -> list[str]:
     measured = {curve.metric for curve in comparison.curves}
     # Files of runs that did not count messages have steps for their rate.
-    return [key for key in COLUMNS if key in measured and (key != "rate" or "accepted" in measured)]
+    counted = {"delivered"} if "delivered" in measured else {"rate"} if "accepted" in measured else set[str]()
+    return [key for key in COLUMNS if key in measured and (key not in ("rate", "delivered") or key in counted)]
 
 
 def columns_of(comparison: Comparison) -> tuple[str, ...]:
@@ -66,13 +70,19 @@ def columns_of(comparison: Comparison) -> tuple[str, ...]:
 
 
 def mail_cells(comparison: Comparison, contender: str, mix_index: int) -> list[str]:
-    """Each figure of a contender at a mix, with half of its 95 % interval."""
+    """Each figure of a contender at a mix, with half of its 95 % interval; with both ends of one that is lopsided, as
+    those on logarithms are when they are wide, or that reaches below 0: what is counted cannot be less.
+    """
     cells = []
     for key in _shown(comparison):
         point = comparison.curve(key, contender).points[mix_index]
-        offset = 1.0 if key == "backlog" else 0.0  # the metric is one more
+        offset = 1.0 if key in ("backlog", "visible_after") else 0.0  # the metric is one more
         half = (point.high - point.low) / 2
-        spread = f" ± {wording.figures(half, 2)}" if point.blocks > 1 and math.isfinite(half) else ""
+        spread = ""
+        if point.blocks > 1 and math.isfinite(half):
+            ends = (wording.figures(max(0.0, end - offset), 3) for end in (point.low, point.high))
+            is_even = point.low >= offset and abs((point.high + point.low) / 2 - point.centre) <= EVEN * half
+            spread = f" ± {wording.figures(half, 2)}" if is_even else f" ({' – '.join(ends)})"
         cells.append(wording.figures(point.centre - offset) + spread)
     return cells
 
@@ -84,7 +94,7 @@ def saturation_words(summary: MailSummary) -> list[str]:
         f"{one.contender} is saturated by response time in {words.get(one.side, one.side)} from {one.mix.words} on"
         f"{_but(one)}: a step of {one.protocol} takes {wording.figures(one.mean_s, 3)} s on average "
         f"({summary.saturated_at_s:g} s or more), "
-        "without EHLO, QUIT and empty polls."
+        "without empty polls, and with EHLO and QUIT only where these take longer."
         for one in summary.saturated
     ]
 

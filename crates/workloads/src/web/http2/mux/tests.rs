@@ -470,3 +470,45 @@ fn random_frame(rng: &mut bakeoff_engine::Rng, stream: u32, is_within_head: bool
         _ => random(rng, 20),
     }
 }
+
+/// Frames that bring no reply any further, in whatever mixture, end the connection; those of a lively server do not.
+#[test]
+fn frames_that_carry_nothing_are_bounded() {
+    let idle = [
+        frame(kind::DATA, 0, 1, b""),
+        frame(kind::PING, 0, 0, b"12345678"),
+        frame(kind::SETTINGS, 0, 0, b""),
+        frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]),
+        frame(kind::PRIORITY, 0, 1, &[0; 5]),
+        frame(99, 0, 0, b"whatever"),
+    ];
+    let begun = || {
+        let mut client = Client::settled(&[]);
+        assert!(client.ask(0));
+        let head = frame(kind::HEADERS, flag::END_HEADERS, 1, &block(&[(":status", "200")]));
+        assert_eq!(client.hear(&head), Ok(vec![Seen::Head(0, 200, None)]));
+        client
+    };
+    for one in &idle {
+        let mut client = begun();
+        let turns = (0..20_000).take_while(|_| client.hear(one).is_ok()).count();
+        client.out.clear();
+        assert!((9_000..=10_000).contains(&turns), "{turns} frames of kind {}", one[3]);
+    }
+    let mut client = begun();
+    for turn in 0..100_000_u32 {
+        // As many as one for each part of a body: a body may be sent so.
+        client.hear(&frame(kind::DATA, 0, 1, b"x")).unwrap();
+        assert!(client.hear(&idle[turn as usize % 2]).is_ok());
+        client.out.clear();
+    }
+}
+
+#[test]
+fn interim_heads_are_bounded() {
+    let interim = frame(kind::HEADERS, flag::END_HEADERS, 1, &block(&[(":status", "103")]));
+    let mut client = Client::settled(&[]);
+    assert!(client.ask(0));
+    assert_eq!(client.hear(&interim.repeat(32)), Ok(vec![]));
+    assert_eq!(client.hear(&interim), Err(BROKEN));
+}

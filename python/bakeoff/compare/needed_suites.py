@@ -1,0 +1,45 @@
+"""What an open question of a suite would still take among those of all suites of a campaign: Holm counts them all."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare.factors_model import Effect
+from bakeoff.compare.looks import ONLY_LOOK
+from bakeoff.compare.model import Comparison
+from bakeoff.compare.needed import needed
+from bakeoff.compare.pair_model import Endpoint
+from bakeoff.compare.why_open import Open
+from bakeoff.stats import Decision, PairedRatio, more_blocks
+
+
+def open_pair(end: Endpoint, suite: Comparison, family: int, verdict: str, why: str) -> str:
+    """`verdict`, the `why` of it, and what it would take for a pair of `suite` in a `family` of so many pairs."""
+    # Equality is corrected for the pairs of a suite first, and then for all of them.
+    words = _needed(end, suite, family, family * len(suite.pairs), any(end.lost.values()))
+    among = f", by Holm over all {family:,} pairs" if family > len(suite.pairs) else ""
+    return _words(suite, verdict, why, words, among)
+
+
+def open_effect(effect: Effect, suite: Comparison, family: int, verdict: str, why: str) -> str:
+    """The same of an effect, whose whole interval has to lie within the margin."""
+    words = _needed(effect, suite, family, 2 * family, False)
+    own = 0 if suite.factors is None else suite.factors.family
+    among = f", by Holm over all {family:,} effects" if family > own else ""
+    return _words(suite, verdict, why, words, among)
+
+
+def _words(suite: Comparison, verdict: str, why: str, words: str, among: str) -> str:
+    still = Open(why, f"{words}{among if words.endswith(' needed') else ''}")
+    return still.words(verdict, suite.run.look or ONLY_LOOK)
+
+
+def _needed(end: Endpoint | Effect, suite: Comparison, family: int, equal: int, by_signs: bool) -> str:
+    if not (end.ratio > 0.0 and math.isfinite(end.ratio)):
+        return ""
+    log, delta = math.log(end.ratio), suite.run.delta
+    low, high, p_t, p_flip = end.low, end.high, end.p_t, end.p_sign_flip
+    seen = PairedRatio(end.blocks, log, end.log_sd, end.ratio, low, high, p_t, p_flip, by_signs=by_signs)
+    matters = abs(log) >= math.log1p(delta)
+    alpha = (suite.run.look or ONLY_LOOK).next_alpha / (family if matters else equal)
+    return needed(Decision("inconclusive", more_blocks(seen, delta, alpha)), seen, delta, alpha, suite.run.block_s)[1]

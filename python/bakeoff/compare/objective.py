@@ -1,0 +1,145 @@
+"""Whether contenders meet the objective of a plan.
+
+It is met at a load when every usable trial there meets it, half of the planned blocks or more are usable, and together
+they asked for enough operations: three in a row that could have been the one that may miss (of a p99 300), so that with
+none of them missing the limit holds at 95 %. It is missed when one usable trial misses it. All else is undecided.
+A trial says nothing when it was voided or interrupted, or when the generator was the limit of one that missed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from bakeoff.capacity.objective import Objective, parse_objective
+from bakeoff.compare import wording
+from bakeoff.compare.capacity_words import term_name, term_value
+from bakeoff.compare.faults import Fault, clause
+from bakeoff.compare.model import Sentence
+from bakeoff.compare.objective_model import KINDS, ContenderHeld, Held, HeldAt, ObjectiveHeld
+from bakeoff.mix import Mix
+from bakeoff.store.records import INTERRUPTED, VOIDED, RunRecord, TrialRecord
+from bakeoff.store.trial_parts import TermRecord
+
+# Of so many operations for each that may miss, with none that misses, a limit is shown at 95 %.
+RULE_OF_THREE = 3.0
+
+
+def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> ObjectiveHeld | None:
+    """What came of the objective of a run; None where it has none, or its files have several."""
+    plans = [file.run.plan for file in run.joined if not file.failed] if run.joined else [run.plan]
+    stated = {str(plan.get("objective") or "") for plan in plans}
+    if len(stated) != 1 or not (text := stated.pop()):
+        return None
+    try:
+        goal = parse_objective(text)
+    except ValueError:  # of a plan that somebody altered
+        return None
+    found = tuple(_contender(run, contender.name, goal, faults) for contender in run.contenders)
+    return ObjectiveHeld(text, worst([each.verdict for each in found]), found)
+
+
+def objective_sentences(found: ObjectiveHeld | None) -> list[Sentence]:
+    """One for each contender: "api meets p99<=50ms at 200/s: at worst p99 was 31 ms"."""
+    return [] if found is None else [Sentence(KINDS[each.verdict], _sentence(found, each)) for each in found.contenders]
+
+
+def _contender(run: RunRecord, name: str, goal: Objective, faults: Mapping[str, tuple[Fault, ...]]) -> ContenderHeld:
+    trials = [trial for trial in run.trials if trial.contender == name]
+    # Loads that were not reached are not met either.
+    tried: set[Mix] = {trial.mix for trial in run.trials} | {trial.mix for trial in run.pending}
+    mixes = sorted(tried, key=lambda mix: mix.x)
+    # Of several files not each has every contender.
+    blocks = len({trial.block for trial in trials}) if run.joined else run.blocks_wanted
+    loads = tuple(_at(mix, [t for t in trials if t.mix == mix], goal, blocks) for mix in mixes)
+    if name in faults:
+        return ContenderHeld(name, "missed", f"it {clause(faults[name])}", loads)
+    if not loads:
+        return ContenderHeld(name, "undecided", "no trial was done", loads)
+    verdict = worst([load.verdict for load in loads])
+    first = next(load for load in loads if load.verdict == verdict)
+    return ContenderHeld(name, verdict, f"at {first.mix.words} {first.why}" if first.why else "", loads)
+
+
+def _at(mix: Mix, trials: Sequence[TrialRecord], goal: Objective, blocks: int) -> HeldAt:
+    usable = [trial for trial in trials if _says(trial)]
+    met = [trial for trial in usable if trial.judged is not None and trial.judged.met]
+    missed = [trial for trial in usable if trial not in met]
+    worst = _worst_terms(missed or met)
+    verdict, why = _verdict(usable, missed, worst, goal, blocks)
+    return HeldAt(mix, verdict, len(met), len(missed), max(blocks, len(trials)) - len(usable), worst, why)
+
+
+def _says(trial: TrialRecord) -> bool:
+    judged = trial.judged
+    return trial.state not in (VOIDED, INTERRUPTED) and judged is not None and (judged.met or not judged.limit)
+
+
+def _verdict(
+    usable: Sequence[TrialRecord],
+    missed: Sequence[TrialRecord],
+    worst: Sequence[TermRecord],
+    goal: Objective,
+    blocks: int,
+) -> tuple[Held, str]:
+    if missed:
+        count = "" if len(usable) == 1 else f" in {len(missed)} of {len(usable)} trials"
+        return "missed", f"{_missed_terms(missed, worst)}{count}"
+    if 2 * len(usable) < max(blocks, 1):
+        return "undecided", f"{len(usable)} of {wording.plural(blocks, 'trial')} can be used"
+    asked = sum(_asked(trial) for trial in usable)
+    allowed = [share for term in goal.terms if (share := term.allowed)]
+    needed = math.ceil(RULE_OF_THREE / min(allowed) - 1e-9) if allowed else 1
+    if asked < needed:
+        return "undecided", f"{asked:,} operations are too few to show it: {needed:,} would do (--length, --blocks)"
+    return "met", ""
+
+
+def _asked(trial: TrialRecord) -> int:
+    return trial.operations + trial.errors_total
+
+
+def _missed_terms(missed: Sequence[TrialRecord], worst: Sequence[TermRecord]) -> str:
+    terms = [f"{term_name(term)} was {term_value(term)}" for term in worst if not term.met]
+    reasons = [trial.reason for trial in missed if trial.reason]
+    return ", ".join(terms) or (f"a trial failed: {reasons[0]}" if reasons else "it was missed")
+
+
+def _worst_terms(trials: Sequence[TrialRecord]) -> tuple[TermRecord, ...]:
+    """Each term as the trial came to it that lost most by it; of equals the one with the largest value."""
+    by_name: dict[str, TermRecord] = {}
+    for trial in trials:
+        for term in trial.judged.terms if trial.judged is not None else ():
+            known = by_name.get(term.term)
+            if known is None or _badness(term) > _badness(known):
+                by_name[term.term] = term
+    return tuple(by_name.values())
+
+
+def _badness(term: TermRecord) -> tuple[bool, float, float]:
+    return not term.met, term.lost, math.inf if term.value is None else term.value
+
+
+def worst(verdicts: Sequence[Held]) -> Held:
+    """Missed by one is missed, not decided of one is not decided."""
+    return next((one for one in ("missed", "undecided") if one in verdicts), "met")
+
+
+def _sentence(found: ObjectiveHeld, each: ContenderHeld) -> str:
+    if each.verdict == "missed":
+        return f"{each.name} misses {found.objective}: {each.why}."
+    if each.verdict == "undecided":
+        return f"Whether {each.name} meets {found.objective} is not decided: {each.why}."
+    where = each.loads[0].mix.words if len(each.loads) == 1 else wording.mixes([load.mix for load in each.loads])
+    top = each.loads[-1]
+    figures = wording.names(
+        [f"{term_name(term)} was {term_value(term)}" for term in top.worst if _asked_for(term, found)]
+    )
+    at = "" if len(each.loads) == 1 else f" at {top.mix.words}"
+    trials = sum(load.met for load in each.loads)
+    held = f"{each.name} meets {found.objective} at {where}, in all of {wording.plural(trials, 'trial')}"
+    return f"{held}: at worst {figures}{at}."
+
+
+def _asked_for(term: TermRecord, found: ObjectiveHeld) -> bool:
+    return term.term in found.objective.split(",")

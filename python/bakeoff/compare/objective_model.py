@@ -1,0 +1,48 @@
+"""Whether contenders meet the objective of a plan, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bakeoff.mix import Mix
+from bakeoff.store.trial_parts import TermRecord
+
+Held = Literal["met", "missed", "undecided"]
+# The kinds of their sentences in a headline.
+KINDS: Mapping[Held, str] = {"met": "objective_met", "missed": "objective_missed", "undecided": "objective_undecided"}
+
+
+@dataclass(frozen=True)
+class HeldAt:
+    """A contender at one load: in how many trials the objective was met, missed, or neither could be told. `worst` has
+    each term as the trial came to it that lost most by it; `why` says why it is not met.
+    """
+
+    mix: Mix
+    verdict: Held
+    met: int
+    missed: int
+    undecided: int
+    worst: tuple[TermRecord, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class ContenderHeld:
+    """A contender at all loads; `why` is that of the first load that decides, or of faults in its answers."""
+
+    name: str
+    verdict: Held
+    why: str
+    loads: tuple[HeldAt, ...]
+
+
+@dataclass(frozen=True)
+class ObjectiveHeld:
+    """An objective and who meets it. The verdict is missed when one contender misses it, met when all meet it."""
+
+    objective: str
+    verdict: Held
+    contenders: tuple[ContenderHeld, ...]

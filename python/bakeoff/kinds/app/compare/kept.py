@@ -1,0 +1,83 @@
+"""Whether application servers kept what was written and worked out what was asked, looked at again after each trial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bakeoff.compare import wording
+from bakeoff.compare.faults import Source
+from bakeoff.compare.model import Advisory
+from bakeoff.compare.pair_model import Gate
+from bakeoff.kinds.app.figures import AppFigures, ReadBack
+from bakeoff.store.records import RunRecord, TrialRecord
+
+UNREAD = "data not given back"
+# Of fewer replies than one in a hundred the times may be those of a moment that a clock jumped.
+IMPOSSIBLE_SHARE = 0.01
+
+
+def _lost(trial: TrialRecord) -> dict[str, int]:
+    told = trial.figures(AppFigures)
+    later = told.read_back
+    return {
+        "lost": told.verified.lost + (later.lost if later else 0),
+        "damaged": told.verified.damaged + (later.damaged if later else 0),
+    }
+
+
+def _writes(trial: TrialRecord) -> int:
+    told = trial.figures(AppFigures)
+    return told.read_back.writes if told.read_back else told.verified.records
+
+
+def _worked_wrong(trial: TrialRecord) -> dict[str, int]:
+    again = trial.figures(AppFigures).worked_again
+    return {"wrong": again.wrong if again else 0}
+
+
+def _worked(trial: TrialRecord) -> int:
+    again = trial.figures(AppFigures).worked_again
+    return again.checked if again else 0
+
+
+WRITES = Source("did not keep its data", "acknowledged writes", {"lost": "lost", "damaged": "damaged"}, _lost, _writes)
+WORK = Source("gave wrong results", "results worked out again", {"wrong": "wrong"}, _worked_wrong, _worked)
+
+
+def read_back(trials: Sequence[TrialRecord]) -> ReadBack | None:
+    """What was read again after all these trials; None when nothing was."""
+    told = [found for trial in trials if (found := trial.figures(AppFigures).read_back) is not None]
+    if not told:
+        return None
+    names = tuple(ReadBack.model_fields)
+    return ReadBack(**{name: sum(getattr(found, name) for found in told) for name in names})
+
+
+def unread_gates(name: str, usable: Sequence[TrialRecord], ahead: bool) -> list[Gate]:
+    """A server that does not give back what it has acknowledged cannot be the better one: nobody knows what it lost."""
+    found = read_back(usable)
+    if found is None or not found.unread:
+        return []
+    text = (
+        f"{name} did not give back {found.unread:,} of {wording.plural(found.asked, 'record')} that were asked for "
+        "again after its trials"
+    )
+    return [Gate(UNREAD, "red" if ahead else "amber", text, name)]
+
+
+def impossible_times(run: RunRecord) -> list[Advisory]:
+    """Contenders whose replies tell queue and service times that cannot be."""
+    listed = []
+    for contender in run.contenders:
+        times = [t.figures(AppFigures).times for t in run.trials if t.contender == contender.name]
+        told = sum(one.told for one in times)
+        long, short = sum(one.too_long for one in times), sum(one.too_short for one in times)
+        if long + short > IMPOSSIBLE_SHARE * told:
+            reasons = [f"longer than the whole transaction in {long:,}"] if long else []
+            reasons += [f"shorter than any processor takes for the work in {short:,}"] if short else []
+            text = (
+                f"{contender.name} tells queue and service times that cannot be: {wording.names(reasons)} of {told:,} "
+                "replies."
+            )
+            listed.append(Advisory(text, "Do not believe its queue, service and network times; no verdict uses them."))
+    return listed

@@ -1,0 +1,52 @@
+"""What was looked at again after the trials: data that were written, and results of processor work."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.kinds.app.compare.kept import read_back
+from bakeoff.kinds.app.figures import AppFigures
+from bakeoff.report.blocks import Column, Section, Table
+from bakeoff.report.context import Context
+
+NOTE = (
+    "After each trial, outside of the measured window, records are read again on new connections and compared with "
+    "what was acknowledged: all that were written, or a random sample of 8,192 with the first and the last ones. A "
+    "secret of the trial chooses them, and the seeds of processor work. Not given back: the server did not answer."
+)
+TITLES = (
+    "acknowledged writes",
+    "records read again",
+    "lost",
+    "damaged",
+    "not given back",
+    "results worked out again",
+    "wrong",
+)
+
+
+def section(context: Context) -> Section | None:
+    """One row for each contender; nothing of runs in which nobody looked again."""
+    rows = []
+    for name in context.names:
+        trials = [trial for trial in context.run.trials if trial.contender == name]
+        found = read_back(trials)
+        again = [told for trial in trials if (told := trial.figures(AppFigures).worked_again) is not None]
+        if found is None and not again:
+            continue
+        kept = (
+            [wording.MISSING] * 5
+            if found is None
+            else [f"{n:,}" for n in (found.writes, found.read, found.lost, found.damaged, found.unread)]
+        )
+        worked = (
+            [f"{sum(one.checked for one in again):,}", f"{sum(one.wrong for one in again):,}"]
+            if again
+            else [wording.MISSING] * 2
+        )
+        rows.append((name, *kept, *worked))
+    if not rows:
+        return None
+    columns = (Column("Contender", numeric=False), *(Column(title) for title in TITLES))
+    return Section(
+        "kept", "Data and results, looked at again", (Table("After the trials", columns, tuple(rows), NOTE),)
+    )

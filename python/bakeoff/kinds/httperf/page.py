@@ -1,0 +1,94 @@
+"""The page that all calls ask for, learnt before timing: replies are held to what it was."""
+
+from dataclasses import dataclass
+
+from bakeoff.kinds.httperf.plan import HttperfSettings
+from bakeoff.kinds.httperf.spec import HttperfWorkload, PageSpec
+from bakeoff.kinds.web.body import SAFE
+from bakeoff.kinds.web.check import seen_in
+from bakeoff.kinds.web.http_reply import HEAD_BYTES, read_reply
+from bakeoff.kinds.web.learnt import Learnt, held, learn
+from bakeoff.kinds.web.probe import LARGEST_BODY, Reply, reply_of
+from bakeoff.kinds.web.spec import RequestSpec
+from bakeoff.run.wire import Bounds, SlowError, Wire, WireError, tls_context
+
+# Of the bodies behind a trial's first ones, one in so many is hashed.
+CHECK_EVERY = 100
+# So long a reply may take, s, and so often a connection that fails is tried again.
+ANSWER_S, TRIES = 5.0, 3
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a contender answered before timing: its first reply, and what stayed the same."""
+
+    first: Reply
+    learnt: Learnt
+
+
+def pages_of(settings: HttperfSettings) -> int:
+    """How many pages are asked for, as far as the options tell it."""
+    if settings.wlog is not None:
+        return len(settings.wlog.uris)
+    if settings.wset is not None:
+        return settings.wset.files
+    if settings.wsesslog is not None:
+        return len({call.uri for session in settings.wsesslog.script for burst in session for call in burst.calls})
+    return 1
+
+
+def is_one(settings: HttperfSettings) -> bool:
+    """Whether all calls ask for one page."""
+    lists = (settings.wlog, settings.wset, settings.wsesslog, settings.wsesspage)
+    return all(each is None for each in lists)
+
+
+def is_safe(settings: HttperfSettings) -> bool:
+    """Whether it may be asked before timing as often as one likes."""
+    return settings.method in SAFE
+
+
+def learnt(work: HttperfWorkload) -> Page | None:
+    """What the first server answers to the calls of this work; None where it answers nothing that can be read."""
+    try:
+        first = _fetch(work)
+        return Page(first, learn(lambda: seen_in(_fetch(work)), seen_in(first)))
+    except WireError:
+        return None
+
+
+def held_to(work: HttperfWorkload, page: Learnt | None) -> HttperfWorkload:
+    """The work with its replies held to the page."""
+    if page is None or page.status is None:
+        return work
+    request = RequestSpec(method=work.method, path=work.uri, length=None, sha256=None)
+    return work.model_copy(update={"page": PageSpec(request=held(request, page, True, False), check_every=CHECK_EVERY)})
+
+
+def _fetch(work: HttperfWorkload) -> Reply:
+    for _ in range(TRIES - 1):
+        try:
+            return _exchange(work)
+        except SlowError:
+            raise
+        except WireError:
+            continue
+    return _exchange(work)
+
+
+def _exchange(work: HttperfWorkload) -> Reply:
+    """One call on a connection of its own, with the bytes that the generator sends."""
+    server, ssl = work.servers[0], work.ssl
+    with Wire.connect(server.address, Bounds(ANSWER_S, LARGEST_BODY + 256 * HEAD_BYTES), ANSWER_S) as wire:
+        if ssl is not None:
+            name = ssl.server_name or server.host
+            wire.start_tls(tls_context(ssl.ca_file, not ssl.verify), name.strip("[]"))
+        lines = [f"{work.method} {work.uri} HTTP/{work.http_version}", f"User-Agent: {work.user_agent}"]
+        if work.http_version == "1.0":
+            lines.append("Connection: keep-alive")
+        if not work.no_host_hdr:
+            lines.append(f"Host: {work.server_name or server.host}")
+        wire.send(("\r\n".join(lines) + f"\r\n{work.add_header}\r\n").encode("latin-1"))
+        head_only = work.method == "HEAD"
+        head, body, kept = read_reply(wire, LARGEST_BODY, head_only)
+        return reply_of(head, body, head_only, kept, wire.tls())

@@ -1,0 +1,37 @@
+"""What failed of mail, by what its users count: messages for a recipient, and visits of a mailbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bakeoff.compare.model import Failed
+from bakeoff.kinds.mail.figures import MailFigures
+from bakeoff.store.records import TrialRecord
+from bakeoff.store.served import Part, parts_of
+
+
+def failures(trials: Iterable[TrialRecord]) -> tuple[Failed, ...]:
+    """Over the windows of all `trials`; empty where none tells them."""
+    told = [done for trial in trials if (done := trial.figures(MailFigures).done) is not None]
+    sides = {"messages": [done.messages for done in told], "visits of a mailbox": [done.visits for done in told]}
+    counted = (
+        Failed(what, sum(one.failed for one in works), sum(one.tried for one in works)) for what, works in sides.items()
+    )
+    return tuple(each for each in counted if each.tried)
+
+
+def parts(trial: TrialRecord) -> Iterator[Part]:
+    """Also messages and visits: those of each mailbox, and in a closed loop those of each client. Steps and polls, of
+    which there are many, would hide them.
+    """
+    yield from parts_of(trial)
+    done = trial.figures(MailFigures).done
+    if done is None:
+        return
+    for sort, place, work in (("messages", "to", done.messages), ("visits", "of", done.visits)):
+        told = {f"{sort} {place}": work.failing_mailboxes}
+        if trial.starts is None:
+            told[f"{sort} by client"] = work.failing_clients
+        for words, tallies in told.items():
+            for name, tally in tallies.items():
+                yield Part(words, name, max(0, tally.tried - tally.failed), tally.failed)

@@ -1,0 +1,12 @@
+"""Cells of file-blocks, file-matrix, file-mix."""
+
+import pytest
+
+from tests.faults.run import Runner
+from tests.faults.table import Cell
+from tests.faults.verdict import cells_of, fits, named
+
+
+@pytest.mark.parametrize("cell", cells_of("file-blocks", "file-matrix", "file-mix"), ids=named)
+def test_cell(runner: Runner, cell: Cell) -> None:
+    assert fits(cell.says, runner.run(cell.fault, cell.suite, cell.load)) == ""

@@ -1,0 +1,42 @@
+"""Soaks of mail against a server that loses, defers or damages messages: whoever does has lost, however long it ran."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.store.read import read_run
+from tests.cli.conftest import target
+from tests.patient import COMMAND
+
+WORDS = ["--for", "4s", "--row", "1s", "--clients", "2", "--ramp-up", "100ms", "--ramp-down", "100ms"]
+
+
+@pytest.fixture
+def mail() -> Iterator[Callable[..., str]]:
+    """`mail(flag, …)` starts the target on free ports and gives its address."""
+    with ExitStack() as stack:
+        yield lambda *words: stack.enter_context(target("mail", "--smtp-port", "0", "--pop3-port", "0", *words))
+
+
+@pytest.mark.parametrize("fault", [("--lose", "1/10"), ("--damage", "1/10")])
+def test_a_soak_of_mail_names_who_did_not_keep_it(
+    mail: Callable[..., str], tmp_path: Path, fault: tuple[str, str]
+) -> None:
+    users, path = tmp_path / "users.csv", tmp_path / "x.bakeoff"
+    made = [*COMMAND, "users", "new", "--count", "10", "--domain", "bakeoff.test", "-o", str(users)]
+    subprocess.run(made, check=True, capture_output=True)
+    at = ("--users", str(users))
+    contenders = [f"good={mail(*at)}", f"bad={mail(*at, *fault)}"]
+    soak = ["soak", "mail-pop", *contenders, *at, *WORDS, "--sizes", "2KiB", "--drain-limit", "5s", "-o", str(path)]
+    done = subprocess.run([*COMMAND, *soak], capture_output=True, text=True, check=False)
+    assert path.exists(), done.stdout + done.stderr
+    run = read_run(path)
+    assert {row.contender for row in run.soak_rows} == {"good", "bad"}
+    found = compare_run(run)
+    assert all(pair.primary.verdict.winner != "bad" for pair in found.pairs)
+    assert found.headline[0].startswith("bad is disqualified, it did not keep its mail"), found.headline
+    assert not any(text.startswith("good is disqualified") for text in found.headline)

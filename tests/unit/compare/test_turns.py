@@ -1,0 +1,99 @@
+"""Loads at which the order turns are in the headline, with the ratio and its interval, in every form of a report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.campaign import Measured, compare_campaign
+from bakeoff.compare.pair_model import RatioPoint
+from bakeoff.compare.turns import turn_sentence, turns_of
+from bakeoff.mix import Clients
+from bakeoff.report.brief import brief
+from bakeoff.report.compose import compose
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic import FAST, SLOW, run
+from tests.unit.compare.test_behind import BASE, OTHER, alike, answering, changed, in_ms, of
+from tests.unit.report.shown import form, shown
+
+
+def crossing() -> RunRecord:
+    """nginx serves the more at once, apache is the quicker with few clients: 0.1 ms against 0.2 ms at one."""
+    return run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1)), mixes=(1, 2, 8, 16, 32), blocks=8)
+
+
+def test_the_headline_names_the_loads_at_which_each_is_better() -> None:
+    found = compare_run(crossing())
+    apache, nginx = turns_of(found.pairs[0])
+    assert (apache.winner, nginx.winner) == ("apache", "nginx")
+    assert apache.mixes[0] == Clients(1) and nginx.mixes[-1] == Clients(32)
+    assert nginx.to_the_end and not apache.to_the_end
+    assert apache.ratio == pytest.approx(2.0, rel=0.05) and 1.0 < apache.low < apache.ratio < apache.high
+    (said,) = (text for text, kind in zip(found.headline, found.headline_kinds, strict=True) if kind == "turns")
+    assert said.startswith("The order turns with the load: at 1 and 2 clients apache is better (up to ")
+    assert "× the requests/s of nginx at 1 client, " in said
+    assert f"), from {nginx.mixes[0].words} on nginx (up to 1." in said and "× the requests/s of apache at " in said
+
+
+def test_every_form_of_the_report_has_the_sentence() -> None:
+    record = crossing()
+    found = compare_run(record)
+    said = found.headline[found.headline_kinds.index("turns")]
+    whole = compose(record, found)
+    assert said in whole.headline and said in brief(whole).headline
+    for text in (shown(record, width=400), form(whole, "markdown"), form(brief(whole), "markdown"), found.to_json()):
+        assert said in text
+    assert said in form(whole, "html") and said in form(brief(whole), "html")
+    campaign = compare_campaign("lab", "Lab", ("nginx", "apache"), [Measured("web", 1.0, record)])
+    assert f"web: {said}" in campaign.headline
+
+
+def test_no_turn_where_one_is_better_throughout() -> None:
+    found = compare_run(run(blocks=8))
+    assert turns_of(found.pairs[0]) == () and "turns" not in found.headline_kinds
+
+
+def test_a_loss_has_no_ratio_and_of_a_time_less_is_better() -> None:
+    found = compare_run(crossing())
+    (pair,) = found.pairs
+    p99 = "p99 response time"
+
+    def lost(point: RatioPoint) -> RatioPoint:
+        return replace(point, lost={"apache": point.blocks, "nginx": 0}) if point.verdict.winner == "nginx" else point
+
+    curve = next(each for each in pair.curves if each.metric == pair.primary.metric)
+    hit = replace(pair, curves=(replace(curve, points=tuple(lost(point) for point in curve.points)),))
+    assert "on nginx (apache lost every trial at each)." in turn_sentence(hit, "requests/s")
+    assert "1/" not in turn_sentence(hit, "requests/s")
+    times = replace(
+        pair,
+        curves=(
+            replace(
+                curve,
+                points=tuple(
+                    replace(point, ratio=1.0 / point.ratio, low=1.0 / point.high, high=1.0 / point.low)
+                    for point in curve.points
+                ),
+            ),
+        ),
+    )
+    said = turn_sentence(times, p99)
+    assert "apache is better (down to 0.50" in said and f"× the {p99} of nginx at 1 client, 0." in said
+
+
+def test_at_rates_too_and_where_both_fall_behind_there_is_no_ratio_of_times() -> None:
+    """apache answers in 3 ms where nginx takes 4, but 20 ms at the highest rate."""
+    record = changed(alike(), of(OTHER, 1, 4), in_ms(3.0))
+    found = compare_run(changed(record, of(OTHER, 8), in_ms(20.0)))
+    said = found.headline[found.headline_kinds.index("turns")]
+    assert said.startswith("The order turns with the load: at 1,000 and 4,000 operations/s apache is better (down to ")
+    assert "× the p99 response time of nginx at " in said and ", at 8,000 operations/s nginx (0.2" in said
+    both = changed(changed(record, of(BASE, 8), answering(0.8)), of(OTHER, 8), answering(0.6))
+    behind = compare_run(both)
+    said = behind.headline[behind.headline_kinds.index("turns")]
+    assert said.endswith(", at 8,000 operations/s nginx (both fall behind, nginx answers more a second).")
+    alone = compare_run(changed(record, of(OTHER, 8), answering(0.6)))
+    said = alone.headline[alone.headline_kinds.index("turns")]
+    assert said.endswith(", at 8,000 operations/s nginx (apache fell behind, or failed, in every trial).")
