@@ -50,7 +50,10 @@ def target(kind: str, root: Path | None = None, **spec: Any) -> Iterator[str]:
 
 
 def _of(kind: str, spec: Mapping[str, Any], name: str = "", slow: bool = False) -> Fault:
-    base = {"segment_bytes": 1 << 20, "threads": 4} if kind == "app" else {}
+    # So many segments that no agent that begins late is given one of those that another has just left.
+    base = {"segment_bytes": 1 << 20, "threads": 4, "prepare": 32} if kind == "app" else {}
+    if "data_limit_bytes" in spec:
+        base["prepare"] = 0
 
     def start(root: Path | None) -> Any:
         return target(kind, root, **{**base, **spec})

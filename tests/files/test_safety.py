@@ -205,7 +205,7 @@ def test_silent_corruption_is_caught_in_every_suite(
         (
             "file-blocks",
             (
-                *("--block-sizes", "4KiB", "--patterns", "random_write", "--region", "4MiB", "--cell-time", "50ms"),
+                *("--block-sizes", "4KiB", "--patterns", "random_write", "--region", "4MiB", "--cell-time", "1s"),
                 *("--outstanding", "1", "--blocks", "1"),
             ),
         ),

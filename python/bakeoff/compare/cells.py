@@ -98,7 +98,7 @@ def unrun_clients(cell: CellFigures) -> tuple[int, ...]:
 
 def is_unrun(cell: CellFigures) -> bool:
     """The generator did not give all clients their time in this cell, which the contender did not lose: no result."""
-    return bool(unrun_clients(cell)) and not is_lost(cell)
+    return bool(cell.waited_shares) and bool(unrun_clients(cell)) and not is_lost(cell)
 
 
 def _waited(cell: CellFigures, client: int) -> bool:
@@ -106,9 +106,9 @@ def _waited(cell: CellFigures, client: int) -> bool:
 
 
 def _without_work(cell: CellFigures) -> tuple[int, ...]:
-    moved = [moved_bytes for moved_bytes, _ in cell.per_client]
-    if cell.skipped or len(moved) < 2 or (cell.operations or 0) < ENOUGH * len(moved):
+    if len(cell.per_client) < 2 or cell.skipped or (cell.operations or 0) < ENOUGH * len(cell.per_client):
         return ()
+    moved = [moved_bytes for moved_bytes, _ in cell.per_client]
     if (cell.elapsed_s or 0.0) < LATE_S and not cell.stretched:
         return ()
     least = STARVED_SHARE * sum(moved) / len(moved)
