@@ -56,7 +56,6 @@ class Stopwatch(PlainObserver):
         self.began = 0.0
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
-        """See Observer."""
         self.began = time.monotonic()
         super().on_run_start(plan, trials)
 

@@ -93,17 +93,15 @@ class OneSaying:
         self._said = iter([text.decode()])
 
     def ask(self, method: str, *words: Any) -> "Nothing":
-        """See Line."""
         return Nothing()
 
     def pulse(self, timeout_s: float) -> str | None:
-        """See Line."""
         if (text := next(self._said, None)) is None:
             time.sleep(timeout_s)
         return text
 
     def drop(self) -> None:
-        """See Line."""
+        pass
 
 
 def tell(ports: Sequence[int], numbers: Sequence[int], ends: float) -> None:
@@ -139,11 +137,9 @@ class TcpLine:
         self.received = 0
 
     def ask(self, method: str, *words: Any) -> "Nothing":
-        """See Line."""
         return Nothing()
 
     def pulse(self, timeout_s: float) -> str | None:
-        """See Line."""
         self._connection.settimeout(timeout_s)
         try:
             while (text := self._whole()) is None:
@@ -169,7 +165,6 @@ class TcpLine:
         return text
 
     def drop(self) -> None:
-        """See Line."""
         self._connection.close()
 
 
@@ -177,7 +172,6 @@ class Nothing:
     """An answer to what nobody asks."""
 
     def get(self, timeout_s: float) -> Answer:
-        """See Reply."""
         return "", None
 
 

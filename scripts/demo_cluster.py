@@ -70,11 +70,9 @@ class Apart:
         return self.machine.name
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """See Here."""
         return self.machine.inside(["env", "HOME=/tmp/home", "XDG_STATE_HOME=/tmp/state", BAKEOFF, *words[1:]])
 
     def token(self) -> Path:
-        """See Here."""
         return self.machine.path(f"/tmp/state/{TOKEN}")
 
 

@@ -72,7 +72,6 @@ class Constant(Shape):
 
     @property
     def words(self) -> str:
-        """See Shape."""
         return "evenly spaced"
 
 
@@ -84,11 +83,9 @@ class Poisson(Shape):
 
     @property
     def words(self) -> str:
-        """See Shape."""
         return "at random moments (Poisson)"
 
     def deviation(self, planned: float) -> float:
-        """See Shape."""
         return math.sqrt(planned)
 
 
@@ -100,7 +97,6 @@ class Uniform(Shape):
 
     @property
     def words(self) -> str:
-        """See Shape."""
         return "with random gaps, from nothing to twice the mean"
 
     def deviation(self, planned: float) -> float:
@@ -126,22 +122,17 @@ class Ramp(Shape):
 
     @property
     def steady(self) -> bool:
-        """See Shape."""
         return False
 
     @property
     def words(self) -> str:
-        """See Shape."""
         return f"evenly spaced, on a ramp from {self.start:g} to {self.end:g} times that rate"
 
     @property
     def peak(self) -> float:
-        """See Shape."""
         return max(self.start, self.end)
 
     def planned(self, per_s: float, begin_s: float, end_s: float, length_s: float) -> float:
-        """See Shape."""
-
         def until(at_s: float) -> float:
             return self.start * at_s + (self.end - self.start) * at_s * at_s / (2.0 * length_s)
 
@@ -165,22 +156,18 @@ class Steps(Shape):
 
     @property
     def steady(self) -> bool:
-        """See Shape."""
         return False
 
     @property
     def words(self) -> str:
-        """See Shape."""
         parts = ", ".join(f"{factor:g} times that rate for {seconds:g} s" for factor, seconds in self.steps)
         return f"evenly spaced, in steps: {parts}, over and over"
 
     @property
     def peak(self) -> float:
-        """See Shape."""
         return max(factor for factor, _ in self.steps)
 
     def planned(self, per_s: float, begin_s: float, end_s: float, length_s: float) -> float:
-        """See Shape."""
         period_s = math.fsum(seconds for _, seconds in self.steps)
         whole = math.fsum(factor * seconds for factor, seconds in self.steps)
 
@@ -207,11 +194,9 @@ class Burst(Shape):
 
     @property
     def words(self) -> str:
-        """See Shape."""
         return f"{self.size:,} at once"
 
     def slack(self, planned: float) -> float:
-        """See Shape."""
         return float(self.size)
 
 
@@ -228,16 +213,13 @@ class OnOff(Shape):
 
     @property
     def words(self) -> str:
-        """See Shape."""
         return f"all in {self.on_s:g} s of traffic, after which come {self.off_s:g} s without, over and over"
 
     @property
     def peak(self) -> float:
-        """See Shape."""
         return (self.on_s + self.off_s) / self.on_s
 
     def planned(self, per_s: float, begin_s: float, end_s: float, length_s: float) -> float:
-        """See Shape."""
         steps = Steps(((self.peak, self.on_s), (0.0, self.off_s)))
         return steps.planned(per_s, begin_s, end_s, length_s)
 
@@ -265,12 +247,10 @@ class Replay(Shape):
 
     @property
     def steady(self) -> bool:
-        """See Shape."""
         return False
 
     @property
     def words(self) -> str:
-        """See Shape."""
         return f"at {len(self.at_s):,} recorded moments" if self.at_s else "at recorded moments"
 
     def planned(self, per_s: float, begin_s: float, end_s: float, length_s: float) -> float:

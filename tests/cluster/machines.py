@@ -67,7 +67,6 @@ class Spawned(subprocess.Popen[str]):
         return entered.children()[0]
 
     def send_signal(self, sig: int) -> None:
-        """See Popen."""
         if self.poll() is None:
             self.inner.send_signal(sig)
 

@@ -70,7 +70,6 @@ class LocalAgent:
         self._routes: dict[tuple[object, ...], tuple[str, ...]] = {}
 
     def facts(self) -> Facts:
-        """See Agent."""
         return Facts(
             environment=environment(),
             build=dict(self._engine.build_info()),
@@ -81,24 +80,19 @@ class LocalAgent:
         )
 
     def clock(self) -> int:
-        """See Agent."""
         return time.monotonic_ns()
 
     def preflight(self, demand: Demand) -> Sequence[str]:
-        """See Agent."""
         return [*preflight(demand), *beside()]
 
     def check(self, plan: "Plan") -> "Check":
-        """See Agent."""
         return run_part(plan.kind).check(plan)
 
     def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
-        """See Agent."""
         with explained():
             self._engine.check(spec.part(part).to_json())
 
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "LocalSession":
-        """See Agent."""
         with explained():
             server, sampler, others = None, None, None
             if isinstance(spec.workload, NullWorkload) and spec.workload.server is not None:
@@ -138,24 +132,19 @@ class LocalSession:
         self._meter, self._sampler, self._server, self._others = meter, sampler, server, others
 
     def armed(self, timeout_s: float) -> bool:
-        """See TrialSession."""
         return bool(self._handle.armed(timeout_s))
 
     def go(self, at_ns: int = 0) -> Self:
-        """See TrialSession."""
         self._handle.go(at_ns)
         return self
 
     def meeting(self) -> int:
-        """See TrialSession."""
         return int(self._handle.meeting())
 
     def meet(self, number: int, at_ns: int) -> None:
-        """See TrialSession."""
         self._handle.meet(number, at_ns)
 
     def snapshot(self) -> Snapshot:
-        """See TrialSession."""
         with explained():
             snapshot = Snapshot.model_validate(self._handle.snapshot())
         self._meter.look(snapshot.phase)
@@ -164,22 +153,18 @@ class LocalSession:
         return snapshot
 
     def next_look(self) -> bool:
-        """See RunsHere."""
         return bool(self._handle.next_look())
 
     def drain_events(self) -> Sequence[EngineEvent]:
-        """See TrialSession."""
         with explained():
             return [EngineEvent.model_validate(json.loads(text)) for text in self._handle.drain_events()]
 
     def drain_rows(self) -> Sequence[SoakRow]:
-        """See TrialSession."""
         with explained():
             rows = self._handle.drain_rows()
             return [SoakRow(RowResult.model_validate_json(told), *blobs) for told, *blobs in rows]
 
     def wait(self, timeout_s: float) -> Outcome | None:
-        """See TrialSession."""
         with explained():
             told = self._handle.wait(timeout_s)
             outcome = None if told is None else read_outcome(told)
@@ -211,7 +196,6 @@ class LocalSession:
         return None if took is None else ControlResult(cpu_s=took[0], span_s=took[1], longest_s=took[2])
 
     def cancel(self) -> None:
-        """See TrialSession."""
         self._handle.cancel()
         if self._sampler is not None:
             self._sampler.stop()

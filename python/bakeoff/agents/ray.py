@@ -44,7 +44,6 @@ class RayReply:
         self._future = future
 
     def get(self, timeout_s: float) -> Answer:
-        """See Reply."""
         try:
             kind, content = self._future.result(timeout_s)
         except RayTaskError:
@@ -62,14 +61,12 @@ class RayLine:
         self._pulses: Any = None
 
     def ask(self, method: str, *words: Any) -> RayReply:
-        """See Line."""
         try:
             return RayReply(self._actor.answer.remote(method, *words).future())
         except RayError as error:
             raise LineDownError(why(error)) from None
 
     def pulse(self, timeout_s: float) -> str | None:
-        """See Line."""
         try:
             if self._pulses is None:
                 self._pulses = self._actor.pulses.options(num_returns="streaming").remote()
@@ -86,7 +83,6 @@ class RayLine:
             raise LineDownError(why(error)) from None
 
     def drop(self) -> None:
-        """See Line."""
         with suppress(RayError, ValueError):
             ray.kill(self._actor)
 

@@ -48,7 +48,6 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         self._answer, self._goal_lost = answer, goal_lost
 
     def measure(self, intended_duration: float, intended_load: float) -> Any:
-        """See AbstractMeasurer."""
         answer = self._answer(intended_load)
         goal = math.floor(self._goal_lost * OF)
         lost = round(answer.lost * OF)

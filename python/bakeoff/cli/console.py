@@ -17,7 +17,6 @@ class VisibleConsole(Console):
     """Draws with escape sequences of its own and shows those of others: text comes from servers and files."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """See Console."""
         for segment in super().render(renderable, options):
             text = segment.text if segment.control else visible(segment.text)
             yield segment if text is segment.text else Segment(text, segment.style)

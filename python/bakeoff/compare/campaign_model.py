@@ -96,7 +96,6 @@ class OverallPlace:
 
     @property
     def words(self) -> str:
-        """See `place_words`."""
         return self.no_place or place_words(self.first, self.last)
 
 

@@ -32,5 +32,4 @@ class Place:
 
     @property
     def words(self) -> str:
-        """See `place_words`."""
         return place_words(self.first, self.last)

@@ -24,14 +24,11 @@ SCALES = {"rate_kib_s": 1024.0}
 
 
 class Benchfmt(Exporter):
-    """See Exporter."""
-
     name = "benchfmt"
     suffix = ".bench.txt"
     summary = "trials in Go's benchmark format, a sample for each block, as benchstat reads it"
 
     def content(self, run: RunRecord, table: str | None = None) -> str:
-        """See Exporter."""
         lines = list(_lines(run))
         if not lines:
             raise PlanError("the run has no trial whose figures count: there is nothing to export")

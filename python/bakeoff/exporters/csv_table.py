@@ -7,15 +7,12 @@ from bakeoff.store.records import RunRecord
 
 
 class Csv(Exporter):
-    """See Exporter."""
-
     name = "csv"
     suffix = ".csv"
     summary = "tidy rows of any suite, one for each trial or cell, or those of --table"
     tables = True
 
     def content(self, run: RunRecord, table: str | None = None) -> str:
-        """See Exporter."""
         made = table_of(run, table)
         return csv_text(made.columns, made.rows)
 

@@ -155,14 +155,11 @@ def _stamp(started_at: str) -> str:
 
 
 class IometerCsv(Exporter):
-    """See Exporter."""
-
     name = "iometer-csv"
     suffix = ".iometer.csv"  # beside the table of cells, which is another file
     summary = "results of file-blocks as Iometer 1.1.0 writes them (80 columns)"
 
     def content(self, run: RunRecord, table: str | None = None) -> str:
-        """See Exporter."""
         if run.kind != "file-blocks":
             raise PlanError(f"iometer-csv is for runs of file-blocks, not of {run.suite}: choose another format")
         out = io.StringIO()

@@ -30,15 +30,12 @@ FLAGS = {"fsync": "-e", "close": "-c", "direct": "-I", "sync": "-o", "dsync": "-
 
 
 class Iozone(Exporter):
-    """See Exporter."""
-
     name = "iozone"
     suffix = ".iozone"
     summary = "runs of file-matrix as IOzone prints them, a folder with a file for each contender and block"
     several = True
 
     def files(self, run: RunRecord) -> Mapping[str, str]:
-        """See Exporter."""
         if run.kind != KIND:
             raise PlanError(f"iozone is for runs of file-matrix, not of {run.suite}: choose another format")
         made = {}

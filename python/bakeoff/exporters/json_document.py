@@ -5,14 +5,11 @@ from bakeoff.store.records import RunRecord
 
 
 class Json(Exporter):
-    """See Exporter."""
-
     name = "json"
     suffix = ".json"
     summary = "all but histograms, as bakeoff show --json prints it"
 
     def content(self, run: RunRecord, table: str | None = None) -> str:
-        """See Exporter."""
         from bakeoff.exporters.document import document_lines  # NumPy takes a moment
 
         return "\n".join(document_lines(run)) + "\n"

@@ -28,7 +28,6 @@ class LostMessages(Exporter):
     summary = "Message-IDs of mail that was lost, doubled, damaged or misdelivered, to be looked for in servers' logs"
 
     def content(self, run: RunRecord, table: str | None = None) -> str:
-        """See Exporter."""
         if run.kind != "mail":
             raise PlanError(f"lost-messages is for runs of mail, not of {run.suite}: choose another format")
         return csv_text(COLUMNS, (row for trial in run.trials for row in _rows(trial)))

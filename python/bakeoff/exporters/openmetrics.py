@@ -35,21 +35,17 @@ LABELS = ("contender", "clients", "offered_per_s", "block", "state")
 
 
 class OpenMetrics(Exporter):
-    """See Exporter."""
-
     name = "openmetrics"
     suffix = ".om"
     summary = "gauges for Prometheus and its like, a sample for each trial"
 
     def content(self, run: RunRecord, table: str | None = None) -> str:
-        """See Exporter."""
         made = table_of(run, "trials")
         rows = [dict(zip(made.columns, row, strict=True)) for row in made.rows]
         lines = [line for metric in METRICS for line in _family(run, rows, *metric)]
         return "\n".join([*lines, "# EOF", ""])
 
     def notes(self, run: RunRecord) -> tuple[str, ...]:
-        """See Exporter."""
         return ("trials that failed or were voided have samples, too: the label state tells them",)
 
 

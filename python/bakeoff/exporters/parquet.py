@@ -11,8 +11,6 @@ ADVICE = "writing Parquet needs Polars: pip install 'bakeoff[parquet]', or use -
 
 
 class Parquet(Exporter):
-    """See Exporter."""
-
     name = "parquet"
     suffix = ".parquet"
     summary = "the same tables for Polars, pandas, DuckDB and others, with types"

@@ -26,27 +26,21 @@ class Divided:
         self.name = ", ".join(agent.name for agent in agents)
 
     def facts(self) -> Facts:
-        """See Agent."""
         return self._first.facts()
 
     def clock(self) -> int:
-        """See Agent."""
         return time.monotonic_ns()
 
     def preflight(self, demand: Demand) -> Sequence[str]:
-        """See Agent."""
         return self._first.preflight(demand)
 
     def check(self, plan: "Plan") -> "Check":
-        """See Agent."""
         return self._first.check(plan)
 
     def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
-        """See Agent."""
         self._fleet.accept({agent.name: spec for agent in self._fleet.agents})
 
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "DividedSession":
-        """See Agent."""
         return DividedSession(self._fleet.start({agent.name: spec for agent in self._fleet.agents}))
 
 
@@ -58,31 +52,25 @@ class DividedSession:
         self._apart: list[EngineEvent] = []
 
     def armed(self, timeout_s: float) -> bool:
-        """See TrialSession."""
         return True
 
     def go(self, at_ns: int = 0) -> Self:
-        """See TrialSession."""
         return self
 
     def meeting(self) -> int:
-        """See TrialSession."""
         return 0
 
     def meet(self, number: int, at_ns: int) -> None:
-        """See TrialSession."""
+        pass
 
     def snapshot(self) -> Snapshot | None:
-        """See TrialSession."""
         return self._session.snapshot()
 
     def drain_events(self) -> Sequence[EngineEvent]:
-        """See TrialSession."""
         told, self._apart = self._apart, []
         return [*self._session.drain_events(), *told]
 
     def drain_rows(self) -> Sequence[SoakRow]:
-        """See TrialSession."""
         return ()
 
     def wait(self, timeout_s: float) -> Outcome | None:
@@ -98,5 +86,4 @@ class DividedSession:
         return outcome.whole
 
     def cancel(self) -> None:
-        """See TrialSession."""
         self._session.cancel()

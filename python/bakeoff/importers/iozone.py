@@ -101,7 +101,6 @@ class _Reader:
 
 
 def read(text: str) -> Foreign:
-    """See Importer."""
     reader, number = _Reader(), 1
     for number, line in enumerate(text.splitlines(), 1):
         reader.line(number, line)

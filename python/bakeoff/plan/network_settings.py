@@ -80,7 +80,6 @@ class NetworkSettings(RateSettings):
 
     @property
     def clock(self) -> Clock:
-        """See CommonSettings."""
         return Clock(
             self.ramp_up_s,
             self.ramp_down_s,
@@ -92,7 +91,6 @@ class NetworkSettings(RateSettings):
         )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = super().without_effect(addresses)
         if self.row_s is not None:
             return reasons
@@ -128,5 +126,4 @@ class SourceSettings(NetworkSettings):
 
     @property
     def source_count(self) -> int:
-        """See NetworkSettings."""
         return max(1, len(self.source_addresses))

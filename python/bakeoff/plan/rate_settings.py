@@ -54,7 +54,6 @@ class RateSettings(RampSettings):
         return {**given, "mixes": ()}
 
     def _check_mixes(self) -> None:
-        """See CommonSettings."""
         rates = self.rate
         if rates is None and not isinstance(self.arrivals, Replay):
             super()._check_mixes()
@@ -109,7 +108,6 @@ class RateSettings(RampSettings):
 
     @property
     def is_at_rates(self) -> bool:
-        """See CommonSettings."""
         return self.rate is not None or isinstance(self.arrivals, Replay)
 
     @property
@@ -124,7 +122,6 @@ class RateSettings(RampSettings):
         return tuple(Rate(per_s, self.arrivals, self.most_connections) for per_s in rates)
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = super().without_effect(addresses)
         if self.is_at_rates:
             return reasons

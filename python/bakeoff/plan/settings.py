@@ -138,7 +138,6 @@ class CommonSettings(Strict):
 
     @property
     def clock(self) -> Clock:
-        """See Clock."""
         return Clock()
 
     @property
@@ -227,11 +226,9 @@ class RampSettings(CommonSettings):
 
     @property
     def clock(self) -> Clock:
-        """See CommonSettings."""
         return Clock(self.ramp_up_s, self.ramp_down_s, self.delay_s, self.operations)
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = super().without_effect(addresses)
         if self.operations is None:
             return reasons

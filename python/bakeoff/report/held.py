@@ -34,13 +34,11 @@ class Scripts(HTMLParser):
         self._left, self._values_left = MOST_BYTES, MOST_VALUES
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """See HTMLParser."""
         known = dict(attrs)
         self.script = (known.get("id") or "", known.get("type") or "") if tag == "script" else None
         self._parts.clear()
 
     def handle_endtag(self, tag: str) -> None:
-        """See HTMLParser."""
         if self.script is not None:
             name, type_ = self.script
             text = text_of(type_, "".join(self._parts))
@@ -56,7 +54,6 @@ class Scripts(HTMLParser):
         self.script = None
 
     def handle_data(self, data: str) -> None:
-        """See HTMLParser."""
         if self.script is not None:
             self._parts.append(data)
 

@@ -125,32 +125,26 @@ class Alone:
         self._ask(session.go)
 
     def snapshot(self) -> Snapshot:
-        """See FleetSession."""
         return self._ask(self._session.snapshot) or NOBODY
 
     def drain_events(self) -> Sequence[EngineEvent]:
-        """See FleetSession."""
         events = self._ask(self._session.drain_events)
         return () if events is None else events
 
     def drain_rows(self) -> Sequence[SoakRow]:
-        """See FleetSession."""
         rows = self._ask(self._session.drain_rows)
         return () if rows is None else rows
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
-        """See FleetSession."""
         outcome = self._ask(partial(self._session.wait, timeout_s))
         if outcome is None and not self._lost:
             return None
         return FleetOutcome(outcome, (AgentOutcome(self._agent, self._clients, outcome, self._lost),))
 
     def rests(self) -> Callable[[], bool] | None:
-        """See FleetSession."""
         return self._session.next_look if isinstance(self._session, RunsHere) else None
 
     def cancel(self) -> None:
-        """See FleetSession."""
         self._session.cancel()
 
     def _ask(self, ask: Callable[[], T]) -> T | None:

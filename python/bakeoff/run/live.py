@@ -120,7 +120,6 @@ class LiveObserver:
         self._live = Live(console=console, auto_refresh=False, transient=True, get_renderable=self._render)
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
-        """See Observer."""
         self._plan, self._clock, self._unit = plan, Clock(plan, trials, self._found), unit_of(plan)
         self._live.start()
         self._over.clear()
@@ -128,19 +127,16 @@ class LiveObserver:
         threading.Thread(target=self._tick, name="bakeoff-clock", daemon=True).start()
 
     def on_forecast(self, trials: int) -> None:
-        """See Observer."""
         assert self._clock is not None
         self._clock.trials = max(trials, self._clock.done)
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
-        """See Observer."""
         self._trial, self._before, self._now = trial, (0.0, 0, 0), None
         self._agents = _Agents()
         self._between.clear()  # whoever looks at the trial draws, and nobody else wakes up for it
         self._live.refresh()
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
-        """See Observer."""
         then, operations, bytes_in = self._before
         if snapshot.elapsed_s - then < 0.15 and self._now is not None:
             return
@@ -158,13 +154,11 @@ class LiveObserver:
         self._live.refresh()
 
     def on_row(self, row: SoakRowRecord, left_s: float) -> None:
-        """See Observer."""
         assert self._clock is not None
         self._clock.soak_goes_on(left_s)
         self._console.print(Text(row_line(row, self._unit)))
 
     def on_trial_end(self, record: TrialRecord) -> None:
-        """See Observer."""
         assert self._clock is not None
         self._clock.trial_ended()
         self._trial, self._others = None, others_words(record)
@@ -174,18 +168,15 @@ class LiveObserver:
             self._console.print(Text(trial_line(record, self._unit), style="yellow"))
 
     def on_event(self, event: EventRecord) -> None:
-        """See Observer."""
         self._console.print(Text(f"{event.level}: {event.text}", style="yellow" if event.level == "warning" else "dim"))
 
     def on_question(self, open: bool) -> None:
-        """See Observer."""
         if open:
             self._live.stop()
         else:
             self._live.start()
 
     def on_run_end(self) -> None:
-        """See Observer."""
         self._over.set()
         self._between.set()
         self._live.stop()

@@ -169,31 +169,27 @@ class PlainObserver:
         self._explained: set[str] = set()
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
-        """See Observer."""
         self._clock, self._unit = Clock(plan, trials, self._found), unit_of(plan)
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
         how = "at most" if expected(plan).how == "limit" else "about"
         self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")
 
     def on_forecast(self, trials: int) -> None:
-        """See Observer."""
         assert self._clock is not None
         self._clock.trials = max(trials, self._clock.done)
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
-        """See Observer."""
+        pass
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
-        """See Observer."""
+        pass
 
     def on_row(self, row: SoakRowRecord, left_s: float) -> None:
-        """See Observer."""
         assert self._clock is not None
         self._clock.soak_goes_on(left_s)
         self._line(f"{row_line(row, self._unit)}; {short_duration(self._clock.left_s)} left")
 
     def on_trial_end(self, record: TrialRecord) -> None:
-        """See Observer."""
         assert self._clock is not None
         self._clock.trial_ended()
         self._marks.update(record.marks if record.state == OK else ())
@@ -201,11 +197,10 @@ class PlainObserver:
         self._line(f"{place} {trial_line(record, self._unit)}; {short_duration(self._clock.left_s)} left")
 
     def on_event(self, event: EventRecord) -> None:
-        """See Observer."""
         self._line(f"{event.level}: {event.text}")
 
     def on_question(self, open: bool) -> None:
-        """See Observer."""
+        pass
 
     def on_run_end(self) -> None:
         """See Observer. What the marks on the lines mean is told once, also where a campaign has many blocks."""

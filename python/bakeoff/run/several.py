@@ -20,39 +20,30 @@ class Observers:
         self._observers = list(observers)
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_run_start(plan, trials))
 
     def on_forecast(self, trials: int) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_forecast(trials))
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_trial_start(trial))
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_snapshot(trial, snapshot))
 
     def on_row(self, row: SoakRowRecord, left_s: float) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_row(row, left_s))
 
     def on_trial_end(self, record: TrialRecord) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_trial_end(record))
 
     def on_event(self, event: EventRecord) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_event(event))
 
     def on_question(self, open: bool) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_question(open))
 
     def on_run_end(self) -> None:
-        """See Observer."""
         self._tell(lambda observer: observer.on_run_end())
 
     def _tell(self, what: Callable[[Observer], None]) -> None:

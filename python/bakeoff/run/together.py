@@ -105,7 +105,6 @@ class Together:
                 raise
 
     def snapshot(self) -> Snapshot:
-        """See FleetSession."""
         with self._told:
             self._look()
             self._raise_faults()
@@ -114,7 +113,6 @@ class Together:
         return merged_snapshot(told) if told or not left else NOTHING
 
     def drain_events(self) -> Sequence[EngineEvent]:
-        """See FleetSession."""
         events: list[EngineEvent] = []
         with self._told:
             for part in self._parts:
@@ -137,7 +135,6 @@ class Together:
                 self._row += 1
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
-        """See FleetSession."""
         until = time.monotonic() + timeout_s
         with self._told:
             while True:
@@ -152,7 +149,6 @@ class Together:
         return self._outcome()
 
     def rests(self) -> Callable[[], bool] | None:
-        """See FleetSession."""
         return None
 
     def cancel(self) -> None:

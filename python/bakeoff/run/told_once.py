@@ -17,17 +17,14 @@ class ToldOnce(Observers):
         self._measures = False
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
-        """See Observer."""
         self._measures = True
         super().on_run_start(plan, trials)
 
     def on_run_end(self) -> None:
-        """See Observer."""
         self._measures = False
         super().on_run_end()
 
     def on_event(self, event: EventRecord) -> None:
-        """See Observer."""
         if self._measures or event.text not in self._told:
             super().on_event(event)
         if not self._measures:

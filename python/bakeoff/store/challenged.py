@@ -33,8 +33,6 @@ class ThenLevel(_Part):
 
 
 class ThenLevels(_Part):
-    """See bakeoff.compare.level_model.Levels."""
-
     title: str = Text
     unit: str = Text
     higher_is_better: bool = True

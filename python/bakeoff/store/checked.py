@@ -81,17 +81,13 @@ class Sealed:
         return self._run
 
     def table(self, name: str) -> list[sqlite3.Row]:
-        """See table_rows."""
         return table_rows(self._connection, self._run, name)
 
     def events(self) -> list[sqlite3.Row]:
-        """See event_rows."""
         return event_rows(self._connection, self._run)
 
     def soak_rows(self) -> list[sqlite3.Row]:
-        """See soak_rows."""
         return soak_rows(self._connection, self._run)
 
     def trials(self) -> Iterator[TrialRows]:
-        """See trial_rows."""
         return trial_rows(self._connection, self._run, tuple(seal.PARTS))

@@ -88,26 +88,21 @@ class PlainRows:
         self._parts: dict[str, dict[Any, list[Row]]] = {}
 
     def run(self) -> Row:
-        """See Rows."""
         rows = self._rows(RUN)
         if len(rows) != 1:
             raise DamagedError("it holds no run")
         return rows[0]
 
     def table(self, name: str) -> Sequence[Row]:
-        """See Rows."""
         return self._rows(name)
 
     def events(self) -> Sequence[Row]:
-        """See Rows."""
         return self._rows(EVENTS)
 
     def soak_rows(self) -> Sequence[Row]:
-        """See Rows."""
         return self._rows(SOAK_ROWS)
 
     def trials(self) -> Iterator[TrialRows]:
-        """See Rows."""
         parts = {table: self._by_trial(table) for table in PARTS}
         for trial in self._rows(TRIALS):
             yield trial, {table: found.pop(trial["id"], []) for table, found in parts.items()}

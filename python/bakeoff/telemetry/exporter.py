@@ -124,7 +124,6 @@ class _Wire:
         self.sendall, self.settimeout = connected.sendall, connected.settimeout
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        """See socket.socket."""
         return io.BufferedReader(self.bounded, CHUNK)
 
     def close(self) -> None:
@@ -146,7 +145,6 @@ class Exporter:
         self._sent = self._received = 0
 
     def look(self, deadline_s: float) -> Reading:
-        """See Source."""
         try:
             return machine(samples(self._text(time.monotonic() + deadline_s)))
         except (OSError, ValueError, http.client.HTTPException, LookError) as error:
@@ -193,7 +191,6 @@ class Exporter:
         return self._sent, self._received
 
     def helper_cpu_s(self) -> float:
-        """See Source."""
         return 0.0
 
     def close(self) -> None:

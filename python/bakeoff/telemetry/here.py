@@ -80,7 +80,6 @@ class ThisProcess(QuietSource):
         self._facts: Mapping[str, str] | None = None
 
     def look(self, deadline_s: float) -> Reading:
-        """See Source."""
         found = texts(facts=self._facts)
         if self._facts is None:
             self._facts = {name: text for name, text in found.items() if name == "boot_id" or name not in FILES}

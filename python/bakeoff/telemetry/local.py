@@ -22,7 +22,6 @@ class WatchedProcess(QuietSource):
         self._tree: Tree | None = None
 
     def look(self, deadline_s: float) -> Reading:
-        """See Source."""
         if self._tree is None:
             found = process(self._pid, self._proc)
             if found is None:
@@ -40,7 +39,6 @@ class WatchedPidFile(QuietSource):
         self._tree: Tree | None = None
 
     def look(self, deadline_s: float) -> Reading:
-        """See Source."""
         text = (read(self._path) or "").strip()[:12]
         pid = number(text)
         if pid is None or pid == 0:
@@ -64,7 +62,6 @@ class WatchedGroup(QuietSource):
         self._inside, self._root = path.lstrip("/"), root
 
     def look(self, deadline_s: float) -> Reading:
-        """See Source."""
         own = self._unified(self._root / self._inside) or self._unified(self._root / "unified" / self._inside)
         own = own or self._split()
         if own is None:

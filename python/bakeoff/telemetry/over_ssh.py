@@ -154,11 +154,9 @@ class OverSsh:
         return self._sent, self._received
 
     def helper_cpu_s(self) -> float:
-        """See Source."""
         return self._helper_s
 
     def close(self) -> None:
-        """See Source."""
         ssh, self._ssh = self._ssh, None
         if ssh is None:
             return

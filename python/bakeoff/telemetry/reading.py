@@ -56,12 +56,10 @@ class QuietSource:
     """A source on this machine, which sends nothing and needs no helper: to be derived from."""
 
     def traffic(self) -> tuple[int, int]:
-        """See Source."""
         return 0, 0
 
     def helper_cpu_s(self) -> float:
-        """See Source."""
         return 0.0
 
     def close(self) -> None:
-        """See Source."""
+        pass

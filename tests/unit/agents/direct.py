@@ -29,7 +29,6 @@ class DirectReply:
         self._line, self._future = line, future
 
     def get(self, timeout_s: float) -> Answer:
-        """See Reply."""
         if self._line.down:
             raise LineDownError(self._line.down)
         answer = self._future.result(timeout_s)
@@ -50,7 +49,6 @@ class DirectLine:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def ask(self, method: str, *words: Any) -> DirectReply:
-        """See Line."""
         if self.down:
             raise LineDownError(self.down)
         assert is_plain(words), words
@@ -58,7 +56,6 @@ class DirectLine:
         return DirectReply(self, self._threads.submit(self._host.answer, method, *words))
 
     def pulse(self, timeout_s: float) -> str | None:
-        """See Line."""
         if self.down:
             raise LineDownError(self.down)
         try:
@@ -68,7 +65,6 @@ class DirectLine:
         return None if self.mute else pulse
 
     def drop(self) -> None:
-        """See Line."""
         self.dropped.set()
 
     def _listen(self) -> None:

@@ -34,7 +34,6 @@ class Asking(Workload):
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """See Workload."""
         return (self.address,)
 
 

@@ -72,7 +72,6 @@ class RemoteAgent:
         self._listener.start()
 
     def facts(self) -> Facts:
-        """See Agent."""
         text = self.ask("facts")
         try:
             facts: Facts = FACTS.validate_json(text)
@@ -81,15 +80,12 @@ class RemoteAgent:
         return facts
 
     def clock(self) -> int:
-        """See Agent."""
         return self.read(int, "clock")
 
     def preflight(self, demand: Demand) -> Sequence[str]:
-        """See Agent."""
         return self.read(_texts, "preflight", DEMAND.dump_json(demand).decode())
 
     def check(self, plan: "Plan") -> "RemoteCheck":
-        """See Agent."""
         from bakeoff.agents.remote.check import RemoteCheck
         from bakeoff.plan.files import gathered
 
@@ -99,11 +95,9 @@ class RemoteAgent:
         return RemoteCheck(self.read, plan, self.read(int, "check", json.dumps(plan.to_dict())))
 
     def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
-        """See Agent."""
         self._ask_of_spec("accept", spec, part)
 
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "RemoteSession":
-        """See Agent."""
         key, self._key = self._key, ""
         told = self._ask_of_spec("start", spec, part, key)
         number = self.understood(lambda: int(told))
@@ -112,15 +106,12 @@ class RemoteAgent:
         return RemoteSession(self, number)
 
     def keep_next(self, key: str) -> None:
-        """See KeepsResults."""
         self._key = key
 
     def kept(self, key: str) -> KeptResult | None:
-        """See KeepsResults."""
         return self.read(lambda text: None if text is None else read_kept(text), "kept", key)
 
     def forget(self, key: str) -> None:
-        """See KeepsResults."""
         with suppress(AgentLostError):
             self.ask("forget", key)
 
@@ -285,25 +276,20 @@ class RemoteSession:
         self._coming: Reply | None = None
 
     def armed(self, timeout_s: float) -> bool:
-        """See TrialSession."""
         return self._agent.until(self._number, lambda pulse: pulse.armed, timeout_s) is not None
 
     def go(self, at_ns: int = 0) -> Self:
-        """See TrialSession."""
         self._agent.ask("go", self._number, at_ns)
         return self
 
     def meeting(self) -> int:
-        """See TrialSession."""
         pulse = self._agent.of(self._number)
         return 0 if pulse is None else pulse.meeting
 
     def meet(self, number: int, at_ns: int) -> None:
-        """See TrialSession."""
         self._agent.ask("meet", self._number, number, at_ns)
 
     def snapshot(self) -> Snapshot | None:
-        """See TrialSession."""
         self._agent.raise_if_lost()
         pulse = self._agent.of(self._number)
         if pulse is not None and pulse.folded:
@@ -311,7 +297,6 @@ class RemoteSession:
         return NOT_BEGUN if pulse is None or pulse.snapshot is None else pulse.snapshot
 
     def drain_events(self) -> Sequence[EngineEvent]:
-        """See TrialSession."""
         pulse = self._agent.of(self._number)
         if self._outcome is None and (pulse is None or pulse.events <= self._events):
             self._agent.raise_if_lost()
@@ -321,7 +306,6 @@ class RemoteSession:
         return events
 
     def drain_rows(self) -> Sequence[SoakRow]:
-        """See TrialSession."""
         pulse = self._agent.of(self._number)
         if self._outcome is None and (pulse is None or pulse.rows <= self._rows):
             self._agent.raise_if_lost()
@@ -331,7 +315,6 @@ class RemoteSession:
         return rows
 
     def wait(self, timeout_s: float) -> Outcome | None:
-        """See TrialSession."""
         if self._outcome is None and self._agent.until(self._number, lambda pulse: pulse.over, timeout_s) is not None:
             # It may be large, and long under way: an agent that does more must not be taken for one that is silent.
             self._coming = self._coming or self._agent.begin("outcome", self._number)
@@ -343,5 +326,4 @@ class RemoteSession:
         return self._outcome
 
     def cancel(self) -> None:
-        """See TrialSession."""
         self._agent.tell("cancel", self._number)

@@ -30,39 +30,31 @@ class RemoteCheck(Check):
         self._read(lambda answer: None, method, self._number, *words)
 
     def examine(self, contender: Contender) -> None:
-        """See Check."""
         self._ask("examine", contender.name)
 
     def answers(self, contender: Contender) -> None:
-        """See Check."""
         self._ask("answers", contender.name)
 
     def unchanged(self, contender: Contender) -> None:
-        """See Check."""
         self._ask("unchanged", contender.name)
 
     def compare(self) -> Sequence[Note]:
-        """See Check."""
         notes: Sequence[Note] = self._read(notes_heard, "compare", self._number)
         return notes
 
     def addresses(self, contender: Contender) -> Sequence[str]:
-        """See Check."""
         found: list[str] = self._read(texts, "addresses", self._number, contender.name)
         return found
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> Workload:
-        """See Check."""
         read = spec_part(self.plan.kind).model_validate_json
         found: Workload = self._read(read, "workload", self._number, contender.name, list(addresses))
         return found
 
     def learn(self, contender: Contender, lessons: Sequence[dict[str, Any]]) -> None:
-        """See Check."""
         self._ask("learn", contender.name, json.dumps(list(lessons)))
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         found: dict[str, Any] = self._read(json.loads, "found", self._number)
         return found
 

@@ -70,15 +70,12 @@ class Host:
         return os.getpid()
 
     def do_clock(self) -> int:
-        """See Agent."""
         return time.monotonic_ns()
 
     def do_facts(self) -> str:
-        """See Agent."""
         return FACTS.dump_json(self._local().facts()).decode()
 
     def do_preflight(self, demand: str) -> list[str]:
-        """See Agent."""
         return list(self._local().preflight(DEMAND.validate_json(demand)))
 
     def do_part(self, digest: str, piece: bytes, last: bool) -> None:
@@ -86,16 +83,13 @@ class Host:
         self._parts.take(digest, piece, last)
 
     def do_accept(self, head: str, work: str, parts: dict[str, str]) -> None:
-        """See Agent."""
         spec = self._spec(head, work, parts)
         self._local().accept(spec, spec.slice)
 
     def do_kept(self, key: str) -> str | None:
-        """See KeepsResults."""
         return self._keeper.find(key)
 
     def do_forget(self, key: str) -> None:
-        """See KeepsResults."""
         self._keeper.forget(key)
 
     def do_start(self, head: str, work: str, parts: dict[str, str], key: str) -> int:
@@ -115,15 +109,12 @@ class Host:
             return number
 
     def do_go(self, trial: int, at_ns: int) -> None:
-        """See TrialSession."""
         self._of(trial).go(at_ns)
 
     def do_meet(self, trial: int, number: int, at_ns: int) -> None:
-        """See TrialSession."""
         self._of(trial).meet(number, at_ns)
 
     def do_cancel(self, trial: int) -> None:
-        """See TrialSession."""
         self._of(trial).cancel()
 
     def do_outcome(self, trial: int) -> tuple[str, dict[str, bytes]]:
@@ -149,39 +140,30 @@ class Host:
         return len(self._checks) - 1
 
     def do_examine(self, check: int, contender: str) -> None:
-        """See Check."""
         self._checks[check].examine(self._contender(check, contender))
 
     def do_answers(self, check: int, contender: str) -> None:
-        """See Check."""
         self._checks[check].answers(self._contender(check, contender))
 
     def do_unchanged(self, check: int, contender: str) -> None:
-        """See Check."""
         self._checks[check].unchanged(self._contender(check, contender))
 
     def do_compare(self, check: int) -> str:
-        """See Check."""
         return _notes(self._checks[check].compare())
 
     def do_addresses(self, check: int, contender: str) -> list[str]:
-        """See Check."""
         return list(self._checks[check].addresses(self._contender(check, contender)))
 
     def do_workload(self, check: int, contender: str, addresses: list[str]) -> str:
-        """See Check."""
         return self._checks[check].told(self._contender(check, contender), addresses).model_dump_json()
 
     def do_learn(self, check: int, contender: str, lessons: str) -> None:
-        """See Check."""
         self._checks[check].learn(self._contender(check, contender), json.loads(lessons))
 
     def do_found(self, check: int) -> str:
-        """See Check.facts."""
         return json.dumps(self._checks[check].facts())
 
     def do_close(self, check: int) -> str:
-        """See Check."""
         return _notes(self._checks[check].close())
 
     def _keep(self, key: str, started_at: str, outcome: Outcome, events: list[EngineEvent]) -> None:

@@ -202,14 +202,11 @@ class GroupLine:
         self._group, self._name, self._direct = group, name, direct
 
     def ask(self, method: str, *words: Any) -> Reply:
-        """See Line."""
         return self._direct.ask(method, *words)
 
     def pulse(self, timeout_s: float) -> str | None:
-        """See Line."""
         return self._group.pulse(self._name, timeout_s)
 
     def drop(self) -> None:
-        """See Line."""
         self._direct.drop()
         self._group.leave(self._name)

@@ -52,16 +52,13 @@ class HostedTrial:
         threading.Thread(target=self._watch, name=f"trial {number}", daemon=True).start()
 
     def go(self, at_ns: int) -> None:
-        """See TrialSession."""
         self._session.go(at_ns)
         self._went = True
 
     def meet(self, number: int, at_ns: int) -> None:
-        """See TrialSession."""
         self._session.meet(number, at_ns)
 
     def cancel(self) -> None:
-        """See TrialSession."""
         self._session.cancel()
 
     @property

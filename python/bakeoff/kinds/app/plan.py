@@ -53,19 +53,16 @@ class AppSettings(SourceSettings):
 
     @property
     def around_s(self) -> float:
-        """See CommonSettings."""
         return LOOK_AGAIN_S + self.length_s + self.reply_timeout_s
 
     @property
     def around_words(self) -> str:
-        """See CommonSettings."""
         return (
             f"reading again what was written takes {format_duration(self.around_s)} at most after each trial; moments "
             "where the server is quick"
         )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = dict(super().without_effect(addresses))
         if all(parse_app_address(address).unix for address in addresses):
             reasons["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
@@ -91,7 +88,6 @@ class AppPlanPart(PlanPart):
     leaves = "records that a server read stay in its caches, and in turns others would drive them out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See PlanPart."""
         parse_app_address(address)
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:

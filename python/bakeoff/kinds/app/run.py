@@ -18,8 +18,6 @@ GREETING_S = 60.0
 
 
 class AppCheck(Check):
-    """See bakeoff.run.kind.Check."""
-
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self._settings = app_settings(plan.settings)
@@ -28,7 +26,6 @@ class AppCheck(Check):
         self._servers: dict[str, AppServer] = {}
 
     def answers(self, contender: Contender) -> None:
-        """See Check."""
         self._greet(contender, 0)
 
     def examine(self, contender: Contender) -> None:
@@ -61,17 +58,14 @@ class AppCheck(Check):
         return notes
 
     def addresses(self, contender: Contender) -> Sequence[str]:
-        """See Check."""
         if contender.name not in self._addresses:
             self._addresses[contender.name] = resolve(parse_app_address(contender.address))
         return self._addresses[contender.name]
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> AppWorkload:
-        """See Check."""
         return workload(self.plan, contender, addresses)
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         return {"corpus": None, "contenders": {name: asdict(server) for name, server in self._servers.items()}}
 
     def _greet(self, contender: Contender, record_bytes: int) -> AppServer:

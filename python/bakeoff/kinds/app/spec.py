@@ -52,12 +52,10 @@ class AppWorkload(Workload):
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """See Workload."""
         return () if self.unix else self.addresses[:1]
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """See Workload."""
         return self.source_addresses
 
 

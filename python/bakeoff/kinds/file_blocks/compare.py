@@ -7,8 +7,6 @@ from bakeoff.kinds.files.compare import FileWork
 
 
 class Blocks(FileWork):
-    """See ComparePart."""
-
     cells = CellForm(
         test="pattern",
         tests="patterns",

@@ -50,7 +50,6 @@ class BlockFigures(Figures):
     region_bytes: Count | None = None
 
     def working_set_bytes(self, clients: int) -> int:
-        """See Figures."""
         return super().working_set_bytes(clients if self.region_bytes is None else 1)
 
 

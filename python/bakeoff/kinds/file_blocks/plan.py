@@ -123,7 +123,6 @@ class FileBlocksSettings(FileSettings):
     DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {"access": ("block_sizes",), "icf": ("block_sizes",)}
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = dict(super().without_effect(addresses))
         if self.access or self.icf:
             why = "access and icf name all that is timed: leave it out"
@@ -135,7 +134,6 @@ class FileBlocksSettings(FileSettings):
 
     @property
     def ends_with_its_work(self) -> bool:
-        """See CommonSettings."""
         return True
 
     @property
@@ -144,7 +142,6 @@ class FileBlocksSettings(FileSettings):
         return len(specs(self)) * (self.cell_time_s + self.cell_ramp_s)
 
     def work(self, mix: Mix) -> Work:
-        """See CommonSettings."""
         cells = len(specs(self))
         emptied = cells if self.drop_caches or self.cold_command else 0
         return Work(cells=cells, timed_s=self.counted_s, laid_bytes=self.region, emptied=emptied)
@@ -220,7 +217,6 @@ class FileBlocksPlanPart(FolderPlanPart):
     often = ("block_sizes", "patterns", "region", "outstanding", "cell_time", "mixes", "direct", "cache", "icf")
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        """See FolderPlanPart."""
         return _blocks(settings).region
 
     def kept_folder(self, plan: Plan) -> str | None:

@@ -192,7 +192,6 @@ class FileBlocks(ReportPart):
     figures_shown = frozenset({"cell_limit_s", "min_transfers", "outstanding", "region_bytes"})
 
     def story(self, context: Context) -> tuple[str, ...]:
-        """See ReportPart."""
         return story(context)
 
 

@@ -21,10 +21,7 @@ OWN |= {"cell_s": CELL_S, "cell_limit_s": CELL_S}
 
 
 class FileBlocksCheck(FolderCheck):
-    """See FolderCheck."""
-
     def workload(self, contender: Contender, addresses: Sequence[str]) -> FileBlocksWorkload:
-        """See Check."""
         return workload(self.plan, contender)
 
 
@@ -58,10 +55,7 @@ LATE_SHARE = 0.01
 
 
 class FileBlocksRunPart(RunPart):
-    """See RunPart."""
-
     def apart(self, result: TrialResult, start_spread_s: float) -> str | None:
-        """See RunPart."""
         cells = figures_of(BlockFigures, result).cells or ()
         late = {cell.operation: (cell.late_s or 0.0, LATE_SHARE * (cell.elapsed_s or 0.0)) for cell in cells}
         over = {
@@ -77,7 +71,6 @@ class FileBlocksRunPart(RunPart):
         )
 
     def foresee(self, plan: Plan, calibrate: bool, acts: bool = False) -> Foreseen:
-        """See RunPart."""
         return foresee(plan, Trying(samples, emptying if acts else None) if calibrate else None)
 
 

@@ -55,7 +55,6 @@ class FileBlocksWorkload(FolderWorkload):
     stall_s: float = Field(gt=0)
 
     def under(self, mix: Mix) -> Self:
-        """See Workload."""
         return self.model_copy(update={"outstanding": mix.outstanding}) if isinstance(mix, InFlight) else self
 
 

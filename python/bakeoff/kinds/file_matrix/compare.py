@@ -7,8 +7,6 @@ from bakeoff.kinds.files.compare import FileWork
 
 
 class Matrix(FileWork):
-    """See ComparePart."""
-
     cells = SIZES
 
 

@@ -108,7 +108,6 @@ class FileMatrixSettings(FileSettings):
     }
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = dict(super().without_effect(addresses))
         if self.file_sizes is not None:
             why = "file_sizes names the files one by one: leave one of the two out"
@@ -132,12 +131,10 @@ class FileMatrixSettings(FileSettings):
 
     @property
     def weighted(self) -> str:
-        """See CommonSettings."""
         return f", weighted by the file sizes of {self.weights.folder}" if self.weights else ""
 
     @property
     def ends_with_its_work(self) -> bool:
-        """See CommonSettings."""
         return True
 
     def work(self, mix: Mix) -> Work:
@@ -204,12 +201,10 @@ class FileMatrixPlanPart(FolderPlanPart):
     often = ("file_max", "record_max", "tests", "mixes", "cache", "direct", "fsync")
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        """See FolderPlanPart."""
         matrix = _matrix(settings)
         return max(file for file, _ in pairs(matrix)) * max(matrix.mixes) * matrix.threads
 
     def undivided(self, settings: CommonSettings) -> str:
-        """See PlanPart."""
         return (
             "a test of file-matrix ends when its file is through, a small one in less time than machines can begin "
             "within of each other, so that rates of tests that did not run together would be added: leave agents out, "

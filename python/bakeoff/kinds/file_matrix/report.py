@@ -8,10 +8,7 @@ from bakeoff.report.kind import ReportPart
 
 
 class FileMatrix(ReportPart):
-    """See ReportPart."""
-
     def story(self, context: Context) -> tuple[str, ...]:
-        """See ReportPart."""
         return story(context)
 
 

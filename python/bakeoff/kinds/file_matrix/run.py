@@ -13,10 +13,7 @@ from bakeoff.run.kind import Foreseen, RunPart
 
 
 class FileMatrixCheck(FolderCheck):
-    """See FolderCheck."""
-
     def workload(self, contender: Contender, addresses: Sequence[str]) -> FileMatrixWorkload:
-        """See Check."""
         return workload(self.plan, contender)
 
 
@@ -56,10 +53,7 @@ def emptying(workload: Workload, sessions: int) -> Sample:
 
 
 class FileMatrixRunPart(RunPart):
-    """See RunPart."""
-
     def foresee(self, plan: Plan, calibrate: bool, acts: bool = False) -> Foreseen:
-        """See RunPart."""
         return foresee(plan, Trying(samples, emptying if acts else None) if calibrate else None)
 
 

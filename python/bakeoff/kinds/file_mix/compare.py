@@ -39,8 +39,6 @@ WRITES = Source("did not keep what was written", "writes read back", {"lost": "g
 
 
 class Mix(FileWork):
-    """See ComparePart."""
-
     faults = (*FileWork.faults, WRITES)
 
     law_allows = "the longest operation (or turn with its rest) of each session"
@@ -66,7 +64,6 @@ class Mix(FileWork):
         return (same_content(cube, comparable=lambda trial: not cut_short(trial)),)
 
     def advice(self, run: RunRecord) -> list[Advisory]:
-        """See ComparePart."""
         usable = [trial for trial in run.trials if trial.state == "ok"]
         cut = Counter(trial.contender for trial in usable if cut_short(trial))
         if not cut:

@@ -37,7 +37,6 @@ class MixFigures(Figures):
     touched_bytes_per_client: Spread | None = None
 
     def working_set_bytes(self, clients: int) -> int:
-        """See Figures."""
         return super().working_set_bytes(clients) if self.touched_bytes is None else self.touched_bytes
 
 

@@ -44,7 +44,6 @@ class FileMixSettings(FileSettings, RampSettings):
     )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = dict(super().without_effect(addresses))
         if self.loadfile is None:
             reasons["resolve"] = "belongs to loadfile: name one, too"
@@ -58,7 +57,6 @@ class FileMixSettings(FileSettings, RampSettings):
 
     @property
     def ends_with_its_work(self) -> bool:
-        """See CommonSettings."""
         return self.once or super().ends_with_its_work
 
     turn_bytes: OptionalSize = Field(
@@ -88,13 +86,11 @@ class FileMixPlanPart(FolderPlanPart):
     often = ("mixes", "length", "workspace", "loadfile")
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        """See FolderPlanPart."""
         s = _mix(settings)
         sessions = max(s.mixes) * (s.threads if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
     def undivided(self, settings: CommonSettings) -> str | None:
-        """See PlanPart."""
         if _mix(settings).loadfile is None:
             return None
         return (

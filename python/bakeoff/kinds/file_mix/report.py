@@ -111,7 +111,6 @@ class FileMix(ReportPart):
         return frozenset({"steps"}) if any(has_turns(trial) for trial in context.usable) else frozenset()
 
     def story(self, context: Context) -> tuple[str, ...]:
-        """See ReportPart."""
         return story(context)
 
 

@@ -11,16 +11,11 @@ from bakeoff.run.kind import Foreseen, RunPart
 
 
 class FileMixCheck(FolderCheck):
-    """See FolderCheck."""
-
     def workload(self, contender: Contender, addresses: Sequence[str]) -> FileMixWorkload:
-        """See Check."""
         return workload(self.plan, contender)
 
 
 class FileMixRunPart(RunPart):
-    """See RunPart."""
-
     def foresee(self, plan: Plan, calibrate: bool, acts: bool = False) -> Foreseen:
         """See RunPart: time bounds its trials."""
         return foresee(plan, None)

@@ -6,8 +6,6 @@ from bakeoff.compare.kind import ComparePart
 
 
 class FileWork(ComparePart):
-    """See ComparePart."""
-
     work = "file operations"
     manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
         "direct": {"yes": "past the page cache (O_DIRECT)", "no": "through the page cache"},

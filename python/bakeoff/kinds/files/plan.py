@@ -130,7 +130,6 @@ class FolderPlanPart(PlanPart):
     leaves = "what a trial leaves in caches is its contender's, and in turns others would drive it out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See PlanPart."""
         check_folder_address(address)
 
     def located(self, address: str, base: Path) -> str:

@@ -33,8 +33,6 @@ T = TypeVar("T")
 
 
 class FolderCheck(Check):
-    """See bakeoff.run.kind.Check."""
-
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         kind = plan_part(plan.kind)
@@ -55,11 +53,9 @@ class FolderCheck(Check):
         self._others: dict[str, list[tuple[str, str]]] = {}  # whose it is, and its name
 
     def answers(self, contender: Contender) -> None:
-        """See Check."""
         in_time(lambda: _try_out(contender), contender, self._patience_s)
 
     def examine(self, contender: Contender) -> None:
-        """See Check."""
         check_folder_address(contender.address)
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
@@ -90,7 +86,6 @@ class FolderCheck(Check):
             )
 
     def compare(self) -> Sequence[Note]:
-        """See Check."""
         notes = [self._describe(name) for name in self._mounts]
         for name in self._others:
             notes += [Note("warning", f"{name}: {text}") for text in self._notes_of_others(name, *OTHERS)]
@@ -149,11 +144,9 @@ class FolderCheck(Check):
         return Note("info", f"{name}: {mount.type} from {mount.source or '?'}, mounted at {mount.point}")
 
     def addresses(self, contender: Contender) -> Sequence[str]:
-        """See Check."""
         return (contender.address,)
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         contenders = {
             name: {
                 "addresses": [mount.point],

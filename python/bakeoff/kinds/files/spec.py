@@ -14,5 +14,4 @@ class FolderWorkload(Workload):
 
     @property
     def mounted(self) -> str | None:
-        """See Workload."""
         return self.folder

@@ -23,8 +23,6 @@ STATUS_TOLERANCE = 0.01
 
 
 class Httperf(ComparePart):
-    """See ComparePart."""
-
     manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
         "http_version": {"1.0": "over HTTP/1.0", "1.1": "over HTTP/1.1"},
     }

@@ -269,7 +269,6 @@ class HttperfSettings(CommonSettings):
 
     @property
     def ends_with_its_work(self) -> bool:
-        """See CommonSettings."""
         return True
 
     @property
@@ -279,7 +278,6 @@ class HttperfSettings(CommonSettings):
         return own + (read_headers(self.add_header_file) if self.add_header_file is not None else "")
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         crowd = "httperf has no clients that wait: give rate and num_conns"
         reasons = dict.fromkeys(("mixes", "threads", "think", "think_distribution"), crowd)
         reasons |= {
@@ -392,7 +390,6 @@ class HttperfPlanPart(PlanPart):
     example = ({"rate": "100"}, "at 100 starts/s")
 
     def undivided(self, settings: CommonSettings) -> str | None:
-        """See PlanPart."""
         if all(isinstance(mix, Rate) for mix in settings.mix_values):
             return None
         return (
@@ -414,7 +411,6 @@ class HttperfPlanPart(PlanPart):
         return Unit(starts="connections", parts="requests", each=float(s.num_calls)) if s.num_calls > 1 else OPERATIONS
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See PlanPart."""
         if parse_web_address(address).unix is not None:
             raise PlanError(f"address {address!r}: httperf's work goes over TCP: write http://host[:port][/path]")
 

@@ -55,13 +55,10 @@ def _cell(line: Line, figures: list[HttperfFigures]) -> str:
 
 
 class Httperf(ReportPart):
-    """See ReportPart."""
-
     sections = (("numbers", section),)
     figures_shown = frozenset(HttperfFigures.model_fields)
 
     def story(self, context: Context) -> tuple[str, ...]:
-        """See ReportPart."""
         return story(context)
 
 

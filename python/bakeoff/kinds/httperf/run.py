@@ -32,7 +32,6 @@ class HttperfCheck(Check):
         self._examined: list[Contender] = []
 
     def answers(self, contender: Contender) -> None:
-        """See Check."""
         place = self.addresses(contender)[0]
         where = f"{contender.name} ({contender.address})"
         try:
@@ -46,11 +45,9 @@ class HttperfCheck(Check):
             raise TargetError(f"{where}: {error}: check address and network") from None
 
     def addresses(self, contender: Contender) -> Sequence[str]:
-        """See Check."""
         return resolve(parse_web_address(contender.address))
 
     def examine(self, contender: Contender) -> None:
-        """See Check."""
         self.answers(contender)
         self._examined.append(contender)
         settings = self._settings(contender)
@@ -60,7 +57,6 @@ class HttperfCheck(Check):
                 self._pages[contender.name] = page
 
     def compare(self) -> Sequence[Note]:
-        """See Check."""
         held = "replies are held to status and length, and bodies are not compared"
         notes = [
             Note("warning", f"{name}: the page changes from request to request: {held}")
@@ -71,12 +67,10 @@ class HttperfCheck(Check):
         return [*notes, *(Note("warning", f"{text}: there will be no verdict between them") for text in texts)]
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         contenders = {contender.name: {"bodies": self._bodies(contender)} for contender in self._examined}
         return {"corpus": None, "contenders": contenders, "differences": self._differences()}
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> HttperfWorkload:
-        """See Check."""
         return held_to(self._asked(contender, addresses), self._known().get(contender.name))
 
     def _settings(self, contender: Contender) -> HttperfSettings:
@@ -116,8 +110,6 @@ def host_of(host: str) -> str:
 
 
 class HttperfRunPart(RunPart):
-    """See RunPart."""
-
     def fault(self, result: TrialResult) -> Fault | None:
         """What was cut off by the length of the trial proves nothing about a contender."""
         figures = figures_of(HttperfFigures, result)

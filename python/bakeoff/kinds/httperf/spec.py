@@ -190,12 +190,10 @@ class HttperfWorkload(Workload):
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """See Workload."""
         return tuple(server.address for server in self.servers)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """See Workload."""
         return self.myaddr
 
 

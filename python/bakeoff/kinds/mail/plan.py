@@ -130,7 +130,6 @@ class MailSettings(NetworkSettings):
     )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = dict(super().without_effect(addresses))
         places = [parse_mail_address(address) for address in addresses]
         if not self.starttls and not any(p.sending.implicit_tls or p.reading.implicit_tls for p in places):
@@ -157,7 +156,6 @@ class MailSettings(NetworkSettings):
 
     @property
     def soak_note(self) -> str:
-        """See NetworkSettings."""
         return (
             "mail keeps a book of every message until the end, by which each is known to have come once: it takes some "
             "300 bytes of memory for each message and recipient"
@@ -170,7 +168,6 @@ class MailSettings(NetworkSettings):
 
     @property
     def around_words(self) -> str:
-        """See CommonSettings."""
         after_s = self.drain_limit_s + self.reply_timeout_s
         return (
             f"emptying the mailboxes before each trial takes {format_duration(self.init_limit_s)} at most "
@@ -212,7 +209,6 @@ class MailPlanPart(PlanPart):
     often = ("users", "mixes", "rate", "length", "mailboxes", "starttls", "smtp_login", "insecure")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See PlanPart."""
         parsed = parse_mail_address(address)
         if mail_settings(settings).starttls and (parsed.sending.implicit_tls or parsed.reading.implicit_tls):
             raise PlanError(f"address {address!r} begins with TLS: leave starttls out, or write smtp= and pop3=")

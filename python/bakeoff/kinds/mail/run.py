@@ -29,8 +29,6 @@ LOGINS_S, LOGINS_NAMED = 30.0, 20
 
 
 class MailCheck(Check):
-    """See bakeoff.run.kind.Check."""
-
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self._settings = mail_settings(plan.settings)
@@ -110,7 +108,6 @@ class MailCheck(Check):
         return facts
 
     def compare(self) -> Sequence[Note]:
-        """See Check."""
         notes = [
             Note("warning", f"{name}: {held.text}: deleted before the first trial (--empty-mailboxes)")
             for name, held in self._held.items()
@@ -153,11 +150,9 @@ class MailCheck(Check):
         return [resolve_place(address.sending), resolve_place(address.reading)]
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> MailWorkload:
-        """See Check."""
         return workload(self.plan, contender, addresses)
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         accounts = {"accounts": len(self._accounts), "sha256": accounts_digest(self._accounts)}
         return {"corpus": accounts, "contenders": self._facts}
 
@@ -175,7 +170,6 @@ class MailRunPart(RunPart):
     looks_alone: ClassVar[bool] = True
 
     def fault(self, result: TrialResult) -> Fault | None:
-        """See RunPart."""
         ledger = figures_of(MailFigures, result).ledger
         if unchecked := unchecked_mail(ledger):
             return Fault(records.FAILED, unchecked)
@@ -186,7 +180,6 @@ class MailRunPart(RunPart):
         return None
 
     def failed(self, result: TrialResult) -> Sequence[tuple[str, int, int]]:
-        """See RunPart."""
         done = figures_of(MailFigures, result).done
         if done is None:
             return ()
@@ -200,7 +193,6 @@ class MailRunPart(RunPart):
         return messages_held(workload, timed)
 
     def marks(self, result: TrialResult) -> Sequence[Mark]:
-        """See RunPart."""
         return () if figures_of(MailFigures, result).ledger.balanced else (UNBALANCED,)
 
 

@@ -81,7 +81,6 @@ class MailWorkload(Workload):
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """See Workload."""
         return (*self.smtp.addresses[:1], *self.pop3.addresses[:1])
 
     @property

@@ -74,8 +74,6 @@ class ReplaySummary(KindSummary):
 
 
 class Replay(ComparePart):
-    """See ComparePart."""
-
     work = "requests"
     manner_words = MANNER_WORDS
 
@@ -108,7 +106,6 @@ class Replay(ComparePart):
         return [*_of_the_log(run), *_unlike_the_log(run)]
 
     def summary(self, run: RunRecord) -> ReplaySummary:
-        """See ComparePart."""
         usable = [trial for trial in run.trials if why_unusable(trial) is None]
         tables = []
         for mix in sorted(run.mixes):

@@ -49,8 +49,6 @@ class Paths(Shape):
 
 
 class ReplayFigures(Figures):
-    """See Paths."""
-
     paths: Paths = Paths()
 
 

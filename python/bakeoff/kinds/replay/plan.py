@@ -126,7 +126,6 @@ class ReplaySettings(HttpSettings):
         return self
 
     def _check_mixes(self) -> None:
-        """See CommonSettings."""
         if self.mixes:
             raise ValueError(f"mixes: {_OF_CLIENTS}; give --speed or --rate")
         if self.rate is not None and self.speed is not None:
@@ -164,12 +163,10 @@ class ReplaySettings(HttpSettings):
 
     @property
     def mix_values(self) -> tuple[Mix, ...]:
-        """See CommonSettings."""
         return tuple(Rate(per_s, Replay(()), self.most_connections) for per_s in self.rates)
 
     @property
     def is_at_rates(self) -> bool:
-        """See CommonSettings."""
         return True
 
     @property
@@ -178,7 +175,6 @@ class ReplaySettings(HttpSettings):
         return self.host == FROM_LOG
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = dict(super().without_effect(addresses))
         if self.log is None:
             return reasons
@@ -231,7 +227,6 @@ class ReplayPlanPart(PlanPart):
     lasts = "the log"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See PlanPart."""
         if "?" in parse_web_address(address).target:
             raise PlanError(f"address {address!r} has a query, but the paths are those of the log: leave it out")
 

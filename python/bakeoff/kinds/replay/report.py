@@ -204,8 +204,6 @@ def _faults(facts: dict[str, object]) -> list[Block]:
 
 
 class Replay(ReportPart):
-    """See ReportPart."""
-
     sections = (("response", paths), ("method", log))
     figures_shown = frozenset({"paths"})
     tells_operations = True

@@ -96,7 +96,6 @@ class ReplayCheck(HttpCheck):
         return prober
 
     def compare(self) -> Sequence[Note]:
-        """See Check."""
         notes = self._repeated()
         notes += [Note("warning", text) for name in self._replies for text in self._unlike_the_log(name)]
         for difference in self._differences():
@@ -135,7 +134,6 @@ class ReplayCheck(HttpCheck):
         return differences
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         contenders = {
             name: {
                 "addresses": list(prober.addresses),
@@ -152,7 +150,6 @@ class ReplayCheck(HttpCheck):
         return replies[0].headers.get("server") if replies else None
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> ReplayWorkload:
-        """See Check."""
         s = replay_settings(self.plan.settings_of(contender.name))
         prefix, exact = parse_web_address(contender.address).prefix, s.statuses == "log"
         learnt: list[tuple[LogSample, RequestSpec]] = []
@@ -175,7 +172,6 @@ class ReplayRunPart(RunPart):
     """The trace of a log lies where it was made."""
 
     def here(self, plan: Plan, workload: Workload) -> Workload:
-        """See RunPart."""
         trace, _ = trace_and_samples(replay_settings(plan.settings))
         return workload.model_copy(update={"trace": str(trace)})
 

@@ -29,7 +29,6 @@ class ReplayWorkload(OverWeb):
 
     @property
     def rehearsed(self) -> bool:
-        """See Workload."""
         return self.web.rehearsed
 
     @property

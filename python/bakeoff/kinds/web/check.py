@@ -25,7 +25,6 @@ class HttpCheck(Check):
         prober.fetch(prober.address.target or "/", tries=1)
 
     def addresses(self, contender: Contender) -> Sequence[str]:
-        """See Check."""
         return self._prober(contender).addresses
 
     def _prober(self, contender: Contender) -> Prober:

@@ -28,8 +28,6 @@ MANNER_WORDS: Mapping[str, Mapping[str, str]] = {
 
 
 class Web(ComparePart):
-    """See ComparePart."""
-
     work = "requests"
     manner_words = MANNER_WORDS
 

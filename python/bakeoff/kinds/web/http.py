@@ -119,7 +119,6 @@ class HttpSettings(SourceSettings):
 
     @property
     def sessions_per_client(self) -> int:
-        """See CommonSettings."""
         return self.threads * self.streams
 
     @property
@@ -130,7 +129,6 @@ class HttpSettings(SourceSettings):
         return None if self.operations is None else -(-self.operations // self.requests_per_connection)
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
         reasons = dict(super().without_effect(addresses))
         places = [parse_web_address(address) for address in addresses]
         if all(place.scheme != "https" for place in places):

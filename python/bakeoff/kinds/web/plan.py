@@ -128,7 +128,6 @@ class WebPlanPart(PlanPart):
     often = ("mixes", "rate", "length", "http", "keep_alive", "urls", "method", "body", "headers", "expect", "insecure")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See PlanPart."""
         place = parse_web_address(address)
         if web_settings(settings).http == "3" and place.scheme != "https":
             raise PlanError(

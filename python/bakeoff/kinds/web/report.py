@@ -15,8 +15,6 @@ from bakeoff.report.kind import ReportPart
 
 
 class Web(ReportPart):
-    """See ReportPart."""
-
     sections = (("steps", section),)
     figures_shown = frozenset({"bodies_hashed"})
 

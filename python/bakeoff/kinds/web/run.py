@@ -52,8 +52,6 @@ class _Sample:
 
 
 class WebCheck(HttpCheck):
-    """See bakeoff.run.kind.Check."""
-
     def __init__(self, plan: Plan) -> None:
         self._settings = web_settings(plan.settings)  # of what is asked, which is the same for all contenders
         super().__init__(plan)
@@ -69,7 +67,6 @@ class WebCheck(HttpCheck):
             self._accept(read_manifest(Path(self._settings.corpus)), self._settings.corpus)
 
     def examine(self, contender: Contender) -> None:
-        """See Check."""
         prober = self._prober(contender)
         prober.begin()
         prober.connect()
@@ -158,7 +155,6 @@ class WebCheck(HttpCheck):
         return seen_in(self._right_reply(prober, sample))
 
     def compare(self) -> Sequence[Note]:
-        """See Check."""
         notes = self._repeated() + self._few_streams() + self._unsafe() + self._changing()
         names = list(self._replies)
         differences = self._differences()
@@ -236,7 +232,6 @@ class WebCheck(HttpCheck):
         return differences
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         corpus = None
         if self.manifest is not None:
             m = self.manifest
@@ -254,7 +249,6 @@ class WebCheck(HttpCheck):
         }
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> WebWorkload:
-        """See Check."""
         settings = web_settings(self.plan.settings_of(contender.name))
         address, types = parse_web_address(contender.address), settings.http not in WITH_STREAMS
         known: dict[tuple[str, int], RequestSpec] = {}

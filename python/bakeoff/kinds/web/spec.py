@@ -135,12 +135,10 @@ class WebWorkload(Workload):
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """See Workload."""
         return () if self.unix else self.addresses[:1]
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """See Workload."""
         return self.source_addresses
 
 
@@ -152,12 +150,10 @@ class OverWeb(Workload):
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """See Workload."""
         return self.web.peers
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """See Workload."""
         return self.web.sources
 
 

@@ -81,7 +81,6 @@ class Sessions(ComparePart):
         return trial.bytes_in
 
     def summary(self, run: RunRecord) -> SessionSummary:
-        """See ComparePart."""
         names = [str(step.get("name")) for step in steps_of(run)]
         return SessionSummary(
             tuple(

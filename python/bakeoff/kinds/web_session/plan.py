@@ -58,7 +58,6 @@ class SessionPlanPart(PlanPart):
     target = "web"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See PlanPart."""
         if "?" in parse_web_address(address).target:
             raise PlanError(f"address {address!r} has a query, but the paths are those of the session: leave it out")
 

@@ -73,8 +73,6 @@ def _faults(context: Context, table: StepTable) -> list[tuple[str, str, str, str
 
 
 class Sessions(ReportPart):
-    """See ReportPart."""
-
     sections = (("numbers", section),)
     tells_operations = True
 

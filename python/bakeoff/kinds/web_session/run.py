@@ -15,8 +15,6 @@ from bakeoff.run.kind import Note, RunPart
 
 
 class SessionCheck(HttpCheck):
-    """See bakeoff.run.kind.Check."""
-
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self._learnt: dict[str, dict[int, Learnt]] = {}
@@ -48,7 +46,6 @@ class SessionCheck(HttpCheck):
         return {step: replace(page, seen=("", *page.seen)) if step >= first else page for step, page in known.items()}
 
     def compare(self) -> Sequence[Note]:
-        """See Check."""
         asked = "two sessions are made with each contender before timing"
         held = (
             "replies are held to what both had the same: status, length and bytes, beside what the steps expect; "
@@ -57,7 +54,6 @@ class SessionCheck(HttpCheck):
         return [*self._repeated(), Note("warning", f"{asked}, and {held}")]
 
     def facts(self) -> dict[str, Any]:
-        """See Check."""
         contenders = {
             name: {"addresses": list(prober.addresses), "bodies": self._bodies(name)}
             for name, prober in self._probers.items()
@@ -71,7 +67,6 @@ class SessionCheck(HttpCheck):
         return bodies(len(self._steps()) - (len(known) - len(pages)), pages)
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> SessionWorkload:
-        """See Check."""
         asked = workload(self.plan, contender, addresses)
         known = self._known(contender.name)
         classes = list(asked.web.classes)

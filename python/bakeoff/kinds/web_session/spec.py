@@ -50,12 +50,10 @@ class SessionWorkload(OverWeb):
 
     @property
     def learning(self) -> Self:
-        """See Workload."""
         return self.model_copy(update={"web": self.web.model_copy(update={"learn": True})})
 
     @property
     def pauses_s(self) -> float:
-        """See Workload."""
         return sum(step.think_s for step in self.steps)
 
     def objection(self, figures: dict[str, Any]) -> str | None:

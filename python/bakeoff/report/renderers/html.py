@@ -69,12 +69,10 @@ def prepare() -> None:
 
 
 def render(report: blocks.Report, stem: str = "") -> bytes:
-    """See Renderer."""
     return render_html(report).encode("utf-8", "backslashreplace")
 
 
 def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
-    """See Renderer."""
     return {}
 
 

@@ -21,12 +21,10 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def prepare() -> None:
-    """See Renderer."""
     check_drawing()
 
 
 def render(report: blocks.Report, stem: str = "report") -> bytes:
-    """See Renderer."""
     parts = [*_cover(report.cover), f"# {_plain(report.title)}", _plain(report.subtitle), *_result(report)]
     parts.append("\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts))
     for section in report.sections:
@@ -37,7 +35,6 @@ def render(report: blocks.Report, stem: str = "report") -> bytes:
 
 
 def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
-    """See Renderer."""
     return {_figure(chart, stem): draw(chart).encode() for chart in report.charts()}
 
 

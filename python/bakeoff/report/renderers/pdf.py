@@ -42,14 +42,12 @@ ADVICE = "making a PDF needs Typst: pip install 'bakeoff[pdf]', or give the repo
 
 
 def prepare() -> None:
-    """See Renderer."""
     check_drawing()
     if importlib.util.find_spec("typst") is None:
         raise LabError(ADVICE)
 
 
 def render(report: blocks.Report, stem: str = "") -> bytes:
-    """See Renderer."""
     with tempfile.TemporaryDirectory(prefix="bakeoff-pdf-") as folder:
         root = Path(folder)
         content = {**_content(report), "charts": {chart.id: _draw(chart, root) for chart in report.charts()}}
@@ -62,7 +60,6 @@ def render(report: blocks.Report, stem: str = "") -> bytes:
 
 
 def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
-    """See Renderer."""
     return {}
 
 

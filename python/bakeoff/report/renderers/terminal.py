@@ -41,11 +41,10 @@ FILE_WIDTH = 240
 
 
 def prepare() -> None:
-    """See Renderer."""
+    pass
 
 
 def render(report: Report, stem: str = "") -> bytes:
-    """See Renderer."""
     text = io.StringIO()
     show(report, Console(file=text, width=FILE_WIDTH, highlight=False, color_system=None), Depth.PAGE)
     line = edition_line(report.embedded)
@@ -53,7 +52,6 @@ def render(report: Report, stem: str = "") -> bytes:
 
 
 def beside(report: Report, stem: str) -> Mapping[str, bytes]:
-    """See Renderer."""
     return {}
 
 

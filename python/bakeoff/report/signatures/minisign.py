@@ -17,18 +17,14 @@ FAILED = 1
 
 
 class Minisign(Tool):
-    """See Tool."""
-
     name = "minisign"
     suffix = ".minisig"
     package = "minisign"
 
     def is_secret(self, text: str) -> bool:
-        """See Tool."""
         return bool(_SECRET.match(text)) and not self.is_public(text)
 
     def is_public(self, text: str) -> bool:
-        """See Tool."""
         return bool(_PUBLIC.match(text))
 
     def sign(self, key: Path, content: bytes, name: str) -> bytes:
@@ -47,7 +43,6 @@ class Minisign(Tool):
             return beside.read_bytes()
 
     def check(self, content: bytes, signature: bytes, keys: str) -> Checked:
-        """See Tool."""
         public = _PUBLIC.match(keys)
         assert public is not None
         with tempfile.TemporaryDirectory(prefix="bakeoff-signed-") as folder:

@@ -21,8 +21,6 @@ _GOOD = re.compile(r'Good "[^"]*" signature (?:for (?P<who>.*) )?with (?P<key>\S
 
 
 class Ssh(Tool):
-    """See Tool."""
-
     name = "ssh-keygen"
     suffix = ".sig"
     package = "openssh-client"
@@ -32,7 +30,6 @@ class Ssh(Tool):
         return re.match(r"\s*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----", text) is not None or bool(_KEY.match(text))
 
     def is_public(self, text: str) -> bool:
-        """See Tool."""
         return bool(_KEY.match(text) or _ALLOWED.search(text))
 
     def sign(self, key: Path, content: bytes, name: str) -> bytes:

@@ -9,8 +9,6 @@ from bakeoff.report.kind import ReportPart
 
 
 class App(ReportPart):
-    """See ReportPart."""
-
     sections = (("numbers", scores.section), ("numbers", kept.section), ("steps", bottleneck.section))
     figures_shown = frozenset({"server", "verified", "read_back", "worked_again", "times", "secret"})
     tells_operations = True
@@ -21,7 +19,6 @@ class App(ReportPart):
         return frozenset({"steps"}) if queued else frozenset()
 
     def story(self, context: Context) -> tuple[str, ...]:
-        """See ReportPart."""
         return story(context)
 
 

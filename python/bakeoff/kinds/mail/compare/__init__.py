@@ -49,8 +49,6 @@ LEDGER = "Ledger"
 
 
 class Mail(ComparePart):
-    """See ComparePart."""
-
     work = "mail steps"
     manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
         "starttls": {"yes": "over STARTTLS", "no": "without STARTTLS"},

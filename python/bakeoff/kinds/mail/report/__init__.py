@@ -17,7 +17,6 @@ class Mail(ReportPart):
     tells_operations = True
 
     def story(self, context: Context) -> tuple[str, ...]:
-        """See ReportPart."""
         return story(context)
 
 
