@@ -189,7 +189,8 @@ STREAMS = [
 ]
 APP = [
     _of("app", {}, NOTHING),
-    _of("app", {"data_limit_bytes": 2 << 20}),
+    # One segment: of the two clients of an agent one is refused, whenever the other agent begins.
+    _of("app", {"data_limit_bytes": 1 << 20}),
     _of("app", {"service_s": 0.05}, slow=True),
     _of("app", {"payload_max_bytes": 512}),
     _of("app", {"rounds_max": 10}),
