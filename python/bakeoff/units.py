@@ -6,6 +6,8 @@ rather than guessed (0 needs none).
 
 import re
 
+from bakeoff.times import us_of
+
 _NUMBER = r"([0-9]{1,40}(?:\.[0-9]{1,40})?)"
 LONGEST = 100  # no quantity that people write is longer
 LARGEST = 2**63 - 1  # what files and the engine hold
@@ -32,7 +34,7 @@ def format_duration(seconds: float) -> str:
     if seconds == 0:
         return "0s"
     if seconds < 0.001:
-        return f"{seconds * 1e6:g}us"
+        return f"{us_of(seconds):g}us"
     if seconds < 1:
         return f"{seconds * 1e3:g}ms"
     if seconds < 60:

@@ -130,6 +130,76 @@ def test_no_file_names_a_registry() -> None:
         assert not hosts.search((ROOT / name).read_text()), name
 
 
+# Who may divide or multiply by a million or a thousand million: what there is no time.
+NO_TIMES = {
+    "capacity/mlr.py": "a share, as a whole number",
+    "cli/plan.py": "bytes a second of a link",
+    "cluster/begin.py": "bits a second of a link",
+    "collect/machine.py": "kHz of a processor",
+    "compare/cell_form.py": "bytes a second",
+    "compare/metrics.py": "bytes a second",
+    "corpus/write.py": "bytes of a disk",
+    "exporters/iometer_csv.py": "bytes a second",
+    "kinds/app/report/bottleneck.py": "bytes a second",
+    "kinds/file_blocks/plan.py": "bytes of a region",
+    "kinds/file_mix/plan.py": "bytes of files",
+    "kinds/file_mix/report.py": "bytes and bits a second",
+    "kinds/files/run.py": "bytes of a disk",
+    "links.py": "bits a second of a link",
+    "report/sections/cell_levels.py": "operations a second",
+    "report/sections/method.py": "bytes of memory",
+    "report/sections/resources.py": "bytes a second",
+    "report/sections/soak.py": "bytes of memory",
+    "report/testbed.py": "bits a second of a link",
+    "run/preflight.py": "bytes of a disk",
+}
+MILLIONS = {1e6, 1e9, 1e-6, 1e-9}
+POWERS = {"10**6", "10**9", "1000**2", "1000**3"}
+
+
+def scales(path: Path) -> bool:
+    """Whether a module divides or multiplies by a million or a thousand million, also by a constant of its own."""
+    tree = ast.parse(path.read_text())
+    named = {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for pair in pairs_of(node)
+        if isinstance(target := pair[0], ast.Name) and is_millions(pair[1])
+    }
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mult | ast.Div | ast.FloorDiv)
+        and any(is_millions(one) or (isinstance(one, ast.Name) and one.id in named) for one in (node.left, node.right))
+        for node in ast.walk(tree)
+    )
+
+
+def pairs_of(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment names, and with what value."""
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def is_millions(node: ast.expr) -> bool:
+    """Also as a power of ten."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        return [ast.unparse(node.left), ast.unparse(node.right)] in (
+            ["10", "6"],
+            ["10", "9"],
+            ["1000", "2"],
+            ["1000", "3"],
+        )
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value in MILLIONS
+
+
+def test_times_change_their_unit_in_one_module() -> None:
+    found = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if scales(path)}
+    assert found == {"times.py", *NO_TIMES}, "bakeoff.times converts times"
+
+
 GENERAL = ("plan", "run", "agents", "cli", "compare", "report", "store", "exporters/__init__.py", "exporters/base.py")
 # Verbs about one kind are called for it: they are its command line.
 VERBS_OF_A_KIND = re.compile(r"cli/(users|demo|corpus|iozone|httperf|serve\w*)(\.py|/)")

@@ -28,6 +28,7 @@ from bakeoff.own_process import THIS
 from bakeoff.telemetry.here import ThisProcess
 from bakeoff.telemetry.model import EVERY_S, GENERATOR, Telemetry
 from bakeoff.telemetry.sampler import Sampler
+from bakeoff.times import s_of
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
@@ -188,7 +189,7 @@ class LocalSession:
         if result.start is None:
             return None
         window_s = (self._ramp_up_s, self._ramp_up_s + result.window_s)
-        return self._sampler.finish(GENERATOR, self._name, "this process", result.start.planned_ns / 1e9, window_s)
+        return self._sampler.finish(GENERATOR, self._name, "this process", s_of(result.start.planned_ns), window_s)
 
     def _control(self) -> ControlResult | None:
         """What the threads of this process took that make no load."""

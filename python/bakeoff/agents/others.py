@@ -19,6 +19,7 @@ from bakeoff.kinds.spec import Workload
 from bakeoff.telemetry.proc_text import TICKS_PER_S
 from bakeoff.telemetry.processes import Process, all_processes
 from bakeoff.thresholds import OTHER_LOAD_SHARE, OTHERS_LEAST_S
+from bakeoff.times import s_of_us
 
 KERNEL_THREADS = 2  # their parent
 MOST_NAMED = 3
@@ -151,7 +152,7 @@ def _pressure_us(proc: Path) -> int | None:
 def _share(before_us: int | None, after_us: int | None, span_s: float) -> float | None:
     if before_us is None or after_us is None:
         return None
-    return min(1.0, max(0.0, (after_us - before_us) / 1e6 / span_s))
+    return min(1.0, max(0.0, s_of_us(after_us - before_us) / span_s))
 
 
 def _read(path: Path) -> str:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from bakeoff.capacity.objective import Objective, Term
 from bakeoff.store.trial_parts import GROWTH_TERM, JudgedRecord, TermRecord
+from bakeoff.times import ns_of
 from bakeoff.units import format_share
 
 # The share of what is offered by which a queue may grow in a probe; and by so many starts at least, which chance does.
@@ -79,7 +80,7 @@ def _judged(term: Term, answers: Answers) -> TermRecord:
     match term.sort:
         case "percentile" | "max":
             timed, asked = answers.timed, answers.timed + answers.failed
-            missed = asked - answers.within(round(term.limit * 1e9))
+            missed = asked - answers.within(round(ns_of(term.limit)))
             # Failed ones are the slowest: the percentile of all is a higher one of those that have a time.
             among_timed = term.quantile * asked / timed if timed else math.inf
             value = answers.at(min(1.0, among_timed)) if among_timed <= 1.0 + 1e-12 else None
@@ -92,7 +93,7 @@ def _judged(term: Term, answers: Answers) -> TermRecord:
             missed = max(0, answers.asked - answers.good)
     share = _share(missed, answers.asked if term.sort == "achieved" else asked)
     allowed = term.allowed
-    met = value is not None and value <= term.limit * 1e9 if allowed is None else share <= allowed + 1e-12
+    met = value is not None and value <= ns_of(term.limit) if allowed is None else share <= allowed + 1e-12
     return TermRecord(str(term), value, share, met)
 
 

@@ -3,6 +3,7 @@
 from bakeoff.report.fit import Sheet
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import ShareRecord
+from bakeoff.times import ms_of
 
 
 def agents_sheet(run: RunRecord) -> Sheet | None:
@@ -46,4 +47,4 @@ def _link(share: ShareRecord) -> str:
 
 
 def _figure(time_ns: int | None) -> str:
-    return "-" if time_ns is None else f"{time_ns / 1e6:.3f}"
+    return "-" if time_ns is None else f"{ms_of(time_ns):.3f}"

@@ -24,6 +24,7 @@ from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 from bakeoff.store.silent import SILENT, silent_of
+from bakeoff.times import ms_of
 from bakeoff.units import format_size
 
 if TYPE_CHECKING:
@@ -206,4 +207,4 @@ def _number(value: float) -> str:
 
 
 def _figure(time_ns: float | None) -> str:
-    return "-" if time_ns is None else f"{time_ns / 1e6:.3f}"
+    return "-" if time_ns is None else f"{ms_of(time_ns):.3f}"

@@ -35,6 +35,7 @@ from bakeoff.store.marks import (
 )
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.times import ms_of
 
 FAIRNESS_FLOOR = 0.9
 # Ends of the names of mount options that say where a folder is, not how it is read.
@@ -232,7 +233,7 @@ def _schedule(cube: Cube, name: str) -> list[Advisory]:
     advisories = []
     if late:
         # One of several machines may be late, and nothing of it in the percentile of all.
-        worst_ms = max(_late_ns(trial) for trial in late) / 1e6
+        worst_ms = ms_of(max(_late_ns(trial) for trial in late))
         how = f"p99 up to {wording.figures(worst_ms, 3)} ms, which is" if worst_ms else "that is"
         text = (
             f"The load generator itself began late in {len(late)} of {wording.plural(len(trials), 'trial')} of {name}, "

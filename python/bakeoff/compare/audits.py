@@ -17,6 +17,7 @@ from bakeoff.mix import Rate
 from bakeoff.stats import littles_law_clients
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.times import s_of
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
@@ -70,7 +71,7 @@ def implied_sessions(trial: TrialRecord, law: LittlesLaw) -> float | None:
     mean_ns = trial.service.mean_ns
     if mean_ns is None or trial.operations == 0:
         return None
-    return littles_law_clients(trial.operations_per_s, mean_ns / 1e9, law.think_s)
+    return littles_law_clients(trial.operations_per_s, s_of(mean_ns), law.think_s)
 
 
 def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:

@@ -22,6 +22,7 @@ from bakeoff.mix import Mix, Rate
 from bakeoff.stats import median_ranks, queue_growth
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import StartsRecord
+from bakeoff.times import ms_of, s_of
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
@@ -45,7 +46,7 @@ def fell_behind(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
     starts = trial.starts
     if starts is None or not isinstance(trial.mix, Rate):
         return False
-    under_way = trial.operations_per_s * (trial.service.mean_ns or 0.0) / 1e9
+    under_way = trial.operations_per_s * s_of(trial.service.mean_ns or 0.0)
     edges = trial.mix.arrivals.slack(starts.offered) + EDGES * math.sqrt(2.0 * under_way)
     allowed = (1.0 - keeping_up.KEEPS_UP) * starts.offered + edges
     return _unanswered(trial, starts, trial.mix) > allowed or (kind is not None and kind.owes_more(trial))
@@ -56,7 +57,7 @@ def _unanswered(trial: TrialRecord, starts: StartsRecord, mix: Rate) -> float:
     queue = starts.queue
     if not queue or not mix.arrivals.steady:
         return unanswered
-    fills_s = (trial.service.p50_ns or 0) / 1e9
+    fills_s = s_of(trial.service.p50_ns or 0)
     failed = unanswered - (queue[-1] - queue[0]) + trial.errors.get("unfinished", 0)
     return failed + queue_growth(queue, fills_s / trial.window_s if trial.window_s > 0.0 else 0.0)
 
@@ -106,7 +107,7 @@ def metrics_at_rates(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) ->
 
 def _service(cube: Cube, key: str, title: str, field: str) -> Metric:
     def milliseconds(trial: TrialRecord) -> float:
-        return service_tried_ns(cube.kind, trial, field) / 1e6
+        return ms_of(service_tried_ns(cube.kind, trial, field))
 
     return Metric(key, title, "ms", False, "log", milliseconds, title.split(" (")[0].lower())
 
@@ -120,7 +121,7 @@ def _deciding(run: RunRecord, cube: Cube) -> Metric:
     figure = keeping_up.deciding(cube.mixes, ramp_up_s, length_s - ramp_down_s, length_s, bound)
 
     def milliseconds(trial: TrialRecord) -> float:
-        return (tried_ns(cube.kind, trial, figure) + cube.kind.waited_ns(trial, figure)) / 1e6
+        return ms_of(tried_ns(cube.kind, trial, figure) + cube.kind.waited_ns(trial, figure))
 
     words = keeping_up.words_of(figure)
     of = f" of {cube.kind.responds}" if cube.kind.responds else ""

@@ -8,6 +8,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, LeastLoad
 from bakeoff.store.records import AT_LEAST, DIED, UNSETTLED
 from bakeoff.store.trial_parts import GROWTH_TERM, TermRecord
+from bakeoff.times import ms_of
 
 
 def capacity_sentences(found: CapacityComparison) -> list[str]:
@@ -89,7 +90,7 @@ def term_value(term: TermRecord) -> str:
         return "beyond all that was answered"
     if is_share(term):
         return wording.percent(term.value)
-    return f"{wording.figures(term.value / 1e6)} ms"
+    return f"{wording.figures(ms_of(term.value))} ms"
 
 
 def _died(c: ContenderCapacity) -> list[str]:

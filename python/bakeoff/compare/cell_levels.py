@@ -18,6 +18,7 @@ from bakeoff.stats.intervals import geometric_interval
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import TrialRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS, P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.times import ms_of
 
 UNKNOWN = Level(math.nan, math.nan, math.nan)
 # Percentiles of cells: their name in ServiceTimes, and the transfers that one needs to say anything.
@@ -73,8 +74,7 @@ def _level(name: str, mix: Mix, key: CellKey, cells: list[CellFigures]) -> CellL
 
 def time_ms(cell: CellFigures, what: str) -> float | None:
     """A time of single transfers of a cell in ms, by its name in ServiceTimes."""
-    nanoseconds = None if cell.service is None else getattr(cell.service, what)
-    return None if nanoseconds is None else float(nanoseconds) / 1e6
+    return None if cell.service is None else ms_of(getattr(cell.service, what))
 
 
 def transfers_of(cell: CellFigures) -> float | None:

@@ -16,6 +16,7 @@ from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Advisory, DelayedStep
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
+from bakeoff.times import ms_of
 
 # From when on and until when an acknowledgement comes that was delayed, ms.
 PLATEAUS = ((39.0, 49.0), (199.0, 221.0))
@@ -46,12 +47,12 @@ def _found(cube: Cube, name: str, step: str, trials: Iterable[TrialRecord]) -> D
         own = [operation.service for operation in trial.per_operation if operation.name == step]
         own = [summary for summary in own if summary.count >= LEAST]
         others = [o.service.p50_ns for o in trial.per_operation if o.name != step and o.service.p50_ns is not None]
-        if not own or not others or min(others) > QUICK_MS * 1e6:
+        if not own or not others or ms_of(min(others)) > QUICK_MS:
             continue
         asked += 1
         if (plateau := _plateau(own[0])) is not None:
             told.append(plateau)
-            quickest.append(min(others) / 1e6)
+            quickest.append(ms_of(min(others)))
     if not told or 2 * len(told) < asked:
         return None
     share = min(share for share, _ in told)
@@ -67,8 +68,8 @@ def _plateau(times: Summary) -> tuple[float, float] | None:
         if any(end is None for end in ends):
             continue
         for low, high in PLATEAUS:
-            if all(low <= end / 1e6 <= high for end in ends):
-                return share, ends[0] / 1e6
+            if all(low <= ms_of(end) <= high for end in ends):
+                return share, ms_of(ends[0])
     return None
 
 

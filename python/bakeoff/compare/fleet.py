@@ -15,6 +15,7 @@ from bakeoff.stats import groups_differ
 from bakeoff.store.records import AgentRecord, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import ShareRecord
 from bakeoff.thresholds import BUSY_SHARE
+from bakeoff.times import ms_of, ms_or_nan
 
 # Chance has to explain a difference between machines this badly, over all that are looked at together.
 UNFAIR_P = 0.01
@@ -52,8 +53,8 @@ def _machine(agent: AgentRecord, run: RunRecord, usable: Sequence[TrialRecord]) 
         us_per_operation=cost / operations if operations else math.nan,
         cpu_share=_most(share.cpu_share for share in shares),
         waited_share=_most(share.run_delay_share for share in shares if share.run_delay_share is not None),
-        lag_p99_ms=_most(_ms(share.lag_p99_ns) for share in shares),
-        late_p99_ms=_most(_ms(share.late_start_p99_ns) for share in shares),
+        lag_p99_ms=_most(ms_or_nan(share.lag_p99_ns) for share in shares),
+        late_p99_ms=_most(ms_or_nan(share.late_start_p99_ns) for share in shares),
         link="" if fullest is None else fullest.name,
         link_share=_most(link.share or 0.0 for link in judged),
         unjudged="" if judged or fullest is None else fullest.unjudged,
@@ -79,10 +80,10 @@ def _range(contender: str, mix: Mix, cube: Cube) -> MachineRange:
         contender=contender, mix=mix, trials=len(trials), agents=len(by_agent),
         rate_low=min(rates), rate_high=max(rates), p50_low_ms=min(p50), p50_high_ms=max(p50),
         p99_low_ms=min(p99), p99_high_ms=max(p99), cpu_share_low=min(cpu), cpu_share_high=max(cpu),
-        late_ms=_most(_ms(share.late_start_p99_ns) for share in shares),
+        late_ms=_most(ms_or_nan(share.late_start_p99_ns) for share in shares),
         link_share=_most(link.share for share in shares for link in share.links if link.share is not None),
-        start_spread_ms=_most(_ms(max(offsets) - min(offsets)) for offsets in starts if offsets),
-        start_error_ms=_most(_ms(error_ns) for error_ns in map(_start_error_ns, trials) if error_ns is not None),
+        start_spread_ms=_most(ms_or_nan(max(offsets) - min(offsets)) for offsets in starts if offsets),
+        start_error_ms=_most(ms_or_nan(error_ns) for error_ns in map(_start_error_ns, trials) if error_ns is not None),
         slowest="", fastest="", ratio=math.nan, jain=math.nan, probability=math.nan, unfair=False,
     )  # fmt: skip
     return told if any(trial.starts for trial in trials) else _with_fairness(told, trials, by_agent)
@@ -162,13 +163,9 @@ def _changes(run: RunRecord) -> tuple[FleetChange, ...]:
 
 
 def _geometric(values: Iterable[int | None]) -> float:
-    logs = [math.log(value / 1e6) for value in values if value]
+    logs = [math.log(ms_of(value)) for value in values if value]
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
 def _most(values: Iterable[float]) -> float:
     return max((value for value in values if math.isfinite(value)), default=math.nan)
-
-
-def _ms(time_ns: int | None) -> float:
-    return math.nan if time_ns is None else time_ns / 1e6

@@ -23,6 +23,7 @@ from bakeoff.store.figures import Figures
 from bakeoff.store.marks import NEAR_CEILING
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.times import ms_of, ms_or_nan
 from bakeoff.units import plural
 
 if TYPE_CHECKING:
@@ -39,12 +40,11 @@ def metrics(kind: ComparePart, plan: dict[str, Any]) -> tuple[Metric, ...]:
         return megabytes_per_s(kind.moved_bytes(trial), trial)
 
     def mean(trial: TrialRecord) -> float:
-        nanoseconds = kind.response(trial).mean_ns
-        return math.nan if nanoseconds is None else nanoseconds / 1e6
+        return ms_or_nan(kind.response(trial).mean_ns)
 
     def percentile(key: str, title: str, least: int = 1) -> Metric:
         def milliseconds(trial: TrialRecord) -> float:
-            return tried_ns(kind, trial, key) / 1e6
+            return ms_of(tried_ns(kind, trial, key))
 
         return Metric(key, title, "ms", False, "log", milliseconds, f"{key} response time", least=least)
 

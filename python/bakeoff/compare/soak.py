@@ -14,6 +14,7 @@ from bakeoff.mix import Mix
 from bakeoff.stats.trend import growth
 from bakeoff.store.figures import Figures
 from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
+from bakeoff.times import ms_or_nan
 
 # A row that was cut shorter than this share of the plan's is not compared with whole ones.
 WHOLE_SHARE = 0.5
@@ -24,8 +25,8 @@ FigureName = Literal["rate", "p50", "p99", "memory"]
 # Figures of a row whose trend is told, each with how a row has it; NaN where a row has none.
 FIGURES: dict[FigureName, Callable[[SoakRowRecord], float]] = {
     "rate": lambda row: row.operations_per_s,
-    "p50": lambda row: _milliseconds(row.times.p50_ns),
-    "p99": lambda row: _milliseconds(row.times.p99_ns),
+    "p50": lambda row: ms_or_nan(row.times.p50_ns),
+    "p99": lambda row: ms_or_nan(row.times.p99_ns),
     "memory": lambda row: float(row.rss_bytes),
 }
 
@@ -183,9 +184,9 @@ def _row(row: SoakRowRecord, at_s: float, void: bool) -> SoakRow:
         operations_per_s=row.operations_per_s,
         errors=row.errors,
         error_share=row.error_share,
-        p50_ms=_milliseconds(row.times.p50_ns),
-        p99_ms=_milliseconds(row.times.p99_ns),
-        max_ms=_milliseconds(row.times.max_ns),
+        p50_ms=ms_or_nan(row.times.p50_ns),
+        p99_ms=ms_or_nan(row.times.p99_ns),
+        max_ms=ms_or_nan(row.times.max_ns),
         cpu_share=row.cpu_share,
         run_delay_share=row.run_delay_share,
         stolen_share=None if row.stolen_s is None or row.length_s <= 0 else row.stolen_s / row.length_s,
@@ -219,7 +220,3 @@ def _gaps(rows: list[SoakRowRecord]) -> list[SoakGap]:
         if before.stretch != after.stretch or missing_s > GAP_S:
             gaps.append(SoakGap(before.number, max(0.0, missing_s)))
     return gaps
-
-
-def _milliseconds(time_ns: int | None) -> float:
-    return math.nan if time_ns is None else time_ns / 1e6

@@ -12,6 +12,7 @@ from bakeoff.exporters.base import Exporter
 from bakeoff.exporters.csv_text import Value, cell
 from bakeoff.exporters.tables import Row, table_of
 from bakeoff.store.records import RunRecord
+from bakeoff.times import ns_of_ms
 
 # Column and unit; times in ns, as the format has them.
 OF_TRIALS = (
@@ -56,7 +57,9 @@ def _number(column: str, value: Value) -> str:
     """Empty where it is not known."""
     if not isinstance(value, int | float):
         return ""
-    scale = 1e6 if column.endswith("_ms") else SCALES.get(column, 1.0)
+    if column.endswith("_ms"):
+        return cell(ns_of_ms(value))
+    scale = SCALES.get(column, 1.0)
     return cell(value * scale if scale != 1.0 else value)
 
 

@@ -12,6 +12,7 @@ from bakeoff.redact import hidden
 from bakeoff.store.figures import Figures
 from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, StartsRecord, Summary, TermRecord
+from bakeoff.times import ms_of
 
 
 def document_lines(run: RunRecord) -> Iterator[str]:
@@ -47,11 +48,7 @@ def _array(name: str, items: Iterator[Any], end: str = "],") -> Iterator[str]:
 def times_ms(summary: Summary) -> form.TimesMs:
     """A summary in milliseconds."""
     figures = ("mean", "p50", "p95", "p99", "p999", "max", "min")
-    return form.TimesMs(count=summary.count, **{name: _ms(getattr(summary, f"{name}_ns")) for name in figures})
-
-
-def _ms(time_ns: float | None) -> float | None:
-    return None if time_ns is None else time_ns / 1e6
+    return form.TimesMs(count=summary.count, **{name: ms_of(getattr(summary, f"{name}_ns")) for name in figures})
 
 
 def _times_or_none(summary: Summary | None) -> form.TimesMs | None:
@@ -151,10 +148,10 @@ def _share(share: ShareRecord) -> form.Share:
         service_ms=times_ms(share.service),
         response_ms=_times_or_none(share.response),
         starts=_starts(share.starts),
-        late_start_p99_ms=_ms(share.late_start_p99_ns),
-        lag_p99_ms=_ms(share.lag_p99_ns),
-        start_offset_ms=_ms(share.start_offset_ns),
-        clock_error_ms=_ms(share.clock_error_ns),
+        late_start_p99_ms=ms_of(share.late_start_p99_ns),
+        lag_p99_ms=ms_of(share.lag_p99_ns),
+        start_offset_ms=ms_of(share.start_offset_ns),
+        clock_error_ms=ms_of(share.clock_error_ns),
         links=tuple(form.Link(**vars(link), share=link.share) for link in share.links),
     )
 
@@ -169,7 +166,7 @@ def _judged(trial: TrialRecord) -> form.Judged | None:
 def _term(term: TermRecord) -> form.Term:
     """Times of a term are stored in ns."""
     of_share = is_share(term)
-    return form.Term(term=term.term, value=term.value if of_share else _ms(term.value), lost=term.lost, met=term.met)
+    return form.Term(term=term.term, value=term.value if of_share else ms_of(term.value), lost=term.lost, met=term.met)
 
 
 def _soak_row(row: SoakRowRecord) -> form.StoredRow:

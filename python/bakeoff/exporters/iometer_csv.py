@@ -17,6 +17,7 @@ from bakeoff.exporters.base import Exporter
 from bakeoff.kinds.file_blocks.figures import BlockCell, BlockFigures
 from bakeoff.plan.access import AccessSpec
 from bakeoff.store.records import OK, RunRecord, TrialRecord
+from bakeoff.times import ms_of, ns_of
 
 VERSION = "1.1.0"
 BINS = (
@@ -43,7 +44,6 @@ HEADER = (
     "Segments Retransmitted/Second", *BINS,
 )  # fmt: skip
 SECTOR, MIB, MB = 512, 1 << 20, 1e6
-RAW_PER_S = 1_000_000_000  # raw times are in ns
 
 
 def _row(
@@ -67,7 +67,7 @@ def _figures(cell: BlockCell, raw: bool) -> dict[str, Any]:
         return float(count * rate)
 
     def mean_ms(total_ns: int, count: int) -> float:
-        return total_ns / count / 1e6 if count else 0.0
+        return ms_of(total_ns / count) if count else 0.0
 
     bytes_all = reads.bytes + writes.bytes
     columns: dict[str, Any] = {}
@@ -95,10 +95,10 @@ def _figures(cell: BlockCell, raw: bool) -> dict[str, Any]:
         "Average Write Response Time": mean_ms(writes.total_ns, writes.ios),
         "Average Transaction Time": mean_ms(exchange_ns, exchanges),
         "Average Connection Time": 0.0,
-        "Maximum Response Time": longest / 1e6,
-        "Maximum Read Response Time": reads.max_ns / 1e6,
-        "Maximum Write Response Time": writes.max_ns / 1e6,
-        "Maximum Transaction Time": (transactions.max_ns or longest) / 1e6,
+        "Maximum Response Time": ms_of(longest),
+        "Maximum Read Response Time": ms_of(reads.max_ns),
+        "Maximum Write Response Time": ms_of(writes.max_ns),
+        "Maximum Transaction Time": ms_of(transactions.max_ns or longest),
         "Maximum Connection Time": 0.0,
         "Errors": reads.errors + writes.errors,
         "Read Errors": reads.errors,
@@ -119,7 +119,7 @@ def _figures(cell: BlockCell, raw: bool) -> dict[str, Any]:
         "Maximum Raw Read Response Time": reads.max_ns,
         "Maximum Raw Write Response Time": writes.max_ns,
         "Maximum Raw Transaction Time": transactions.max_ns or longest,
-        "Total Raw Run Time": round(seconds * RAW_PER_S),
+        "Total Raw Run Time": round(ns_of(seconds)),  # raw times are in ns,
     }
     blank = [*raw_columns, "Total Raw Connection Time", "Maximum Raw Connection Time", "Processor Speed"]
     columns |= raw_columns if raw else dict.fromkeys(blank, "")

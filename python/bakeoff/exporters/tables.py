@@ -17,6 +17,7 @@ from bakeoff.mix import InFlight, Mix, OfCapacity, Rate
 from bakeoff.store.figures import CellFigures, Figures, Shape
 from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, Summary
+from bakeoff.times import ms_of
 
 Row = dict[str, Value]
 MOST_COLUMNS = 2_000
@@ -76,7 +77,7 @@ def times_ms(summary: Summary | None, prefix: str) -> Row:
     """The figures of a histogram in milliseconds."""
     figures = ("mean", "p50", "p95", "p99", "p999", "max", "min")
     values = {name: None if summary is None else getattr(summary, f"{name}_ns") for name in figures}
-    return {f"{prefix}_{name}_ms": None if value is None else value / 1e6 for name, value in values.items()}
+    return {f"{prefix}_{name}_ms": ms_of(value) for name, value in values.items()}
 
 
 def counts(prefix: str, values: Mapping[str, Any]) -> Row:
@@ -287,16 +288,12 @@ def _share(share: ShareRecord) -> Row:
         "cpu_us_per_operation": share.cpu_us_per_operation,
         "run_delay_share": share.run_delay_share,
         "rss_bytes": share.rss_bytes,
-        "late_start_p99_ms": _ms(share.late_start_p99_ns),
-        "lag_p99_ms": _ms(share.lag_p99_ns),
-        "start_offset_ms": _ms(share.start_offset_ns),
-        "clock_error_ms": _ms(share.clock_error_ns),
+        "late_start_p99_ms": ms_of(share.late_start_p99_ns),
+        "lag_p99_ms": ms_of(share.lag_p99_ns),
+        "start_offset_ms": ms_of(share.start_offset_ns),
+        "clock_error_ms": ms_of(share.clock_error_ns),
         "fullest_link_share": max(shares, default=None),
     }
-
-
-def _ms(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / 1e6
 
 
 def _telemetry(run: RunRecord) -> Iterator[Row]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from bakeoff.importers.base import Foreign, Sample, refuse
 from bakeoff.iozone.layout import BLANK_STREAMS, BLANKS, WIDTHS
+from bakeoff.times import s_of_us
 
 KIB = 1024
 MOST_CELLS = 100_000
@@ -86,7 +87,7 @@ class _Reader:
         """KiB/s."""
         if self.unit == "kB":
             return figure
-        return figure * record / KIB if self.unit == "ops" else record / KIB / figure * 1e6
+        return figure * record / KIB if self.unit == "ops" else record / KIB / s_of_us(figure)
 
     def _cell(self, number: int, key: tuple[str, int, int], rate: float) -> None:
         test, file, record = key

@@ -18,6 +18,7 @@ from bakeoff.kinds.file_matrix.plan import KIB
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import check_folder_address
 from bakeoff.mounts import mount_of
+from bakeoff.times import us_of
 
 LENGTH_S = 24 * 3600.0
 STALL_S = 600.0
@@ -76,7 +77,7 @@ def value_of(options: Options, cell: dict[str, Any]) -> int:
     if options.unit == "ops":
         return int(operations / elapsed_s)
     if options.unit == "usec":
-        return int(elapsed_s * 1e6 / max(1, operations))
+        return int(us_of(elapsed_s) / max(1, operations))
     return int(cell["bytes"] / elapsed_s) >> 10
 
 

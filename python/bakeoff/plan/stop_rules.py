@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator
 
 from bakeoff.plan.fields import Metavar
+from bakeoff.times import ns_of
 from bakeoff.units import parse_duration, parse_rate, parse_share
 
 Figure = Literal["errors", "p50", "p95", "p99", "max", "rate"]
@@ -53,7 +54,7 @@ def _limit(figure: Figure, text: str) -> float:
         return parse_share(text)
     if figure == "rate":
         return parse_rate(text)
-    return parse_duration(text) * 1e9
+    return ns_of(parse_duration(text))
 
 
 def _read(value: Any) -> Any:

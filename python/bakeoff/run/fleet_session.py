@@ -6,6 +6,7 @@ from typing import Protocol
 
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.errors import AgentLostError
+from bakeoff.times import s_of
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ class FleetOutcome:
     @property
     def spread_s(self) -> float:
         """From the start of the first agent to that of the last."""
-        return max((part.start_offset_ns or 0 for part in self.parts), default=0) / 1e9
+        return s_of(max((part.start_offset_ns or 0 for part in self.parts), default=0))
 
     @property
     def spread_error_s(self) -> float:
         """How much larger that may be: what is not known of the two clocks that are known least."""
-        return sum(sorted(part.clock_error_ns or 0 for part in self.parts)[-2:]) / 1e9
+        return s_of(sum(sorted(part.clock_error_ns or 0 for part in self.parts)[-2:]))
 
     @property
     def lost(self) -> str:

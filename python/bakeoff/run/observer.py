@@ -14,6 +14,7 @@ from bakeoff.store.mark_meanings import legend
 from bakeoff.store.marks import OTHER_LOAD
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import JudgedRecord
+from bakeoff.times import ms_of
 from bakeoff.units import format_duration, format_rate, format_share, format_size
 from bakeoff.visible import visible
 
@@ -148,7 +149,7 @@ def row_line(row: SoakRowRecord, unit: Unit = OPERATIONS) -> str:
 
 def milliseconds(time_ns: float) -> str:
     """`0.52 ms`, `12,345 ms`."""
-    value = time_ns / 1e6
+    value = ms_of(time_ns)
     return f"{value:.3g} ms" if value < 999.5 else f"{value:,.0f} ms"
 
 

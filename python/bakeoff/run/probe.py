@@ -19,6 +19,7 @@ from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
 from bakeoff.store.records import FAILED, VOIDED, TrialRecord
 from bakeoff.store.served import never_served, parts_of
 from bakeoff.store.trial_parts import JudgedRecord
+from bakeoff.times import ns_of, s_of
 from bakeoff.units import format_duration
 
 # What a late generator may have cost: a probe that lost more was too much for its contender.
@@ -52,7 +53,7 @@ def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
         from bakeoff.stats import queue_growth  # NumPy takes a moment to load
 
         good, asked, unbegun = starts.answered, starts.offered, starts.never_started
-        fills_s = (record.service.p50_ns or 0) / 1e9
+        fills_s = s_of(record.service.p50_ns or 0)
         grown = max(float(unbegun), queue_growth(starts.queue, fills_s / record.window_s))
     within, quantile = _timed(blob)
 
@@ -116,9 +117,9 @@ def says_nothing(objective: Objective, record: TrialRecord) -> bool:
 
 def _is_late(objective: Objective, record: TrialRecord) -> bool:
     times = [term.limit for term in objective.terms if term.is_time]
-    bound_ns = min(times) * 1e9 * LATE_SHARE if times else LATE_NS
+    bound_ns = ns_of(min(times)) * LATE_SHARE if times else LATE_NS
     return (record.generator_late_start.p99_ns or 0) > bound_ns
 
 
 def _short(time_ns: float) -> float:
-    return float(f"{time_ns / 1e9:.2g}")
+    return float(f"{s_of(time_ns):.2g}")

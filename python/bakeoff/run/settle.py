@@ -15,6 +15,7 @@ from bakeoff.errors import TargetError
 from bakeoff.run.kind import Note
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import StartsRecord
+from bakeoff.times import s_of
 from bakeoff.units import format_duration
 
 # A trial leaves work behind when more than these of what it began, as a count and as a share of what was offered, had
@@ -47,7 +48,7 @@ class Settle:
         owes = starts is not None and _owed(record, starts) > max(OWED_LEAST, OWED_SHARE * starts.offered)
         rest_ns = record.service.min_ns if owes else record.service.p50_ns
         if rest_ns is not None:
-            self._rest_s[name] = min(self._rest_s.get(name, math.inf), rest_ns / 1e9)
+            self._rest_s[name] = min(self._rest_s.get(name, math.inf), s_of(rest_ns))
         if owes:
             low_s, high_s = PATIENCE_S
             self._owing_s[name] = min(max(PATIENCE_TIMES * record.window_s, low_s), high_s)

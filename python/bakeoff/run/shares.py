@@ -22,6 +22,7 @@ from bakeoff.run.kind import RunPart
 from bakeoff.run.most import Ceiling
 from bakeoff.store.records import INTERRUPTED, VOIDED, PlannedTrial, TrialRecord
 from bakeoff.store.trial_parts import CLOCK_ERROR, EMPTY_SUMMARY, LinkRecord, ShareRecord
+from bakeoff.times import ms_of, s_of
 
 
 def trial_record(
@@ -60,7 +61,7 @@ def _began_at(outcome: FleetOutcome) -> str | None:
     starts = (result.start for part in outcome.parts if (result := _result(part)) is not None)
     told = (start.unix_ns for start in starts if start is not None and start.unix_ns is not None)
     unix_ns = next(told, None)
-    return None if unix_ns is None else datetime.fromtimestamp(unix_ns / 1e9, UTC).isoformat(timespec="milliseconds")
+    return None if unix_ns is None else datetime.fromtimestamp(s_of(unix_ns), UTC).isoformat(timespec="milliseconds")
 
 
 def _judged_by_each(
@@ -98,7 +99,7 @@ def _undone(outcome: FleetOutcome) -> str | None:
 
 def _apart(outcome: FleetOutcome, limit_s: float) -> str:
     """Which agents began how much later than the first, for a trial that had no common start."""
-    late = [f"{part.agent} {part.start_offset_ns / 1e6:.1f} ms" for part in outcome.parts if part.start_offset_ns]
+    late = [f"{part.agent} {ms_of(part.start_offset_ns):.1f} ms" for part in outcome.parts if part.start_offset_ns]
     first = next((part.agent for part in outcome.parts if part.start_offset_ns == 0), "")
     error = f" ± {outcome.spread_error_s * 1e3:.1f} ms" if outcome.spread_error_s else ""
     return (

@@ -35,6 +35,7 @@ from bakeoff.store.records import PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 from bakeoff.store.write import RunWriter
 from bakeoff.thresholds import LOST_TOLD
+from bakeoff.times import s_of
 from bakeoff.units import format_rate, format_share, format_size
 
 # A row that was cut shorter than this share of the plan's says too little to be held against a rule.
@@ -295,7 +296,7 @@ def _told(rule: StopRule, row: SoakRowRecord) -> str:
         return f"{format_share(round(value, 6))} of operations failed"
     if rule.figure == "rate":
         return format_rate(value, "operations")
-    return "no operation succeeded" if value == float("inf") else f"{rule.figure} {value / 1e9:.3g} s"
+    return "no operation succeeded" if value == float("inf") else f"{rule.figure} {s_of(value):.3g} s"
 
 
 def _merged(path: Path, order: int, without: Collection[int]) -> tuple[dict[str, bytes], dict[str, Summary]]:

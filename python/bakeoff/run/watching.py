@@ -15,6 +15,7 @@ from bakeoff.telemetry.reading import Source
 from bakeoff.telemetry.sampler import Clock, Sampler
 from bakeoff.telemetry.sources import source_of
 from bakeoff.telemetry.where import parse
+from bakeoff.times import s_of
 
 # The clock of an agent is this one when it tells the same start, s.
 SAME_CLOCK_S = 1.0
@@ -91,8 +92,8 @@ class Watching:
         guess_s = self._began_s if self._traffic_s is None else self._traffic_s
         for part in () if outcome is None else outcome.parts:
             start = None if part.outcome is None else part.outcome.result.start
-            if start is not None and abs(start.planned_ns / 1e9 - guess_s) < SAME_CLOCK_S:
-                return start.planned_ns / 1e9
+            if start is not None and abs(s_of(start.planned_ns) - guess_s) < SAME_CLOCK_S:
+                return s_of(start.planned_ns)
         return guess_s
 
     def _tell_of(self, trial: PlannedTrial, found: Telemetry) -> None:

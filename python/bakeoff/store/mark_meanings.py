@@ -15,6 +15,7 @@ from bakeoff.thresholds import (
     P99_OPERATIONS,
     WAIT_SHARE,
 )
+from bakeoff.times import ms_of
 from bakeoff.units import format_share
 
 BUSY, CEILING, WAIT, OTHERS = map(format_share, (BUSY_SHARE, CEILING_SHARE, WAIT_SHARE, OTHER_LOAD_SHARE))
@@ -34,8 +35,8 @@ MARKS: dict[Mark, Meaning] = {
         "Make trials longer (--length).",
     ),
     "late-start": Meaning(
-        f"One operation in a hundred or more began over {LATE_START_P99_NS / 1e6:g} ms after it was due: the generator "
-        "itself was late.",
+        f"One operation in a hundred or more began over {ms_of(LATE_START_P99_NS):g} ms after it was due: the "
+        "generator itself was late.",
         "Give the generator cores of its own (--pin) or more of them (--cores; clients of file suites have a thread "
         "each and no such setting), or a lower load.",
     ),

@@ -8,8 +8,7 @@ from bakeoff.telemetry.here import here, read
 from bakeoff.telemetry.proc_text import number
 from bakeoff.telemetry.processes import Tree, process
 from bakeoff.telemetry.reading import LookError, QuietSource, Reading
-
-USEC = 1e6
+from bakeoff.times import s_of, s_of_us
 
 
 class WatchedProcess(QuietSource):
@@ -80,7 +79,7 @@ class WatchedGroup(QuietSource):
         user, system = (number(found.get(name, "")) for name in ("user_usec", "system_usec"))
         if user is None or system is None:
             return None
-        own = Reading({"own_user_s": user / USEC, "own_system_s": system / USEC})
+        own = Reading({"own_user_s": s_of_us(user), "own_system_s": s_of_us(system)})
         self._memory(own, folder / "memory.current", ("file", "shmem"))
         return own
 
@@ -89,7 +88,7 @@ class WatchedGroup(QuietSource):
             folder = self._root / name / self._inside
             user, system = (number((read(folder / f"cpuacct.usage_{of}") or "").strip()) for of in ("user", "sys"))
             if user is not None and system is not None:
-                own = Reading({"own_user_s": user / 1e9, "own_system_s": system / 1e9})
+                own = Reading({"own_user_s": s_of(user), "own_system_s": s_of(system)})
                 usage = self._root / "memory" / self._inside / "memory.usage_in_bytes"
                 self._memory(own, usage, ("total_cache", "total_shmem"))
                 return own

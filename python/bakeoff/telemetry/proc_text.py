@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from bakeoff.telemetry.processors import spent_of, worked_of
 from bakeoff.telemetry.reading import Reading
+from bakeoff.times import s_of_us
 
 # Jiffies as user space sees them: USER_HZ, which is 100 on every Linux that servers run on.
 TICKS_PER_S = 100
@@ -178,4 +179,4 @@ def _pressure(text: str, name: str, reading: Reading) -> None:
     for words in lines_of(text):
         total = words[-1].partition("=") if words[:1] == ["some"] else ("", "", "")
         if total[0] == "total" and (value := number(total[2])) is not None:
-            reading.counters[name] = value / 1e6
+            reading.counters[name] = s_of_us(value)

@@ -14,6 +14,7 @@ from pathlib import Path
 from bakeoff.telemetry.intervals import Intervals
 from bakeoff.telemetry.model import MOST_GAPS, MOST_TEXT, Cost, Gap, Telemetry
 from bakeoff.telemetry.reading import LookError, Reading, Source
+from bakeoff.times import s_of
 
 # What a look may take, and how long the end of a trial waits for the last one.
 LOOK_S, PATIENCE_S = 2.0, 2.5
@@ -133,7 +134,7 @@ class Sampler:
             told = Path(f"/proc/self/task/{self._thread.native_id}/schedstat").read_text()
         except OSError:
             return 0.0
-        return int(told.split()[0]) / 1e9
+        return s_of(int(told.split()[0]))
 
     def _watch(self) -> None:
         failures = 0

@@ -18,6 +18,7 @@ from bakeoff.kinds.file_mix.figures import MixFigures
 from bakeoff.kinds.files.compare import FileWork
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
+from bakeoff.times import s_of
 
 # The step that a client tells of each turn, and what its times are called.
 TURN, OF_A_TURN = "turn", "response time of a turn"
@@ -84,8 +85,8 @@ class Mix(FileWork):
         one mean call says nothing of those that are cut. Single calls are never let off more than `LITTLE_RED`.
         """
         if has_turns(trial):
-            return LITTLE_TOLERANCE + sum(step.summary.max_ns or 0 for step in trial.steps) / 1e9 / trial.window_s
-        cut = (trial.service.max_ns or 0) / 1e9 / trial.window_s
+            return LITTLE_TOLERANCE + s_of(sum(step.summary.max_ns or 0 for step in trial.steps)) / trial.window_s
+        cut = s_of(trial.service.max_ns or 0) / trial.window_s
         return min(LITTLE_RED, max(super().law_tolerance(trial, law), LITTLE_TOLERANCE + cut))
 
 

@@ -13,6 +13,7 @@ from bakeoff.report.depth import Depth, shown_from
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
 from bakeoff.thresholds import P99_OPERATIONS
+from bakeoff.times import ms_of
 
 HEADS = ("count", "mean ms", "p50 ms", "p99 ms", "failed")
 
@@ -80,4 +81,4 @@ def _p99(times: Sequence[Summary]) -> str:
 
 
 def _ms(time_ns: float) -> str:
-    return wording.figures(time_ns / 1e6, 3)
+    return wording.figures(ms_of(time_ns), 3)

@@ -19,6 +19,7 @@ from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
 from bakeoff.thresholds import P99_OPERATIONS
+from bakeoff.times import ns_of
 
 OTHERS = "other paths"
 # Paths that the log chooses for being asked for most, of which trials are compared; the engine's number.
@@ -122,7 +123,7 @@ def _most_asked(trial: TrialRecord) -> Sequence[PathFigures]:
 def _time_ns(row: PathFigures, metric: str) -> float:
     if metric == "p99":
         return row.p99_ns or 0.0
-    return 1e9 * row.time_s / row.answered if row.answered else 0.0
+    return ns_of(row.time_s) / row.answered if row.answered else 0.0
 
 
 def log_of(run: RunRecord) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
+from bakeoff.times import ms_of
 
 # Rows in a terminal; the page has all.
 IN_SHORT = 10
@@ -102,7 +103,7 @@ def _line(title: str, known: PathRow, found: Sequence[PathRow | None]) -> tuple[
             cells += [wording.MISSING] * 5
             continue
         failed = sum(row.errors.values())
-        times = [wording.figures(ns / 1e6) for ns in (row.p50_ns, row.p99_ns)]
+        times = [wording.figures(ms_of(ns)) for ns in (row.p50_ns, row.p99_ns)]
         cells += [wording.rate(row.per_s), *times, f"{failed:,}", f"{row.other_status:,}"]
     return tuple(cells)
 

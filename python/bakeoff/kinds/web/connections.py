@@ -13,6 +13,7 @@ from bakeoff.compare.model import KindSummary
 from bakeoff.mix import Clients, InFlight, Mix
 from bakeoff.stats import mean_interval
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.times import ms_of
 
 CONNECT, RECEIVE = "connect", "transfer"
 
@@ -88,4 +89,4 @@ def _mean_ms(trials: Sequence[TrialRecord], step: str) -> float:
     """Over all that had the step; NaN where none had."""
     found = [one.summary for trial in trials for one in trial.steps if one.name == step and one.summary.count]
     count = sum(one.count for one in found)
-    return sum((one.mean_ns or 0.0) * one.count for one in found) / count / 1e6 if count else math.nan
+    return ms_of(sum((one.mean_ns or 0.0) * one.count for one in found) / count) if count else math.nan

@@ -9,6 +9,7 @@ from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
+from bakeoff.times import ms_of
 from bakeoff.units import format_duration
 
 
@@ -62,7 +63,7 @@ def _sentence(table: StepTable) -> str:
 
 def _cells(table: StepTable, index: int) -> tuple[str, ...]:
     row = table.steps[index]
-    return (f"{row.answered:,}", *(wording.figures(ns / 1e6) for ns in (row.p50_ns, row.p99_ns)), f"{row.broken:,}")
+    return (f"{row.answered:,}", *(wording.figures(ms_of(ns)) for ns in (row.p50_ns, row.p99_ns)), f"{row.broken:,}")
 
 
 def _faults(context: Context, table: StepTable) -> list[tuple[str, str, str, str]]:

@@ -16,6 +16,7 @@ from bakeoff.report.search_charts import LIMITED, MET, MISSED, loads_judged, pro
 from bakeoff.report.theme import Row, known
 from bakeoff.store.records import SEARCH, SHARE, TrialRecord
 from bakeoff.store.trial_parts import JudgedRecord
+from bakeoff.times import ms_of
 
 WORDS = {
     "found": "found",
@@ -136,7 +137,7 @@ def _share_cells(trials: list[TrialRecord]) -> list[str]:
     times = [trial.response or trial.service for trial in trials]
     judged = [trial.judged for trial in trials if trial.judged is not None]
     loads = [trial.mix.x for trial in trials]
-    figures = [geometric_mean([getattr(t, f"{key}_ns") for t in times]) / 1e6 for key in ("p50", "p95", "p99")]
+    figures = [ms_of(geometric_mean([getattr(t, f"{key}_ns") for t in times])) for key in ("p50", "p95", "p99")]
     lost = sum(one.lost for one in judged) / len(judged) if judged else math.nan
     return [
         wording.rate(geometric_mean(loads)),
@@ -169,7 +170,7 @@ def _judged(context: Context, found: CapacityComparison, term: str, loads: str) 
     for trial in context.whole.trials:
         value = None if trial.judged is None else next((t.value for t in trial.judged.terms if t.term == term), None)
         if trial.judged is not None and value is not None:
-            rows.append(_row(trial, trial.judged, value=known(value / 1e6)))
+            rows.append(_row(trial, trial.judged, value=known(ms_of(value))))
     limit = _limit_ms(term)
     name = term.partition("<")[0]
     title = f"Load against {name}"

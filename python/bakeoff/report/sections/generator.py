@@ -19,6 +19,7 @@ from bakeoff.store.figures import Figures
 from bakeoff.store.marks import CONTROL_BUSY, GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import TrialRecord
 from bakeoff.thresholds import CEILING_SHARE
+from bakeoff.times import ms_of
 
 CELLS_NOTE = (
     "CPU: of the busiest load thread, with the file system's own work in the calls: a busy thread limits nothing. "
@@ -247,7 +248,7 @@ def _late(context: Context) -> list[Text]:
     if not late:
         return []
     # Percentiles of trials have no common percentile: the worst of them is what holds for each.
-    return [Text(f"In every trial 99 % of the starts were at most {wording.figures(max(late) / 1e6, 3)} ms late.")]
+    return [Text(f"In every trial 99 % of the starts were at most {wording.figures(ms_of(max(late)), 3)} ms late.")]
 
 
 def _checked(context: Context) -> list[Text]:
@@ -276,7 +277,7 @@ def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:
         return [wording.MISSING] * len(HEADS)
     cost = sum(t.generator_cpu_us_per_operation * t.operations for t in trials) / sum(t.operations for t in trials)
     lags = [t.generator_lag.p99_ns for t in trials if t.generator_lag.p99_ns is not None]
-    lag = wording.figures(max(lags) / 1e6, 3) if lags else wording.MISSING
+    lag = wording.figures(ms_of(max(lags)), 3) if lags else wording.MISSING
     limited = sum(GENERATOR_LIMITED in t.marks for t in trials)
     delays = [t.generator_run_delay_share for t in trials if t.generator_run_delay_share is not None]
     waited = wording.figures(100.0 * max(delays), 3) if delays else wording.MISSING

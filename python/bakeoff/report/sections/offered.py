@@ -18,6 +18,7 @@ from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import StartsRecord
+from bakeoff.times import ms_of
 
 # A rate in the window that is this close to the one of the plan goes by its name.
 AS_NAMED = 0.05
@@ -249,7 +250,7 @@ def _counts(trials: list[TrialRecord]) -> tuple[str, ...]:
         *_fates(trials, starts),
         wording.count(sum(s.never_started for s in starts)),
         wording.count(sum(s.ran_out for s in starts)),
-        wording.MISSING if waits is None else wording.figures(waits / 1e6),
+        wording.MISSING if waits is None else wording.figures(ms_of(waits)),
         wording.count(max((s.connections_used for s in starts), default=0)),
-        wording.figures(late / 1e6, 3),
+        wording.figures(ms_of(late), 3),
     )

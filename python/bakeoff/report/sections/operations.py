@@ -9,6 +9,7 @@ from bakeoff.compare.pair_model import PairComparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.store.records import TrialRecord
+from bakeoff.times import ms_of
 
 SHOWN = 24
 # Operations in the table of all.
@@ -76,7 +77,7 @@ def _cells(trials: tuple[TrialRecord, ...], operation: str) -> tuple[str, ...]:
     percentiles = [geometric_mean([getattr(one, key) for one in times]) for key in ("p50_ns", "p99_ns")]
     failed = sum(sum(o.errors.values()) for _, o in measured)
     rate = count / window_s if window_s > 0.0 else math.nan
-    return (wording.figures(rate), *(wording.figures(ns / 1e6) for ns in (mean_ns, *percentiles)), f"{failed:,}")
+    return (wording.figures(rate), *(wording.figures(ms_of(ns)) for ns in (mean_ns, *percentiles)), f"{failed:,}")
 
 
 def _pair(context: Context, pair: PairComparison) -> list[Block]:

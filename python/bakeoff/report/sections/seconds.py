@@ -15,6 +15,7 @@ from bakeoff.report.panel_charts import over_seconds
 from bakeoff.report.theme import Row, known
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import SecondRecord
+from bakeoff.times import ms_of
 
 MOST_POINTS = 90
 # Fewer points are no course; what there is stands in the table.
@@ -73,7 +74,7 @@ def _rate(seconds: list[SecondRecord]) -> float:
 
 def _tail(seconds: list[SecondRecord]) -> float:
     known_tails = [second.service.p99_ns for second in seconds if second.service.p99_ns is not None]
-    return max(known_tails) / 1e6 if known_tails else math.nan
+    return ms_of(max(known_tails)) if known_tails else math.nan
 
 
 def whole_seconds(context: Context, trial: TrialRecord) -> list[SecondRecord]:

@@ -10,6 +10,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
+from bakeoff.times import ms_of
 
 TITLES = {
     "connect": "connect",
@@ -83,7 +84,7 @@ def _closes(context: Context) -> str:
         steps = [s.summary for t in context.usable if t.contender == name for s in t.steps if s.name == CLOSE]
         count = sum(s.count for s in steps)
         if count:
-            mean_ms = sum((s.mean_ns or 0.0) * s.count for s in steps) / count / 1e6
+            mean_ms = ms_of(sum((s.mean_ns or 0.0) * s.count for s in steps) / count)
             texts.append(f"{name} {wording.figures(mean_ms)} ms")
     return f"; from there to the server's close: {', '.join(texts)} on average" if texts else ""
 
@@ -103,7 +104,7 @@ def _means(context: Context, trials: tuple[TrialRecord, ...]) -> dict[str, float
     if not operations or not parts:
         return {}
     small = SMALL * sum(parts.values())
-    return {name: time_ns / operations / 1e6 for name, time_ns in parts.items() if name != OTHER or time_ns > small}
+    return {name: ms_of(time_ns / operations) for name, time_ns in parts.items() if name != OTHER or time_ns > small}
 
 
 def _table(context: Context, by_mix: dict[tuple[str, Mix], dict[str, float]], steps: list[str]) -> Table:

@@ -11,6 +11,7 @@ from bakeoff.report.context import Context
 from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import MARKS
 from bakeoff.store.records import TrialRecord
+from bakeoff.times import ms_of
 
 
 def section(context: Context) -> Section:
@@ -79,4 +80,4 @@ def _load(context: Context) -> str:
 
 
 def _ms(nanoseconds: float | None) -> str:
-    return wording.MISSING if nanoseconds is None else wording.figures(nanoseconds / 1e6)
+    return wording.MISSING if nanoseconds is None else wording.figures(ms_of(nanoseconds))

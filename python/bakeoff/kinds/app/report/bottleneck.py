@@ -15,6 +15,7 @@ from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
+from bakeoff.times import ms_of
 
 STEPS = ("network", "queue", "service")
 KINDS = ("upload", "download", "processor", "read", "write")
@@ -129,7 +130,7 @@ def _unbelievable(trials: tuple[TrialRecord, ...]) -> bool:
 
 def _total_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
     summaries = [step.summary for trial in trials for step in trial.steps if step.name == name]
-    return sum((s.mean_ns or 0.0) * s.count for s in summaries) / 1e6
+    return ms_of(sum((s.mean_ns or 0.0) * s.count for s in summaries))
 
 
 def _mean_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
@@ -217,4 +218,4 @@ def _kind(trials: tuple[TrialRecord, ...], kind: str) -> list[str]:
     rate = sum(o.operations / t.window_s for t, o in pairs) / len(pairs)
     p50, p99 = (geometric_mean([getattr(o.service, name) for _, o in pairs]) for name in ("p50_ns", "p99_ns"))
     steps = [_mean_ms(trials, f"{kind}/{step}") for step in STEPS]
-    return [wording.figures(value) for value in (rate, p50 / 1e6, p99 / 1e6, *steps)]
+    return [wording.figures(value) for value in (rate, ms_of(p50), ms_of(p99), *steps)]

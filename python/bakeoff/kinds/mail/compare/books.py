@@ -12,6 +12,7 @@ from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures, Times
 from bakeoff.mix import Clients, Mix
 from bakeoff.store.records import OK, RunRecord, TrialRecord
+from bakeoff.times import ms_of
 
 # What must not happen to mail that a server has accepted, in words.
 LOSSES = {
@@ -94,7 +95,7 @@ def _mean_ms(times: Iterable[Times]) -> float:
     """Over all messages of all trials."""
     known = [one for one in times if one.count > 0 and math.isfinite(one.mean_ns)]
     count = sum(one.count for one in known)
-    return sum(one.count * one.mean_ns for one in known) / count / 1e6 if count else math.nan
+    return ms_of(sum(one.count * one.mean_ns for one in known) / count) if count else math.nan
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -12,6 +12,7 @@ from bakeoff.kinds.mail.compare.books import lag, telling_flow
 from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
 from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.times import ms_of, s_of
 
 SETTINGS = (
     "Postfix's default_process_limit, local_destination_concurrency_limit and default_destination_concurrency_limit, "
@@ -120,13 +121,13 @@ def _mean_s(ends: list[Times]) -> float:
     total = sum(end.count for end in ends)
     if not total > 0:
         return math.nan
-    return sum(end.count * end.mean_ns if end.count else 0.0 for end in ends) / total / 1e9
+    return s_of(sum(end.count * end.mean_ns if end.count else 0.0 for end in ends) / total)
 
 
 def _waited(name: str, trials: list[TrialRecord]) -> tuple[str, ...]:
     """Where the mixes do not tell the number: that messages were accepted and certainly not there for long."""
     figures = [trial.figures(MailFigures) for trial in trials]
-    waits = [(one.flowing.in_delivery.peak, one.visible.after.p95_ns / 1e6) for one in figures]
+    waits = [(one.flowing.in_delivery.peak, ms_of(one.visible.after.p95_ns)) for one in figures]
     held = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]
     if not held:
         return ()

@@ -12,6 +12,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.keeping_up import KEEPS_UP
 from bakeoff.kinds.mail.figures import Flow, MailFigures
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.times import ms_of
 
 
 def counts_messages(run: RunRecord) -> bool:
@@ -65,7 +66,7 @@ def _messages() -> tuple[Metric, ...]:
         _rate("read", "Messages read", "read", lambda flow: flow.read_per_s),
         Metric("backlog", BACKLOG_TITLE, "messages", False, "log", _backlog, "backlog"),
         _times("visible_after", AFTER_TITLE, _visible_after_ms),
-        _times("visible_by", "Visible by (p95, upper end)", lambda figures: 1e-6 * figures.visible.by.p95_ns),
+        _times("visible_by", "Visible by (p95, upper end)", lambda figures: ms_of(figures.visible.by.p95_ns)),
     )
 
 
@@ -120,7 +121,7 @@ def _of_work(prefix: str, which: Literal["message", "visit"], title: str) -> tup
             if figures.done is None:
                 return math.nan
             work = figures.done.messages if which == "message" else figures.done.visits
-            return 1e-6 * float(getattr(work.time, f"{name}_ns"))
+            return ms_of(float(getattr(work.time, f"{name}_ns")))
 
         made = _times(prefix + name, f"Time for {title} ({name})", milliseconds)
         return replace(made, short=f"{name} time of {'a message' if which == 'message' else 'a visit of a mailbox'}")
@@ -152,7 +153,7 @@ def _backlog(trial: TrialRecord) -> float:
 
 def _visible_after_ms(figures: MailFigures) -> float:
     # The lower end of an interval is nothing when no session came too early, and there is no ratio of that.
-    return LEAST_MS + 1e-6 * figures.visible.after.p95_ns
+    return LEAST_MS + ms_of(figures.visible.after.p95_ns)
 
 
 def _published(mean: Metric) -> Metric:

@@ -7,6 +7,7 @@ from bakeoff.report.blocks import Block, Column, Table
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
+from bakeoff.times import ms_of
 
 PARTS = {
     "connect": "until connected",
@@ -66,4 +67,4 @@ def _cells(summaries: list[Summary]) -> list[str]:
         return [wording.MISSING] * 5
     mean_ns = sum((summary.mean_ns or 0.0) * summary.count for summary in summaries) / count
     percentiles = [[getattr(s, key) for s in summaries] for key in ("p50_ns", "p95_ns", "p99_ns")]
-    return [f"{count:,}", *(wording.figures(value / 1e6) for value in (mean_ns, *map(geometric_mean, percentiles)))]
+    return [f"{count:,}", *(wording.figures(ms_of(value)) for value in (mean_ns, *map(geometric_mean, percentiles)))]
