@@ -13,8 +13,7 @@ from bakeoff.cli.noise import NoiseFile
 from bakeoff.cli.several import RUN_FILES, FailedOption, NoteOption, notes_of
 from bakeoff.errors import LabError, PlanError
 from bakeoff.report.renderers import Renderer, endings, form_of
-from bakeoff.report.signatures import signature_of, signatures_beside, signer_for
-from bakeoff.report.signatures.base import Tool
+from bakeoff.report.signatures import check_signer, signature_of, ssh
 from bakeoff.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -78,8 +77,8 @@ def report(
         typer.Option(
             metavar="KEY",
             autocompletion=any_files,
-            help="Sign the report with this key of SSH (REPORT.sig; the .pub of one in an agent does) or of minisign "
-            "(REPORT.minisig). `bakeoff verify --signed-by` checks it.",
+            help="Sign the report with this key of SSH (the .pub of one in an agent does), in REPORT.sig. `bakeoff "
+            "verify --signed-by` checks it.",
         ),
     ] = None,
 ) -> None:
@@ -92,7 +91,8 @@ def report(
     from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
 
     words = paper_tables(paper)
-    signer = None if sign is None else signer_for(sign)
+    if sign is not None:
+        check_signer(sign)
     chosen = renderer(form)
     chosen.prepare()
     edition = Edition(
@@ -106,35 +106,32 @@ def report(
         failed=tuple(failed_run or ()),
     )
     made, result = make_report(paths, edition, form, aa)
-    figures = write_report(chosen, made, target, force, None if signer is None or sign is None else (signer, sign))
+    figures = write_report(chosen, made, target, force, sign)
     typer.echo("\n".join(result))
     typer.echo(f"Report: {target}" + (f", with its figures in {figures}" if figures else ""))
-    if signer is not None:
-        typer.echo(f"Signature: {signature_of(target, signer)}")
+    if sign is not None:
+        typer.echo(f"Signature: {signature_of(target)}")
 
 
-def write_report(
-    chosen: Renderer, made: "Report", target: Path, force: bool, signed: tuple[Tool, Path] | None = None
-) -> Path | None:
-    """Write the report, with the files that it needs beside it, and its signature where a tool and a key are given:
+def write_report(chosen: Renderer, made: "Report", target: Path, force: bool, sign: Path | None = None) -> Path | None:
+    """Write the report, with the files that it needs beside it, and its signature where a key to `sign` with is given:
     without that nothing is written. A signature of the report that was there goes with it. Returns the folder of its
     figures, where it has one.
     """
     content = chosen.render(made, target.stem)
     figures = chosen.beside(made, target.stem)
-    if signed is not None and figures:
+    if sign is not None and figures:
         raise PlanError(
             f"--sign: the figures of {target} are files of their own, which no signature of it holds: sign "
             "it as .html or .pdf"
         )
-    signature = None if signed is None else signed[0].sign(signed[1], content, target.name)
+    signature = None if sign is None else ssh.sign(sign, content)
     for name, figure in figures.items():
         beside(target.parent / name, figure)
     write_whole(target, content, force, "choose another name with -o, or replace it with --force")
-    for former in signatures_beside(target):
-        former.unlink(missing_ok=True)
-    if signed is not None and signature is not None:
-        write_whole(signature_of(target, signed[0]), signature)
+    signature_of(target).unlink(missing_ok=True)
+    if signature is not None:
+        write_whole(signature_of(target), signature)
     return next((target.parent / Path(name).parent for name in figures), None)
 
 

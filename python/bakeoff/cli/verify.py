@@ -70,7 +70,7 @@ def verify(
             metavar="SIGNERS",
             autocompletion=any_files,
             help="The report must be signed by one of these: a file of allowed signers as ssh-keygen reads it, or a "
-            "public key of SSH or minisign (the file, or the key itself).",
+            "public key of SSH (the file, or the key itself).",
         ),
     ] = None,
 ) -> None:

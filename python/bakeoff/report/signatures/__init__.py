@@ -1,7 +1,5 @@
-"""Signed reports: a signature of a report's bytes, in a file beside it, made and checked by a tool that people have.
-
-`ssh-keygen` (any SSH key, also of an agent or a token) writes REPORT.sig, `minisign` REPORT.minisig. Either checks it
-without Bakeoff, too. To add one: a new file here, and its line in `TOOLS`.
+"""Signed reports: a signature of a report's bytes, in REPORT.sig beside it, made and checked by `ssh-keygen` (any SSH
+key, also of an agent or a token), which checks it without Bakeoff, too.
 """
 
 from __future__ import annotations
@@ -10,64 +8,49 @@ from pathlib import Path
 
 from bakeoff.bounded_file import read_bounded
 from bakeoff.errors import PlanError
-from bakeoff.report.signatures.base import Checked, Tool
-from bakeoff.report.signatures.minisign import MINISIGN
-from bakeoff.report.signatures.ssh import SSH
+from bakeoff.report.signatures import ssh
+from bakeoff.report.signatures.ssh import Checked
 
-TOOLS: tuple[Tool, ...] = (SSH, MINISIGN)
+SUFFIX = ".sig"
 MOST_KEY_BYTES = 1 << 20
 MOST_SIGNATURE_BYTES = 64 << 10
 
 
-def signer_for(key: Path) -> Tool:
-    """The tool that signs with this key, which is there. Raises PlanError where it is no key, LabError without the
-    tool.
-    """
-    text = _text(key, MOST_KEY_BYTES, "--sign")
-    tool = next((tool for tool in TOOLS if tool.is_secret(text)), None)
-    if tool is None:
+def check_signer(key: Path) -> None:
+    """Raises PlanError where this file is no key to sign with, LabError without `ssh-keygen`."""
+    if not ssh.is_secret(_text(key, MOST_KEY_BYTES, "--sign")):
         raise PlanError(
-            f"--sign: {key} is no key to sign with: name a private SSH key, the .pub of one that an agent holds, or a "
-            "secret key of minisign"
+            f"--sign: {key} is no key to sign with: name a private SSH key, or the .pub of one that an agent holds"
         )
-    tool.find()
-    return tool
+    ssh.find()
 
 
 def check_signature(report: Path, content: bytes, trusted: str) -> Checked:
     """Who signed `content`, which was read from `report`, by the signature beside it. `trusted` names a file of allowed
     signers or a public key, or is a public key.
 
-    Raises PlanError where there is no signature or no key, LabError without the tool.
+    Raises PlanError where there is no signature or no key, LabError without `ssh-keygen`.
     """
-    keys = trusted
-    if not any(tool.is_public(keys) for tool in TOOLS):
-        keys = _text(Path(trusted), MOST_KEY_BYTES, "--signed-by")
-    tool = next((tool for tool in TOOLS if tool.is_public(keys)), None)
-    if tool is None:
+    keys = trusted if ssh.is_public(trusted) else _text(Path(trusted), MOST_KEY_BYTES, "--signed-by")
+    if not ssh.is_public(keys):
         raise PlanError(
             f"--signed-by: {trusted} is neither a file of allowed signers (see `man ssh-keygen`) nor a public key of "
-            "SSH or minisign"
+            "SSH"
         )
-    tool.find()
-    beside = signature_of(report, tool)
+    ssh.find()
+    beside = signature_of(report)
     try:
         signature = read_bounded(beside, MOST_SIGNATURE_BYTES)
     except FileNotFoundError:
-        raise PlanError(f"{beside} is not there: the signature by {tool.name} stands beside its report") from None
+        raise PlanError(f"{beside} is not there: the signature stands beside its report") from None
     except OSError as error:
         raise PlanError(f"{beside} cannot be read ({error.strerror or error}): get the signature again") from None
-    return tool.check(content, signature, keys)
+    return ssh.check(content, signature, keys)
 
 
-def signature_of(report: Path, tool: Tool) -> Path:
+def signature_of(report: Path) -> Path:
     """Where the signature of a report lies."""
-    return report.with_name(report.name + tool.suffix)
-
-
-def signatures_beside(report: Path) -> list[Path]:
-    """The signatures that there are of a report."""
-    return [path for tool in TOOLS if (path := signature_of(report, tool)).exists()]
+    return report.with_name(report.name + SUFFIX)
 
 
 def _text(path: Path, most: int, flag: str) -> str:

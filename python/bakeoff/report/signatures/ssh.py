@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from bakeoff.errors import LabError
-from bakeoff.report.signatures.base import CHECK_S, SIGN_S, Checked, Tool
+from bakeoff.report.signatures.program import CHECK_S, SIGN_S, call, find
 
 NAMESPACE = "bakeoff-report"
 """What is signed for: a signature of anything else by the same key is none of a report."""
+__all__ = ["Checked", "check", "find", "is_public", "is_secret", "sign"]
 HOLDER = "holder"
 MOST_PRINCIPALS = 100
 _TYPE = r"(?:ssh-(?:ed25519|rsa|dss)|ecdsa-sha2-\S{1,40}|sk-(?:ssh|ecdsa)-\S{1,60}|ssh-\S{1,60}-cert-v01@openssh\.com)"
@@ -20,46 +22,55 @@ _ALLOWED = re.compile(rf"(?m)^[^#\s][^\n]*?\s{_TYPE}\s+[A-Za-z0-9+/=]{{16,100000
 _GOOD = re.compile(r'Good "[^"]*" signature (?:for (?P<who>.*) )?with (?P<key>\S+ key \S+)')
 
 
-class Ssh(Tool):
-    name = "ssh-keygen"
-    suffix = ".sig"
-    package = "openssh-client"
+@dataclass(frozen=True)
+class Checked:
+    """What came of a check: `by` whom a signature is, in words, or the `fault` for which it is not believed."""
 
-    def is_secret(self, text: str) -> bool:
-        """A private key, or the public one of a key that an agent holds."""
-        return re.match(r"\s*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----", text) is not None or bool(_KEY.match(text))
+    by: str = ""
+    fault: str = ""
 
-    def is_public(self, text: str) -> bool:
-        return bool(_KEY.match(text) or _ALLOWED.search(text))
 
-    def sign(self, key: Path, content: bytes, name: str) -> bytes:
-        """See Tool. ssh-keygen asks for a passphrase at the terminal, or by SSH_ASKPASS."""
-        said = self.call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], content, SIGN_S)
-        if said.code or not said.out.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-            raise LabError(
-                f"ssh-keygen did not sign with {key} ({said.last}): give another key, or load it into ssh-agent"
-            )
-        return said.out
+def is_secret(text: str) -> bool:
+    """Whether the content of a file is a private key, or the public one of a key that an agent holds."""
+    return re.match(r"\s*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----", text) is not None or bool(_KEY.match(text))
 
-    def check(self, content: bytes, signature: bytes, keys: str) -> Checked:
-        """See Tool: first whether the bytes are those that were signed, then whether the key is allowed to."""
-        with tempfile.TemporaryDirectory(prefix="bakeoff-signed-") as folder:
-            beside, allowed = Path(folder, "signature"), Path(folder, "allowed")
-            beside.write_bytes(signature)
-            allowed.write_text(f'{HOLDER} namespaces="{NAMESPACE}" {keys.strip()}\n' if _KEY.match(keys) else keys)
-            whole = self.call(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(beside)], content, CHECK_S)
-            if whole.code:
-                return Checked(fault=_of_bytes(whole.words))
-            key = _key_of(whole.out)
-            found = self.call(["-Y", "find-principals", "-s", str(beside), "-f", str(allowed)], None, CHECK_S)
-            reason = _of_signer(found.words, key)
-            for who in found.out.decode("utf-8", "replace").splitlines()[:MOST_PRINCIPALS] if not found.code else ():
-                words = ["-Y", "verify", "-f", str(allowed), "-I", who, "-n", NAMESPACE, "-s", str(beside)]
-                said = self.call(words, content, CHECK_S)
-                if not said.code and _GOOD.search(said.out.decode("utf-8", "replace")):
-                    return Checked(by=f"{'' if who == HOLDER else f'{who}, '}{key}")
-                reason = _of_signer(said.words, key)
-            return Checked(fault=reason)
+
+def is_public(text: str) -> bool:
+    """Whether the content of a file is a key, or a list of allowed signers, to check with."""
+    return bool(_KEY.match(text) or _ALLOWED.search(text))
+
+
+def sign(key: Path, content: bytes) -> bytes:
+    """The signature of a report. Raises LabError where there is none. A passphrase is asked for at the terminal, or by
+    SSH_ASKPASS.
+    """
+    said = call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], content, SIGN_S)
+    if said.code or not said.out.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+        raise LabError(f"ssh-keygen did not sign with {key} ({said.last}): give another key, or load it into ssh-agent")
+    return said.out
+
+
+def check(content: bytes, signature: bytes, keys: str) -> Checked:
+    """Whether `signature` is one of `content` by one of `keys`: first whether the bytes are those that were signed,
+    then whether the key is allowed to. Raises LabError where the program does not answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="bakeoff-signed-") as folder:
+        beside, allowed = Path(folder, "signature"), Path(folder, "allowed")
+        beside.write_bytes(signature)
+        allowed.write_text(f'{HOLDER} namespaces="{NAMESPACE}" {keys.strip()}\n' if _KEY.match(keys) else keys)
+        whole = call(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(beside)], content, CHECK_S)
+        if whole.code:
+            return Checked(fault=_of_bytes(whole.words))
+        key = _key_of(whole.out)
+        found = call(["-Y", "find-principals", "-s", str(beside), "-f", str(allowed)], None, CHECK_S)
+        reason = _of_signer(found.words, key)
+        for who in found.out.decode("utf-8", "replace").splitlines()[:MOST_PRINCIPALS] if not found.code else ():
+            words = ["-Y", "verify", "-f", str(allowed), "-I", who, "-n", NAMESPACE, "-s", str(beside)]
+            said = call(words, content, CHECK_S)
+            if not said.code and _GOOD.search(said.out.decode("utf-8", "replace")):
+                return Checked(by=f"{'' if who == HOLDER else f'{who}, '}{key}")
+            reason = _of_signer(said.words, key)
+        return Checked(fault=reason)
 
 
 def _key_of(out: bytes) -> str:
@@ -83,6 +94,3 @@ def _of_signer(words: str, key: str) -> str:
     if "not permitted" in words:
         return f"{key} that signed it is not allowed to sign reports (namespace {NAMESPACE})"
     return f"{key} that signed it is not among those that are trusted"
-
-
-SSH = Ssh()
