@@ -110,8 +110,8 @@ def _print_head(console: Console, run: RunRecord) -> None:
 
     missing = f"{len(run.pending)} of {run.trials_planned} trials missing" if run.pending else "it did not end"
     state = "complete" if run.is_complete and run.finished_at else f"not complete, {missing}"
-    size = f"size {run.plan.get('size')}, " if run.imported_from is None else ""
-    by = f"plan {run.plan_hash[:12]}, seed {run.plan.get('seed')}"
+    size = f"size {run.planned.size}, " if run.imported_from is None else ""
+    by = f"plan {run.plan_hash[:12]}, seed {run.planned.seed}"
     if run.imported_from is not None:
         by = f"imported from {run.imported_from}, without a plan"
     lines = [

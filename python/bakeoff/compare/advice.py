@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.ceiling import ceilings_of
 from bakeoff.compare.cells import cells_of, unpaired_cells
 from bakeoff.compare.coarse import coarse_advice
@@ -115,10 +115,9 @@ def advise(
 
 def _one_address(run: RunRecord) -> list[Advisory]:
     """That contenders are one server by two names. Files from elsewhere and files of other tools say less of them."""
-    planned = run.plan.get("contenders")
-    if run.joined or run.imported_from is not None or not isinstance(planned, list):
+    if run.joined or run.imported_from is not None:
         return []
-    told = one_address([each for each in planned if isinstance(each, dict)])
+    told = one_address([each.model_dump(mode="json") for each in run.planned.contenders])
     return [Advisory(f"{text}.", ADVICE) for text in told]
 
 
@@ -201,7 +200,7 @@ def _late_ns(trial: TrialRecord) -> int:
 def _room(run: RunRecord) -> str:
     """How the generator gets its own processors, by what was not done yet."""
     ends = "its waits are in the response times shown."
-    if settings.stored(run.plan).get("pin"):
+    if run.planned.settings.pin:
         return (
             "Its threads are bound to cores already, and others ran there: end what else runs (`top`), keep servers of "
             f"the same machine off these cores (`taskset`), or give it a machine of its own; {ends}"

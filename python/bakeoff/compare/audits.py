@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of, has_cells, key_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metrics import error_share
@@ -81,9 +81,8 @@ def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:
 
 def littles_law(run: RunRecord, kind: ComparePart) -> LittlesLaw:
     """The law with the threads, streams and think time of the plan of `run`."""
-    per_client = max(1, round(settings.number(run.plan, "threads", 1.0)))
-    per_client *= max(1, round(settings.number(run.plan, "streams", 1.0)))
-    return LittlesLaw(kind, per_client, settings.number(run.plan, "think_s", 0.0), not has_cells(run.trials))
+    settings = run.planned.settings
+    return LittlesLaw(kind, settings.sessions_per_client, settings.think_s, not has_cells(run.trials))
 
 
 def _outside(trial: TrialRecord) -> float:
@@ -131,8 +130,9 @@ def _starts(run: RunRecord, trials: list[TrialRecord], counted: bool) -> Audit:
 
     A trial that ended with its count of operations ended its plan there, as do those whose starts are `counted`.
     """
-    bounded = counted or settings.number(run.plan, "operations", 0.0) > 0
-    begin_s, length_s = (settings.number(run.plan, name, 0.0) for name in ("ramp_up_s", "length_s"))
+    settings = run.planned.settings
+    bounded = counted or bool(settings.clock.operations)
+    begin_s, length_s = settings.clock.ramp_up_s, settings.length_s
     bad, worst, checked = [], 0.0, 0
     for trial in trials:
         if trial.starts is None or not isinstance(trial.mix, Rate) or bounded:

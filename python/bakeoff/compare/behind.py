@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bakeoff import keeping_up
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metric import Metric
@@ -114,11 +114,9 @@ def _service(cube: Cube, key: str, title: str, field: str) -> Metric:
 
 def _deciding(run: RunRecord, cube: Cube) -> Metric:
     """The response time that the plan named, under the rules that it named."""
-    ramp_up_s, ramp_down_s, length_s, operations = (
-        settings.number(run.plan, name, 0.0) for name in ("ramp_up_s", "ramp_down_s", "length_s", "operations")
-    )
-    bound = int(operations) or None
-    figure = keeping_up.deciding(cube.mixes, ramp_up_s, length_s - ramp_down_s, length_s, bound)
+    length_s, clock = run.planned.settings.length_s, run.planned.settings.clock
+    end_s = length_s - clock.ramp_down_s
+    figure = keeping_up.deciding(cube.mixes, clock.ramp_up_s, end_s, length_s, clock.operations)
 
     def milliseconds(trial: TrialRecord) -> float:
         return ms_of(tried_ns(cube.kind, trial, figure) + cube.kind.waited_ns(trial, figure))

@@ -57,21 +57,16 @@ def at_share(trial: TrialRecord, share: float) -> OfCapacity:
 
 def is_search(run: RunRecord) -> bool:
     """Whether a run searched capacities."""
-    return isinstance(run.plan.get("capacity"), dict)
+    return run.planned.capacity is not None
 
 
 def view_of(run: RunRecord) -> RunRecord:
     """A run as the statistics take it: of a search its trials at shares of what was found, where there are any, and the
     shares as mixes.
     """
-    if not is_search(run):
+    if run.planned.capacity is None:
         return run
-    shares = run.plan["capacity"].get("shares")
-    mixes = tuple(
-        OfCapacity(share)
-        for share in (shares if isinstance(shares, list) else [])
-        if isinstance(share, float) and share > 0
-    )
+    mixes = tuple(OfCapacity(share) for share in run.planned.capacity.shares if share > 0)
     if not mixes:
         return found_view(run)
     wanted = {mix.share for mix in mixes}
@@ -247,14 +242,14 @@ def joined(capacities: tuple[PairComparison, ...], shares: tuple[PairComparison,
 
 def compare_capacities(run: RunRecord, names: tuple[str, ...], unit: str, level: float) -> CapacityComparison:
     """What the searches of each contender found."""
-    plan = run.plan["capacity"]
+    plan = run.planned.capacity
+    assert plan is not None
     by_order = {trial.order: trial for trial in run.trials}
-    width = plan.get("width")
     return CapacityComparison(
-        objective=str(plan.get("objective")),
-        by=str(plan.get("by")),
+        objective=plan.objective,
+        by=plan.by,
         unit=unit,
-        width=width if isinstance(width, float) else math.nan,
+        width=plan.width,
         searches_planned=len(run.contenders) * run.blocks_planned,
         contenders=tuple(_contender(run, name, by_order, level) for name in names),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.audits import littles_law
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
@@ -18,7 +18,7 @@ def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Advisory]:
     that end after a number of operations are measured to the end of the last.
     """
     law = littles_law(run, cube.kind)
-    if run.imported_from is not None or not law.applies or settings.number(run.plan, "operations", 0.0) > 0.0:
+    if run.imported_from is not None or not law.applies or run.planned.settings.clock.operations:
         return []
     steps: dict[str, float] = {}
     for trial in cube.usable.values():

@@ -34,6 +34,7 @@ from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
 from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.mix import Mix
+from bakeoff.plan.model import Plan
 from bakeoff.stats import (
     Contrast,
     Decision,
@@ -81,11 +82,11 @@ def design_of(run: RunRecord, baseline: str) -> Design | None:
     none of the combinations.
     """
     read = challenged(run)
-    levels = _levels_of(run.plan, "" if read is None else read.challenger)
+    levels = _levels_of(run.planned, "" if read is None else read.challenger)
     names = [contender.name for contender in run.contenders]
     if baseline not in levels or not set(names) >= set(levels):
         return None
-    order = _named(run.plan, levels[baseline])
+    order = _named(run.planned, levels[baseline])
     found = []
     for name, planned in order.items():
         own = levels[baseline][name]
@@ -98,34 +99,24 @@ def design_of(run: RunRecord, baseline: str) -> Design | None:
     return Design(tuple(found), cells) if len(cells) == len(levels) else None
 
 
-def _levels_of(plan: Mapping[str, object], but: str) -> dict[str, dict[str, str]]:
+def _levels_of(plan: Plan, but: str) -> dict[str, dict[str, str]]:
     """The levels of each contender but one: all of the same factors. Empty where that is not so."""
-    contenders = plan.get("contenders")
     found: dict[str, dict[str, str]] = {}
-    for contender in contenders if isinstance(contenders, list) else []:
-        levels = contender.get("levels") if isinstance(contender, dict) else None
-        if isinstance(contender, dict) and contender.get("name") == but:
+    for contender in plan.contenders:
+        if contender.name == but:
             continue
-        if not isinstance(levels, dict) or not 0 < len(levels) <= FACTORS_MAX:
-            return {}
-        if not isinstance(contender.get("name"), str) or not all(
-            isinstance(one, str) and 0 < len(one) <= TEXT_MAX for one in (*levels, *levels.values())
+        levels = contender.levels
+        if not 0 < len(levels) <= FACTORS_MAX or not all(
+            0 < len(one) <= TEXT_MAX for one in (*levels, *levels.values())
         ):
             return {}
-        found[contender["name"]] = levels
+        found[contender.name] = levels
     return found if len({frozenset(levels) for levels in found.values()}) == 1 else {}
 
 
-def _named(plan: Mapping[str, object], levels: Mapping[str, str]) -> dict[str, list[str]]:
+def _named(plan: Plan, levels: Mapping[str, str]) -> dict[str, list[str]]:
     """The factors in the order of the plan, each with its levels in their order."""
-    factors = plan.get("factors")
-    order: dict[str, list[str]] = {}
-    for factor in factors if isinstance(factors, list) else []:
-        name = factor.get("name") if isinstance(factor, dict) else None
-        listed = factor.get("levels") if isinstance(factor, dict) else None
-        if isinstance(name, str) and name in levels and isinstance(listed, list):
-            order[name] = list(dict.fromkeys(level for level in listed if isinstance(level, str)))
-    return order
+    return {factor.name: list(dict.fromkeys(factor.levels)) for factor in plan.factors if factor.name in levels}
 
 
 @dataclass(frozen=True)

@@ -15,21 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import settings, wording
-from bakeoff.store.figures import Count, Shape, Size, parsed
+from bakeoff.compare import wording
+from bakeoff.plan.settings import CommonSettings
 
 Floats = NDArray[np.float64]
-
-
-class _Class(Shape):
-    up_to_bytes: Size
-    files: Count
-
-
-class _Weights(Shape):
-    folder: str = ""
-    errors: Count | None = None
-    sizes: tuple[_Class, ...]
 
 
 @dataclass(frozen=True)
@@ -89,13 +78,12 @@ class FileWeights:
         }
 
 
-def weights_of(plan: dict[str, Any], sizes: Iterable[int]) -> FileWeights | None:
-    """The weights of a stored plan over the file `sizes` of its cells; None for a plan without."""
-    written = settings.stored(plan).get("weights")
+def weights_of(settings: CommonSettings, sizes: Iterable[int]) -> FileWeights | None:
+    """The weights of a plan over the file `sizes` of its cells; None for a plan without."""
+    stored = settings.counted
     known = sorted(set(sizes))
-    if written is None or not known:
+    if stored is None or not known:
         return None
-    stored = parsed(_Weights, written, "the weights of the plan")
     counts: dict[int, int] = defaultdict(int)
     folded = 0
     for one in stored.sizes:
@@ -105,4 +93,4 @@ def weights_of(plan: dict[str, Any], sizes: Iterable[int]) -> FileWeights | None
     if not total:
         return None
     shares = tuple((size, counts[size] / total) for size in known)
-    return FileWeights(stored.folder, total, stored.errors or 0, shares, folded / total)
+    return FileWeights(stored.folder, total, stored.errors, shares, folded / total)

@@ -33,7 +33,7 @@ def made_of(
         figure=told.decides.short,
         unit=told.decides.unit,
         same_work=len({file.plan for file in told.files}) == 1,
-        with_factors=any(file.run.plan.get("factors") for file in run.joined),
+        with_factors=any(file.run.planned.factors for file in run.joined),
         differences=differences(run.joined),
         drifts=drifts(told),
         pairs=tuple(pairs),

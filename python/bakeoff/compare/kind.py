@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from bakeoff.compare import audits, metrics
 from bakeoff.compare.audits import LittlesLaw
@@ -16,6 +15,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Advisory, Audit, Failed, KindSummary
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.parts_of_time import STEPS, steps_of_time
+from bakeoff.plan.model import Plan
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
 from bakeoff.store.trial_parts import Summary
@@ -64,7 +64,7 @@ class ComparePart:
         """What counts as throughput: bytes in both directions."""
         return trial.bytes_in + trial.bytes_out
 
-    def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
+    def rates(self, plan: Plan) -> tuple[Metric, ...]:
         """The rates of a run of `plan`, the primary one first."""
         return (metrics.operations_rate(self.work),)
 

@@ -129,7 +129,7 @@ def look_of(run: RunRecord) -> Look:
 
 
 def _look_of(run: RunRecord) -> Look:
-    named, boundary, now, added = _named(run), _known(run.plan.get("boundary")), run.blocks_whole, run.amended(ADDED)
+    named, boundary, now, added = _named(run), _known(run.planned.boundary), run.blocks_whole, run.amended(ADDED)
     end = named[-1] if named else 0
     cumulative = {each: spent(each / end, ALPHA - RESERVE, boundary) for each in named if each <= now}
     left = RESERVE
@@ -177,17 +177,17 @@ def _next_alpha(cumulative: dict[int, float], left: float) -> float:
 
 def _named(run: RunRecord) -> tuple[int, ...]:
     """The looks that the plan names, rising. A plan in a file may hold anything."""
-    named = run.plan.get("looks")
-    if not isinstance(named, list) or not all(type(each) is int and 0 < each <= run.blocks_planned for each in named):
+    named = run.planned.looks or ()
+    if not all(0 < each <= run.blocks_planned for each in named):
         return ()
     return tuple(sorted(set(named)))
 
 
 def _until(run: RunRecord) -> str | None:
     """What ends it early. A plan in a file may hold anything."""
-    until = run.plan.get("until")
+    until = run.planned.until
     try:
-        return until if isinstance(until, str) and (until == UNTIL_CLEAR or precision_of(until) is not None) else None
+        return until if until is not None and (until == UNTIL_CLEAR or precision_of(until) is not None) else None
     except ValueError:
         return None
 

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bakeoff.compare.behind import at_rates, metrics_at_rates
 from bakeoff.compare.ceiling import ceilings_of
@@ -19,6 +19,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary, RunInfo
 from bakeoff.compare.tried import tried_ns
 from bakeoff.mix import Mix
+from bakeoff.plan.model import Plan
 from bakeoff.store.figures import Figures
 from bakeoff.store.marks import NEAR_CEILING
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 CELLS = "Geometric mean of"
 
 
-def metrics(kind: ComparePart, plan: dict[str, Any]) -> tuple[Metric, ...]:
+def metrics(kind: ComparePart, plan: Plan) -> tuple[Metric, ...]:
     """The metrics that any run of `kind` has, the primary one first."""
 
     def throughput(trial: TrialRecord) -> float:
@@ -73,11 +74,11 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of `run`. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same, or by the files of a share.
     """
-    general = metrics(cube.kind, run.plan)
+    general = metrics(cube.kind, run.planned)
     if at_rates(cube):
         return metrics_at_rates(run, cube, general)
     endpoints = cube.kind.endpoints(run, cube, general)
-    weights = weights_of(run.plan, file_sizes_of(run))
+    weights = weights_of(run.planned.settings, file_sizes_of(run))
     keys = common_cells(run, cube.usable.values())
     if weights is not None:
         keys = frozenset(key for key in keys if weights.has(key[1]))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube, build_cube
 from bakeoff.compare.looks import planned_levels
 from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
@@ -149,7 +149,7 @@ def setup_of(run: RunRecord) -> dict[str, str]:
         "kernel": facts.get("kernel"),
         "bakeoff": run.tool.get("version"),
         "machines": f"{max(1, len(run.agents))}",
-        "order of trials": settings.order(run.plan),
+        "order of trials": run.planned.order,
     }
     return {name: str(value) for name, value in known.items() if value is not None}
 

@@ -27,8 +27,8 @@ RULE_OF_THREE = 3.0
 
 def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> ObjectiveHeld | None:
     """What came of the objective of a run; None where it has none, or its files have several."""
-    plans = [file.run.plan for file in run.joined if not file.failed] if run.joined else [run.plan]
-    stated = {str(plan.get("objective") or "") for plan in plans}
+    runs = [file.run for file in run.joined if not file.failed] if run.joined else [run]
+    stated = {one.planned.objective for one in runs}
     if len(stated) != 1 or not (text := stated.pop()):
         return None
     try:

@@ -260,7 +260,7 @@ def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> list
         told.append(f"all pairs vary as {measured.pair[0]} and {measured.pair[1]}, the widest of the pilot")
     if pilot.suite != plan.suite:
         told.append(f"{plan.suite} varies as {pilot.suite} did, which is another work: take a pilot of {plan.suite}")
-    elif different := _different(pilot.plan, plan, measured.alone):
+    elif different := _different(pilot, plan, measured.alone):
         told.append(f"the spread is as in the pilot, though its settings differ: {'; '.join(different)}")
     if measured.lost:
         lost = wording.plural(measured.lost, "trial")
@@ -270,16 +270,16 @@ def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> list
     return told
 
 
-def _different(stored: dict[str, Any], plan: Plan, alone: bool) -> list[str]:
+def _different(pilot: RunRecord, plan: Plan, alone: bool) -> list[str]:
     """Settings that both have, in which they differ: "length_s 1.8, here 30"; first the order of trials, of which one
     contender `alone` has none.
     """
-    then, now, order = settings.stored(stored), plan.settings.stored(), settings.order(stored)
+    then, now, order = pilot.planned.settings.stored(), plan.settings.stored(), pilot.planned.order
     differ: list[tuple[str, Any, Any]] = [("order", order, plan.order)] if order != plan.order and not alone else []
     differ += [(name, then[name], value) for name, value in now.items() if name in then and then[name] != value]
     listed = [f"{name} {_short(was)}, here {_short(value)}" for name, was, value in differ[:4]]
     own = {contender.name: contender.settings for contender in plan.contenders if contender.settings}
-    if own != settings.of_single(stored):
+    if own != settings.of_single(pilot.plan):
         listed.append("settings of single contenders")
     return [*listed, f"and {len(differ) - 4} more"] if len(differ) > 4 else listed
 

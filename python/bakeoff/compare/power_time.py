@@ -8,11 +8,10 @@ from datetime import datetime
 from itertools import pairwise
 from statistics import median_low
 
-from pydantic import ValidationError
-
-from bakeoff.errors import BakeoffError
+from bakeoff.errors import RunFileError
 from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.model import Plan
+from bakeoff.plan.stored import stored_plan
 from bakeoff.store.records import LEFT_OUT_REASON, RunRecord
 
 PILOT, FORECAST = "pilot", "forecast"
@@ -75,6 +74,6 @@ def _moment(text: str) -> float:
 def _planned(run: RunRecord) -> Plan | None:
     """The plan of a run, if this version can read it."""
     try:
-        return Plan.from_dict(run.plan)
-    except (ValidationError, BakeoffError, ValueError, KeyError, TypeError):
+        return stored_plan(run)
+    except RunFileError:
         return None

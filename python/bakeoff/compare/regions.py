@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from bakeoff.compare import settings
 from bakeoff.compare.cell_model import CellRatio
-from bakeoff.store.figures import Count, Shape, parsed
+from bakeoff.plan.settings import CommonSettings
 from bakeoff.units import format_binary
 
 
@@ -30,25 +28,15 @@ class Region:
         return f"{self.name} region ({', '.join(parts)})"
 
 
-class _Region(Shape):
-    name: str
-    file_least: Count | None = None
-    file_most: Count | None = None
-    record_least: Count | None = None
-    record_most: Count | None = None
-
-
 SMALL_OFFICE = Region("small office", (None, 2 << 20), (None, 32 << 10))
 
 
-def regions_of(plan: dict[str, Any]) -> tuple[Region, ...]:
-    """The regions of a stored plan; the small-office region for plans that know of none."""
-    written = settings.stored(plan).get("regions")
-    if not isinstance(written, list):
+def regions_of(settings: CommonSettings) -> tuple[Region, ...]:
+    """The regions that a plan has; the small-office region for settings that know of none."""
+    if settings.apart is None:
         return (SMALL_OFFICE,)
-    stored = [parsed(_Region, one, "a region of the plan") for one in written]
     return tuple(
-        Region(one.name, (one.file_least, one.file_most), (one.record_least, one.record_most)) for one in stored
+        Region(one.name, (one.file_least, one.file_most), (one.record_least, one.record_most)) for one in settings.apart
     )
 
 

@@ -122,12 +122,14 @@ def compare_run(
     info = _info(whole, cube, first, smallest, rate_of(measured).unit, judge)
     cells = None
     if has_cells(run.trials):
-        cells = compare_cells(cube, look.level, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
+        cells = compare_cells(
+            cube, look.level, run.kind, _in_memory(run), regions_of(run.planned.settings), measured[0].weights
+        )
         cells = cells and replace(cells, pairs=tuple(p for p in cells.pairs if not _disagree(p, judge, measured[0])))
     behind = falls_behind(cube)
     capacity = None
-    if is_search(whole):
-        unit = "clients" if whole.plan["capacity"].get("by") == "clients" else f"{cube.kind.turns or cube.kind.work}/s"
+    if whole.planned.capacity is not None:
+        unit = "clients" if whole.planned.capacity.by == "clients" else f"{cube.kind.turns or cube.kind.work}/s"
         pairs = joined(capacity_pairs(whole, first, judge, unit), pairs)
         capacity = compare_capacities(whole, cube.contenders, unit, LEVEL)
         measured = (capacity_metric(unit, missed_loads(whole)), *measured)

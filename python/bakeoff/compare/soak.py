@@ -9,7 +9,6 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Literal
 
-from bakeoff.compare import settings
 from bakeoff.mix import Mix
 from bakeoff.stats.trend import growth
 from bakeoff.store.figures import Figures
@@ -125,17 +124,14 @@ class Soak:
 
 def soak_of(run: RunRecord) -> Soak | None:
     """What the rows of a run tell, also of trials that have not ended; None when it has none."""
-    row_s = settings.number(run.plan, "row_s", 0.0)
-    if not run.soak_rows or row_s <= 0.0:
+    row_s = run.planned.settings.clock.row_s
+    if not run.soak_rows or row_s is None:
         return None
-    planned_s = sum(settings.number(run.plan, name, 0.0) * sign for name, sign in _WINDOW)
+    planned_s = run.planned.settings.window_s
     orders = sorted({row.order for row in run.soak_rows})
     trials = {trial.order: trial for trial in run.trials}
     rows = {order: [row for row in run.soak_rows if row.order == order] for order in orders}
     return Soak(row_s, tuple(_contender(rows[order], trials.get(order), planned_s, row_s) for order in orders))
-
-
-_WINDOW = (("length_s", 1.0), ("ramp_up_s", -1.0), ("ramp_down_s", -1.0))
 
 
 def _contender(rows: list[SoakRowRecord], trial: TrialRecord | None, planned_s: float, row_s: float) -> ContenderSoak:

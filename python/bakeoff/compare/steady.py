@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from statistics import median
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Advisory, Audit, AuditTrial
@@ -85,7 +85,7 @@ def _advice(run: RunRecord, pace: Pace) -> str:
     """By what most of them were."""
     warm = [each.settled_s for each in pace.unsteady if each.settled_s]
     if 2 * len(warm) >= len(pace.unsteady):
-        ramp_s = settings.number(run.plan, "ramp_up_s", 0.0) + max(warm)
+        ramp_s = run.planned.settings.clock.ramp_up_s + max(warm)
         return f"Leave the warm-up out of the window: `--ramp-up {math.ceil(ramp_s)}s`, with as much more `--length`."
     return (
         "Look for what changes in a trial: clock frequency, caches that fill, collections of garbage, logs. A longer "

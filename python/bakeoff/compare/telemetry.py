@@ -246,9 +246,7 @@ def _memory(run: RunRecord, cube: Cube, name: str) -> MemoryPerConnection | None
     by all connections would be mostly what the server needs without any. None under a rate, where nobody knows how many
     there are, and of work that opens none, as on files.
     """
-    settings = run.plan.get("settings")
-    told = settings.get("threads") if isinstance(settings, dict) else None
-    threads = told if isinstance(told, int) and told > 0 else 1
+    threads = run.planned.settings.threads
     by_block: dict[int, list[tuple[int, float]]] = {}
     top = (math.nan, 0)
     for (contender, mix, block), trial in cube.usable.items():

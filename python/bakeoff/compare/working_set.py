@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare import settings
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.manners import settings_by_name
 from bakeoff.compare.model import Advisory
@@ -37,7 +36,7 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory
     model = figures_of(run.kind)
     largest = max((working_set_bytes(trial, model) for trial in trials), default=0)
     place, own = _memory(run.environment)
-    server = int(settings.number(run.plan, "server_memory", 0.0))
+    server = run.planned.settings.servers_memory_bytes or 0
     direct = [table.get("direct") is True for table in settings_by_name(run).values()]
     past_client = (bool(direct) and all(direct)) or were_cold(trials)
     places = [(place, 0 if past_client else own), ("the server", server)]
@@ -46,7 +45,7 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory
         return []
     names = " and of ".join(f"{name} ({format_binary(memory)})" for name, memory in fitting)
     most = max(memory for _, memory in fitting)
-    if run.plan.get("size") == "quick":
+    if run.planned.size == "quick":
         # A rehearsal is to be short: it says so, and no more.
         return [Advisory(f"A quick run: all files fit into the memory of {names}.", "Reads may come from a cache.")]
     return [

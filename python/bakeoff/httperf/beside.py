@@ -8,6 +8,7 @@ from pathlib import Path
 from bakeoff.errors import PlanError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import Line, lines_of
+from bakeoff.kinds.httperf.plan import httperf_settings
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord
 
@@ -52,9 +53,8 @@ def _result(run: RunRecord, path: Path) -> Result:
 
 
 def _client(run: RunRecord) -> tuple[int, int]:
-    settings = run.plan.get("settings")
-    client = settings.get("client") if isinstance(settings, dict) else None
-    return (client.get("index", 0), client.get("of", 1)) if isinstance(client, dict) else (0, 1)
+    client = httperf_settings(run.planned.settings).client
+    return client.index, client.of
 
 
 def _remarks(runs: Sequence[RunRecord]) -> list[str]:

@@ -4,7 +4,7 @@ import operator
 from functools import partial
 from typing import Any, Literal, Self
 
-from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, StrictInt, ValidationInfo, field_validator, model_validator
 
 from bakeoff.capacity.objective import Objective, parse_objective
 from bakeoff.kinds import plan_part
@@ -85,7 +85,7 @@ class Plan(Strict):
     # What each trial is held to where nothing is searched; empty: nothing.
     objective: str = Field(default="", exclude_if=operator.not_)
     fleet: FleetPlan = ONE_MACHINE
-    looks: tuple[int, ...] | None = None
+    looks: tuple[StrictInt, ...] | None = None
     boundary: str = "obrien-fleming"
     until: str | None = None
     when_dead: str = "ask"

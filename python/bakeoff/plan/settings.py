@@ -19,6 +19,8 @@ from bakeoff.plan.fields import (
     Strict,
     Whole,
 )
+from bakeoff.plan.file_weights import FileWeights
+from bakeoff.plan.regions import Region
 from bakeoff.plan.work import Work
 
 # The engine's limits, which it tells through the bridge: a test holds them equal.
@@ -125,6 +127,26 @@ class CommonSettings(Strict):
     def is_at_rates(self) -> bool:
         """Whether operations begin when they are due, and not when earlier ones were answered."""
         return False
+
+    @property
+    def servers_memory_bytes(self) -> int | None:
+        """The memory of the servers, which may keep files there; None where that was not told."""
+        return None
+
+    @property
+    def apart(self) -> tuple[Region, ...] | None:
+        """Regions of sizes that are told of apart; None where the settings know of none."""
+        return None
+
+    @property
+    def counted(self) -> FileWeights | None:
+        """The files of a share, by which sizes are weighed; None where they all weigh the same."""
+        return None
+
+    @property
+    def keeps_connections(self) -> bool:
+        """Whether operations share connections, or have none."""
+        return True
 
     @property
     def clients(self) -> tuple[int, ...]:

@@ -61,7 +61,7 @@ def compose(
     info = comparison.run
     return Report(
         title=_title(context.names),
-        subtitle=f"{info.suite}: {run.plan.get('title', info.name)}",
+        subtitle=f"{info.suite}: {run.planned.title or info.name}",
         verdict=verdict,
         tone=tone,
         headline=comparison.headline,

@@ -8,8 +8,8 @@ from bakeoff.store.records import RunRecord
 
 
 def is_by_mixes(run: RunRecord) -> bool:
-    """Whether all contenders were measured back to back at each mix; plans of before that was so do not say it."""
-    return run.plan.get("order") == MIXES
+    """Whether all contenders were measured back to back at each mix."""
+    return run.planned.order == MIXES
 
 
 def in_each_block(run: RunRecord) -> str:

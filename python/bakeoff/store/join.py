@@ -147,10 +147,8 @@ def _files(runs: Sequence[RunRecord], failed: frozenset[int]) -> tuple[JoinedFil
 
 def _key(run: RunRecord, one: ContenderRecord, plan: int) -> tuple[str, int, str]:
     """What makes a contender the same in two files: where it is, what the plan asks, and how clients talk with it."""
-    planned = run.plan.get("contenders")
-    tables = [each for each in planned if isinstance(each, dict)] if isinstance(planned, list) else []
-    own = next((each.get("settings") for each in tables if each.get("name") == one.name), None)
-    return one.address, plan, to_json(own if isinstance(own, dict) else {})
+    own = next((each.settings for each in run.planned.contenders if each.name == one.name), {})
+    return one.address, plan, to_json(own)
 
 
 def _renamed(run: RunRecord, called: dict[str, str]) -> RunRecord:
@@ -261,9 +259,9 @@ def _amendments(files: Sequence[JoinedFile]) -> tuple[AmendmentRecord, ...]:
 
 def _looked(run: RunRecord) -> list[int]:
     """The looks that were taken inside of a run as its plan names them."""
-    named = run.plan.get("looks")
-    found = [each for each in named if type(each) is int] if isinstance(named, list) else []
-    return sorted({each for each in found if 0 < each < run.blocks_wanted and each <= run.blocks_whole})
+    return sorted(
+        {each for each in run.planned.looks or () if 0 < each < run.blocks_wanted and each <= run.blocks_whole}
+    )
 
 
 def _added(file: JoinedFile, seen: int, blocks: int, text: str) -> AmendmentRecord:

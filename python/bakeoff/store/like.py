@@ -33,10 +33,9 @@ def refuse_unlike(runs: Sequence[RunRecord], failed: Sequence[int], noted: bool)
 def _refuse_by_itself(run: RunRecord) -> None:
     if run.imported_from is not None:
         raise PlanError(f"{run.path} was imported from {run.imported_from}, which states no blocks in time: {ALONE}")
-    if isinstance(run.plan.get("capacity"), dict):
+    if run.planned.capacity is not None:
         raise PlanError(f"{run.path} is a search for capacities, each at loads of its own: {ALONE}")
-    settings = run.plan.get("settings")
-    if run.soak_rows or (isinstance(settings, dict) and settings.get("row_s")):
+    if run.soak_rows or run.planned.settings.clock.row_s:
         raise PlanError(f"{run.path} is a soak, whose rows are no blocks: {ALONE}")
     if not run.mixes or not run.trials:
         raise PlanError(f"{run.path} has no trial yet: run it first, or leave it out")

@@ -7,8 +7,9 @@ bodies and headers together, as received. Nothing here is computed from several 
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.mix import Mix
 from bakeoff.store.figures import F, Figures, parsed
@@ -23,6 +24,9 @@ from bakeoff.store.trial_parts import (
     Summary,
 )
 from bakeoff.telemetry.model import Telemetry
+
+if TYPE_CHECKING:
+    from bakeoff.plan.model import Plan
 
 OK = "ok"
 FAILED = "failed"
@@ -316,6 +320,13 @@ class RunRecord:
     earlier: tuple[TrialRecord, ...] = ()
     pending: tuple[PlannedTrial, ...] = ()
     seal: str = ""
+
+    @cached_property
+    def planned(self) -> "Plan":
+        """The plan as it is read, whatever is stored of it; `plan` is its stored form, for texts and hashes."""
+        from bakeoff.plan.told import told_plan  # plans know the records of a run
+
+        return told_plan(self.plan, self.kind)
 
     @property
     def is_complete(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.compare import compare_run, settings, wording
+from bakeoff.compare import compare_run, wording
 from bakeoff.mix import Clients
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run, with_ceiling
 
@@ -85,10 +85,9 @@ def test_littles_law_counts_threads_and_think_time() -> None:
     assert compare_run(replace(record, plan=plan)).pairs[0].primary.verdict.kind == "withheld"
 
 
-def test_settings_are_found_in_a_resolved_plan() -> None:
-    assert settings.number({"settings": {"threads": 3}, "threads": 9}, "threads", 1.0) == 3.0
-    assert settings.number({"threads": 9}, "threads", 1.0) == 9.0
-    assert settings.number({"settings": None}, "threads", 1.0) == 1.0
+@pytest.mark.parametrize("stored, threads", [({"threads": 3}, 3), ({}, 1), (None, 1)])
+def test_settings_are_found_in_a_resolved_plan(stored: object, threads: int) -> None:
+    assert replace(run(), plan={"settings": stored, "threads": 9}).planned.settings.threads == threads
 
 
 def test_exploratory_cells_need_blocks_and_find_the_slow_one() -> None:

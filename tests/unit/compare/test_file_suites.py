@@ -90,13 +90,13 @@ def test_the_mean_of_cells_is_in_megabytes() -> None:
 def test_the_mix_counts_bytes_in_both_directions_and_operations_beside() -> None:
     record = mix_run()
     trial = replace(record.trials[0], bytes_in=3_000_000, bytes_out=1_000_000, window_s=2.0)
-    found = {metric.key: metric for metric in metrics(compare_part("file-mix"), {})}
+    found = {metric.key: metric for metric in metrics(compare_part("file-mix"), run().planned)}
     assert found["rate"].extract(trial) == pytest.approx(16.0)
     assert found["throughput"].extract(trial) == pytest.approx(2.0)
     assert found["operations"].extract(trial) == trial.operations_per_s
     kinds = ("web", "mail", "app", "file-blocks")
     both = {
-        kind: {metric.key: metric for metric in metrics(compare_part(kind), {})}["throughput"].extract(trial)
+        kind: {metric.key: metric for metric in metrics(compare_part(kind), run().planned)}["throughput"].extract(trial)
         for kind in kinds
     }
     assert both == {"web": 1.5, "mail": 2.0, "app": 2.0, "file-blocks": 2.0}, "a web client sends only questions"

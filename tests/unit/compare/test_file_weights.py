@@ -66,8 +66,8 @@ def test_the_verdict_is_another_with_other_weights() -> None:
 
 
 def test_sizes_outside_the_matrix_count_at_the_nearest_and_are_told() -> None:
-    plan = {"settings": {"weights": weights((KIB, 2), (SMALL, 1), (LARGE, 3), (1 << 30, 4))}}
-    found = weights_of(plan, [SMALL, LARGE])
+    settings = weighed((KIB, 2), (SMALL, 1), (LARGE, 3), (1 << 30, 4)).planned.settings
+    found = weights_of(settings, [SMALL, LARGE])
     assert found is not None
     assert dict(found.shares) == {SMALL: 0.3, LARGE: 0.7} and found.folded == 0.6
     assert "60 % of them are of sizes outside the matrix and count at the nearest" in found.sentence([SMALL, LARGE])

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import settings
+from bakeoff.kinds.app.plan import app_settings
 from bakeoff.report.context import Context
 from bakeoff.units import format_size
 
 
 def story(context: Context) -> tuple[str, ...]:
     """What a transaction is, and what the score is made of."""
-    plan = context.run.plan
-    up, down, record = (settings.number(plan, f"{name}_bytes", 0.0) for name in ("upload", "download", "record"))
+    settings = app_settings(context.run.planned.settings)
+    up, down, record = settings.upload_bytes, settings.download_bytes, settings.record_bytes
     sizes = (
         f"upload sends {format_size(up)} to the server, download asks for {format_size(down)}, processor has it "
-        f"compute {settings.number(plan, 'rounds', 0.0):,.0f} rounds, read and write move records of "
+        f"compute {settings.rounds:,} rounds, read and write move records of "
         f"{format_size(record)} anywhere in the client's own data segment"
     )
     return (

@@ -217,7 +217,7 @@ class FileBlocksPlanPart(FolderPlanPart):
     often = ("block_sizes", "patterns", "region", "outstanding", "cell_time", "mixes", "direct", "cache", "icf")
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        return _blocks(settings).region
+        return block_settings(settings).region
 
     def kept_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: the region is written once for all trials of a run."""
@@ -229,7 +229,7 @@ def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
 
     Raises PlanError when the buffers of the largest mix do not fit this machine's memory.
     """
-    s = _blocks(plan.settings_of(contender.name))
+    s = block_settings(plan.settings_of(contender.name))
     facts = file_facts(contender, s)
     _check_memory(s)
     return FileBlocksWorkload(
@@ -273,7 +273,8 @@ def _cell(spec: AccessSpec) -> BlockCellSpec:
     return BlockCellSpec(pattern=spec.name, block_bytes=spec.size if spec.name in PATTERNS else None, lines=lines)
 
 
-def _blocks(settings: CommonSettings) -> FileBlocksSettings:
+def block_settings(settings: CommonSettings) -> FileBlocksSettings:
+    """The settings as those of file-blocks."""
     assert isinstance(settings, FileBlocksSettings)
     return settings
 

@@ -56,15 +56,13 @@ def section(context: Context) -> Section | None:
 
 def in_flight(context: Context, mix: Mix) -> int:
     """How many requests a contender has at a time, from what its trials say; the least, where they differ."""
-    settings = context.run.plan.get("settings")
-    threads = settings.get("threads", 1) if isinstance(settings, dict) else 1
     outstanding = [
         cell.outstanding
         for name in context.names
         for trial in context.at(name, mix)
         for cell in trial.figures(BlockFigures).cells or ()
     ]
-    return mix.clients * (threads if isinstance(threads, int) else 1) * max(1, min(outstanding, default=1))
+    return mix.clients * context.run.planned.settings.threads * max(1, min(outstanding, default=1))
 
 
 def _charted(cells: Sequence[CellName]) -> CellName:

@@ -9,10 +9,10 @@ from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.mix import Mix
 from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
-from bakeoff.plan.file_weights import OptionalFileWeights
+from bakeoff.plan.file_weights import FileWeights, OptionalFileWeights
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.regions import SMALL_OFFICE, Regions
+from bakeoff.plan.regions import SMALL_OFFICE, Region, Regions
 from bakeoff.plan.relative_size import LadderSize
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.work import Work
@@ -106,6 +106,14 @@ class FileMatrixSettings(FileSettings):
         "record_min": ("record_sizes",),
         "record_max": ("record_sizes",),
     }
+
+    @property
+    def apart(self) -> tuple[Region, ...]:
+        return self.regions
+
+    @property
+    def counted(self) -> FileWeights | None:
+        return self.weights
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         reasons = dict(super().without_effect(addresses))

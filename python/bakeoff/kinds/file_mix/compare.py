@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
@@ -16,6 +15,7 @@ from bakeoff.compare.metrics import megabytes_per_s, operations_rate
 from bakeoff.compare.model import Advisory, Audit
 from bakeoff.kinds.file_mix.figures import MixFigures
 from bakeoff.kinds.files.compare import FileWork
+from bakeoff.plan.model import Plan
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 from bakeoff.times import s_of
@@ -50,7 +50,7 @@ class Mix(FileWork):
             return trial.service
         return next((step.summary for step in trial.steps if step.name == TURN), EMPTY_SUMMARY)
 
-    def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
+    def rates(self, plan: Plan) -> tuple[Metric, ...]:
         """Mbit/s, and operations beside."""
         decisive = Metric("rate", "Throughput of the mix", "Mbit/s", True, "log", mbit_per_s, "Mbit/s")
         return (decisive, operations_rate(self.work, "operations"))

@@ -86,12 +86,12 @@ class FileMixPlanPart(FolderPlanPart):
     often = ("mixes", "length", "workspace", "loadfile")
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        s = _mix(settings)
+        s = file_mix_settings(settings)
         sessions = max(s.mixes) * (s.threads if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
     def undivided(self, settings: CommonSettings) -> str | None:
-        if _mix(settings).loadfile is None:
+        if file_mix_settings(settings).loadfile is None:
             return None
         return (
             "the clients of a loadfile wait for each other at lines of it, in the middle of what is timed, and a word "
@@ -100,12 +100,12 @@ class FileMixPlanPart(FolderPlanPart):
 
     def kept_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: workspaces are kept over the trials of a run; a loadfile makes its own."""
-        return None if _mix(plan.settings).loadfile else f"mix-{plan.hash[:12]}"
+        return None if file_mix_settings(plan.settings).loadfile else f"mix-{plan.hash[:12]}"
 
 
 def workload(plan: Plan, contender: Contender) -> FileMixWorkload:
     """What the engine is told of a contender. Raises PlanError when the loadfile is missing."""
-    s = _mix(plan.settings_of(contender.name))
+    s = file_mix_settings(plan.settings_of(contender.name))
     if s.loadfile is not None and not Path(s.loadfile).is_file():
         raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
     facts = file_facts(contender, s)
@@ -126,7 +126,8 @@ def workload(plan: Plan, contender: Contender) -> FileMixWorkload:
     )
 
 
-def _mix(settings: CommonSettings) -> FileMixSettings:
+def file_mix_settings(settings: CommonSettings) -> FileMixSettings:
+    """The settings as those of file-mix."""
     assert isinstance(settings, FileMixSettings)
     return settings
 

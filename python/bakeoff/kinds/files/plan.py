@@ -72,6 +72,10 @@ class FileSettings(CommonSettings):
         json_schema_extra={"own": True},
     )
 
+    @property
+    def servers_memory_bytes(self) -> int | None:
+        return self.server_memory
+
     @model_validator(mode="after")
     def _one_thread_per_session(self) -> Self:
         if max(self.mixes) * self.threads > 4096:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from bakeoff.compare import wording
 from bakeoff.compare.audits import CONTENT_OPERATIONS, CONTENT_TOLERANCE, LittlesLaw, deviating, exact
@@ -14,6 +13,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Audit
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import share
+from bakeoff.plan.model import Plan
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import Summary
 
@@ -45,7 +45,7 @@ class Httperf(ComparePart):
         """Those received."""
         return trial.bytes_in
 
-    def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
+    def rates(self, plan: Plan) -> tuple[Metric, ...]:
         """Replies decide; connections a second are what is offered."""
         return (
             Metric("rate", "Replies/s", "replies/s", True, "log", _replies, "replies/s"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import settings
+from bakeoff.kinds.httperf.plan import httperf_settings
 from bakeoff.mix import Clients
 from bakeoff.report.context import Context
 from bakeoff.units import format_duration
@@ -13,16 +13,16 @@ IN_TURN = "begin one after the other, each when the one before is over: a server
 
 def story(context: Context) -> tuple[str, ...]:
     """When connections begin, what a reply is, and what is given up."""
-    plan = context.run.plan
+    settings = httperf_settings(context.run.planned.settings)
     in_turn = all(isinstance(mix, Clients) for mix in context.comparison.run.mixes)
-    timeout_s = settings.number(plan, "timeout_s", 0.0)
+    timeout_s = settings.timeout_s
     given_up = (
         f"; what makes no progress for {format_duration(timeout_s)} is given up and counted as an error"
         if timeout_s
         else ""
     )
-    failing = settings.number(plan, "failure_status", 0.0)
-    fails = f", but that {failing:.0f} fails its session" if failing else ""
+    failing = settings.failure_status
+    fails = f", but that {failing} fails its session" if failing else ""
     return (
         f"Connections, or sessions of several bursts, {IN_TURN if in_turn else BY_THE_CLOCK}. A reply is one that came "
         f"whole, whatever its status{fails}{given_up}.",

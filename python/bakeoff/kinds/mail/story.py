@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
+from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.report.context import Context
 from bakeoff.units import format_duration
 
 
 def story(context: Context) -> tuple[str, ...]:
     """What clients do, when a message is delivered, and that none may be lost."""
-    plan = context.run.plan
-    sending = settings.number(plan, "sending_share", 0.3)
-    boxes = settings.number(plan, "mailboxes", 0.0)
-    late = settings.number(plan, "late_after_s", 0.0)
+    settings = mail_settings(context.run.planned.settings)
+    late = settings.late_after_s
     text = (
-        f"Each client sends by SMTP for {wording.percent(sending)} of its time and reads its mailboxes"
-        f"{f' ({boxes:,.0f} of them)' if boxes else ''} by POP3 for the rest: log in, list, fetch, delete, log out. "
+        f"Each client sends by SMTP for {wording.percent(settings.sending_share)} of its time and reads its "
+        f"mailboxes ({settings.mailboxes:,} of them) by POP3 for the rest: log in, list, fetch, delete, log out. "
         "Mail of earlier trials is deleted before a trial."
     )
     ledger = (

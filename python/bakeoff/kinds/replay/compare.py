@@ -6,14 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.exploratory import MEAN_OPERATIONS
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import Advisory, KindSummary
 from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
+from bakeoff.kinds.replay.log import LogFacts
+from bakeoff.kinds.replay.plan import replay_settings
 from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -126,21 +128,14 @@ def _time_ns(row: PathFigures, metric: str) -> float:
     return ns_of(row.time_s) / row.answered if row.answered else 0.0
 
 
-def log_of(run: RunRecord) -> dict[str, Any]:
+def log_of(run: RunRecord) -> LogFacts | None:
     """The facts of the log, as the plan has them."""
-    stored = run.plan.get("settings")
-    log = stored.get("log") if isinstance(stored, dict) else None
-    return log if isinstance(log, dict) else {}
-
-
-def log_count(run: RunRecord, name: str) -> int:
-    """One of the whole numbers in the facts of the log; 0 where there is none."""
-    value = log_of(run).get(name)
-    return value if isinstance(value, int) else 0
+    return replay_settings(run.planned.settings).log
 
 
 def _requests(run: RunRecord) -> int:
-    return log_count(run, "requests")
+    log = log_of(run)
+    return 0 if log is None else log.requests
 
 
 def _table(contender: str, mix: Mix, trials: Sequence[TrialRecord], requests: int) -> PathTable:
@@ -208,20 +203,18 @@ def _geometric_mean(values: Sequence[float | None]) -> float:
 
 def _of_the_log(run: RunRecord) -> list[Advisory]:
     log = log_of(run)
-    left_out = log.get("left_out")
+    if log is None:
+        return []
     advisories = []
-    if isinstance(left_out, dict) and left_out:
-        methods = ", ".join(f"{name} {count:,}" for name, count in sorted(left_out.items()) if isinstance(count, int))
-        count = sum(count for count in left_out.values() if isinstance(count, int))
-        of = count + _requests(run)
+    if log.left_out:
+        methods = ", ".join(f"{name} {count:,}" for name, count in sorted(log.left_out.items()))
+        count = sum(log.left_out.values())
+        of = count + log.requests
         text = f"{count:,} of {of:,} requests of the log ({wording.percent(count / of)}) are not replayed: {methods}."
         advisories.append(Advisory(text, "Only GET and HEAD are, unless --bodies gives what others are to send."))
-    faults = log.get("faults")
-    lines = (
-        sum(fault["lines"] for fault in faults if isinstance(fault, dict)) if isinstance(faults, (list, tuple)) else 0
-    )
+    lines = sum(fault.lines for fault in log.faults)
     if lines:
-        part = f"{lines:,} of {wording.plural(log_count(run, 'lines'), 'line')}"
+        part = f"{lines:,} of {wording.plural(log.lines, 'line')}"
         text = f"{part} of the log are no requests, or none that could be made again."
         advisories.append(Advisory(text, "See the section on the log for the reasons, with the first line of each."))
     return advisories
@@ -241,7 +234,7 @@ def _unlike_the_log(run: RunRecord) -> list[Advisory]:
         most = max(rows, key=lambda row: row.other_status)
         counted = (
             "They count as answered, as --statuses any was given."
-            if settings.text(run.plan, "statuses") == "any"
+            if replay_settings(run.planned.settings).statuses == "any"
             else ""
         )
         text = (

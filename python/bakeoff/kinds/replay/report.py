@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bakeoff.compare import settings, wording
-from bakeoff.kinds.replay.compare import OTHERS, PathRow, PathTable, ReplaySummary, log_count, log_of
+from bakeoff.compare import wording
+from bakeoff.kinds.replay.compare import OTHERS, PathRow, PathTable, ReplaySummary, log_of
+from bakeoff.kinds.replay.log import LogFacts
+from bakeoff.kinds.replay.plan import ReplaySettings, replay_settings
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
@@ -140,64 +142,53 @@ def _unlike(tables: Sequence[PathTable], at: str) -> list[Block]:
 def log(context: Context) -> Section | None:
     """What the log has, and how it was replayed."""
     facts = log_of(context.run)
-    if not facts:
+    if facts is None:
         return None
-    items = [*_origin(facts, context), *_how(facts, context)]
+    items = [*_origin(facts), *_how(facts, replay_settings(context.run.planned.settings))]
     blocks: list[Block] = [Bullets(tuple(items)), *_faults(facts)]
     return Section("log", "The log", tuple(blocks))
 
 
-def _origin(facts: dict[str, object], context: Context) -> list[str]:
-    first_s, period_s = facts.get("first_s"), facts.get("period_s")
-    run = context.run
+def _origin(facts: LogFacts) -> list[str]:
+    begin = datetime.fromtimestamp(facts.first_s, UTC)
+    per_s = facts.per_s if facts.period_s else 0.0
     items = [
-        f"{log_count(run, 'requests'):,} requests of {log_count(run, 'lines'):,} lines are replayed: "
-        f"{log_count(run, 'different'):,} different ones, for {log_count(run, 'paths'):,} paths without their queries."
+        f"{facts.requests:,} requests of {facts.lines:,} lines are replayed: {facts.different:,} different ones, for "
+        f"{facts.paths:,} paths without their queries.",
+        f"It begins at {begin:%Y-%m-%d %H:%M:%S} UTC and lasts {wording.figures(facts.period_s)} s: "
+        f"{wording.figures(per_s)} requests/s on average.",
     ]
-    if isinstance(first_s, (int, float)) and isinstance(period_s, (int, float)):
-        begin = datetime.fromtimestamp(first_s, UTC)
-        per_s = log_count(run, "requests") / period_s if period_s else 0.0
+    if count := facts.backwards:
         items.append(
-            f"It begins at {begin:%Y-%m-%d %H:%M:%S} UTC and lasts {wording.figures(period_s)} s: "
-            f"{wording.figures(per_s)} requests/s on average."
-        )
-    if count := log_count(run, "backwards"):
-        items.append(
-            f"{wording.plural(count, 'line')} stamped before one above (by {facts.get('backwards_s')} s at most) were "
+            f"{wording.plural(count, 'line')} stamped before one above (by {facts.backwards_s} s at most) were "
             "put in order: servers write a line when its request is over."
         )
-    if count := log_count(run, "newer_http"):
+    if count := facts.newer_http:
         items.append(f"{wording.plural(count, 'request')} came over HTTP/2 or HTTP/3 and are replayed over HTTP/1.")
-    items.append(f"SHA-256 of what is replayed: {facts.get('sha256')}.")
+    items.append(f"SHA-256 of what is replayed: {facts.sha256}.")
     return items
 
 
-def _how(facts: dict[str, object], context: Context) -> list[str]:
-    spread = settings.text(context.run.plan, "spread")
+def _how(facts: LogFacts, settings: ReplaySettings) -> list[str]:
+    spread = settings.spread
     how = "at even distances" if spread == "even" else "at random moments of it (as a Poisson process has them)"
     items = [
         "Its stamps have fractions of seconds, which are kept."
-        if facts.get("exact") is True
+        if facts.exact
         else f"Its stamps are whole seconds: the requests of a second begin {how}, alike for all contenders."
     ]
-    statuses = facts.get("statuses")
-    if isinstance(statuses, dict) and (conditional := statuses.get("304")):
+    if conditional := facts.statuses.get("304"):
         items.append(
             f"A log does not say which requests were conditional: the {conditional:,} with status 304 are made without "
             "condition, and a 200 fits them."
         )
-    if settings.flag(context.run.plan, "loop"):
+    if settings.loop:
         items.append("It begins anew whenever it is over, until the trial is.")
     return items
 
 
-def _faults(facts: dict[str, object]) -> list[Block]:
-    faults = facts.get("faults")
-    rows = tuple(
-        (str(fault.get("reason")), f"{fault.get('lines')}", f"{fault.get('first_line')}", str(fault.get("example")))
-        for fault in (faults if isinstance(faults, (list, tuple)) else ())
-        if isinstance(fault, dict)
-    )
+def _faults(facts: LogFacts) -> list[Block]:
+    rows = tuple((one.reason, f"{one.lines}", f"{one.first_line}", one.example) for one in facts.faults)
     if not rows:
         return []
     columns = (Column("Reason", numeric=False), Column("Lines"), Column("First"), Column("It reads", numeric=False))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bakeoff.compare import settings
 from bakeoff.compare.audits import same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import Advisory, Audit
+from bakeoff.kinds.web.classes import web_classes
 from bakeoff.kinds.web.connections import WebSummary, web_summary
+from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.store.records import RunRecord, TrialRecord
 
 # How a sentence tells in which way requests are made, for all kinds that make them.
@@ -55,14 +56,13 @@ class Web(ComparePart):
 
 def _error_pages(run: RunRecord) -> frozenset[str]:
     """The classes that ask for what is not there."""
-    classes = run.plan.get("classes")
-    tables = [c for c in classes if isinstance(c, dict)] if isinstance(classes, list) else []
-    return frozenset(str(c.get("name")) for c in tables if c.get("source") == "missing")
+    return frozenset(c.name for c in web_classes(run.planned.classes) if c.source == "missing")
 
 
 def only_heads(run: RunRecord) -> bool:
     """Whether the requests of a run are HEAD, whose replies have no body."""
-    return settings.text(run.plan, "method") == "HEAD"
+    settings = run.planned.settings
+    return isinstance(settings, WebSettings) and settings.method == "HEAD"
 
 
 PART = Web()

@@ -122,6 +122,10 @@ class HttpSettings(SourceSettings):
         return self.threads * self.streams
 
     @property
+    def keeps_connections(self) -> bool:
+        return self.keep_alive
+
+    @property
     def closes(self) -> int | None:
         """See NetworkSettings: servers end connections that carry one request."""
         if self.requests_per_connection is None or self.close_with_reset or self.http == "3":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.manners import settings_by_name
 from bakeoff.kinds.web.compare import only_heads
 from bakeoff.kinds.web.connecting import section
 from bakeoff.kinds.web.figures import WebFigures
 from bakeoff.kinds.web.story import story
+from bakeoff.plan.settings import CommonSettings
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 
@@ -30,18 +29,16 @@ class Web(ReportPart):
     def story(self, context: Context) -> tuple[str, ...]:
         """See ReportPart; with what clients and streams are, and that there were no bodies."""
         heads = "Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
-        plan = context.run.plan
-        asked = {settings.text({"settings": own}, "http"): None for own in settings_by_name(context.run).values()}
-        notes = [_with_streams(plan, version) for version in asked if version in ("2", "3")]
+        settings = context.run.planned.settings
+        asked = {own.get("http"): None for own in settings_by_name(context.run).values()}
+        notes = [_with_streams(settings, version) for version in asked if version in ("2", "3")]
         return (*story(context), *notes, *([heads] if only_heads(context.run) else []))
 
 
-def _with_streams(plan: dict[str, Any], version: str) -> str:
+def _with_streams(settings: CommonSettings, version: str) -> str:
     """How many connections there are, and how many requests on each."""
-    threads = round(settings.number(plan, "threads", 1.0))
-    streams = round(settings.number(plan, "streams", 1.0))
-    connections = wording.plural(threads, "connection")
-    requests = wording.plural(streams, "request")
+    connections = wording.plural(settings.threads, "connection")
+    requests = wording.plural(settings.sessions_per_client // settings.threads, "request")
     quic = ", without what QUIC adds to them" if version == "3" else ""
     return (
         f"Requests are HTTP/{version}: each client has {connections}, with up to {requests} at once on each (streams); "

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 from bakeoff.compare import settings, wording
+from bakeoff.kinds.web.classes import WebClass, web_classes
+from bakeoff.kinds.web.plan import web_settings
 from bakeoff.report.context import Context
 
 VERSIONS = {"2": "HTTP/2", "3": "HTTP/3"}
@@ -12,16 +15,16 @@ VERSIONS = {"2": "HTTP/2", "3": "HTTP/3"}
 
 def story(context: Context) -> tuple[str, ...]:
     """What a client asks for, over which connections, and when a request counts."""
-    plan = settings.common(context.run.plan)
-    how = " ".join(
-        filter(None, (_connections(plan, {manner.setting for manner in context.comparison.manners}), _counts(plan)))
-    )
-    return tuple(filter(None, (_mixture(plan.get("classes")), how)))
+    alike, classes = settings.common(context.run.plan), web_classes(context.run.planned.classes)
+    differ = {manner.setting for manner in context.comparison.manners}
+    every = web_settings(context.run.planned.settings).check_every
+    how = " ".join(filter(None, (_connections(alike, differ), _counts(every, classes))))
+    return tuple(filter(None, (_mixture(classes), how)))
 
 
-def _mixture(classes: object) -> str:
+def _mixture(classes: Sequence[WebClass]) -> str:
     """The shares of the classes, the common ones first."""
-    weights = {_files(row): of for row in _rows(classes) if isinstance(of := row.get("weight"), (int, float))}
+    weights = {_files(one): one.weight for one in classes}
     total = sum(weights.values())
     if len(weights) < 2 or total <= 0:
         return ""
@@ -33,24 +36,19 @@ def _mixture(classes: object) -> str:
     )
 
 
-def _rows(classes: object) -> list[dict[str, object]]:
-    return [row for row in classes if isinstance(row, dict)] if isinstance(classes, (list, tuple)) else []
-
-
-def _files(row: dict[str, object]) -> str:
+def _files(one: WebClass) -> str:
     """What a class asks for: its name is the bytes of its files, where it is a number."""
-    name = str(row.get("name"))
-    if row.get("source") == "missing":
-        return f"of a file that is not there (status {name})"
-    size = name.rpartition("/")[2]
-    return f"of {int(size):,} bytes" if size.isdecimal() and len(size) < 10 else name
+    if one.source == "missing":
+        return f"of a file that is not there (status {one.name})"
+    size = one.name.rpartition("/")[2]
+    return f"of {int(size):,} bytes" if size.isdecimal() and len(size) < 10 else one.name
 
 
-def _connections(plan: dict[str, object], differ: Set[str]) -> str:
-    version = settings.text(plan, "http")
+def _connections(alike: Mapping[str, Any], differ: Set[str]) -> str:
+    version = alike.get("http")
     if version in VERSIONS or differ & {"http", "keep_alive"}:
         return ""  # the sentence on streams says it, or the one on what contenders have otherwise
-    kept = "A connection is kept for the next request" if settings.flag(plan, "keep_alive") else _closed()
+    kept = "A connection is kept for the next request" if alike.get("keep_alive") is True else _closed()
     return f"{kept} (HTTP/{version})." if version else f"{kept}."
 
 
@@ -58,10 +56,9 @@ def _closed() -> str:
     return "Each request has a connection of its own: connect, request, reply, close"
 
 
-def _counts(plan: dict[str, object]) -> str:
+def _counts(every: int, classes: Sequence[WebClass]) -> str:
     text = "A request counts when the whole reply has come within the measured window, with the right status"
-    every = settings.number(plan, "check_every", 0.0)
-    if not {row.get("source") for row in _rows(plan.get("classes"))} & {"files", "dynamic"}:
+    if not {one.source for one in classes} & {"files", "dynamic"}:
         return f"{text}."  # nothing says what the bodies of other pages must be
-    hashed = f"the first body of each file in a trial is hashed, and one in {every:,.0f} after it"
+    hashed = f"the first body of each file in a trial is hashed, and one in {every:,} after it"
     return f"{text}; {hashed}." if every > 1 else f"{text}."

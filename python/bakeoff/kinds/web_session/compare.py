@@ -6,12 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import KindSummary
 from bakeoff.kinds.web.compare import MANNER_WORDS
+from bakeoff.kinds.web_session.file import Step
+from bakeoff.kinds.web_session.plan import session_settings
 from bakeoff.mix import Mix
 from bakeoff.store.figures import Figures
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -59,12 +61,10 @@ class SessionSummary(KindSummary):
         return next((table for table in self.tables if (table.contender, table.mix) == (contender, mix)), None)
 
 
-def steps_of(run: RunRecord) -> list[dict[str, Any]]:
+def steps_of(run: RunRecord) -> tuple[Step, ...]:
     """The steps of a run's session, as its plan has them."""
-    stored = run.plan.get("settings")
-    session = stored.get("session") if isinstance(stored, dict) else None
-    steps = session.get("steps") if isinstance(session, dict) else None
-    return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    session = session_settings(run.planned.settings).session
+    return () if session is None else session.steps
 
 
 class Sessions(ComparePart):
@@ -81,7 +81,7 @@ class Sessions(ComparePart):
         return trial.bytes_in
 
     def summary(self, run: RunRecord) -> SessionSummary:
-        names = [str(step.get("name")) for step in steps_of(run)]
+        names = [step.name for step in steps_of(run)]
         return SessionSummary(
             tuple(
                 _table(contender.name, mix, _trials(run, contender.name, mix), names)

@@ -86,9 +86,8 @@ class Sessions(ReportPart):
         steps = steps_of(context.run)
         if not steps:
             return ()
-        asked = ", ".join(f"{step.get('name')} ({step.get('method')} {step.get('path')})" for step in steps)
-        pauses = [step.get("think_s") for step in steps[:-1]]
-        pauses_s = sum(pause for pause in pauses if isinstance(pause, float | int))
+        asked = ", ".join(f"{step.name} ({step.method} {step.path})" for step in steps)
+        pauses_s = sum(step.think_s for step in steps[:-1])
         paused = (
             f" Its pauses of {format_duration(pauses_s)} are part of its time: they make unlike servers look "
             "more alike, and the times of single steps are without them."

@@ -88,9 +88,7 @@ def _absent(one: SuiteChallenge) -> str:
 
 def _apart(context: Context, made: Challenge) -> str:
     """Of a plan with factors: the challenger is none of their combinations."""
-    factors = [
-        str(one["name"]) for one in context.run.plan.get("factors", ()) if isinstance(one, dict) and "name" in one
-    ]
+    factors = [factor.name for factor in context.run.planned.factors]
     if not factors:
         return ""
     return f"{made.challenger} has no level of {wording.names(factors)}: what these do is told of the others alone."

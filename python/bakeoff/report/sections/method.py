@@ -10,7 +10,7 @@ from typing import Any
 
 from bakeoff.compare import wording
 from bakeoff.compare.manners import settings_by_name, ways
-from bakeoff.compare.settings import number, of_contender
+from bakeoff.compare.settings import of_contender
 from bakeoff.redact import hidden, without_secrets
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
@@ -44,8 +44,8 @@ def section(context: Context) -> Section:
     """Contenders, settings, assumed values, order, environment, and the plan itself."""
     if context.run.imported_from is not None:
         return _imported(context, context.run.imported_from)
-    run, plan = context.run, context.run.plan
-    modelled = f", modelled on {plan['modelled_on']}" if plan.get("modelled_on") else ""
+    run, plan = context.run, context.run.planned
+    modelled = f", modelled on {plan.modelled_on}" if plan.modelled_on else ""
     intro = (
         f"Suite {run.suite}{modelled}; {wording.mixes(context.comparison.run.mixes)}, "
         f"{wording.plural(run.blocks_wanted, 'block')}. {in_each_block(run)} "
@@ -63,12 +63,12 @@ def section(context: Context) -> Section:
     blocks += [*_weights(context), *(_settings(each, of) for of, each in plans)]
     if buffers := _receive_buffer(context):
         blocks.append(Text(buffers))
-    if plan.get("assumed"):
+    if plan.assumed:
         blocks.append(Text("Assumed values: no public source fixes these settings of the suite.", "warning"))
-        blocks.append(Bullets(_items(plan["assumed"])))
-    if plan.get("differences"):
+        blocks.append(Bullets(plan.assumed))
+    if plan.differences:
         blocks.append(Text("Not as published: where this run departs from the publications that the suite follows."))
-        blocks.append(Bullets(_items(plan["differences"])))
+        blocks.append(Bullets(plan.differences))
     blocks += [
         _order(context),
         *_found(run),
@@ -215,7 +215,8 @@ def _receive_buffer(context: Context) -> str:
 def _buffers(context: Context) -> dict[str, float]:
     """What is asked for, by contender, or for all of them where it is the same."""
     found = settings_by_name(context.run)
-    sizes = {name: number({"settings": table}, "receive_buffer_bytes", 0.0) for name, table in found.items()}
+    asked = {name: table.get("receive_buffer_bytes") for name, table in found.items()}
+    sizes = {name: float(size) if isinstance(size, int) else 0.0 for name, size in asked.items()}
     return sizes if len(set(sizes.values())) > 1 else {"": max(sizes.values(), default=0.0)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.joined_model import Joined
 from bakeoff.compare.manners import manner_sentence
 from bakeoff.errors import RunFileError
@@ -36,11 +36,9 @@ def section(context: Context) -> Section | None:
 
 
 def _suite(context: Context) -> str:
-    plan = context.run.plan
-    model = str(plan.get("modelled_on") or "")
+    model = context.run.planned.modelled_on
     modelled = f", modelled on {model}" if model and not model.startswith("nothing") else ""
-    title = str(plan.get("title") or context.run.suite)
-    return f"{title} (suite {context.run.suite}{modelled})."
+    return f"{context.run.planned.title or context.run.suite} (suite {context.run.suite}{modelled})."
 
 
 def _repeated(context: Context) -> str:
@@ -62,9 +60,8 @@ def _repeated(context: Context) -> str:
 
 def _each(context: Context) -> str:
     """How long each load lasted, where the clock ended it."""
-    plan = context.run.plan
-    length_s = settings.number(plan, "length_s", 0.0)
-    ramps_s = settings.number(plan, "ramp_up_s", 0.0) + settings.number(plan, "ramp_down_s", 0.0)
+    settings = context.run.planned.settings
+    length_s, ramps_s = settings.length_s, settings.clock.ramp_up_s + settings.clock.ramp_down_s
     if context.of_cells or length_s <= ramps_s or not _ends_by_the_clock(context.run):
         return ""
     counted = f", of which {format_duration(length_s - ramps_s)} count" if ramps_s else ""
@@ -111,13 +108,13 @@ def _by_files(joined: Joined, run: RunRecord) -> str:
 
 def _departs(context: Context) -> str:
     """That the suite was shortened or changed, as a reader who knows the publications must hear first."""
-    plan = context.run.plan
-    departs = plan.get("differences")
-    if not isinstance(departs, (list, tuple)) or not departs:
+    plan = context.run.planned
+    departs = plan.differences
+    if not departs:
         return ""
-    listed = "; ".join(_worded(str(part)) for part in departs[:4])
+    listed = "; ".join(map(_worded, departs[:4]))
     more = f"; and {len(departs) - 4} more under What was run" if len(departs) > 4 else ""
-    return f"This is the size {plan.get('size', 'of its own')}, which is not the suite as published: {listed}{more}."
+    return f"This is the size {plan.size or 'of its own'}, which is not the suite as published: {listed}{more}."
 
 
 def _worded(part: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bakeoff.compare import wording
-from bakeoff.compare.settings import number
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.panel_charts import over_seconds
@@ -94,10 +93,8 @@ def end_of_load_s(context: Context, trial: TrialRecord) -> float:
     """When the last operation of a trial began at the latest, seconds since its start; infinity where the plan fixes
     the number of operations.
     """
-    plan = context.run.plan
-    if number(plan, "operations", 0.0):
-        return math.inf
-    return number(plan, "length_s", 0.0) or math.inf
+    settings = context.run.planned.settings
+    return math.inf if settings.clock.operations else settings.length_s
 
 
 def _series(
@@ -131,7 +128,7 @@ def means(rows: list[Row]) -> list[Row]:
 
 def _window(context: Context, trials: list[TrialRecord]) -> tuple[float, float]:
     """The measured window, seconds since the start of a trial."""
-    begin_s = number(context.run.plan, "ramp_up_s", 0.0)
+    begin_s = context.run.planned.settings.clock.ramp_up_s
     return (begin_s, begin_s + max(trial.window_s for trial in trials))
 
 
@@ -149,20 +146,18 @@ def _inside(context: Context, trial: TrialRecord) -> list[SecondRecord]:
 
 def _bounds(context: Context, trial: TrialRecord) -> tuple[float, float]:
     """Begin and end of the window by the plan, seconds since the start of the trial."""
-    plan = context.run.plan
-    if number(plan, "operations", 0.0):
+    settings = context.run.planned.settings
+    clock = settings.clock
+    if clock.operations:
         return 0.0, trial.window_s
-    begin_s = number(plan, "ramp_up_s", 0.0)
-    length_s = number(plan, "length_s", begin_s + trial.window_s)
-    return begin_s, max(begin_s, length_s - number(plan, "ramp_down_s", 0.0))
+    return clock.ramp_up_s, max(clock.ramp_up_s, settings.length_s - clock.ramp_down_s)
 
 
 def _none(context: Context, trials: list[TrialRecord]) -> str:
     """Why there is no row: how long a trial must be to have one."""
     width_s = max(second.width_s for trial in trials for second in trial.per_second)
-    ramps = [number(context.run.plan, name, 0.0) for name in ("ramp_up_s", "ramp_down_s")]
-    if number(context.run.plan, "operations", 0.0):
-        ramps = [0.0, 0.0]
+    clock = context.run.planned.settings.clock
+    ramps = [0.0, 0.0] if clock.operations else [clock.ramp_up_s, clock.ramp_down_s]
     needed_s = (math.ceil(ramps[0] / width_s) + 1) * width_s + ramps[1]
     return f"none: trials shorter than {needed_s:g} s have no whole second in their window"
 

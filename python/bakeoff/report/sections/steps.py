@@ -64,8 +64,7 @@ def section(context: Context) -> Section | None:
 
 
 def _note(context: Context) -> str:
-    settings = context.run.plan.get("settings")
-    if isinstance(settings, dict) and settings.get("keep_alive") is False:
+    if not context.run.planned.settings.keeps_connections:
         return (
             "Mean time per operation of each step. Every operation has a connection of its own: it begins with the "
             "connect and ends when the announced reply is complete. The disconnect follows aside and is in no response "

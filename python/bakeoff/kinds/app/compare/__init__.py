@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from bakeoff.compare import settings
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Advisory
@@ -13,6 +11,7 @@ from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.parts_of_time import steps_of_time
 from bakeoff.kinds.app.compare.kept import UNREAD, WORK, WRITES, impossible_times, unread_gates
 from bakeoff.kinds.app.compare.scores import scores
+from bakeoff.plan.model import Plan
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
@@ -44,11 +43,11 @@ class App(ComparePart):
         """Times of the server's own that cannot be."""
         return impossible_times(run)
 
-    def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
+    def rates(self, plan: Plan) -> tuple[Metric, ...]:
         """The three scores; the unweighted one decides."""
         rate = f"{self.work}/s"
         title = f"{rate[0].upper()}{rate[1:]}"
-        think_s = settings.number(plan, "think_s", 0.0)
+        think_s = plan.settings.think_s
         published = f"{title} (weighted harmonic mean over clients, as published)"
         return (
             Metric(

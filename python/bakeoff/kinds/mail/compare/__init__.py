@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.faults import Source
@@ -32,6 +32,7 @@ from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_at_rates, m
 from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
 from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import Books, MailFigures
+from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.mail.address import parse_mail_address, way_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part
@@ -183,7 +184,8 @@ def _unlike_ways(run: RunRecord) -> tuple[str, ...]:
 
 def _short_drain(run: RunRecord) -> list[Advisory]:
     """That nobody waited for mail as long as it took, or may take: what counts as lost was, or may be, in a queue."""
-    drain_s, late_s = (settings.number(run.plan, f"{name}_s", 0.0) for name in ("drain_limit", "late_after"))
+    settings = mail_settings(run.planned.settings)
+    drain_s, late_s = settings.drain_limit_s, settings.late_after_s
     lost = {
         c.name: ledger_counts([t for t in run.trials if t.contender == c.name]).get("lost", 0) for c in run.contenders
     }

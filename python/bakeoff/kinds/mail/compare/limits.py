@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bakeoff.compare import settings
 from bakeoff.compare.content import facts_of
 from bakeoff.kinds.mail.compare.books import telling_flow
 from bakeoff.kinds.mail.figures import Door as Sessions
@@ -65,7 +64,7 @@ def limits(run: RunRecord) -> tuple[str, ...]:
 
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
-    offered = trial.mix.clients * int(settings.number(run.plan, "threads", 1.0))
+    offered = trial.mix.clients * run.planned.settings.threads
     peaks = {door.key: _limiting(trial, door, offered) for door in DOORS}
     if peaks["pop3_logged_in"] == peaks["pop3"]:
         peaks["pop3_logged_in"] = None  # a bound on connections bounds logins, too

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from bakeoff.compare import settings
 from bakeoff.compare.metric import Metric
 from bakeoff.keeping_up import KEEPS_UP
 from bakeoff.kinds.mail.figures import Flow, MailFigures
+from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.times import ms_of
 
@@ -23,7 +23,7 @@ def counts_messages(run: RunRecord) -> bool:
 
 def sending_share(run: RunRecord) -> float:
     """Share of the clients' time that the plan gives to sending."""
-    return settings.number(run.plan, "sending_share", 0.3)
+    return mail_settings(run.planned.settings).sending_share
 
 
 def mail_metrics(run: RunRecord, general: tuple[Metric, ...]) -> tuple[Metric, ...]:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from bakeoff.compare import settings
 from bakeoff.errors import PlanError
 from bakeoff.kinds.mail.compare.summary import SIDES, Saturated, Saturation
 from bakeoff.kinds.mail.figures import MailFigures, Steps
+from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.mail.address import parse_mail_address
 from bakeoff.mix import Mix
 from bakeoff.store.records import ContenderRecord, RunRecord, TrialRecord
 
-# As the published suites have it.
-SATURATED_S = 5.0
-
 
 def threshold_s(run: RunRecord) -> float:
     """From which mean step on a contender is called saturated, s."""
-    return settings.number(run.plan, "saturated_at_s", SATURATED_S)
+    return mail_settings(run.planned.settings).saturated_at_s
 
 
 def mean_steps(name: str, mix: Mix, trials: list[TrialRecord]) -> Saturation:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from statistics import fmean
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import wording
 from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
 from bakeoff.kinds.mail.compare.metrics import PERCENTILES
 from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures
+from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.kinds.mail.report.steps import steps_of_mail
 from bakeoff.kinds.mail.report.words import (
     CLASSES,
@@ -149,7 +150,7 @@ def _flow(context: Context) -> list[Block]:
                     rows.append({**place, "second": second.second + 0.5, "value": float(count)})
     if last_s < FEWEST_POINTS:
         return []
-    begin_s = settings.number(context.run.plan, "ramp_up_s", 0.0)
+    begin_s = context.run.planned.settings.clock.ramp_up_s
     where = f"at {mix.words}"
     title = f"Messages accepted and read {where}"
     window = (begin_s, begin_s + window_s, last_s)
@@ -177,7 +178,7 @@ def _score(context: Context, metric: str, name: str, mix: Mix) -> str:
 
 def _meanings(context: Context) -> dict[str, str]:
     """Of classes of messages that do not say it themselves."""
-    late_s = settings.number(context.run.plan, "late_after_s", 0.0)
+    late_s = mail_settings(context.run.planned.settings).late_after_s
     return {
         "late": f"Late: delivered, but not yet visible {late_s:g} s after it was accepted (`--late-after`).",
         "unknown": "Unknown: the connection was lost after the final dot, so that no copy, one or several are all in "
