@@ -27,6 +27,8 @@ def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
     put(disturbances, "LOST_SHARE", math.inf)
     put(disturbances, "STOLEN_SHARE", math.inf)
     put(judge, "UNDONE_SHARE", 1.0)
+    put(judge, "LATE_START_P99_NS", math.inf)
+    put(judge, "SCHEDULE_LEAST_NS", math.inf)
     put(judge, "WAIT_SHARE", math.inf)
     put(judge, "MOST_WAITED", math.inf)
     put(judge, "OTHER_LOAD_SHARE", math.inf)

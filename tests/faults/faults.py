@@ -189,13 +189,13 @@ STREAMS = [
 ]
 APP = [
     _of("app", {}, NOTHING),
-    # One segment: of the two clients of an agent one is refused, whenever the other agent begins.
+    # One segment, or connection: of the two clients of an agent one is refused, whenever the other agent begins.
     _of("app", {"data_limit_bytes": 1 << 20}),
     _of("app", {"service_s": 0.05}, slow=True),
     _of("app", {"payload_max_bytes": 512}),
     _of("app", {"rounds_max": 10}),
     _of("app", {"queue": 1, "threads": 1, "service_s": 0.002}, "queue"),
-    _of("app", {"max_connections": 2}),
+    _of("app", {"max_connections": 1}),
     _of("app", {"damage_every": 10}),
     _of("app", {"lose_every": 10}),
     _of("app", {"garbage_every": 10}),
@@ -217,10 +217,10 @@ MAIL = [
         for command in ("CONNECT", "EHLO", "MAIL", "RCPT", "DATA", "DOT")
     ),
     _of("mail", {"drop_after_dot": {"count": 1, "of": 10}}),
-    _of("mail", {"lose": {"count": 1, "of": 10}}),
-    _of("mail", {"duplicate": {"count": 1, "of": 10}}),
-    _of("mail", {"damage": {"count": 1, "of": 10}}),
-    _of("mail", {"misdeliver": {"count": 1, "of": 10}}),
+    _of("mail", {"lose": {"count": 1, "of": 3}}),
+    _of("mail", {"duplicate": {"count": 1, "of": 3}}),
+    _of("mail", {"damage": {"count": 1, "of": 3}}),
+    _of("mail", {"misdeliver": {"count": 1, "of": 3}}),
     _of("mail", {"pop3_ends_after": 10}),
     _of("mail", {"defer": {"count": 1, "of": 1, "for_s": 1.8}}),
 ]

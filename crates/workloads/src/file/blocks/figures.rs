@@ -125,6 +125,12 @@ impl CellFigures {
         self.reads.ios + self.writes.ios
     }
 
+    /// Transfers that succeeded or failed inside the measured time.
+    #[inline]
+    pub fn tried(&self) -> u64 {
+        self.ios() + self.reads.errors + self.writes.errors
+    }
+
     pub fn elapsed_ns(&self) -> Nanos {
         self.to_ns.saturating_sub(self.from_ns).saturating_sub(self.outside_ns)
     }

@@ -141,11 +141,11 @@ impl BlocksSession {
     }
 
     /// A cell whose time is over goes on while it has too few transfers, until its limit: none is a result then, and no
-    /// accident of its time.
+    /// accident of its time. Those that failed count: more of them would say nothing new.
     fn stretch(&mut self, now_ns: Nanos) {
         let Some(running) = self.running.as_mut() else { return };
         let figures = &mut self.figures[self.cell];
-        let enough = figures.ios() >= self.shared.spec.min_transfers;
+        let enough = figures.tried() >= self.shared.spec.min_transfers;
         let end_ns = match (now_ns >= running.window_end_ns, enough) {
             (true, false) if now_ns < running.limit_ns => running.limit_ns,
             (false, true) if figures.stretched => now_ns,

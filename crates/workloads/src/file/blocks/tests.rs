@@ -91,6 +91,16 @@ fn a_cell_goes_on_until_it_has_its_fewest_transfers_or_its_limit_is_reached() {
 }
 
 #[test]
+fn a_cell_that_gives_back_only_other_bytes_ends_in_its_time() {
+    let cells = json!([{"pattern": "read", "block_bytes": 4096, "lines": [line(4096, 100, 100)]}]);
+    let changes = json!({"cells": cells, "min_transfers": 8, "cell_limit_s": 10.0});
+    let (played, figures) = run(changes, &mut Disk { damage_every: 1, ..Disk::default() });
+    assert_eq!(cell(&figures)["stretched"], false);
+    assert!((8..300).contains(&cell(&figures)["damaged"].as_u64().unwrap()), "{figures}");
+    assert!(played.fault.is_some_and(|text| text.contains("other bytes")));
+}
+
+#[test]
 fn a_cell_without_a_transfer_at_its_limit_is_an_empty_result_and_not_skipped() {
     // The one transfer that there is time for ends in the ramp's wake: nothing is left to be measured.
     let short = |limit_s: f64| json!({"ramp_up_s": 0.0001, "cell_s": 0.0002, "cell_limit_s": limit_s});
