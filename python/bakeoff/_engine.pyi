@@ -114,6 +114,24 @@ def merge_histograms(blobs: list[bytes]) -> tuple[bytes, str]:
 def serve(spec_json: str) -> ServerHandle:
     """Starts a built-in target. Raises SpecError or EngineError."""
 
+def connect(workload_json: str, streams: int, connect_s: float, reply_s: float) -> None:
+    """Connects as a workload does, and drops the connection. Raises as `fetch_http` does."""
+
+def fetch_http(
+    workload_json: str,
+    streams: int,
+    connect_s: float,
+    reply_s: float,
+    most_bytes: int,
+    largest: int,
+    request: bytes | None = None,
+) -> tuple[int, str, list[tuple[str, bytes]], int, bytes, bool, str | None, int, int | None]:
+    """Status, version, header fields, bytes of the head, body, whether the connection is kept, version and cipher of
+    TLS, bytes received, and the server's limit of streams: of the reply to the workload's first request over HTTP/1 or
+    HTTP/2, or over HTTP/1 to `request`. At most `most_bytes` may come, the body is cut off at `largest`. Raises
+    SpecError, or EngineError with the name of what is wrong, bytes that show it, a count, and the bytes received.
+    """
+
 def fetch_http3(
     workload_json: str, streams: int, connect_s: float, reply_s: float, largest: int
 ) -> tuple[int, int | None, bytes, int | None]:

@@ -63,6 +63,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trial::wake_on, module)?)?;
     module.add_function(wrap_pyfunction!(trial::can_return, module)?)?;
     module.add_function(wrap_pyfunction!(server::serve, module)?)?;
+    module.add_function(wrap_pyfunction!(fetch::connect, module)?)?;
+    module.add_function(wrap_pyfunction!(fetch::fetch_http, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch_http3, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;

@@ -70,6 +70,19 @@ pub trait Mux: Send + Debug {
 
     /// The most streams that the server takes at once, as far as it has said so.
     fn streams_allowed(&self) -> Option<u32>;
+
+    /// From now on the fields of heads are kept, for a check before timing.
+    fn keep_fields(&mut self) {}
+
+    /// Name and value of the fields of the last head, where they are kept.
+    fn fields(&self) -> &[(Vec<u8>, Vec<u8>)] {
+        &[]
+    }
+
+    /// The protocol's number for why the server gave up a stream, or the connection.
+    fn given_up_for(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// How the connections of a workload carry streams.

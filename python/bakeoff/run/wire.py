@@ -80,6 +80,12 @@ class Bounds:
             raise SlowError(f"no complete reply within {format_duration(self.seconds)}")
         return left if self._whole is None else min(left, self._whole.left_s())
 
+    @property
+    def left_bytes(self) -> int:
+        """Bytes that may still come."""
+        left = max(0, self.size - self._spent)
+        return left if self._whole is None else min(left, self._whole.left_bytes)
+
     def spend(self, count: int) -> None:
         """Take received bytes. Raises WireError when they are too many."""
         self._spent += count

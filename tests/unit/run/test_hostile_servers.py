@@ -1,6 +1,7 @@
 """Whatever a server sends, a check ends in time and in memory, with one sentence or none."""
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,6 +111,36 @@ def test_an_endless_head_ends(start: bytes, part: bytes, words: str) -> None:
         assert server.sent < 8 * MANY // 2, "most of it was never read"
 
 
+SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+PING = bytes((0, 0, 8, 6, 0, 0, 0, 0, 0)) + b"12345678"
+# `:status 200`, and the end of the stream.
+HTTP2 = SETTINGS + bytes((0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88))
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", r"it answers 'HTTP/1.1 400 Bad Request': it does not speak HTTP/2 with"),
+        (b"", "it closes when it is spoken to in HTTP/2: it does not speak HTTP/2 with prior knowledge"),
+        (b"SSH-2.0-OpenSSH\r\n", "it breaks HTTP/2"),
+        (SETTINGS + bytes((0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2)), r"it resets the stream \(INTERNAL_ERROR\)"),
+        (SETTINGS + bytes((0, 0, 8, 7, 0, *[0] * 11, 11)), r"it ends the connection \(ENHANCE_YOUR_CALM\)"),
+    ],
+)
+def test_what_is_no_http_2_is_told(reply: bytes, words: str) -> None:
+    with saying(reply) as server:
+        assert re.search(words, refused(*web(server, http="2")))
+    with saying(HTTP2) as server:
+        check, plan = web(server, http="2")
+        check.answers(plan.contenders[0])
+
+
+def test_frames_without_content_end() -> None:
+    with endless(SETTINGS, PING, MANY) as server:
+        assert "it breaks HTTP/2" in refused(*web(server, http="2"))
+        assert server.sent < MANY, "most of it was never read"
+
+
 def test_endless_mail_ends(tmp_path: Path) -> None:
     with endless(b"", b"220-more\r\n", MANY) as smtp, saying(POP3) as pop3:
         assert "more than 512 lines" in refused(*mail(smtp, pop3, tmp_path))
@@ -179,6 +210,8 @@ def test_random_bytes_bring_nothing_but_sentences(seed: int, tmp_path: Path, mon
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
     with saying(mangled(rng, rng.choice([OK, chunked]))) as server:
         looked_at(lambda: web(server))
+    with saying(mangled(rng, HTTP2)) as server:
+        looked_at(lambda: web(server, http="2"))
     with saying(mangled(rng, HELLO)) as server:
         looked_at(lambda: app(server, monkeypatch))
     with saying(mangled(rng, SMTP)) as smtp, saying(mangled(rng, POP3)) as pop3:

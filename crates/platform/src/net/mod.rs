@@ -15,6 +15,7 @@ mod timers;
 mod tls;
 mod tls_options;
 mod waiter;
+mod wire;
 
 pub use dial::{DialError, DialOptions, Dialer, Line};
 pub(crate) use event_loop::{EventLoop, LoopFigures};
@@ -22,6 +23,7 @@ pub use fetch::{FetchError, FetchLimits, Fetched, fetch};
 pub(crate) use remote::{Remote, resolve};
 pub use socket::Moved;
 pub use timers::{Due, Timers};
-pub use tls::{Connector, Session as TlsSession};
+pub use tls::{Connector, Session as TlsSession, TlsFault};
 pub use tls_options::{TlsOptions, connector};
 pub use waiter::{Ready, Waiter};
+pub use wire::{Wire, WireError, WireLimits, words};

@@ -13,10 +13,17 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use std::io::{self, BufRead, Write};
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Sessions that can be resumed are kept for so many servers.
 const SESSIONS_KEPT: usize = 64;
+
+/// The system's authorities, read once: a check before timing connects hundreds of times.
+static SYSTEM: LazyLock<RootCertStore> = LazyLock::new(|| {
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    store
+});
 
 /// Makes TLS sessions towards one server.
 #[derive(Debug, Clone)]
@@ -62,7 +69,14 @@ impl Connector {
             ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
         // A message is written as a whole; what the socket does not take yet waits here.
         inner.set_buffer_limit(None);
-        Ok(Session { inner, application: self.application, apart: self.apart, blocked: false, reason: None })
+        Ok(Session {
+            inner,
+            application: self.application,
+            apart: self.apart,
+            blocked: false,
+            fault: TlsFault::Other,
+            reason: None,
+        })
     }
 }
 
@@ -79,7 +93,7 @@ pub(super) struct Verifier {
 
 impl Verifier {
     fn new(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
-        let named = || settings.ca_file.as_deref().map(read_certificates).transpose().map(Option::unwrap_or_default);
+        let named = || settings.ca_file.as_deref().map(read_authorities).transpose().map(Option::unwrap_or_default);
         let origin = settings.ca_file.as_deref().unwrap_or_default();
         Self::trusting(settings.verify.then(named).transpose()?, origin, provider)
     }
@@ -92,8 +106,7 @@ impl Verifier {
     ) -> Result<Self, String> {
         let algorithms = provider.signature_verification_algorithms;
         let Some(named) = named else { return Ok(Self { chains: None, named: Vec::new(), algorithms }) };
-        let mut store = RootCertStore::empty();
-        store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let mut store = SYSTEM.clone();
         for certificate in &named {
             store.add(certificate.clone()).map_err(|error| format!("`{origin}`: {error}"))?;
         }
@@ -105,6 +118,15 @@ impl Verifier {
             .build()
             .map_err(|error| format!("TLS: {error}"))?;
         Ok(Self { chains: Some(chains), named, algorithms })
+    }
+}
+
+/// The certificates of a PEM file that was given for them.
+fn read_authorities(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    match read_certificates(path) {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) => Err(format!("ca_file: {path} holds no certificate: give a PEM file")),
+        Err(why) => Err(format!("ca_file: {why}: give a PEM file")),
     }
 }
 
@@ -125,7 +147,8 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, rustls::Error> {
         let Some(chains) = &self.chains else { return Ok(ServerCertVerified::assertion()) };
         let checked = chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        if checked.is_err() && self.named.contains(end_entity) {
+        let is_out_of_time = |error| matches!(TlsFault::of(error), TlsFault::Expired | TlsFault::NotYetValid);
+        if checked.as_ref().is_err_and(|error| !is_out_of_time(error)) && self.named.contains(end_entity) {
             verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
             return Ok(ServerCertVerified::assertion());
         }
@@ -155,6 +178,46 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
+/// Why there is no TLS, as far as a user can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsFault {
+    /// The certificate is over.
+    Expired,
+    /// The certificate has not begun.
+    NotYetValid,
+    /// The certificate is that of another name.
+    OtherName,
+    /// Nobody who is trusted vouches for the certificate.
+    Untrusted,
+    /// What answers is no TLS.
+    ClearText,
+    /// The server speaks another protocol (ALPN).
+    OtherApplication,
+    /// Anything else.
+    Other,
+}
+
+impl TlsFault {
+    fn of(error: &rustls::Error) -> Self {
+        use rustls::{AlertDescription, CertificateError as Certificate, InvalidMessage};
+        match error {
+            rustls::Error::InvalidCertificate(Certificate::Expired | Certificate::ExpiredContext { .. }) => {
+                Self::Expired
+            }
+            rustls::Error::InvalidCertificate(Certificate::NotValidYet | Certificate::NotValidYetContext { .. }) => {
+                Self::NotYetValid
+            }
+            rustls::Error::InvalidCertificate(
+                Certificate::NotValidForName | Certificate::NotValidForNameContext { .. },
+            ) => Self::OtherName,
+            rustls::Error::InvalidCertificate(_) => Self::Untrusted,
+            rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => Self::ClearText,
+            rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol) => Self::OtherApplication,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// One TLS connection.
 #[derive(Debug)]
 pub struct Session {
@@ -164,8 +227,19 @@ pub struct Session {
     pub apart: bool,
     /// A write did not fit into the socket; go on when it is writable.
     blocked: bool,
-    /// Why it failed, in words.
+    /// Why it failed, also in words.
+    fault: TlsFault,
     reason: Option<String>,
+}
+
+/// `TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384` is `ECDHE-RSA-AES256-GCM-SHA384` there; those of TLS 1.3 have their own name.
+fn openssl_name(suite: &str) -> String {
+    if let Some(rest) = suite.strip_prefix("TLS13_") {
+        return format!("TLS_{rest}");
+    }
+    let bare = suite.strip_prefix("TLS_").unwrap_or(suite).replace("_WITH_", "_").replace("AES_", "AES");
+    let name = bare.replace('_', "-");
+    name.strip_suffix("-POLY1305-SHA256").map_or_else(|| name.clone(), |rest| format!("{rest}-POLY1305"))
 }
 
 fn written(moved: Moved) -> io::Result<usize> {
@@ -211,6 +285,7 @@ impl Session {
         if self.inner.alpn_protocol() == Some(asked.as_bytes()) {
             return Ok(());
         }
+        self.fault = TlsFault::OtherApplication;
         self.reason = Some(format!("the server does not speak {asked} (ALPN)"));
         Err(ErrorClass::Tls)
     }
@@ -247,10 +322,23 @@ impl Session {
         match self.inner.process_new_packets() {
             Ok(state) => Ok(state.peer_has_closed()),
             Err(error) => {
+                self.fault = TlsFault::of(&error);
                 self.reason = Some(error.to_string());
                 Err(ErrorClass::Tls)
             }
         }
+    }
+
+    /// Version and cipher by the names that OpenSSL has for them, once they are agreed on.
+    pub fn agreed(&self) -> Option<String> {
+        let (version, suite) = (self.inner.protocol_version()?, self.inner.negotiated_cipher_suite()?);
+        let version = format!("{version:?}").replace('_', ".");
+        Some(format!("{version} {}", openssl_name(&format!("{:?}", suite.suite()))))
+    }
+
+    /// Why the session failed.
+    pub const fn fault(&self) -> TlsFault {
+        self.fault
     }
 
     /// Why the session failed, in words.
@@ -266,5 +354,21 @@ impl Session {
     /// Forgets the first bytes of [`Session::clear_text`].
     pub fn consume(&mut self, bytes: usize) {
         self.inner.reader().consume(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ciphers_have_the_names_of_openssl() {
+        for (suite, name) in [
+            ("TLS13_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+            ("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "ECDHE-RSA-AES256-GCM-SHA384"),
+            ("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"),
+        ] {
+            assert_eq!(openssl_name(suite), name);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::head::Malformed;
 
 /// Longest chunk-size line and trailer that are read, bytes.
-const LINE_BYTES_MAX: u32 = 16 * 1024;
+pub(super) const LINE_BYTES_MAX: u32 = 16 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -23,6 +23,15 @@ enum State {
     TrailerValue,
     TrailerLineFeed,
     Done,
+}
+
+/// Where a body is malformed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stuck {
+    Size,
+    LongLine,
+    DataEnd,
+    Trailer,
 }
 
 /// A decoder for one body.
@@ -49,6 +58,20 @@ impl Chunked {
     /// Bytes of the trailer's lines so far.
     pub fn trailer_bytes(&self) -> u64 {
         self.trailer_bytes
+    }
+
+    /// After an error: what is wrong.
+    pub(super) fn stuck(&self) -> Stuck {
+        match self.state {
+            State::TrailerStart
+            | State::LastLineFeed
+            | State::TrailerName
+            | State::TrailerValue
+            | State::TrailerLineFeed => Stuck::Trailer,
+            _ if self.line_bytes > LINE_BYTES_MAX => Stuck::LongLine,
+            State::DataEnd | State::DataLineFeed => Stuck::DataEnd,
+            _ => Stuck::Size,
+        }
     }
 
     /// Whether the body is complete.

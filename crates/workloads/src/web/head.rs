@@ -2,7 +2,8 @@
 
 /// Longest head that is read, bytes.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-const HEADERS_MAX: usize = 128;
+/// Fields of a head.
+pub(super) const HEADERS_MAX: usize = 128;
 
 /// How the body's end is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

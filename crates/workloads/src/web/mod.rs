@@ -12,6 +12,8 @@ mod plan;
 mod sampling;
 mod session;
 mod spec;
+mod whole;
+mod whole_stream;
 
 pub use agreed::Agreed;
 use bakeoff_engine::{
@@ -29,6 +31,8 @@ pub use session::{Reader, Unread, WebSession};
 pub use spec::{ClassSpec, ReplySpec, RequestSpec, WebSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+pub use whole::{Exchange, Faulty, ReplyFault, WholeReader, WholeReply};
+pub use whole_stream::StreamReader;
 
 #[cfg(test)]
 mod tests;
@@ -56,11 +60,23 @@ impl WebWorkload {
         Self::new(&serde_json::from_str(text)?, streams, 0)
     }
 
-    /// Where its first request goes, and what is written for it; `None` when that is not over QUIC.
-    pub fn first(&self) -> Option<(Endpoint, Streams, &[u8])> {
-        let streams = self.plan.streams.clone().filter(|_| self.plan.is_quic)?;
-        let request = self.plan.requests.first()?;
-        Some((self.endpoint.clone(), streams, &self.plan.wire[request.wire.clone()]))
+    /// Where its requests go.
+    pub const fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// What is written for its first request.
+    pub fn first(&self) -> Option<&[u8]> {
+        self.plan.requests.first().map(|request| &self.plan.wire[request.wire.clone()])
+    }
+
+    /// Reads the reply to its first request, over HTTP/1 or HTTP/2; of a body so many bytes.
+    pub fn exchange(&self, most_bytes: usize) -> Box<dyn Exchange> {
+        let head_only = self.plan.requests.first().is_some_and(|request| request.head_only);
+        match &self.plan.streams {
+            None => Box::new(WholeReader::new(head_only, most_bytes)),
+            Some(streams) => Box::new(StreamReader::new(streams, head_only, most_bytes)),
+        }
     }
 
     /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can. Bodies to

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 from bakeoff.kinds.httperf.plan import HttperfSettings
 from bakeoff.kinds.httperf.spec import HttperfWorkload, PageSpec
+from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.body import SAFE
 from bakeoff.kinds.web.check import seen_in
-from bakeoff.kinds.web.http_reply import HEAD_BYTES, read_reply
+from bakeoff.kinds.web.fetch import REPLY_BYTES, Limits, UnopenedError, fetch
 from bakeoff.kinds.web.learnt import Learnt, held, learn
-from bakeoff.kinds.web.probe import LARGEST_BODY, Reply, reply_of
-from bakeoff.kinds.web.spec import RequestSpec
-from bakeoff.run.wire import Bounds, SlowError, Wire, WireError, tls_context
+from bakeoff.kinds.web.probe import Reply, reply_of
+from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
+from bakeoff.run.wire import Bounds, SlowError, WireError
 
 # Of the bodies behind a trial's first ones, one in so many is hashed.
 CHECK_EVERY = 100
@@ -69,7 +70,7 @@ def _fetch(work: HttperfWorkload) -> Reply:
     for _ in range(TRIES - 1):
         try:
             return _exchange(work)
-        except SlowError:
+        except (SlowError, UnopenedError):
             raise
         except WireError:
             continue
@@ -78,17 +79,33 @@ def _fetch(work: HttperfWorkload) -> Reply:
 
 def _exchange(work: HttperfWorkload) -> Reply:
     """One call on a connection of its own, with the bytes that the generator sends."""
+    lines = [f"{work.method} {work.uri} HTTP/{work.http_version}", f"User-Agent: {work.user_agent}"]
+    if work.http_version == "1.0":
+        lines.append("Connection: keep-alive")
+    if not work.no_host_hdr:
+        lines.append(f"Host: {work.server_name or work.servers[0].host}")
+    call = ("\r\n".join(lines) + f"\r\n{work.add_header}\r\n").encode("latin-1")
+    limits = Limits(Bounds(ANSWER_S, REPLY_BYTES), ANSWER_S, ANSWER_S)
+    return reply_of(fetch(_way(work), 1, limits, call), work.method == "HEAD")
+
+
+def _way(work: HttperfWorkload) -> WebWorkload:
+    """How a call reaches the first server."""
     server, ssl = work.servers[0], work.ssl
-    with Wire.connect(server.address, Bounds(ANSWER_S, LARGEST_BODY + 256 * HEAD_BYTES), ANSWER_S) as wire:
-        if ssl is not None:
-            name = ssl.server_name or server.host
-            wire.start_tls(tls_context(ssl.ca_file, not ssl.verify), name.strip("[]"))
-        lines = [f"{work.method} {work.uri} HTTP/{work.http_version}", f"User-Agent: {work.user_agent}"]
-        if work.http_version == "1.0":
-            lines.append("Connection: keep-alive")
-        if not work.no_host_hdr:
-            lines.append(f"Host: {work.server_name or server.host}")
-        wire.send(("\r\n".join(lines) + f"\r\n{work.add_header}\r\n").encode("latin-1"))
-        head_only = work.method == "HEAD"
-        head, body, kept = read_reply(wire, LARGEST_BODY, head_only)
-        return reply_of(head, body, head_only, kept, wire.tls())
+    request = RequestSpec(method=work.method, path="/", length=None, sha256=None)
+    return WebWorkload(
+        scheme="http" if ssl is None else "https",
+        host=server.host if ssl is None or ssl.server_name is None else ssl.server_name,
+        addresses=(server.address,),
+        unix=None,
+        http="1.1",
+        keep_alive=True,
+        receive_buffer_bytes=None,
+        close_with_reset=False,
+        source_addresses=(),
+        requests_per_connection=None,
+        tls=None if ssl is None else TlsSpec(verify=ssl.verify, ca_file=ssl.ca_file, resumption=False),
+        check_every=0,
+        headers=(),
+        classes=(ClassSpec(name="check", weight=1.0, expect=(), requests=(request,)),),
+    )

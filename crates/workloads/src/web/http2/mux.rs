@@ -99,6 +99,10 @@ pub(super) struct Http2Mux {
     gave_up: bool,
     /// Frames since the end of the last reply that brought nothing.
     idle_frames: u32,
+    /// The fields of the last head, where somebody wants them.
+    fields: Option<Vec<(Vec<u8>, Vec<u8>)>>,
+    /// Why the server gave up a stream, or the connection.
+    given_up_for: Option<u32>,
 }
 
 impl Http2Mux {
@@ -122,6 +126,8 @@ impl Http2Mux {
             window_used: 0,
             gave_up: false,
             idle_frames: 0,
+            fields: None,
+            given_up_for: None,
         }
     }
 
@@ -215,8 +221,14 @@ impl Http2Mux {
 
     fn decode(&mut self, block: &[u8]) -> Result<(), ErrorClass> {
         self.reply = ReplyHead::default();
+        if let Some(fields) = &mut self.fields {
+            fields.clear();
+        }
         let take = |name: &[u8], value: &[u8]| {
             self.reply.take(name, value);
+            if let Some(fields) = &mut self.fields {
+                fields.push((name.to_vec(), value.to_vec()));
+            }
             Ok(())
         };
         self.decoder.decode(block, take).map_err(|_| BROKEN)
@@ -297,6 +309,7 @@ impl Http2Mux {
             return Err(BROKEN);
         }
         let Some(stream) = self.streams.close(head.stream) else { return Ok(None) };
+        self.given_up_for = Some(code);
         let is_unheard = code == code::REFUSED_STREAM && !stream.has_head;
         Ok(Some(if is_unheard {
             MuxEvent::Unheard(stream.lane)
@@ -342,11 +355,13 @@ impl Http2Mux {
     }
 
     fn go_away(&mut self, head: Head, payload: &[u8]) -> Result<(), ErrorClass> {
-        let (last, _) = payload.split_first_chunk::<4>().filter(|_| payload.len() >= 8).ok_or(BROKEN)?;
+        let (last, rest) = payload.split_first_chunk::<4>().ok_or(BROKEN)?;
+        let code = u32::from_be_bytes(*rest.first_chunk::<4>().ok_or(BROKEN)?);
         if head.stream != 0 {
             return Err(BROKEN);
         }
         self.gone_away = true;
+        self.given_up_for = Some(code);
         let last = u32::from_be_bytes(*last) & 0x7fff_ffff;
         for id in self.streams.above(last) {
             self.unheard.extend(self.streams.close(id).map(|stream| stream.lane));
@@ -492,6 +507,18 @@ impl Mux for Http2Mux {
 
     fn streams_allowed(&self) -> Option<u32> {
         self.streams_allowed
+    }
+
+    fn keep_fields(&mut self) {
+        self.fields = Some(Vec::new());
+    }
+
+    fn fields(&self) -> &[(Vec<u8>, Vec<u8>)] {
+        self.fields.as_deref().unwrap_or_default()
+    }
+
+    fn given_up_for(&self) -> Option<u32> {
+        self.given_up_for
     }
 }
 
