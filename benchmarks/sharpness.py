@@ -71,7 +71,7 @@ def one_run(
     plan = resolve_plan(
         PlanInput(
             origin="sharpness",
-            plan={**head, "looks": looks, "boundary": "pocock", "until": "clear"},
+            plan={**head, "looks": looks, "until": "clear"},
             settings=settings,
             contenders=[{"name": name, "address": server.url} for name, server in servers.items()],
         )

@@ -32,7 +32,7 @@ def table(data: Mapping[str, Any]) -> str:
     lines = [
         f"{data['machine']}{', server and generator pinned' if data['pinned'] else ''}; {count} repetitions, trials of "
         f"{data['length_s'] * 1e3:.0f} ms at {', '.join(map(str, CLIENTS))} clients, looks after "
-        f"{data['looks'].replace(',', ', ')} blocks (pocock), δ = 2 %. Slower one: {true:.1%} ± {half:.1%} "
+        f"{data['looks'].replace(',', ', ')} blocks, δ = 2 %. Slower one: {true:.1%} ± {half:.1%} "
         f"for the bare client, whose own blocks spread by {bare_sd:.1%} between the equals; its worker "
         f"uses {used[SLOWER]:.1f} µs of a processor for a request, the others {used[ONE]:.1f} and {used[SAME]:.1f} µs.",
         "",
@@ -79,7 +79,7 @@ def _assembled(runs: Sequence[Run], block_s: float) -> str:
     """Of longer runs put together from the blocks of whole repetitions, with the difference made exactly 5 %, or none,
     by a shift: at each look the t test that the plan allows, of one of three pairs.
     """
-    alphas = [alpha / len(PAIRS) for alpha in planned_levels(LONG_LOOKS, "pocock")]
+    alphas = [alpha / len(PAIRS) for alpha in planned_levels(LONG_LOOKS)]
     slower, same = (_blocks_until_called(runs, other, true, alphas) for other, true in ((SLOWER, TRUE), (SAME, 0.0)))
     middle = statistics.median(slower)
     told = (

@@ -190,7 +190,7 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
     lines.append(f"what decides: {plan.primary}")
     if plan.looks:
         until = f", until {plan.until.replace('=', ' ')}" if plan.until else ""
-        lines.append(f"looks after {', '.join(map(str, plan.looks))} blocks ({plan.boundary}){until}")
+        lines.append(f"looks after {', '.join(map(str, plan.looks))} blocks{until}")
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
     lines.append(f"duration: {_how_long(plan, found)}{resets}{_around(plan)}")
     lines += [f"(assumed) {text}" for text in plan.assumed]

@@ -85,7 +85,7 @@ def _first_level(plan: Plan, pairs: int) -> float:
     """What the first of so many pairs must reach: Holm holds it to the level of the last look over all of them."""
     from bakeoff.compare.looks import planned_levels  # with NumPy, which the help does without
 
-    return planned_levels(plan.looks or (), plan.boundary)[-1] / pairs
+    return planned_levels(plan.looks or ())[-1] / pairs
 
 
 def _enough(level: float) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bakeoff.compare import wording
 from bakeoff.plan.until import CLEAR as UNTIL_CLEAR
 from bakeoff.plan.until import precision_of
-from bakeoff.stats import BOUNDARIES, Boundary, Decision, nominal_levels, spent
+from bakeoff.stats import Decision, nominal_levels, spent
 from bakeoff.store.records import ADDED, CLEAR, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -42,7 +42,6 @@ class Look:
     next_alpha: float
     earlier: tuple[int, ...] = ()
     planned: tuple[int, ...] = ()
-    boundary: str = ""
     next_blocks: int | None = None
     between: bool = False
     added: tuple[int, ...] = ()
@@ -100,7 +99,7 @@ class Look:
             told.append(f"{what} {plan}: {wording.names(parts)}.")
         if self.planned:
             at = wording.names([f"{each:,}" for each in self.planned])
-            told.append(f"Looks were planned after {at} blocks ({self.boundary}).")
+            told.append(f"Looks were planned after {at} blocks.")
             told += self._ending()
         if self.between:
             told.append(f"There is no look at {wording.plural(self.blocks, 'block')}: {self.waits or 'all are over'}.")
@@ -129,9 +128,9 @@ def look_of(run: RunRecord) -> Look:
 
 
 def _look_of(run: RunRecord) -> Look:
-    named, boundary, now, added = _named(run), _known(run.planned.boundary), run.blocks_whole, run.amended(ADDED)
+    named, now, added = _named(run), run.blocks_whole, run.amended(ADDED)
     end = named[-1] if named else 0
-    cumulative = {each: spent(each / end, ALPHA - RESERVE, boundary) for each in named if each <= now}
+    cumulative = {each: spent(each / end, ALPHA - RESERVE) for each in named if each <= now}
     left = RESERVE
     for each in sorted({now, *(a.blocks_seen for a in added)} - set(cumulative)):
         if max(end, MINIMUM_BLOCKS - 1) < each <= now:  # fewer have no verdict, so that nothing can be called
@@ -148,7 +147,6 @@ def _look_of(run: RunRecord) -> Look:
         next_alpha=_next_alpha(cumulative, left),
         earlier=tuple(each for each in blocks if each < now),
         planned=named,
-        boundary=boundary if named else "",
         next_blocks=None if run.amended(CLEAR) else next((each for each in named if each > now), None),
         between=now < end and now not in named,
         added=tuple(a.blocks - a.blocks_before for a in added),
@@ -159,12 +157,11 @@ def _look_of(run: RunRecord) -> Look:
     )
 
 
-def planned_levels(looks: Sequence[int], boundary: str) -> tuple[float, ...]:
+def planned_levels(looks: Sequence[int]) -> tuple[float, ...]:
     """The level of the tests at each look that a plan names; at its end when it names none."""
     if not looks:
         return (ALPHA - RESERVE,)
-    shape = _known(boundary)
-    return nominal_levels(looks, [spent(each / looks[-1], ALPHA - RESERVE, shape) for each in looks])
+    return nominal_levels(looks, [spent(each / looks[-1], ALPHA - RESERVE) for each in looks])
 
 
 def _next_alpha(cumulative: dict[int, float], left: float) -> float:
@@ -190,10 +187,6 @@ def _until(run: RunRecord) -> str | None:
         return until if until is not None and (until == UNTIL_CLEAR or precision_of(until) is not None) else None
     except ValueError:
         return None
-
-
-def _known(boundary: object) -> Boundary:
-    return next((each for each in BOUNDARIES if each == boundary), BOUNDARIES[0])
 
 
 CLEAR_KINDS = ("better", "equivalent", "disqualified")

@@ -95,7 +95,7 @@ def noise_of(run: RunRecord) -> NoiseFloor | None:
 def _series(title: str, mix: str, logs: Sequence[float]) -> NoiseSeries:
     found = ratio_from_logs(np.array(logs))
     lowest, median, highest = (float(each) for each in np.exp(np.quantile(logs, [0.0, 0.5, 1.0])))
-    alpha = planned_levels((), "")[-1]
+    alpha = planned_levels(())[-1]
     shown = math.expm1(difference_with_power(len(logs), found.log_sd, alpha, POWER))
     ends = found.ratio, found.low, found.high
     return NoiseSeries(title, mix, len(logs), *ends, found.log_sd, lowest, median, highest, shown)
@@ -136,7 +136,7 @@ def _draws(logs: Any) -> tuple[int, list[Any]]:
 def _outcome(logs: Any, delta: float) -> str:
     found = ratio_from_logs(logs)
     tost = equivalence_p(found.log_mean, found.log_sd, found.blocks, delta)
-    return decide(found, delta, found.p_t, tost, planned_levels((), "")[-1]).outcome
+    return decide(found, delta, found.p_t, tost, planned_levels(())[-1]).outcome
 
 
 def setup_of(run: RunRecord) -> dict[str, str]:

@@ -133,7 +133,7 @@ def power_of(
     names = tuple(contender.name for contender in plan.contenders)
     measured = _widest(pilot, names)
     pairs = max(1, pairs_of(plan))
-    usual = planned_levels(plan.looks or (), plan.boundary)[-1]
+    usual = planned_levels(plan.looks or ())[-1]
     alpha = usual / (family or pairs)
     # A campaign corrects for the pairs of a suite first, and then for all of them, when it calls equals so.
     alpha_equal = usual / (pairs * (family or 1))

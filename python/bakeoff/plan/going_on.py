@@ -18,13 +18,8 @@ class GoingOn(Strict):
     looks: OptionalNumbers = Field(
         None,
         description="Numbers of blocks after which the run may be judged, such as 6,12,18: all looks together keep to "
-        "5 % of false calls. The last is how many blocks there are; auto looks once, at the end.",
-    )
-    boundary: Literal["obrien-fleming", "pocock"] = Field(
-        "obrien-fleming",
-        json_schema_extra={"metavar": "NAME"},
-        description="How strict early looks are: obrien-fleming (very, so that the last one loses little) or pocock "
-        "(all alike).",
+        "5 % of false calls, and early ones are so strict that the last one loses little. The last is how many blocks "
+        "there are; auto looks once, at the end.",
     )
     until: Until = Field(
         None,

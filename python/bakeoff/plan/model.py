@@ -86,7 +86,6 @@ class Plan(Strict):
     objective: str = Field(default="", exclude_if=operator.not_)
     fleet: FleetPlan = ONE_MACHINE
     looks: tuple[StrictInt, ...] | None = None
-    boundary: str = "obrien-fleming"
     until: str | None = None
     when_dead: str = "ask"
     dead_visits: int = 2

@@ -24,7 +24,7 @@ from bakeoff.stats.intervals import (
     ratio_from_logs,
 )
 from bakeoff.stats.limit import AgainstLimit, against_limit, blocks_for_limit
-from bakeoff.stats.looks import BOUNDARIES, Boundary, nominal_levels, spent
+from bakeoff.stats.looks import nominal_levels, spent
 from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
 from bakeoff.stats.order import median_ranks
 from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
@@ -52,13 +52,11 @@ from bakeoff.stats.unpaired import (
 from bakeoff.stats.verdict import Decision, decide, more_blocks
 
 __all__ = [
-    "BOUNDARIES",
     "FLIP_ALPHA",
     "MAX_T",
     "AgainstLimit",
     "Apart",
     "Bands",
-    "Boundary",
     "Collapse",
     "Contrast",
     "Decision",

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-Boundary = Literal["obrien-fleming", "pocock"]
-BOUNDARIES: tuple[Boundary, ...] = ("obrien-fleming", "pocock")
 # Points of the grid on which a random walk is followed, and how many of its standard deviations it covers to each side.
 POINTS, REACH = 801, 8.0
 
 Floats = NDArray[np.float64]
 
 
-def spent(share: float, alpha: float, boundary: Boundary) -> float:
+def spent(share: float, alpha: float) -> float:
     """How much of the two-sided `alpha` is spent when a `share` (0 to 1) of all blocks is there (Lan and DeMets, 1983):
-    next to nothing early, as O'Brien and Fleming have it, or alike at each look, as Pocock.
+    next to nothing early, as O'Brien and Fleming have it.
     """
     if share <= 0.0:
         return 0.0
-    if boundary == "pocock":
-        return alpha * math.log1p((math.e - 1.0) * min(share, 1.0))
     side = float(special.ndtri(1.0 - alpha / 4.0))
     return float(4.0 * special.ndtr(-side / math.sqrt(min(share, 1.0))))
 

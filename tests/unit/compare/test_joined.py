@@ -326,7 +326,7 @@ def looked_at(blocks: int, ended: bool) -> RunRecord:
     missing = tuple(PlannedTrial(0, "b", last, block, 1) for block in range(blocks + 1, 19))
     stopped = AmendmentRecord(record.created_at, CLEAR, "stopped", blocks, 18, blocks, None, record.plan_hash)
     return replace(
-        record, plan={**record.plan, "looks": [6, 12, 18], "boundary": "obrien-fleming"}, blocks_planned=18,
+        record, plan={**record.plan, "looks": [6, 12, 18]}, blocks_planned=18,
         amendments=(stopped,) if ended else (), pending=() if ended else missing,
     )  # fmt: skip
 

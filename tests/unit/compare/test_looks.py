@@ -30,12 +30,10 @@ def added(seen: int, before: int, blocks: int, sort: str = ADDED) -> AmendmentRe
     )
 
 
-def ran(
-    blocks: int, *amendments: AmendmentRecord, looks: Sequence[int] | None = None, boundary: str = "obrien-fleming"
-) -> RunRecord:
+def ran(blocks: int, *amendments: AmendmentRecord, looks: Sequence[int] | None = None) -> RunRecord:
     """A run of so many blocks, of those that the plan has after its amendments, or of the `looks` that it names."""
     record = run((FAST, replace(FAST, name="other")), mixes=(8,), blocks=blocks)
-    plan = {**record.plan, "looks": None if looks is None else list(looks), "boundary": boundary}
+    plan = {**record.plan, "looks": None if looks is None else list(looks)}
     wanted = max(blocks, *looks) if looks else blocks
     ended = [each for each in amendments if each.sort == CLEAR]
     missing = [PlannedTrial(0, "other", record.mixes[0], block, 1) for block in range(blocks + 1, wanted + 1)]
@@ -68,16 +66,15 @@ def test_what_cannot_be_called_spends_nothing() -> None:
     assert broken_off.earlier == (7,) and broken_off.alpha < 2 * RESERVE
 
 
-@pytest.mark.parametrize("boundary", stats.BOUNDARIES)
-def test_planned_looks_share_what_one_would_have(boundary: stats.Boundary) -> None:
+def test_planned_looks_share_what_one_would_have() -> None:
     looks = (6, 12, 18)
-    each = [look_of(ran(blocks, looks=looks, boundary=boundary)) for blocks in looks]
+    each = [look_of(ran(blocks, looks=looks)) for blocks in looks]
     assert [look.number for look in each] == [1, 2, 3] and [look.next_blocks for look in each] == [12, 18, None]
     assert not any(look.between for look in each) and all(look.alpha < ALPHA for look in each)
-    between = look_of(ran(8, looks=looks, boundary=boundary))
+    between = look_of(ran(8, looks=looks))
     assert between.between and between.next_blocks == 12
-    later = look_of(ran(25, added(18, 18, 25), looks=looks, boundary=boundary))
-    spends = (*(stats.spent(blocks / 18, ALPHA - RESERVE, boundary) for blocks in looks), ALPHA - RESERVE / 2)
+    later = look_of(ran(25, added(18, 18, 25), looks=looks))
+    spends = (*(stats.spent(blocks / 18, ALPHA - RESERVE) for blocks in looks), ALPHA - RESERVE / 2)
     assert later.alpha == pytest.approx(stats.nominal_levels((*looks, 25), spends)[-1])
     assert later.number == 4 and later.alpha < each[-1].alpha and later.added == (7,)
 
@@ -85,7 +82,7 @@ def test_planned_looks_share_what_one_would_have(boundary: stats.Boundary) -> No
 @pytest.mark.parametrize("looks", [["6", 12], [0, 6], {"a": 1}, [True, 6], [6, 10**6], "6,12"])
 def test_looks_of_a_plan_that_somebody_wrote_are_believed_only_when_they_are_some(looks: object) -> None:
     record = run(mixes=(8,), blocks=8)
-    found = compare_run(replace(record, plan={**record.plan, "looks": looks, "boundary": 3}))
+    found = compare_run(replace(record, plan={**record.plan, "looks": looks}))
     assert found.run.look is not None and found.run.look.planned == ()
 
 
@@ -172,16 +169,15 @@ def grown(*blocks: int) -> list[Look]:
     return found
 
 
-def planned(boundary: str) -> list[Look]:
-    return [look_of(ran(blocks, looks=(6, 10, 14), boundary=boundary)) for blocks in (6, 10, 14)]
+def planned() -> list[Look]:
+    return [look_of(ran(blocks, looks=(6, 10, 14))) for blocks in (6, 10, 14)]
 
 
 PLANS = {
     "6 + 7": grown(6, 13),
     "8 + 4 + 3": grown(8, 12, 15),
     "10 + 1": grown(10, 11),
-    "obrien-fleming": planned("obrien-fleming"),
-    "pocock": planned("pocock"),
+    "planned": planned(),
 }
 
 
@@ -209,9 +205,9 @@ def test_without_the_correction_it_would_be_more() -> None:
 
 def test_a_real_difference_ends_a_run_at_an_early_look() -> None:
     logs = np.random.default_rng(48).normal(math.log(1.2), 0.03, (300, 15))
-    first = planned("obrien-fleming")[:1]
+    first = planned()[:1]
     assert calls(logs, first, DELTA, ("higher",)) / 300 > 0.5
-    assert calls(logs, planned("pocock"), DELTA, ("higher",)) == 300
+    assert calls(logs, planned(), DELTA, ("higher",)) == 300
 
 
 def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() -> None:
@@ -232,13 +228,9 @@ def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() 
     assert not any("not complete" in w.text for w in nothing.warnings), "they are named as stopped"
 
 
-@pytest.mark.parametrize(
-    ("boundary", "levels"),
-    [("obrien-fleming", (0.0002, 0.010, 0.042)), ("pocock", (0.020, 0.019, 0.019))],
-)
-def test_each_boundary_has_the_levels_that_are_written_down(boundary: str, levels: tuple[float, ...]) -> None:
+def test_looks_have_the_levels_that_are_written_down() -> None:
     """O'Brien and Fleming's spends next to nothing early, so that the last look is nearly what a single one is."""
     looks = (6, 12, 18)
-    assert planned_levels(looks, boundary) == pytest.approx(levels, rel=0.05, abs=0.00005)
-    told = tuple(look_of(ran(blocks, looks=looks, boundary=boundary)).alpha for blocks in looks)
-    assert told == pytest.approx(planned_levels(looks, boundary))
+    assert planned_levels(looks) == pytest.approx((0.0002, 0.010, 0.042), rel=0.05, abs=0.00005)
+    told = tuple(look_of(ran(blocks, looks=looks)).alpha for blocks in looks)
+    assert told == pytest.approx(planned_levels(looks))

@@ -34,7 +34,7 @@ def test_smaller_differences_surer_answers_more_pairs_and_looks_take_more_blocks
     assert 6 <= fewest(told, 0.05) < fewest(told, 0.03) < fewest(told, 0.02)
     assert fewest(told, 0.02, 0.9) > fewest(told, 0.02)
     assert fewest(power_of(PILOT, plan("a", "b", "c"), 30.0), 0.02) > fewest(told, 0.02)
-    looked = power_of(PILOT, plan("a", "b", looks="6,12,18", boundary="pocock"), 30.0)
+    looked = power_of(PILOT, plan("a", "b", looks="6,12,18"), 30.0)
     assert told.series[0].alpha == pytest.approx(0.045)
     assert looked.series[0].alpha < 0.045 and fewest(looked, 0.02) > fewest(told, 0.02)
     need = told.series[0].needs[-1]

@@ -42,10 +42,9 @@ def covered(spread: float, levels: tuple[float, ...], seed: int = 65) -> tuple[f
     return held / RUNS, ended
 
 
-@pytest.mark.parametrize("boundary", ["obrien-fleming", "pocock"])
 @pytest.mark.parametrize("spread", SPREADS)
-def test_intervals_hold_where_runs_stop_by_their_width(boundary: str, spread: float) -> None:
-    assert covered(spread, planned_levels(LOOKS, boundary))[0] >= 0.95 - SLACK
+def test_intervals_hold_where_runs_stop_by_their_width(spread: float) -> None:
+    assert covered(spread, planned_levels(LOOKS))[0] >= 0.95 - SLACK
 
 
 def test_intervals_of_a_single_look_would_not() -> None:
@@ -58,7 +57,7 @@ def test_intervals_of_a_single_look_would_not() -> None:
 def ran(blocks: int, spread: float, until: str | None, ended: bool = False) -> RunRecord:
     servers = (Server("a", 30_000.0, 0.1, spread=spread), Server("b", 30_000.0, 0.1, spread=spread))
     record = run(servers, mixes=(8,), blocks=blocks)
-    plan = {**record.plan, "looks": list(LOOKS), "boundary": "pocock", "until": until}
+    plan = {**record.plan, "looks": list(LOOKS), "until": until}
     amendments = (added(blocks, LOOKS[-1], blocks, CLEAR),) if ended else ()
     return replace(record, plan=plan, blocks_planned=LOOKS[-1], amendments=amendments)
 

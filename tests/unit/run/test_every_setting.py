@@ -6,7 +6,6 @@ What is judged only after the trials has a proof of its own below, where it is u
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.compare.looks import look_of
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part, run_part
 from bakeoff.kinds.web.plan import needed_corpus
@@ -31,7 +29,6 @@ from bakeoff.run.judge import judge
 from bakeoff.run.specs import trial_spec
 from bakeoff.stats.equivalence import equivalence_p
 from tests.shop import SESSION
-from tests.unit.compare.synthetic import run as synthetic
 from tests.unit.plan.test_web import manifest
 from tests.unit.run.fake import result
 
@@ -354,12 +351,6 @@ def _kept(key: str, value: str) -> Callable[[dict[str, str]], bool]:
     return kept
 
 
-def levels_of(boundary: str) -> float:
-    """The level of the first of two looks."""
-    record = synthetic(mixes=(8,), blocks=12)
-    return look_of(replace(record, plan={**record.plan, "looks": [6, 12], "boundary": boundary})).alpha
-
-
 def exists(file: str, test: str) -> bool:
     """Whether a file beside this one has a test."""
     return f"def {test}(" in (Path(__file__).parent / file).read_text()
@@ -375,7 +366,6 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "delta": _delta,
     "error_limit": _error_limit,
     "looks": _planned(looks="6,8"),
-    "boundary": lambda files: levels_of("pocock") != levels_of("obrien-fleming"),
     # What uses these is shown by the test that is named.
     "until": lambda files: exists("test_amend.py", "test_a_run_ends_at_the_first_planned_look_that_is_clear"),
     "order": lambda files: exists(
