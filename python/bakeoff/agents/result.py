@@ -222,12 +222,12 @@ class LinkUse(_Result):
 
 class StartResult(_Result):
     """When an agent's traffic was to begin, and when the last of its load threads did: ns of its monotonic clock; and
-    the moment from which the trial counts by its wall clock, ns since 1970, which agents of earlier builds do not tell.
+    the moment from which the trial counts by its wall clock, ns since 1970.
     """
 
     planned_ns: int
     real_ns: int
-    unix_ns: int | None = None
+    unix_ns: int
 
 
 class TrialResult(_Result):

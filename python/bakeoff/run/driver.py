@@ -95,7 +95,7 @@ def resume_run(
     0 for a run that is complete, up to `until_block` where that is given. `agents` are made, where they are not yet,
     when there is something to do.
 
-    Raises RunFileError when the file is in use, of an earlier version, of other agents, of another corpus than the
+    Raises RunFileError when the file is in use, of another version, of other agents, of another corpus than the
     contenders serve now, or when its plan may not be acted on (see bakeoff.run.trust; `given` and `trust` are what the
     user says), PlanError for what cannot be asked of this run, and LabError when an agent is lost. Where contenders
     `may_miss`, the trials of one that cannot be used now are stored as failed.

@@ -11,7 +11,7 @@ from bakeoff.thresholds import CEILING_SHARE, is_ceiling
 @dataclass(frozen=True)
 class Ceiling:
     """Operations a second that all agents asked at most, and each of them. `busy_share` is how much of that time their
-    load threads worked, of the agent whose did least; None where nobody knows, as of builds that did not look.
+    load threads worked, of the agent whose did least; None where nobody knows.
     """
 
     per_s: float

@@ -59,7 +59,7 @@ def trial_record(
 def _began_at(outcome: FleetOutcome) -> str | None:
     """When traffic began, by the wall clock of the first agent that tells it: what a trial makes ready comes before."""
     starts = (result.start for part in outcome.parts if (result := _result(part)) is not None)
-    told = (start.unix_ns for start in starts if start is not None and start.unix_ns is not None)
+    told = (start.unix_ns for start in starts if start is not None)
     unix_ns = next(told, None)
     return None if unix_ns is None else datetime.fromtimestamp(s_of(unix_ns), UTC).isoformat(timespec="milliseconds")
 

@@ -49,7 +49,7 @@ def parts_query(table: str) -> str:
 
 
 def soak_rows_query(connection: sqlite3.Connection) -> str:
-    """The query of rows of soaks, without blobs and conditions, in a file of any version that has them."""
+    """The query of rows of soaks, without blobs and conditions."""
     names = [row["name"] for row in connection.execute("PRAGMA table_info(soak_rows)")]
     return f"SELECT {', '.join(name for name in names if name not in _LEFT_OUT)} FROM soak_rows"
 

@@ -91,7 +91,7 @@ class FarSession:
         told_ns = self._agent.told_ns
         start = None
         if told_ns is not None:
-            start = StartResult(planned_ns=told_ns, real_ns=told_ns + self._agent.late_ns)
+            start = StartResult(planned_ns=told_ns, real_ns=told_ns + self._agent.late_ns, unix_ns=told_ns)
         elif not self._agent.cancelled.is_set():
             return None
         return Outcome(result(2).model_copy(update={"start": start}), {})

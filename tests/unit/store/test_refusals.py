@@ -49,11 +49,12 @@ def test_another_sqlite_database(tmp_path: Path) -> None:
         read_run(path)
 
 
-def test_newer_version(run_file: Path) -> None:
+@pytest.mark.parametrize("version", [0, 2, 99])
+def test_another_version(run_file: Path, version: int) -> None:
     connection = sqlite3.connect(run_file)
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
-    with pytest.raises(RunFileError, match="has run file version 99, this Bakeoff reads version 1"):
+    with pytest.raises(RunFileError, match=f"has run file version {version}, this Bakeoff reads version 1"):
         read_run(run_file)
     with pytest.raises(RunFileError, match="the Bakeoff that wrote it"):
         RunWriter.reopen(run_file)
