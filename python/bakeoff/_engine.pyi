@@ -139,6 +139,11 @@ def fetch_http3(
     first request over HTTP/3. Raises SpecError, or EngineError with the class of the error and its reason.
     """
 
+def greet_app(place: str, record_bytes: int, timeout_s: float) -> tuple[int, int, int, int, bool, bool, int, int]:
+    """How the app server at `host:port` or a path was set up: bytes of a data segment, service time in ns, threads,
+    processors, direct, fsync, largest payload, most records. Raises EngineError as `fetch_http` does.
+    """
+
 def build_info() -> list[tuple[str, str]]:
     """Facts about this build."""
 

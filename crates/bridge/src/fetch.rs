@@ -75,9 +75,9 @@ fn exchange(wire: &mut Wire, request: &[u8], mut reader: Box<dyn Exchange>) -> R
 }
 
 /// The name of what is wrong, what shows it, and a count.
-type Fault = (&'static str, Vec<u8>, usize);
+pub(crate) type Fault = (&'static str, Vec<u8>, usize);
 
-fn fault_of(error: WireError) -> Fault {
+pub(crate) fn fault_of(error: WireError) -> Fault {
     let (name, shown) = match error {
         WireError::Setting(why) => ("setting", why),
         WireError::Refused => ("refused", String::new()),
@@ -104,7 +104,7 @@ const fn tls_name(fault: TlsFault) -> &'static str {
     }
 }
 
-fn told((name, shown, count): Fault, received: usize) -> PyErr {
+pub(crate) fn told((name, shown, count): Fault, received: usize) -> PyErr {
     if name == "setting" {
         return SpecError::new_err(String::from_utf8_lossy(&shown).into_owned());
     }
@@ -115,7 +115,7 @@ fn read(workload_json: &str, streams: u32) -> PyResult<WebWorkload> {
     WebWorkload::from_json(workload_json, streams).map_err(|error| SpecError::new_err(error.to_string()))
 }
 
-fn time(length_s: f64) -> Duration {
+pub(crate) fn time(length_s: f64) -> Duration {
     Duration::try_from_secs_f64(length_s).unwrap_or(Duration::from_secs(60))
 }
 

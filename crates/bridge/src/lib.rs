@@ -6,6 +6,7 @@ mod access_log;
 mod errors;
 mod fetch;
 mod for_tests;
+mod greet;
 mod histograms;
 mod registry;
 mod server;
@@ -66,6 +67,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fetch::connect, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch_http, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch_http3, module)?)?;
+    module.add_function(wrap_pyfunction!(greet::greet_app, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_name, module)?)?;

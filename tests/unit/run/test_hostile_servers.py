@@ -2,13 +2,13 @@
 
 import random
 import re
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds.app import hello as app_hello
 from bakeoff.kinds.app import run as app_check
 from bakeoff.kinds.app.run import AppCheck
 from bakeoff.kinds.mail.plan import mail_settings
@@ -32,8 +32,9 @@ MANY = 64 << 20
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 SMTP = b"220 mx\r\n250-mx\r\n250 PIPELINING\r\n221 bye\r\n"
 POP3 = b"+OK pop\r\n" * 3 + b"+OK\r\nUSER\r\nUIDL\r\n.\r\n+OK\r\n"
-HELLO = app_hello._REPLY.pack(app_hello._REPLY.size - 4 + app_hello._HELLO.size, 0xB5, 1, 0, 0, *[0] * 9)
-HELLO += app_hello._HELLO.pack(1 << 20, 0, 4, 1, 0, 1 << 20, 100, 0)
+# The reply to a hello: its head, and how the server was set up.
+HELLO = struct.pack("<IBBBB9Q", 80 - 4 + 40, 0xB5, 1, 0, 0, *[0] * 9)
+HELLO += struct.pack("<QQIIIIII", 1 << 20, 0, 4, 1, 0, 1 << 20, 100, 0)
 
 
 def web(server: Hostile, **settings: str) -> tuple[Check, Plan]:

@@ -1,6 +1,7 @@
 //! Clients of the application server: one request outstanding each, every reply checked.
 
 mod answers;
+mod greeting;
 mod plan;
 mod read_back;
 mod session;
@@ -11,6 +12,7 @@ mod watch;
 
 use bakeoff_app_protocol::{Figures, Hello, known};
 use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TrialSpec, Workload};
+pub use greeting::{Greeting, GreetingFault};
 use plan::{AppPlan, STEPS};
 use serde_json::{Value, json};
 pub use session::AppSession;

@@ -1,36 +1,26 @@
-"""The first words of the app protocol: for checks before timing, never for timing."""
+"""The first words of the app protocol, by the engine: for checks before timing, never for timing."""
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bakeoff import _engine
 from bakeoff.errors import TargetError
 from bakeoff.plan.address import Endpoint
-from bakeoff.run.wire import Bounds, RefusedError, SlowError, Wire, WireError
+from bakeoff.run.wire import shown
 
-VERSION = 2
-KIND_HELLO = 1
-ANY_SEGMENT = 0
-STATUS_NO_SPACE = 8
-PAYLOAD_BYTES = 4096
-ANSWER_BYTES = 64 * 1024
-_REQUEST = struct.Struct("<IBBHQQII")
-_REPLY = struct.Struct("<IBBBB9Q")
-_HELLO = struct.Struct("<QQIIIIII")
-_REQUEST_MAGIC, _REPLY_MAGIC = 0xB4, 0xB5
-_STATUSES = (
-    "ok",
-    "bad length",
-    "unknown kind",
-    "too large",
-    "another version",
-    "no hello",
-    "bad parameter",
-    "busy",
-    "no space for another data segment",
-    "storage failed",
-    "too slow",
-)
+_STATUSES = {
+    "bad_length": "bad length",
+    "unknown_kind": "unknown kind",
+    "too_large": "too large",
+    "not_ours": "another version",
+    "no_hello": "no hello",
+    "bad_parameter": "bad parameter",
+    "busy": "busy",
+    "no_space": "no space for another data segment",
+    "storage": "storage failed",
+    "too_slow": "too slow",
+}
+_UNSPOKEN = "check address and network, and that it is an app server"
 
 
 @dataclass(frozen=True)
@@ -54,33 +44,31 @@ def greet(name: str, address: Endpoint, addresses: Sequence[str], record_bytes: 
     """
     where = f"{name} ({address.place})"
     try:
-        payload = _hello(where, address.unix or addresses[0], record_bytes, Bounds(timeout_s, ANSWER_BYTES))
-    except RefusedError:
-        raise TargetError(f"{where}: connection refused: start the server, or correct the address") from None
-    except SlowError:
-        raise TargetError(f"{where}: no answer within {timeout_s:g} s: is it an app server, and reachable?") from None
-    except WireError as error:
-        raise TargetError(f"{where}: {error}: check address and network, and that it is an app server") from None
-    if len(payload) != _HELLO.size:
-        raise TargetError(f"{where} speaks another version of the protocol: use the same version of Bakeoff there")
-    segment, service, threads, processors, flags, payload_max, records_max, _ = _HELLO.unpack(payload)
-    return AppServer(segment, service, threads, processors, bool(flags & 1), bool(flags & 2), payload_max, records_max)
+        return AppServer(*_engine.greet_app(address.unix or addresses[0], record_bytes, timeout_s))
+    except _engine.EngineError as error:
+        raise TargetError(f"{where}{_told(timeout_s, *error.args)}") from None
 
 
-def _hello(where: str, place: str, record_bytes: int, bounds: Bounds) -> bytes:
-    with Wire.connect(place, bounds, bounds.seconds) as wire:
-        frame = _REQUEST.pack(_REQUEST.size - 4, _REQUEST_MAGIC, KIND_HELLO, 0, 1, ANY_SEGMENT, VERSION, record_bytes)
-        wire.send(frame)
-        head = _REPLY.unpack(wire.exactly(_REPLY.size))
-        length, magic, _, status = head[:4]
-        if magic != _REPLY_MAGIC or status >= len(_STATUSES):
-            raise TargetError(f"{where} speaks another protocol: start it with `bakeoff serve app`")
-        if status:
-            raise TargetError(f"{where} refuses a client: {_STATUSES[status]}; {_advice(status)}")
-        return wire.exactly(max(0, min(length + 4 - _REPLY.size, PAYLOAD_BYTES)))
+def _told(timeout_s: float, fault: str, raw: bytes, count: int, _: int) -> str:
+    why = shown(raw)
+    if fault == "refused":
+        return ": connection refused: start the server, or correct the address"
+    if fault in ("not_connected", "slow"):
+        return f": no answer within {timeout_s:g} s: is it an app server, and reachable?"
+    if fault == "other_protocol":
+        return " speaks another protocol: start it with `bakeoff serve app`"
+    if fault == "other_version":
+        return " speaks another version of the protocol: use the same version of Bakeoff there"
+    if fault == "client_refused":
+        return f" refuses a client: {_STATUSES[why]}; {_advice(why)}"
+    if fault == "closed":
+        return f": the reply ends after {count} bytes: {_UNSPOKEN}"
+    if fault == "unreachable":
+        return f": cannot connect ({why}): {_UNSPOKEN}"
+    return f": the reply breaks off ({why}): {_UNSPOKEN}"
 
 
-def _advice(status: int) -> str:
-    if status == STATUS_NO_SPACE:
+def _advice(status: str) -> str:
+    if status == "no_space":
         return "raise its --data-limit, or choose a smaller --segment"
     return "check that both sides are the same version, and its settings"
