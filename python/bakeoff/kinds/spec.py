@@ -27,7 +27,7 @@ class Workload(Spec):
 
     @property
     def rehearsed(self) -> bool:
-        """Whether the engine tries one operation before the run, as the checks' own client may fare otherwise."""
+        """Whether the engine tries one operation before the run: the checks ask for one page, a trial for more."""
         return False
 
     @property

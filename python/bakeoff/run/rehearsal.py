@@ -1,8 +1,7 @@
 """One request to each contender by the engine itself: what its client would refuse in every trial is refused before.
 
-The checks before timing have a client of their own, in Python. Where TLS is concerned the two can disagree about
-names, certificates and ciphers. Work that only the engine can do is tried for its own sake,
-and what its replies are is learnt from that.
+The checks before timing ask for one page, with the engine's parsers; a trial has sessions, streams and settings of its
+own. Work that only a trial can do is tried for its own sake, and what its replies are is learnt from that.
 """
 
 from collections.abc import Mapping
