@@ -120,7 +120,7 @@ SCRIPTED = [
         "other bytes now and then",
         lambda: lambda path, before: Reply(200, _OTHER) if before > RIGHT and before % 7 == 0 else Reply(),
     ),
-    _scripted("one of 40 requests reset", lambda: lambda path, before: Reply(resets=before % 40 == 39)),
+    _scripted("one of 40 requests reset", lambda: lambda path, before: Reply(resets_kept=before % 40 == 39)),
 ]
 
 

@@ -24,12 +24,15 @@ PAGE = bytes(range(256)) * 4
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent for a request; `closes` ends the connection behind it, `resets` in place of it."""
+    """What is sent for a request; `closes` ends the connection behind it, `resets` in place of it, `resets_kept` in place
+    of the next one that comes on a connection which had one.
+    """
 
     status: int = 200
     body: bytes = PAGE
     closes: bool = False
     resets: bool = False
+    resets_kept: bool = False
 
 
 # Of the path, and of how many requests came before over all connections.
@@ -41,6 +44,7 @@ class Scripted:
 
     def __init__(self, answer: Answer) -> None:
         self._answer, self._asked, self._lock = answer, 0, threading.Lock()
+        self._owed = 0  # kept connections that are to be reset
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self._open: list[socket.socket] = []
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
@@ -65,7 +69,7 @@ class Scripted:
 
     def _serve(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
-            rest = b""
+            rest, is_kept = b"", False
             while True:
                 while b"\r\n\r\n" not in rest:
                     part = connection.recv(65536)
@@ -76,8 +80,12 @@ class Scripted:
                 line = head.split(b"\r\n")[0].decode()
                 with self._lock:
                     before, self._asked = self._asked, self._asked + 1
-                reply = self._answer(line.split()[1], before)
-                if reply.resets:
+                    reply = self._answer(line.split()[1], before)
+                    self._owed += reply.resets_kept
+                    resets_kept = is_kept and self._owed > 0
+                    self._owed -= resets_kept
+                is_kept = True
+                if reply.resets or resets_kept:
                     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                     return
                 closes = reply.closes or line.endswith("/1.0") or b"connection: close" in head.lower()

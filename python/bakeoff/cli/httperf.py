@@ -62,10 +62,7 @@ def register(app: typer.Typer) -> None:
 
 def httperf(context: typer.Context) -> None:
     """Connections or sessions at a rate, with httperf's options and httperf's output (-h lists the options)."""
-    from bakeoff.agents.make import cluster_machines, make_agent
     from bakeoff.httperf.options import parse
-    from bakeoff.httperf.progress import Progress
-    from bakeoff.httperf.run import run
 
     options = parse(context.args)
     if options.help or options.version:
@@ -76,6 +73,10 @@ def httperf(context: typer.Context) -> None:
 
         _write(beside(options.beside, options.json))
         return
+    from bakeoff.agents.make import cluster_machines, make_agent
+    from bakeoff.httperf.progress import Progress
+    from bakeoff.httperf.run import run
+
     progress = Progress(sys.stderr, options.settings, sys.stderr.isatty())
     if options.cluster is None:
         agent: Agent = make_agent()
