@@ -110,6 +110,9 @@ _IN_A_CLASS: dict[Places, Says] = {
     (("web-dynamic",), (CLOSED, RATE, AGENTS, HTTP_2, HTTP_3)): Says(
         LOSES, "the pages that fail are most of what one class of requests asks for"
     ),
+    (("web-static",), (CLOSED, RATE, AGENTS, HTTP_2, HTTP_3)): Says(
+        NEVER_AHEAD, "more fails than the budget of errors; whether most of a class does is chance"
+    ),
 }
 _FAILS_BY_CHANCE = Row(
     Says(NEVER_AHEAD, "more fails than the budget of errors; how much is chance"),
