@@ -24,8 +24,8 @@ PAGE = bytes(range(256)) * 4
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent for a request; `closes` ends the connection behind it, `resets` in place of it, `resets_kept` in place
-    of the next one that comes on a connection which had one.
+    """What is sent for a request; `closes` ends the connection behind it, `resets` in place of it, `resets_kept` in
+    place of the next one that comes on a connection which had one.
     """
 
     status: int = 200

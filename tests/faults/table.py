@@ -24,13 +24,27 @@ WITHHELD = "withheld"
 LOSES = "loses"
 NEVER_AHEAD = "never ahead"  # withheld, disqualified or a loss: how many fail is a matter of chance
 NAMED = "named in the headline"
+TOLD = "loses, or its errors are told"  # how many fail is chance: they may be within the budget of errors
 REFUSED = "refused before timing"
 NO_VERDICT = "no verdict"  # of a soak, which has one block; its failures are in the headline
 UNSEEN = "cannot be seen"  # no client can tell it from the outside
 FAIR = "cannot matter"  # the faster contender is the better one
 ABSENT = "no such load"  # the plan refuses it
 STRANGERS = "never meet"  # the checks before timing refuse a server of another protocol
-OUTCOMES = (DISQUALIFIED, WITHHELD, LOSES, NEVER_AHEAD, NAMED, REFUSED, NO_VERDICT, UNSEEN, FAIR, ABSENT, STRANGERS)
+OUTCOMES = (
+    DISQUALIFIED,
+    WITHHELD,
+    LOSES,
+    NEVER_AHEAD,
+    NAMED,
+    TOLD,
+    REFUSED,
+    NO_VERDICT,
+    UNSEEN,
+    FAIR,
+    ABSENT,
+    STRANGERS,
+)
 
 
 @dataclass(frozen=True)
@@ -156,6 +170,7 @@ ROWS: dict[str, Row] = {
     "web: stall": _SLOW,
     "web: refuse": replace(_FAILS_BY_CHANCE, apart={
         (("web-url",), (HTTP_3,)): Says(FAIR, "all streams share one connection, which it takes"),
+        (("replay",), (RATE, AGENTS)): Says(TOLD, "of connections that are kept, few are opened", "Errors: good none"),
     }),
     "web: limit_per_s": _SLOW,
     "web: status": replace(_FAILS, apart={
