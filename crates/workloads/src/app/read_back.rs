@@ -167,14 +167,8 @@ fn insert(ends: &mut Vec<(u64, u64)>, record: (u64, u64), before: impl Fn(u64, u
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::entry;
     use super::*;
-    use bakeoff_app_protocol::{checksum, fill_record};
-
-    fn entry(index: u64, epoch: u64, sequence: u64) -> ReadEntry {
-        let mut record = vec![0; 512];
-        fill_record(&mut record, index, epoch, sequence);
-        ReadEntry { epoch, sequence, checksum: checksum(&record) }
-    }
 
     /// A segment of so many records, each written once in the order of their indices.
     fn written(records: u64) -> Shadow {

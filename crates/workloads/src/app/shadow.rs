@@ -86,13 +86,8 @@ impl Shadow {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::entry;
     use super::*;
-
-    fn entry(index: u64, epoch: u64, sequence: u64) -> ReadEntry {
-        let mut record = vec![0; 512];
-        fill_record(&mut record, index, epoch, sequence);
-        ReadEntry { epoch, sequence, checksum: checksum(&record) }
-    }
 
     fn shadow() -> Shadow {
         let mut shadow = Shadow::new(5, 8, 512);

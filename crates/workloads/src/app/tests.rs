@@ -35,6 +35,13 @@ pub(super) fn spec(kinds: &[&str]) -> AppSpec {
     }
 }
 
+/// What a read finds in a record that was written so.
+pub(super) fn entry(index: u64, epoch: u64, sequence: u64) -> ReadEntry {
+    let mut record = vec![0; 512];
+    fill_record(&mut record, index, epoch, sequence);
+    ReadEntry { epoch, sequence, checksum: checksum(&record) }
+}
+
 pub(super) fn session(kinds: &[&str]) -> AppSession {
     AppWorkload::new(&spec(kinds)).unwrap().session(Identity { client: 3, thread: 1, seed: 1 })
 }

@@ -11,7 +11,7 @@ mod spec;
 mod stamp;
 mod trace;
 
-use crate::web::{WebWorkload, header_tail};
+use crate::web::{WebWorkload, header_tail, to_hex};
 use bakeoff_engine::{Endpoint, Identity, Load, Nanos, SpecError, Stages, Timeline, TrialSpec, Workload};
 use ledger::Ledger;
 pub use log::{GivenBody, LogReader};
@@ -23,7 +23,6 @@ pub use session::ReplaySession;
 use sha2::{Digest, Sha256};
 pub use spec::{ReplaySpec, Statuses};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use trace::{HEAD, Trace};
 
@@ -137,17 +136,10 @@ fn read_trace(
     read: impl FnOnce(&str, usize) -> Result<Vec<u8>, String>,
 ) -> Result<Trace, SpecError> {
     let bytes = read(&spec.trace, TRACE_BYTES_MAX).map_err(|why| format!("the trace {} {why}", spec.trace))?;
-    if sha256_hex(&bytes) != spec.sha256 {
+    if to_hex(&Sha256::digest(&bytes)) != spec.sha256 {
         return Err(format!("the trace {} is not the one that the plan names", spec.trace).into());
     }
     Ok(Trace::decode(&bytes).ok_or_else(|| format!("{} is no trace of an access log", spec.trace))?)
-}
-
-fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn prefix(spec: &ReplaySpec) -> Result<Vec<u8>, SpecError> {

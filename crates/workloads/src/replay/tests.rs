@@ -28,7 +28,7 @@ fn spec(trace: &[u8]) -> Value {
             "kind": "web", "scheme": "http", "host": "127.0.0.1:80", "addresses": ["127.0.0.1:80"], "keep_alive": true,
             "headers": [["User-Agent", "t"]], "classes": [request("GET"), request("HEAD")],
         },
-        "prefix": "/site", "trace": "log.trace", "sha256": sha256_hex(trace),
+        "prefix": "/site", "trace": "log.trace", "sha256": to_hex(&Sha256::digest(trace)),
         "spread": "even", "loops": true, "statuses": "log",
     })
 }
@@ -191,7 +191,7 @@ fn replies_that_were_learnt_are_held() {
     let bytes = trace(false);
     let mut spec = spec(&bytes);
     let known = json!({
-        "method": "GET", "path": "/site/a?q", "length": 5, "sha256": sha256_hex(b"hello"),
+        "method": "GET", "path": "/site/a?q", "length": 5, "sha256": to_hex(&Sha256::digest(b"hello")),
         "reply": {"status": 200, "exact": true},
     });
     spec["web"]["check_every"] = json!(1);

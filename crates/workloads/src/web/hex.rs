@@ -2,6 +2,12 @@
 
 use bakeoff_engine::SpecError;
 
+/// Bytes as text in hexadecimal.
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 /// The bytes of a text in hexadecimal.
 pub(crate) fn from_hex(text: &str) -> Result<Vec<u8>, SpecError> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);

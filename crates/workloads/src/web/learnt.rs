@@ -1,8 +1,8 @@
 //! What replies were, of a trial that is made to learn it.
 
+use super::hex::to_hex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 /// Replies that are kept of each request, and requests of which some are.
@@ -40,10 +40,7 @@ impl Lessons {
 }
 
 fn told(learnt: &Learnt) -> Value {
-    let sha256 = learnt.sha256.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
+    let sha256 = to_hex(&learnt.sha256);
     let content_type = String::from_utf8_lossy(&learnt.content_type);
     json!({"status": learnt.status, "length": learnt.body_bytes, "sha256": sha256, "content_type": content_type})
 }

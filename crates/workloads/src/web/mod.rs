@@ -22,7 +22,7 @@ use bakeoff_engine::{
 pub use body::Chunked;
 pub(crate) use failures::{Failures, Fault};
 pub use head::Malformed;
-pub(crate) use hex::from_hex;
+pub(crate) use hex::{from_hex, to_hex};
 use plan::WebPlan;
 pub(crate) use plan::{check_field, header_tail, may_carry};
 use sampling::Sampler;

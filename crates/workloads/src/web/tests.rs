@@ -1,5 +1,6 @@
 //! The web session against scripted replies: no socket.
 
+use super::hex::to_hex;
 use super::{ClassSpec, ReplySpec, RequestSpec, WebSession, WebSpec, WebWorkload};
 use bakeoff_engine::{Actions, ErrorClass, Event, Identity, Outcome, Progress, Rng, Session, Workload};
 use sha2::{Digest, Sha256};
@@ -303,13 +304,9 @@ fn interim_replies_are_passed_over() {
     assert_eq!(exchange(&mut session(|_| ()), parts, false).0.unwrap().status, 200);
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
-
 fn of_hello(spec: &mut WebSpec) {
     spec.check_every = 100;
-    spec.classes[0].requests[0].sha256 = Some(hex(&Sha256::digest(b"hello")));
+    spec.classes[0].requests[0].sha256 = Some(to_hex(&Sha256::digest(b"hello")));
 }
 
 const JELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\njello";
@@ -392,7 +389,7 @@ fn a_trial_that_learns_tells_what_replies_were() {
         let reply = format!("HTTP/1.1 200 OK\r\n{kind}Content-Length: 5\r\n\r\nhello");
         exchange(&mut session, &[reply.as_bytes()], false);
     }
-    let sha256 = hex(&Sha256::digest(b"hello"));
+    let sha256 = to_hex(&Sha256::digest(b"hello"));
     let one = |kind: &str| serde_json::json!({"status": 200, "length": 5, "sha256": sha256, "content_type": kind});
     assert_eq!(workload.figures([session].iter())["learnt"], serde_json::json!({"0": [one(""), one("a/b")]}));
 }
