@@ -145,19 +145,19 @@ def test_a_look_needs_no_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("allowed", "pin", "contenders", "left"),
+    ("allowed", "pin", "contender", "left"),
     [
-        ({0, 1, 2, 3}, (1,), [{0}], [2, 3]),
-        ({0, 1}, (1,), [{0}], [0]),
-        ({0, 1, 2, 3}, (1,), [{0, 1, 2, 3}], [0, 2, 3]),
-        ({0, 1}, None, [{0}], []),
-        ({1}, (1,), [], []),
+        ({0, 1, 2, 3}, (1,), {0}, [2, 3]),
+        ({0, 1}, (1,), {0}, [0]),
+        ({0, 1, 2, 3}, (1,), {0, 1, 2, 3}, [0, 2, 3]),
+        ({0, 1}, None, {0}, []),
+        ({1}, (1,), set(), []),
     ],
 )
 def test_the_others_go_where_neither_load_nor_contenders_are(
-    allowed: set[int], pin: tuple[int, ...] | None, contenders: list[set[int]], left: list[int]
+    allowed: set[int], pin: tuple[int, ...] | None, contender: set[int], left: list[int]
 ) -> None:
-    assert spare(allowed, pin, contenders) == left
+    assert spare(allowed, pin, contender) == left
 
 
 def test_a_signal_wakes_who_waits_for_a_trial_at_once() -> None:

@@ -2,16 +2,12 @@
 
 import gc
 import os
-import re
-import shutil
-import subprocess
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
+from bakeoff.agents.listeners import owners, ports_of
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.own_process import THIS
-
-SS_S = 5.0
 
 
 @contextmanager
@@ -33,34 +29,21 @@ def behind(spec: TrialSpec, can_return: bool) -> tuple[bool, list[int]] | None:
     if not THIS.is_own:
         return None
     allowed = os.sched_getaffinity(0)
-    others = [processors_of(peer) for peer in spec.workload.peers] if spec.pin else []
-    return THIS.may_idle and can_return, spare(allowed, spec.pin, others)
+    contender = owners(ports_of(spec.workload)) if spec.pin else None
+    return THIS.may_idle and can_return, spare(allowed, spec.pin, _processors_of(contender or ()))
 
 
-def spare(allowed: Collection[int], pin: Collection[int] | None, contenders: Sequence[Collection[int]]) -> list[int]:
-    """Processors that neither load threads nor contenders have; where contenders leave none, those that load threads
-    leave; none when nobody is known to keep to some.
+def spare(allowed: Collection[int], pin: Collection[int] | None, contender: Collection[int]) -> list[int]:
+    """Processors that neither load threads nor the contender have; where it leaves none, those that load threads leave;
+    none when nobody is known to keep to some.
     """
     left = set(allowed) - set(pin or allowed)
-    free = left.difference(*contenders)
-    return sorted(free or left)
+    return sorted(left.difference(contender) or left)
 
 
-def processors_of(peer: str) -> set[int]:
-    """The processors of whoever listens at a `host:port` of this machine, none when nobody is seen there."""
-    host, _, port = peer.rpartition(":")
-    program = shutil.which("ss") or shutil.which("ss", path="/usr/bin:/usr/sbin:/bin:/sbin")
-    if program is None or not (host.startswith("127.") or host == "[::1]") or not port.isdigit():
-        return set()
-    try:
-        command = [program, "-ltnpH", f"sport = :{port}"]
-        told = subprocess.run(command, capture_output=True, text=True, timeout=SS_S, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return set()
+def _processors_of(pids: Iterable[int]) -> set[int]:
     found = set[int]()
-    for pid in re.findall(r"pid=(\d+)", told):
-        try:
-            found |= os.sched_getaffinity(int(pid))
-        except OSError:
-            continue
+    for pid in pids:
+        with suppress(OSError):  # it has ended
+            found |= os.sched_getaffinity(pid)
     return found
