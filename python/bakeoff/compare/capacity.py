@@ -159,8 +159,11 @@ class CapacityJudge(Judge):
 
     def _unconfirmed(self, name: str, ahead: bool) -> list[Gate]:
         """Whoever is fast in the probes of its search, and fails most trials well below what was found, does not carry
-        that.
+        that. Without such trials nobody knows.
         """
+        if not self.held.get(name):
+            text = f"the capacity of {name} is not confirmed: no trial at a share of it followed the search"
+            return [Gate("not confirmed", "amber", text, name)]
         failed = [each for each in self.held.get(name, ()) if 2 * each.met <= each.trials]
         if not failed:
             return []

@@ -37,7 +37,9 @@ def capacity_text(c: ContenderCapacity, unit: str) -> str:
 
 
 def unconfirmed(c: ContenderCapacity) -> str:
-    """ "not confirmed: at 85 % it failed in 2 of 6"; empty where each share was met in each trial."""
+    """ "not confirmed: at 85 % it failed in 2 of 6", or that no share was tried; empty where each was met each time."""
+    if not c.shares:
+        return "not confirmed: no trial at a share of it followed"
     missed = c.unconfirmed
     if missed is None:
         return ""

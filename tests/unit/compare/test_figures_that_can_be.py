@@ -29,7 +29,7 @@ from tests.unit.compare.synthetic import change, run
 )
 def test_rates_are_told_in_five_figures(per_s: float, told: str) -> None:
     mix = Rate(per_s, Constant(), 10)
-    assert mix.words == f"{told} operations/s"
+    assert mix.words == f"{told}/s"
     assert float(str(mix)) == pytest.approx(per_s, rel=1e-9), "and kept as they are"
 
 
@@ -69,6 +69,7 @@ def test_a_capacity_that_its_shares_do_not_bear_out_is_never_told_without_that()
 
     held = ShareHeld(0.5, 6, 6)
     assert told(held, ShareHeld(0.95, 6, 6)) == "1,000 requests/s (95 % 990 – 1,010)"
+    assert told() == "1,000 requests/s (95 % 990 – 1,010; not confirmed: no trial at a share of it followed)"
     assert told(held, ShareHeld(0.85, 4, 6), ShareHeld(0.95, 5, 6)) == (
         "1,000 requests/s (95 % 990 – 1,010; not confirmed: at 85 % it failed in 2 of 6)"
     )

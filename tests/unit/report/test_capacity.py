@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.capacity_model import ContenderCapacity
+from bakeoff.compare.capacity_model import ContenderCapacity, ShareHeld
 from bakeoff.compare.capacity_words import capacity_text
 from bakeoff.compare.json_schema import json_schema
 from bakeoff.report.blocks import Chart, Table
@@ -75,7 +75,7 @@ def test_the_comparison_is_json(run: RunRecord) -> None:
 
 
 def test_loads_are_told_as_whole_numbers_where_they_are() -> None:
-    found = ContenderCapacity("a", 6, 64.0, 60.0, 68.5, 1, 0, 0, 0, (), None)
+    found = ContenderCapacity("a", 6, 64.0, 60.0, 68.5, 1, 0, 0, 0, (), None, (ShareHeld(0.5, 6, 6),))
     assert capacity_text(found, "clients") == "at least 64 clients (95 % 60 – 68.50)"
     assert capacity_text(replace(found, capacity=math.nan, low=math.nan, blocks=0), "clients") == "none found"
 
