@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -168,7 +169,7 @@ def test_memory_does_not_grow_with_rows_nor_operations() -> None:
 
 
 # Figures of rows, by their numbers.
-Rows = Mapping[int, Mapping[str, float]]
+Rows = Mapping[int, Mapping[str, Any]]
 
 
 class StoppedAgent(LocalAgent):
@@ -191,7 +192,11 @@ class StoppedAgent(LocalAgent):
             if outcome is None:
                 return None
             generator = outcome.result.generator.model_copy(update={"disturbances": self._seen})
-            return replace(outcome, result=outcome.result.model_copy(update={"generator": generator}))
+            errors = Counter[str](outcome.result.errors)
+            for row in self._rows.values():
+                errors.update(row.get("errors", {}))
+            changed = {"generator": generator, "errors": dict(errors)}
+            return replace(outcome, result=outcome.result.model_copy(update=changed))
 
         return Waiting(session, wait, self._rows)
 
@@ -279,6 +284,24 @@ def test_what_befell_the_machine_voids_its_rows_and_not_the_soak(
     assert trial.state == "ok" and "generator-paused" in trial.marks, (trial.state, trial.reason)
     assert [each.number for each in one.rows if each.void] == [0, 2]
     assert trial.operations == sum(each.operations for each in run.soak_rows if each.number not in (0, 2))
+
+
+@pytest.mark.parametrize(("ran_out", "state"), [({0, 2}, "ok"), (set(range(99)), "voided")], ids=["some", "all"])
+def test_rows_in_which_the_generator_ran_out_of_ports_are_void_and_the_others_count(
+    judged_site: WebServer, tmp_path: Path, ran_out: set[int], state: str
+) -> None:
+    settings = {"length": "3200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", **settings)
+    agent = StoppedAgent(rows={row: {"errors": {"ports_exhausted": 12}} for row in ran_out})
+    start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
+    run = read_run(tmp_path / "x.bakeoff")
+    trial, one = run.trials[0], told(run)
+    assert (trial.state, "local ports" in trial.reason) == (state, state == "voided"), trial.reason
+    assert {each.number for each in one.rows if each.void} == ran_out & {each.number for each in one.rows}
+    assert "generator-paused" not in trial.marks
+    if state == "ok":
+        assert trial.operations == sum(each.operations for each in run.soak_rows if each.number not in ran_out)
+        assert not trial.errors.get("ports_exhausted")
 
 
 def test_void_rows_of_a_stretch_that_was_broken_off_stay_void(judged_site: WebServer, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class SoakTrend:
 @dataclass(frozen=True)
 class SoakRow:
     """One row: `number` from 0, `at_s` where in the time under load it began, response times in ms. In one that is
-    `void` the generator did not run for long enough.
+    `void` the generator did not run for long enough, or ran out of ports or open files.
     """
 
     number: int

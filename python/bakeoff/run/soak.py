@@ -27,7 +27,7 @@ from bakeoff.run.judge import without_result
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer, short_duration
 from bakeoff.run.preflight import SOAK_ROW_BYTES, rows_of
-from bakeoff.run.void_rows import judged_by, void_rows
+from bakeoff.run.void_rows import judged_by, ran_out, void_rows
 from bakeoff.store import records
 from bakeoff.store.figures import Figures, SoakFigures
 from bakeoff.store.read import read_run, soak_histograms
@@ -128,13 +128,13 @@ class Stretch:
         rows = self._stored()
         own = rows[self._before :]
         counted = [row for row in own if row.number not in self._void]
-        record = _disturbed(record, counted, disturbances, len(counted) < len(own))
+        record = _disturbed(record, counted, disturbances, self._stood_still(own))
         if len(counted) == len(own):
             return record, histograms
         # Where nothing of this stretch counts, what was measured before it was broken off does.
         counted = counted or [row for row in rows if row.number not in self._void]
         if not counted:
-            return replace(record, state=records.VOIDED, reason=NO_ROW), histograms
+            return replace(record, state=records.VOIDED, reason=_no_row(rows)), histograms
         figures, merged = self._figures(counted, rows)
         # What rows do not hold would tell of the void ones as well.
         without: dict[str, Any] = {"per_operation": (), "steps": (), "per_client": (), "starts": None, "statuses": {}}
@@ -165,10 +165,10 @@ class Stretch:
             generator_rss_bytes=max(row.rss_bytes for row in rows),
         )
         if not counted:
-            record = replace(record, state=records.VOIDED, reason=NO_ROW)
+            record = replace(record, state=records.VOIDED, reason=_no_row(rows))
         elif record.operations == 0:
             record = replace(record, state=records.FAILED, reason="no operation succeeded")
-        record = _disturbed(record, counted, (), len(counted) < len(rows))
+        record = _disturbed(record, counted, (), self._stood_still(rows))
         return self.concluded(record), histograms
 
     def _find_void(self, rows: Sequence[SoakRowRecord], disturbances: Sequence[DisturbancesResult]) -> None:
@@ -177,13 +177,17 @@ class Stretch:
         before, own = rows[: self._before], rows[self._before :]
         self._void = void_rows(before, (), 0.0, planned) + void_rows(own, disturbances, ramp_up_s, planned)
 
+    def _stood_still(self, rows: Sequence[SoakRowRecord]) -> bool:
+        """Whether one of the rows is void for another reason than what the generator ran out of."""
+        return any(row.number in self._void and not ran_out(row) for row in rows)
+
     def _stored(self) -> list[SoakRowRecord]:
         """The rows of this trial in the run file, those of stretches before this one as well."""
         return [row for row in read_run(self._writer.path).soak_rows if row.order == self._trial.order]
 
     def _is_judged(self, row: SoakRowRecord) -> bool:
         lost = is_lost(row.stopped_s or 0.0, row.stolen_s or 0.0, row.length_s)
-        return row.length_s >= JUDGED_SHARE * self._row_s and not lost
+        return row.length_s >= JUDGED_SHARE * self._row_s and not lost and not ran_out(row)
 
     def _figures(
         self, rows: Sequence[SoakRowRecord], everything: Sequence[SoakRowRecord]
@@ -252,6 +256,11 @@ def soak_notes(plan: Plan, path: Path) -> list[Note]:
     text += "are free"
     growing = plan.settings.soak_note if isinstance(plan.settings, NetworkSettings) else ""
     return [Note("info", text), *([Note("warning", growing)] if growing else [])]
+
+
+def _no_row(rows: Sequence[SoakRowRecord]) -> str:
+    """Why no row counts."""
+    return next(filter(None, map(ran_out, rows)), NO_ROW)
 
 
 def _disturbed(

@@ -1,4 +1,4 @@
-"""Rows of a soak in which the load generator did not run: those are void, and the others count."""
+"""Rows of a soak in which the load generator did not run, or ran out of ports or open files: void; others count."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from itertools import pairwise
 from bakeoff.agents.result import DisturbancesResult, TrialResult
 from bakeoff.run.disturbances import STOP_S, is_lost
 from bakeoff.run.fleet_session import FleetOutcome
+from bakeoff.run.judge import VOIDING
 from bakeoff.store.records import SoakRowRecord
 
 
@@ -53,20 +54,26 @@ def judged_by(outcome: FleetOutcome, rows: Sequence[SoakRowRecord]) -> FleetOutc
 def void_rows(
     rows: Sequence[SoakRowRecord], disturbances: Sequence[DisturbancesResult], ramp_up_s: float, planned: bool
 ) -> tuple[int, ...]:
-    """The numbers of the `rows`, in their order, of which a machine missed a fiftieth or more, or lost too much to
-    others. With starts that are `planned` also the one after such a row, in which starts that are overdue are made up
-    for. `disturbances` are those of the one stretch that the rows are of; without them rows may be of several.
+    """The numbers of the `rows`, in their order, of which a machine missed a fiftieth or more, lost too much to others,
+    or had no port or file left to open a connection with. With starts that are `planned` also the one after a row in
+    which it did not run, in which starts that are overdue are made up for. `disturbances` are those of the one stretch
+    that the rows are of; without them rows may be of several.
     """
     starts_s = [sum(row.length_s for row in rows[:at]) for at in range(len(rows))]
-    void = {
+    lost = {
         row.number
         for row, at_s in zip(rows, starts_s, strict=True)
         if is_lost(_missed_s(row, ramp_up_s + at_s, disturbances), row.stolen_s or 0.0, row.length_s)
     }
     after = {
-        then.number for row, then in pairwise(rows) if planned and row.number in void and row.stretch == then.stretch
+        then.number for row, then in pairwise(rows) if planned and row.number in lost and row.stretch == then.stretch
     }
-    return tuple(sorted(void | after))
+    return tuple(sorted(lost | after | {row.number for row in rows if ran_out(row)}))
+
+
+def ran_out(row: SoakRowRecord) -> str:
+    """Of what the load generator ran out in a row, and what to do; empty where of nothing."""
+    return next((advice for error, advice in VOIDING.items() if row.errors.get(error)), "")
 
 
 def _missed_s(row: SoakRowRecord, begin_s: float, disturbances: Sequence[DisturbancesResult]) -> float:

@@ -68,7 +68,7 @@ def _sentences(one: ContenderSoak, title: str) -> list[Text]:
         more = f" and {len(void) - MOST_NAMED} more" if len(void) > MOST_NAMED else ""
         text = (
             f"{title}: {wording.plural(len(void), 'row')} of {len(one.rows):,} void, as the load generator did not run "
-            f"in them (rows {numbers}{more}); the others count."
+            f"in them, or ran out of ports or open files (rows {numbers}{more}); the others count."
         )
         texts.append(Text(text, "warning", depth=Depth.SUMMARY))
     for gap in one.gaps:
