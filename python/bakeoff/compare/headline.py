@@ -23,7 +23,7 @@ from bakeoff.compare.ranking import LEAST, leading, ranking_sentence, undecided
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.telemetry_cost import CPU
 from bakeoff.compare.turned_away import TurnedAway
-from bakeoff.compare.turns import TURNS, turn_sentence
+from bakeoff.compare.turns import TURNS, also_turns, turn_sentence
 from bakeoff.thresholds import P99_OPERATIONS
 
 
@@ -66,6 +66,7 @@ def headline(
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0], cells)) for pair in told]
     turning = (turn_sentence(pair, what_decides(info, metrics[0])) for pair in told)
     first += [Sentence(TURNS, text) for text in turning if text]
+    first += [Sentence(TURNS, text) for text in (also_turns([pair for pair in pairs if pair not in told]),) if text]
     first += undecided([pair for pair in pairs if pair not in told])
     texts = [f"{name} is missing, it was not there when the run began: {why}" for name, why in info.absent.items()]
     texts += [talked, unseen, *(text for pair in told for text in _asked_again(pair))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bakeoff.compare import wording
@@ -12,6 +13,7 @@ from bakeoff.mix import Mix, Rate
 
 # The kind of the sentence in a headline.
 TURNS = "turns"
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,14 @@ def turn_sentence(pair: PairComparison, what: str) -> str:
         reach = turn.why or _reach(turn, f"the {what} of {other}")
         parts.append(f"{_where(turn)} {turn.winner}{' is better' if place == 0 else ''} ({reach})")
     return f"The order turns with the load: {', '.join(parts)}." if parts else ""
+
+
+def also_turns(pairs: Sequence[PairComparison]) -> str:
+    """ "The order of other pairs turns with the load, too: a and c; b and c." Empty where none does."""
+    turning = [f"{pair.baseline} and {pair.contender}" for pair in pairs if turns_of(pair)]
+    more = [f"{len(turning) - MOST_NAMED} more"] if len(turning) > MOST_NAMED else []
+    named = "; ".join([*turning[:MOST_NAMED], *more])
+    return f"The order of other pairs turns with the load, too: {named}." if turning else ""
 
 
 def _where(turn: Turn) -> str:

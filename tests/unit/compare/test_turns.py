@@ -50,6 +50,15 @@ def test_every_form_of_the_report_has_the_sentence() -> None:
     assert f"web: {said}" in campaign.headline
 
 
+def test_turns_of_pairs_that_do_not_lead_are_named() -> None:
+    """One leads at all loads, and the order of the two behind it turns."""
+    fastest = replace(FAST, name="fastest", capacity=100 * FAST.capacity, base_ms=0.01)
+    record = run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1), fastest), mixes=(1, 2, 8, 16, 32), blocks=8)
+    said = compare_run(record).headline
+    (one,) = (text for text in said if "turns with the load" in text)
+    assert one == "The order of other pairs turns with the load, too: nginx and apache."
+
+
 def test_no_turn_where_one_is_better_throughout() -> None:
     found = compare_run(run(blocks=8))
     assert turns_of(found.pairs[0]) == () and "turns" not in found.headline_kinds
@@ -88,12 +97,12 @@ def test_at_rates_too_and_where_both_fall_behind_there_is_no_ratio_of_times() ->
     record = changed(alike(), of(OTHER, 1, 4), in_ms(3.0))
     found = compare_run(changed(record, of(OTHER, 8), in_ms(20.0)))
     said = found.headline[found.headline_kinds.index("turns")]
-    assert said.startswith("The order turns with the load: at 1,000 and 4,000 operations/s apache is better (down to ")
-    assert "× the p99 response time of nginx at " in said and ", at 8,000 operations/s nginx (0.2" in said
+    assert said.startswith("The order turns with the load: at 1,000 and 4,000/s apache is better (down to ")
+    assert "× the p99 response time of nginx at " in said and ", at 8,000/s nginx (0.2" in said
     both = changed(changed(record, of(BASE, 8), answering(0.8)), of(OTHER, 8), answering(0.6))
     behind = compare_run(both)
     said = behind.headline[behind.headline_kinds.index("turns")]
-    assert said.endswith(", at 8,000 operations/s nginx (both fall behind, nginx answers more a second).")
+    assert said.endswith(", at 8,000/s nginx (both fall behind, nginx answers more a second).")
     alone = compare_run(changed(record, of(OTHER, 8), answering(0.6)))
     said = alone.headline[alone.headline_kinds.index("turns")]
-    assert said.endswith(", at 8,000 operations/s nginx (apache fell behind, or failed, in every trial).")
+    assert said.endswith(", at 8,000/s nginx (apache fell behind, or failed, in every trial).")

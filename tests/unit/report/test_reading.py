@@ -113,7 +113,7 @@ def test_who_is_disqualified_has_no_place() -> None:
     assert places["nginx"].words == "1" and places["apache"].words == "2"
 
 
-@pytest.mark.parametrize(("contenders", "most"), [(3, 6), (4, 6), (8, 6)])
+@pytest.mark.parametrize(("contenders", "most"), [(3, 6), (4, 6), (8, 7)])
 def test_a_headline_is_a_handful_of_sentences(contenders: int, most: int) -> None:
     """Seen: 17 with eight contenders, of which the ranking was one."""
     comparison = compare_run(field(contenders))
