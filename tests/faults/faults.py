@@ -91,9 +91,11 @@ WEB = [
     _of("web", {"chunked": True}),
     _of("web", {"delay_s": 0.02}, slow=True),
     _of("web", {"stall": {"for_s": 0.1, "every_s": 0.101}}, slow=True),
-    _of("web", {"refuse": {"count": 1, "of": 2}}),
+    # Of connections that are kept few are opened: whether one of those is refused would be chance.
+    _of("web", {"refuse": {"count": 1, "of": 2}, "keep_alive": False}, "refuse"),
     _of("web", {"limit_per_s": 80.0}, slow=True),
-    _of("web", {"status": {"code": 503, "every": 40}}),
+    # Four of any hundred requests: how many of a class fail is no matter of where the count stood.
+    _of("web", {"status": {"code": 503, "every": 25}}),
     _of("web", {"truncate_every": 10}),
     _of("web", {"corrupt_every": 2}),
     _of("web", {"close_after_bytes": 100}),

@@ -24,7 +24,6 @@ WITHHELD = "withheld"
 LOSES = "loses"
 NEVER_AHEAD = "never ahead"  # withheld, disqualified or a loss: how many fail is a matter of chance
 NAMED = "named in the headline"
-TOLD = "loses, or its errors are told"  # how many fail is chance: they may be within the budget of errors
 REFUSED = "refused before timing"
 NO_VERDICT = "no verdict"  # of a soak, which has one block; its failures are in the headline
 UNSEEN = "cannot be seen"  # no client can tell it from the outside
@@ -37,7 +36,6 @@ OUTCOMES = (
     LOSES,
     NEVER_AHEAD,
     NAMED,
-    TOLD,
     REFUSED,
     NO_VERDICT,
     UNSEEN,
@@ -124,9 +122,6 @@ _IN_A_CLASS: dict[Places, Says] = {
     (("web-dynamic",), (CLOSED, RATE, AGENTS, HTTP_2, HTTP_3)): Says(
         LOSES, "the pages that fail are most of what one class of requests asks for"
     ),
-    (("web-static",), (CLOSED, RATE, AGENTS, HTTP_2, HTTP_3)): Says(
-        NEVER_AHEAD, "more fails than the budget of errors; whether most of a class does is chance"
-    ),
 }
 _FAILS_BY_CHANCE = Row(
     Says(NEVER_AHEAD, "more fails than the budget of errors; how much is chance"),
@@ -168,15 +163,13 @@ ROWS: dict[str, Row] = {
     "web: chunked": _FAST,
     "web: delay_s": _SLOW,
     "web: stall": _SLOW,
-    "web: refuse": replace(_FAILS_BY_CHANCE, apart={
-        (("web-url",), (HTTP_3,)): Says(FAIR, "all streams share one connection, which it takes"),
-        (("replay",), (RATE, AGENTS)): Says(TOLD, "of connections that are kept, few are opened", "Errors: good none"),
-    }),
+    "web: refuse": _FAILS_BY_CHANCE,
     "web: limit_per_s": _SLOW,
     "web: status": replace(_FAILS, apart={
         **_IN_A_CLASS,
         (("replay",), (RATE, AGENTS)): Says(LOSES, "the percentile that decides lies among the failures"),
         (("httperf",), (CLOSED, RATE, AGENTS)): Says(WITHHELD, "the page of the error is other content"),
+        (("web-session",), (CLOSED, RATE, AGENTS)): Says(LOSES, "more of its sessions fail than a trial may"),
     }),
     "web: truncate_every": _WRONG,
     "web: corrupt_every": _WRONG,

@@ -18,7 +18,6 @@ def fits(says: table.Says, came: Came) -> str:
         table.LOSES: {"loses"},
         table.NEVER_AHEAD: {"disqualified", "withheld", "loses", REFUSED},
         table.NAMED: {"wins"},
-        table.TOLD: {"disqualified", "withheld", "loses", "wins"},
         table.FAIR: {"wins"},
         table.UNSEEN: {"wins"},
         table.REFUSED: {REFUSED},
@@ -28,7 +27,7 @@ def fits(says: table.Says, came: Came) -> str:
         return f"came out as {came.outcome!r}: {came.headline[:300]}"
     if says.words not in came.headline:
         return f"does not say {says.words!r}: {came.headline[:300]}"
-    if says.outcome not in (table.FAIR, table.UNSEEN, table.NAMED, table.TOLD) and came.praised:
+    if says.outcome not in (table.FAIR, table.UNSEEN, table.NAMED) and came.praised:
         return f"{EVIL} is told to be better by {came.winners}: {came.headline[:300]}"
     if unexplained := set(came.metrics) - documented():
         return f"these endpoints have no paragraph in {PAGE}: {sorted(unexplained)}"
