@@ -1,5 +1,6 @@
 """Only who has the token of a cluster can do anything with it: every method of every port is asked for."""
 
+import contextlib
 import importlib.util
 import json
 import re
@@ -7,12 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from tests.cluster.clusters import TOKEN, Cluster, listeners
 from tests.cluster.machines import ROOT, Machine, until
 from tests.control import PATIENCE_S
 
 METHOD = re.compile(rb"/ray\.rpc\.[A-Za-z.]+Service/[A-Za-z]+")
 UNAUTHENTICATED, UNIMPLEMENTED = "16", "12"
+FLOOD_BYTES = 100 << 20
 RUNTIME_ENVIRONMENT = ["/get_or_create_runtime_env", "/delete_runtime_env_if_possible", "/get_runtime_envs_info"]
 # Some whose names this test must have found.
 KNOWN = {"/ray.rpc.NodeInfoGcsService/GetAllNodeInfo", "/ray.rpc.NodeManagerService/GetNodeStats"}
@@ -98,3 +102,27 @@ def test_no_program_runs_for_who_has_another_token(lab: tuple[Cluster, Machine, 
     )
     assert done.returncode == 1 and "refused: " in done.stderr
     until(lambda: not any(member["busy"] for member in cluster.status().values()))
+
+
+def test_a_hundred_megabytes_of_a_stranger_are_kept_by_nobody(lab: tuple[Cluster, Machine, Machine]) -> None:
+    """As bytes at random, and as a message of gRPC, to every port, twice: the cluster goes on. Ray reads a message
+    before it asks for the token; what the first took is there for the second.
+    """
+    cluster, agent, stranger = lab
+    places = sorted(f"{m.address}:{port}" for m in (cluster.head, agent) for _, port in listeners(m))
+    words = [sys.executable, "-m", "tests.cluster.flood", "0" * 64, str(FLOOD_BYTES), *places]
+    stranger.run(words, PYTHONPATH=str(ROOT))
+    before = memory_bytes(cluster.head, agent)
+    stranger.run(words, PYTHONPATH=str(ROOT))
+    grown = {pid: size - before.get(pid, size) for pid, size in memory_bytes(cluster.head, agent).items()}
+    assert max(grown.values()) < FLOOD_BYTES / 2, grown
+    assert set(cluster.status()) == {None, agent.name}
+
+
+def memory_bytes(*machines: Machine) -> dict[int, int]:
+    """What each process of these machines has in memory of its own, by pid."""
+    found = {}
+    for process in (process for machine in machines for process in machine.processes):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found[process.pid] = process.memory_full_info().uss
+    return found
