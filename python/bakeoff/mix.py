@@ -169,7 +169,7 @@ class Rate:
     arrivals: Arrivals
     most_connections: int
     unit: ClassVar[str] = "offered/s"
-    axis: ClassVar[str] = "Offered operations/s"
+    axis: ClassVar[str] = "Offered load (starts/s)"
 
     def __post_init__(self) -> None:
         """Raises ValueError for a rate that cannot be."""
@@ -183,8 +183,8 @@ class Rate:
 
     @property
     def words(self) -> str:
-        """In a sentence: `500 operations/s`."""
-        return f"{self.number} operations/s"
+        """In a sentence: `500/s`; what begins so often is the kind's to say."""
+        return f"{self.number}/s"
 
     @property
     def asked(self) -> str:

@@ -205,5 +205,5 @@ def test_on_a_terminal_the_progress_is_drawn(serve: Serve, tmp_path: Path) -> No
     reader.join(PATIENCE_S)
     text = drawn.decode()
     assert done.returncode == 0, text
-    for part in ("1 client", "operations/s", "0 errors", "left", "block 1/1"):
+    for part in ("1 client", "requests/s", "0 errors", "left", "block 1/1"):
         assert part in text, part

@@ -16,9 +16,9 @@ EVEN = {"shape": "constant"}
     [
         (Clients(1), "1", "1 client", "clients", 1, 1),
         (Clients(1200), "1200", "1,200 clients", "clients", 1200, 1200),
-        (RATE, "1500", "1,500 operations/s", "offered/s", 1500, 64),
+        (RATE, "1500", "1,500/s", "offered/s", 1500, 64),
         (InFlight(2, 16), "2 × 16", "2 × 16 in flight", "clients × in flight", 32, 2),
-        (Rate(0.5, Constant(), 1), "0.5", "0.5 operations/s", "offered/s", 0.5, 1),
+        (Rate(0.5, Constant(), 1), "0.5", "0.5/s", "offered/s", 0.5, 1),
     ],
 )
 def test_a_mix_knows_how_it_is_shown(mix: Mix, label: str, words: str, unit: str, x: float, clients: int) -> None:

@@ -19,6 +19,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import FallsBehind
 from bakeoff.compare.tried import service_tried_ns, tried_ns
 from bakeoff.mix import Mix, Rate
+from bakeoff.plan.unit import Unit
 from bakeoff.stats import median_ranks, queue_growth
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import StartsRecord
@@ -149,14 +150,16 @@ def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str
     return paired
 
 
-def falls_behind(cube: Cube) -> tuple[FallsBehind, ...]:
-    """From which rate on each contender falls behind, in the order of the cube; nothing of closed loops."""
+def falls_behind(cube: Cube, unit: Unit) -> tuple[FallsBehind, ...]:
+    """From which rate on, in starts of `unit`, each contender falls behind, in the order of the cube; nothing of closed
+    loops.
+    """
     if not at_rates(cube):
         return ()
-    return tuple(_falls_behind(cube, name) for name in cube.contenders)
+    return tuple(_falls_behind(cube, name, unit) for name in cube.contenders)
 
 
-def _falls_behind(cube: Cube, contender: str) -> FallsBehind:
+def _falls_behind(cube: Cube, contender: str, unit: Unit) -> FallsBehind:
     first = sorted(at for block in cube.blocks if (at := _first_behind(cube, contender, block)) is not None)
     ranks = median_ranks(len(first))
     middle = first[(len(first) - 1) // 2] if first else 0  # of an even number of blocks the lower one
@@ -172,7 +175,7 @@ def _falls_behind(cube: Cube, contender: str) -> FallsBehind:
         high_mix=None if high is None else mixes[high],
         words="",
     )
-    return replace(told, words=_words(told, cube.mixes))
+    return replace(told, words=_words(told, cube.mixes, unit))
 
 
 def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
@@ -190,16 +193,16 @@ def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
     return len(cube.mixes)
 
 
-def _words(told: FallsBehind, mixes: tuple[Mix, ...]) -> str:
+def _words(told: FallsBehind, mixes: tuple[Mix, ...], unit: Unit) -> str:
     """ "at 5,000 operations/s (keeps up with 2,000; 95 % interval 2,000 – 5,000, 8 blocks)"."""
     if not told.blocks:
         return "not known: trials are missing"
     if told.behind_mix is None:
-        at = f"nowhere up to {mixes[-1].words}"
+        at = f"nowhere up to {unit.load(mixes[-1])}"
     elif told.kept_mix is None:
-        at = f"at {told.behind_mix.words}, the lowest rate"
+        at = f"at {unit.load(told.behind_mix)}, the lowest rate"
     else:
-        at = f"at {told.behind_mix.words}"
+        at = f"at {unit.load(told.behind_mix)}"
     details = [f"keeps up with {told.kept_mix.number}"] if told.kept_mix is not None and told.behind_mix else []
     if told.interval and told.low_mix != told.high_mix:
         low, high = (f"over {mixes[-1].number}" if mix is None else mix.number for mix in (told.low_mix, told.high_mix))

@@ -62,7 +62,7 @@ from bakeoff.compare.soak import soak_of
 from bakeoff.compare.steady import steady_audit, steady_state
 from bakeoff.compare.telemetry import resources_of
 from bakeoff.compare.telemetry_cost import cost_metrics
-from bakeoff.compare.units import units_sentence
+from bakeoff.compare.units import unit_of, units_sentence
 from bakeoff.errors import PlanError
 from bakeoff.store.absent import absent_of
 from bakeoff.store.join import join
@@ -126,7 +126,7 @@ def compare_run(
             cube, look.level, run.kind, _in_memory(run), regions_of(run.planned.settings), measured[0].weights
         )
         cells = cells and replace(cells, pairs=tuple(p for p in cells.pairs if not _disagree(p, judge, measured[0])))
-    behind = falls_behind(cube)
+    behind = falls_behind(cube, unit_of(whole))
     capacity = None
     if whole.planned.capacity is not None:
         unit = "clients" if whole.planned.capacity.by == "clients" else f"{cube.kind.turns or cube.kind.work}/s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bakeoff.compare.capacity_model import CapacityComparison
-from bakeoff.errors import RunFileError
+from bakeoff.errors import PlanError, RunFileError
 from bakeoff.kinds import plan_part
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.stored import stored_plan
@@ -19,7 +19,7 @@ def unit_of(run: RunRecord) -> Unit:
         return OPERATIONS
     try:
         return plan_part(run.kind).unit(stored_plan(run).settings)
-    except RunFileError:
+    except (PlanError, RunFileError):
         return OPERATIONS
 
 

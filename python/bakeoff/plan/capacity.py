@@ -138,8 +138,8 @@ class CapacityPlan(Strict):
         )
 
     def words(self, load: float) -> str:
-        """A load in a sentence: `1,200 operations/s`."""
-        return Clients(round(load)).words if self.by == "clients" else f"{load:,.5g} operations/s"
+        """A load in a sentence: `1,200/s`."""
+        return Clients(round(load)).words if self.by == "clients" else f"{load:,.5g}/s"
 
     @property
     def usual_probes(self) -> tuple[float, float]:

@@ -50,6 +50,7 @@ class Unit:
 
 
 OPERATIONS = Unit()
+REQUESTS = Unit("requests", "requests")
 
 
 def _number(per_s: float) -> str:

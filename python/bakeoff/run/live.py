@@ -17,7 +17,7 @@ from bakeoff.plan.unit import OPERATIONS, Unit
 from bakeoff.run.observer import Clock, milliseconds, others_words, row_line, short_duration, trial_line, unit_of
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
-from bakeoff.units import format_rate, format_size
+from bakeoff.units import format_size
 
 _PHASES = {
     "prepare": "getting ready",
@@ -75,26 +75,24 @@ class _Agents:
             self._now.append(((agent.operations - before.operations) / span_s, agent))
         self._before = {agent.agent: agent for agent in snapshot.per_agent}
 
-    def lines(self) -> list[Text]:
+    def lines(self, unit: Unit) -> list[Text]:
         """One for each; of more than fit those that are furthest from the others."""
         if len(self._now) <= MOST_AGENTS:
-            return [self._line(entry) for entry in self._now]
+            return [self._line(entry, unit) for entry in self._now]
         by_rate = sorted(self._now, key=lambda entry: entry[0])
         slow = max(self._now, key=lambda entry: entry[1].p99_ns or 0)
         extremes = (("least", by_rate[0]), ("most", by_rate[-1]), ("longest p99", slow))
-        head = Text(
-            f"  {len(self._now)} agents, median {format_rate(by_rate[len(by_rate) // 2][0], 'operations')} each"
-        )
-        return [head, *(self._line(entry, what) for what, entry in extremes)]
+        head = Text(f"  {len(self._now)} agents, median {unit.rate(by_rate[len(by_rate) // 2][0])} each")
+        return [head, *(self._line(entry, unit, what) for what, entry in extremes)]
 
-    def _line(self, entry: tuple[float, AgentSnapshot], what: str = "") -> Text:
+    def _line(self, entry: tuple[float, AgentSnapshot], unit: Unit, what: str = "") -> Text:
         rate, agent = entry
         width = max(len(other.agent) for _, other in self._now)
         times = [("p50", agent.p50_ns), ("p99", agent.p99_ns)]
         cells = [
             Text(f"  {what}" if what else " ", style="dim"),
             Text(f"{agent.agent:<{width}}", style="bold"),
-            Text(format_rate(rate, "operations")),
+            Text(unit.rate(rate)),
             *(Text(f"{name} {milliseconds(time_ns)}") for name, time_ns in times if time_ns is not None),
             Text(f"{agent.errors:,} errors", style="red" if agent.errors else "dim"),
         ]
@@ -211,7 +209,7 @@ class LiveObserver:
         """Nothing where there is one, or no room."""
         if self._trial is None or self._now is None:
             return []
-        lines = self._agents.lines()
+        lines = self._agents.lines(self._unit)
         for line in lines:
             line.truncate(self._console.width, overflow="ellipsis")
         return [*lines]

@@ -86,7 +86,7 @@ def test_what_is_no_shape_is_refused_in_a_sentence(text: str) -> None:
         ({"arrivals": "poisson"}, "--arrivals: belongs to a rate: give --rate, too"),
         ({"most_connections": "7"}, "--most-connections: belongs to a rate"),
         ({"rate": "500", "most_connections": "100001"}, "most-connections"),
-        ({"rate": "0.1,500", "length": "5s"}, "length: at 0.1 operations/s, evenly spaced, no start falls into the"),
+        ({"rate": "0.1,500", "length": "5s"}, "length: at 0.1/s, evenly spaced, no start falls into the"),
         (
             {"rate": "500", "arrivals": "on-off:1s/5s", "length": "6s", "ramp_up": "2s"},
             "no start falls into the window from 2 to 5.6 s: make trials longer",

@@ -30,7 +30,7 @@ def told(operations: int, p99_ns: int, at_s: float, errors: int = 0) -> Snapshot
 
 
 def display(rates: dict[str, tuple[int, int]], width: int = 120) -> str:
-    """What stands there after two looks, one second apart; `rates` are operations/s and p99 in ms by agent."""
+    """What stands there after two looks, one second apart; `rates` are requests/s and p99 in ms by agent."""
     text = io.StringIO()
     live = LiveObserver(Console(file=text, width=width, force_terminal=False))
     live.on_run_start(plan_for("http://127.0.0.1:1/", suite="web-url"), 4)
@@ -46,7 +46,7 @@ def display(rates: dict[str, tuple[int, int]], width: int = 120) -> str:
 
 def test_each_of_a_few_machines_has_a_line_below_what_they_do_together() -> None:
     text = display({"ant": (1_000, 4), "bee": (1_200, 5), "cat": (700, 9)})
-    assert "2,900 operations/s" in text and "p99 9 ms" in text
+    assert "2,900 requests/s" in text and "p99 9 ms" in text
     lines = [line.split() for line in text.splitlines() if line.strip().startswith(("ant", "bee", "cat"))]
     assert [line[:2] for line in lines] == [["ant", "1,000"], ["bee", "1,200"], ["cat", "700"]]
     assert "p99 4 ms" in " ".join(lines[0]) and "0 errors" in text
@@ -59,8 +59,8 @@ def test_of_many_machines_the_extremes_are_shown() -> None:
     (least,) = (line for line in text.splitlines() if line.strip().startswith("least"))
     (most,) = (line for line in text.splitlines() if line.strip().startswith("most"))
     (late,) = (line for line in text.splitlines() if line.strip().startswith("longest p99"))
-    assert "slow" in least and "100 operations/s" in least and "m299" in most and "late" in late and "p99 70 ms" in late
-    assert sum("operations/s" in line for line in text.splitlines()) == 5
+    assert "slow" in least and "100 requests/s" in least and "m299" in most and "late" in late and "p99 70 ms" in late
+    assert sum("requests/s" in line for line in text.splitlines()) == 5
 
 
 @pytest.mark.parametrize("width", [30, 60])

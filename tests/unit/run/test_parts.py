@@ -69,7 +69,7 @@ def test_plain_lines_are_one_per_trial_and_event(monkeypatch: pytest.MonkeyPatch
     observer.on_run_end()
     lines = stream.getvalue().splitlines()
     assert lines[0] == "web-static: 8 trials, about 8s"
-    assert lines[1].startswith("[1/8] block 1, a, 4 clients: 50 operations/s") and lines[1].endswith("left")
+    assert lines[1].startswith("[1/8] block 1, a, 4 clients: 50 requests/s") and lines[1].endswith("left")
     assert lines[2:] == ["warning: look here"]
 
 
@@ -93,7 +93,7 @@ def test_the_live_display_shows_mix_rate_errors_and_time_left() -> None:
         "a[b]",
         "4 clients",
         "measuring",
-        "1,000 operations/s",
+        "1,000 requests/s",
         "5 kB/s",
         "p50 0.52 ms",
         "p99 12,345 ms",
@@ -294,7 +294,7 @@ def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int, monkey
         "0/1536",
         "26m22s left",
         "60 clients",
-        "123,456 operations/s",
+        "123,456 requests/s",
         "98.7 MB/s",
         "p50 1.23 ms",
         "1,234,567 errors",

@@ -126,7 +126,7 @@ def test_no_load_meets_it(site: WebServer, tmp_path: Path) -> None:
     assert (search.outcome, search.met) == (NONE, None) and [t.mix.x for t in run.trials] == [100.0, 100.0]
     sentences = compare_run(run).headline
     assert any(
-        "No load met p99<=500us,errors<=1% on a in 1 of 1 search; at 100 operations/s, the least, p99 was 1.000 ms, "
+        "No load met p99<=500us,errors<=1% on a in 1 of 1 search; at 100/s, the least, p99 was 1.000 ms, "
         "errors was 0 %." in sentence
         for sentence in sentences
     ), sentences
@@ -147,12 +147,12 @@ def test_a_contender_that_dies_is_lost_and_the_others_go_on(site: WebServer, oth
     assert {key: s.outcome for key, s in outcomes.items()} == {
         ("a", 1): DIED, ("a", 2): DIED, ("b", 1): FOUND, ("b", 2): FOUND,
     }  # fmt: skip
-    assert "it died after 1,600 operations/s" in outcomes["a", 1].reason and outcomes["a", 1].met is not None
+    assert "it died after 1,600/s" in outcomes["a", 1].reason and outcomes["a", 1].met is not None
     assert not any(t.purpose == SHARE and t.contender == "a" for t in run.trials)
     comparison = compare_run(run)
     assert comparison.pairs[0].primary.lost == {"a": 2, "b": 0}
     assert any("a was lost in 2 of 2 searches, which count as lost: it died after" in s for s in comparison.headline)
-    assert any("does not answer after 1,600 operations/s" in event.text for event in run.events)
+    assert any("does not answer after 1,600/s" in event.text for event in run.events)
 
 
 def test_a_contender_that_a_reset_brings_back_goes_on(site: WebServer, tmp_path: Path) -> None:
@@ -376,6 +376,17 @@ def test_who_is_good_in_the_probes_of_a_search_alone_has_no_capacity(
             "withheld: the capacity of b is not confirmed: at 50 % of it b missed the objective in 6 of 6 trials"
         )
         assert "not confirmed" in found.headline[0]
+
+
+def test_a_capacity_without_trials_at_its_shares_is_told_as_not_confirmed(
+    site: WebServer, other: WebServer, tmp_path: Path
+) -> None:
+    plan = search_plan(site.address, other.address, blocks=6, shares="none")
+    agent = agent_of({port(site): limited(1000.0), port(other): limited(2000.0)})
+    found = compare_run(searched(plan, tmp_path / "x.bakeoff", agent))
+    verdict = found.pairs[0].primary.verdict
+    assert verdict.kind == "better" and any("the capacity of b is not confirmed" in why for why in verdict.reasons)
+    assert any("not confirmed: no trial at a share of it followed" in text for text in found.headline)
 
 
 def test_who_carries_less_than_was_found_of_it_leaves_the_other_its_lead(

@@ -22,6 +22,7 @@ from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import LENGTH_MAX_S, CommonSettings
 from bakeoff.plan.suites import Suite
+from bakeoff.plan.unit import REQUESTS, Unit
 from bakeoff.units import format_duration, parse_rate
 
 FROM_LOG = "from-log"
@@ -225,6 +226,10 @@ class ReplayPlanPart(PlanPart):
     often = ("log", "mixes", "rate", "speed", "loop", "host", "statuses", "length")
     target = "web"
     lasts = "the log"
+
+    def unit(self, settings: CommonSettings) -> Unit:
+        """See PlanPart."""
+        return REQUESTS
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         if "?" in parse_web_address(address).target:

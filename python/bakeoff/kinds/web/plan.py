@@ -25,6 +25,7 @@ from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, load_suite
+from bakeoff.plan.unit import REQUESTS, Unit
 from bakeoff.units import format_size
 
 MISSING_PATHS = 100
@@ -134,6 +135,10 @@ class WebPlanPart(PlanPart):
                 f"{address}: HTTP/3 is spoken over QUIC, which is always encrypted: give an https:// address, or "
                 "leave out --http 3"
             )
+
+    def unit(self, settings: CommonSettings) -> Unit:
+        """See PlanPart."""
+        return REQUESTS
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[WebClass]:
         """See PlanPart. Weights are in percent of all requests and sum to 100."""
