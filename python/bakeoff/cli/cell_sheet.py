@@ -42,14 +42,14 @@ def _start(sheet: Sheet, form: CellForm, run: RunRecord) -> None:
 
 
 def _named(level: CellLevel, run: RunRecord) -> list[str]:
-    from bakeoff.compare.cell_words import title
+    from bakeoff.report.narrate.cells import title
 
     return [level.contender, *([str(level.mix)] if len(run.mixes) > 1 else []), title(level.test)]
 
 
 def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Sheet:
-    from bakeoff.compare import wording
-    from bakeoff.compare.cell_words import longest_or_p99, size
+    from bakeoff.report.narrate import wording
+    from bakeoff.report.narrate.cells import longest_or_p99, size
 
     sheet = Sheet()
     _start(sheet, form, run)
@@ -74,8 +74,8 @@ def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> She
 
 
 def _by_test(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Sheet:
-    from bakeoff.compare import wording
-    from bakeoff.compare.cell_words import ranges
+    from bakeoff.report.narrate import wording
+    from bakeoff.report.narrate.cells import ranges
 
     sheet = Sheet()
     _start(sheet, form, run)

@@ -66,7 +66,7 @@ def compare(
     from bakeoff.report.renderers.terminal import show
 
     if schema:
-        from bakeoff.compare.json_schema import json_schema
+        from bakeoff.report.narrate.json_schema import json_schema
 
         typer.echo(json.dumps(json_schema(), indent=2))
         return

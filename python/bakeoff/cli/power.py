@@ -37,7 +37,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     if as_json:
         typer.echo(json.dumps(told.to_dict(), indent=2, ensure_ascii=False))
         return
-    from bakeoff.compare import wording
+    from bakeoff.report.narrate import wording
 
     console = make_console()
 
@@ -88,7 +88,7 @@ def _pilot_of(suite: str, paths: Sequence[Path]) -> Pilot:
 
 def table_of(needs: Sequence[Need] | Sequence[CampaignNeed], delta: float) -> Table:
     """A line for each difference; for a campaign also how long it takes where each suite has its own blocks."""
-    from bakeoff.compare import wording
+    from bakeoff.report.narrate import wording
 
     drawn = Table(box=None, pad_edge=False)
     drawn.add_column("to see")
@@ -121,7 +121,7 @@ def _duration(length_s: float | None) -> str:
 
 def spread(series: Series) -> str:
     """By how much the ratios of blocks varied, and at which level is tested."""
-    from bakeoff.compare import wording
+    from bakeoff.report.narrate import wording
 
     low, high = (wording.percent(end) for end in (series.log_sd_low, series.log_sd_high))
     return (
@@ -132,7 +132,7 @@ def spread(series: Series) -> str:
 
 def shown_by(told: Power) -> str:
     """ "4.2 % in 80 % of runs, of 5 % in 90 %": what the blocks of the plan as it stands show; empty under six."""
-    from bakeoff.compare import wording
+    from bakeoff.report.narrate import wording
 
     if told.plan_blocks < MINIMUM_BLOCKS:
         return ""

@@ -15,8 +15,8 @@ from bakeoff.plan.campaign import Campaign
 
 def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: bool) -> None:
     """The answer over all suites, then for each, or as JSON. Raises PlanError."""
-    from bakeoff.compare import wording  # NumPy and SciPy take a moment
     from bakeoff.compare.power_campaign import power_of_campaign
+    from bakeoff.report.narrate import wording  # NumPy and SciPy take a moment
 
     told = power_of_campaign(read_pilots(paths), campaign)
     if as_json:

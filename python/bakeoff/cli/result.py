@@ -66,7 +66,7 @@ def end_by_objectives(held: Iterable[tuple[str, "ObjectiveHeld | None"]]) -> Non
     """Name who misses an objective, and who may; ends with the exit code for that. `held` has them by suite, whose
     name is empty where there is one.
     """
-    from bakeoff.compare import wording
+    from bakeoff.report.narrate import wording
 
     code = 0
     for suite, found in held:

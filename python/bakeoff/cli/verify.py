@@ -260,7 +260,7 @@ def _show(report: Path, runs: Sequence[Path], found: list["Difference"], unknown
     """The first of the differences, and the end. Of a report in text that does not say how it was asked for (`unknown`)
     also that.
     """
-    from bakeoff.compare import wording  # takes a moment to load
+    from bakeoff.report.narrate import wording  # takes a moment to load
 
     source = "the run" if runs else "made again"
     for difference in found[:SHOWN]:
@@ -296,7 +296,7 @@ def _named(runs: Sequence[Path]) -> str:
 
 def _trials(held: "Held") -> str:
     """What a report is made of that names no run file."""
-    from bakeoff.compare import wording
+    from bakeoff.report.narrate import wording
 
     return f"the {wording.plural(held.trials, 'trial')} that it holds"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.ceiling import ceilings_of
 from bakeoff.compare.cells import cells_of, unpaired_cells
 from bakeoff.compare.coarse import coarse_advice
@@ -13,7 +12,6 @@ from bakeoff.compare.content import facts_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.disturbed import crowd
 from bakeoff.compare.fleet_model import Machines
-from bakeoff.compare.fleet_words import busiest, fleet_advice, full_link
 from bakeoff.compare.hung import hung
 from bakeoff.compare.metrics import near_ceiling
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, RunInfo
@@ -25,6 +23,8 @@ from bakeoff.compare.steady import STEADY_STATE, steady_advice
 from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.plan.one_address import ADVICE, one_address
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.fleet import busiest, fleet_advice, full_link
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_PAUSED,

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of, has_cells, key_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import Audit, AuditTrial
 from bakeoff.mix import Rate
+from bakeoff.report.narrate import wording
 from bakeoff.stats import littles_law_clients
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord

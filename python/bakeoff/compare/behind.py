@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bakeoff import keeping_up
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metric import Metric
@@ -20,6 +19,7 @@ from bakeoff.compare.model import FallsBehind
 from bakeoff.compare.tried import service_tried_ns, tried_ns
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.unit import Unit
+from bakeoff.report.narrate import wording
 from bakeoff.stats import median_ranks, queue_growth
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import StartsRecord

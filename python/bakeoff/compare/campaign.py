@@ -11,7 +11,6 @@ from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 
-from bakeoff.compare import wording
 from bakeoff.compare.campaign_model import (
     SCHEMA,
     CampaignComparison,
@@ -21,12 +20,10 @@ from bakeoff.compare.campaign_model import (
     SuiteResult,
     SuiteVerdict,
 )
-from bakeoff.compare.campaign_words import headline
 from bakeoff.compare.caveat import of_suites
 from bakeoff.compare.challenge_campaign import with_challenge
 from bakeoff.compare.factors import NOT_SHOWN
 from bakeoff.compare.factors_model import Effect
-from bakeoff.compare.factors_words import title_words
 from bakeoff.compare.looks import LEVEL, ONLY_LOOK
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.needed import block_lengths_s
@@ -38,6 +35,9 @@ from bakeoff.compare.ranking import beaten, possible_places, wrong_content
 from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.compare.run import compare_run
 from bakeoff.errors import PlanError
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.campaign import headline
+from bakeoff.report.narrate.factors import title_words
 from bakeoff.stats.intervals import t_quantile, t_two_sided_p
 from bakeoff.stats.multiplicity import holm
 from bakeoff.store.absent import absent_of

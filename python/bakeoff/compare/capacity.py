@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import (
     CAPACITY,
     CapacityComparison,
@@ -28,6 +27,7 @@ from bakeoff.compare.model import LeftOut
 from bakeoff.compare.pair_model import Gate, PairComparison
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.mix import Mix, OfCapacity
+from bakeoff.report.narrate import wording
 from bakeoff.stats import geometric_interval
 from bakeoff.store.records import (
     AT_LEAST,

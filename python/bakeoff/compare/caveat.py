@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from bakeoff.compare import wording
 from bakeoff.compare.caveat_model import Caveat, CaveatKind, SuiteCaveat
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.disturbed import crowd, lost_share
-from bakeoff.compare.fleet_words import busiest, full_link
 from bakeoff.compare.metrics import metrics_of, near_ceiling
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.order_in_time import turned_in_time
@@ -18,6 +16,8 @@ from bakeoff.compare.spread import widest
 from bakeoff.compare.steady import STEADY_STATE
 from bakeoff.compare.steady_model import unsteady_clause
 from bakeoff.compare.working_set import fits_into_caches
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.fleet import busiest, full_link
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_LIMITED,

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bakeoff.compare.cell_model import CacheRule, CacheUntold, CacheZone
-from bakeoff.compare.cell_words import size
 from bakeoff.compare.cells import CellArray, CellKey
+from bakeoff.report.narrate.cells import size
 
 # A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
 CACHE_FALL, LEVEL = 3.0, 1.6

@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import cell_words, wording
 from bakeoff.compare.cell_caching import cache_rules
 from bakeoff.compare.cell_find import crossings, outliers
 from bakeoff.compare.cell_form import AXES, SIZES, Axis, CellForm
@@ -32,6 +31,8 @@ from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.regions import SMALL_OFFICE, Region
+from bakeoff.report.narrate import cells as cell_words
+from bakeoff.report.narrate import wording
 from bakeoff.stats import RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 from bakeoff.thresholds import MINIMUM_BLOCKS
 

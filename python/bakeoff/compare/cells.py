@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.lost import ENOUGH, PairLogs, bounded, clients_words
 from bakeoff.compare.model import Lost
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.thresholds import MOST_WAITED, STARVED_SHARE

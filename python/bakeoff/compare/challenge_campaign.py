@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.campaign_model import CampaignComparison, OverallPair, SuiteResult
 from bakeoff.compare.challenge_model import CampaignChallenge, SuiteChallenge
 from bakeoff.compare.intervals import turned
+from bakeoff.report.narrate import wording
 from bakeoff.store.challenged import ChallengedCampaign, ChallengedSuite
 
 

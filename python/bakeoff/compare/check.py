@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.check_model import Check, Checked, CheckedObjective, Outcome
 from bakeoff.compare.looks import look_of
 from bakeoff.compare.model import Comparison
@@ -23,6 +22,7 @@ from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.compare.run import compare_run
 from bakeoff.errors import PlanError
 from bakeoff.plan.messages import did_you_mean
+from bakeoff.report.narrate import wording
 from bakeoff.stats import AgainstLimit, against_limit, blocks_for_limit, holm
 from bakeoff.store.records import CLEAR, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS

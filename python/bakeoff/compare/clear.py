@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.mix import Mix, Rate
+from bakeoff.report.narrate import wording
 
 WORDS = {"p50": "median", "p95": "p95", "p99": "p99"}
 

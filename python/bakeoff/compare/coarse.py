@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.audits import littles_law
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Advisory, RunInfo
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Advisory
+from bakeoff.report.narrate import wording
 
 ADVICE = (
     "Reads from a full cache are held against a disk or a wire there: compare writes alone, or empty the caches of all "

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.redact import hidden
+from bakeoff.report.narrate import wording
 from bakeoff.store import found
 from bakeoff.store.records import RunRecord
 from bakeoff.visible import visible

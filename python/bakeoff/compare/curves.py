@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube, blamed, totals
 from bakeoff.compare.hung import hung
 from bakeoff.compare.intervals import both_shown
@@ -20,6 +19,7 @@ from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint, Failed
 from bakeoff.compare.resolution import resolution_of
 from bakeoff.compare.turned_away import BROKEN, turned_away
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.stats import (
     Collapse,
     Saturation,

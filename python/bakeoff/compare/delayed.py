@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Advisory, DelayedStep
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
 from bakeoff.times import ms_of

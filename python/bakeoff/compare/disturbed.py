@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.pair_model import Gate
+from bakeoff.report.narrate import wording
 from bakeoff.stats import Decision
 from bakeoff.store.figures import Figures, OtherLoad
 from bakeoff.store.marks import GENERATOR_WAITED, OTHER_LOAD

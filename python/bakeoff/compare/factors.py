@@ -11,7 +11,6 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.factors_model import (
     Combination,
@@ -24,7 +23,6 @@ from bakeoff.compare.factors_model import (
     Plane,
     PlaneCell,
 )
-from bakeoff.compare.factors_words import label, missing_words, not_estimated, sentences
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, ratio_of, shown
 from bakeoff.compare.metric import Metric
@@ -35,6 +33,8 @@ from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
 from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.factors import label, missing_words, not_estimated, sentences
 from bakeoff.stats import (
     Contrast,
     Decision,

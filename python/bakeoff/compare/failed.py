@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
+from bakeoff.report.narrate import wording
 from bakeoff.store.figures import Figures
 from bakeoff.store.records import TrialRecord
 

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import blamed
 from bakeoff.kinds import compare_part
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import wording
 from bakeoff.plan.settings import CommonSettings
+from bakeoff.report.narrate import wording
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
 from bakeoff.compare.ceiling import Ceiling
 from bakeoff.compare.cells import starving_cells
@@ -16,7 +15,6 @@ from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.disturbed import crowd, crowd_gate, lost_share
 from bakeoff.compare.faults import Fault, clause
-from bakeoff.compare.fleet_words import busiest, full_link
 from bakeoff.compare.hung import hung
 from bakeoff.compare.looks import ONLY_LOOK, Look
 from bakeoff.compare.lost import broke, starved_clients
@@ -31,6 +29,8 @@ from bakeoff.compare.turned_away import MORE, NO, turned_away
 from bakeoff.compare.unserved import over_budget, over_budget_words
 from bakeoff.compare.why_open import Open
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.fleet import busiest, full_link
 from bakeoff.stats import Decision
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,

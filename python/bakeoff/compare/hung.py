@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import blamed
+from bakeoff.report.narrate import wording
 from bakeoff.store.marks import STUCK_OPERATIONS
 from bakeoff.store.records import TrialRecord
 

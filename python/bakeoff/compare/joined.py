@@ -17,7 +17,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, turned
@@ -29,6 +28,7 @@ from bakeoff.compare.model import Comparison
 from bakeoff.compare.pair_model import Gate, GateLevel
 from bakeoff.compare.pairs import leader, pair_logs, reach
 from bakeoff.compare.whole_blocks import Mask, kept_mixes, kept_of_pair, over_mixes
+from bakeoff.report.narrate import wording
 from bakeoff.stats import Decision, UnpairedRatio, farthest_apart, holm, over_groups, unpaired_from_logs
 from bakeoff.store.records import JoinedFile, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS

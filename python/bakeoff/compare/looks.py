@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bakeoff.compare import wording
 from bakeoff.plan.until import CLEAR as UNTIL_CLEAR
 from bakeoff.plan.until import precision_of
+from bakeoff.report.narrate import wording
 from bakeoff.stats import Decision, nominal_levels, spent
 from bakeoff.store.records import ADDED, CLEAR, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS

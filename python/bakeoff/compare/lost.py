@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import wording
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import OK, TrialRecord
 from bakeoff.thresholds import STARVED_SHARE
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.manners_model import TOO, Manner
 from bakeoff.compare.model import Advisory
 from bakeoff.compare.settings import of_contender
 from bakeoff.redact import hidden
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
 
 TEXT_MAX = 80

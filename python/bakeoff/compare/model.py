@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.caveat_model import Caveat
 from bakeoff.compare.cell_model import CellComparison
@@ -33,6 +32,7 @@ from bakeoff.compare.soak import Soak
 from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.telemetry_model import Resources
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import AmendmentRecord
 
 SCHEMA = "bakeoff-comparison/1"

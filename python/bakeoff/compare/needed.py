@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from statistics import median_low
 
-from bakeoff.compare import wording
 from bakeoff.compare.power_time import block_times
+from bakeoff.report.narrate import wording
 from bakeoff.stats import Decision, PairedRatio, blocks_for_equivalence
 from bakeoff.store.records import RunRecord
 from bakeoff.thresholds import BLOCKS_MAX

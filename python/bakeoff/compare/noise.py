@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube, build_cube
 from bakeoff.compare.looks import planned_levels
 from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
@@ -27,6 +26,7 @@ from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
 from bakeoff.errors import PlanError
 from bakeoff.kinds import compare_part
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.stats import (
     MeanInterval,
     decide,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.pair_model import Gate
+from bakeoff.report.narrate import wording
 
 MOST = 3
 """Contenders that a clause names: all of them stand among the notes on the measurement."""

@@ -12,12 +12,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bakeoff.capacity.objective import Objective, parse_objective
-from bakeoff.compare import wording
-from bakeoff.compare.capacity_words import term_name, term_value
 from bakeoff.compare.faults import Fault, clause
 from bakeoff.compare.model import Sentence
 from bakeoff.compare.objective_model import KINDS, ContenderHeld, Held, HeldAt, ObjectiveHeld
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.capacity import term_name, term_value
 from bakeoff.store.records import INTERRUPTED, VOIDED, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import TermRecord
 

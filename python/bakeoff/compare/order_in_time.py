@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
+from bakeoff.report.narrate import wording
 
 # Equals do so by chance in 3 % of runs of six blocks, in 2 % of eight, in 0.3 % of twelve.
 LEAST_BLOCKS = 3

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import DominantStep
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import settings
 from bakeoff.compare.capacity import is_search
 from bakeoff.compare.cube import Cube, build_cube
 from bakeoff.compare.looks import planned_levels
@@ -27,6 +27,7 @@ from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
 from bakeoff.errors import PlanError
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate import wording
 from bakeoff.stats import (
     blocks_with_power,
     difference_with_power,

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.compare.power import DIFFERENCES, POWERS, Need, Power, pairs_of, power_of
 from bakeoff.compare.power_time import FORECAST, block_time, block_times
 from bakeoff.errors import PlanError
 from bakeoff.plan.campaign import Campaign, Leg
 from bakeoff.plan.durations import Expected, expected
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
 
 CAMPAIGN_SCHEMA = "bakeoff-campaign-power/1"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Sentence
 from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.compare.ranking_model import Place
+from bakeoff.report.narrate import wording
 
 # Of two there is a verdict.
 LEAST = 3

@@ -26,7 +26,6 @@ from bakeoff.compare.cell_model import CellPair
 from bakeoff.compare.cell_pairs import compare_cells
 from bakeoff.compare.cells import has_cells, lost_cells
 from bakeoff.compare.challenge import challenge_of
-from bakeoff.compare.challenge_words import with_challenger
 from bakeoff.compare.content import bodies_of, bodies_sentence, changed_sentences, differences, facts_of
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
@@ -35,11 +34,9 @@ from bakeoff.compare.factors import compare_factors, design_of
 from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.fleet import machines_of
 from bakeoff.compare.gates import Judge
-from bakeoff.compare.headline import headline, what_decides
 from bakeoff.compare.joined import Together, between_pairs, file_gates, joined_pairs
 from bakeoff.compare.joined_files import if_counted, made_of
 from bakeoff.compare.joined_model import DatedNote, IfCounted
-from bakeoff.compare.joined_words import joined_sentences
 from bakeoff.compare.levels import levels_of
 from bakeoff.compare.looks import LEVEL, look_of, precision
 from bakeoff.compare.losers import without_losers
@@ -50,7 +47,6 @@ from bakeoff.compare.model import SCHEMA, Audit, Comparison, RunInfo, Sentence
 from bakeoff.compare.needed import block_lengths_s
 from bakeoff.compare.noise import is_aa, noise_advice, noise_of, quoted
 from bakeoff.compare.noise_model import NoiseFloor
-from bakeoff.compare.noise_words import noise_sentence
 from bakeoff.compare.objective import objective_held, objective_sentences
 from bakeoff.compare.pair_model import Exploratory, PairComparison
 from bakeoff.compare.pairs import compare_pairs, without_number, without_result
@@ -64,6 +60,10 @@ from bakeoff.compare.telemetry import resources_of
 from bakeoff.compare.telemetry_cost import cost_metrics
 from bakeoff.compare.units import unit_of, units_sentence
 from bakeoff.errors import PlanError
+from bakeoff.report.narrate.challenge import with_challenger
+from bakeoff.report.narrate.headline import headline, what_decides
+from bakeoff.report.narrate.joined import joined_sentences
+from bakeoff.report.narrate.noise import noise_sentence
 from bakeoff.store.absent import absent_of
 from bakeoff.store.join import join
 from bakeoff.store.records import RunRecord

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import UNPAIRED, Cube
 from bakeoff.compare.joined_differences import differences
 from bakeoff.compare.model import Advisory, ContenderSummary, RunInfo
 from bakeoff.compare.pair_model import PairComparison
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import INTERRUPTED, LEFT_OUT_REASON, RunRecord
 from bakeoff.store.silent import SILENT, silent_of
 from bakeoff.thresholds import MINIMUM_BLOCKS

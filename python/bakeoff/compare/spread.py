@@ -7,8 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bakeoff.compare import wording
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 
 FACTOR = 2.0

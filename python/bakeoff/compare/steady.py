@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from statistics import median
 
-from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Advisory, Audit, AuditTrial
 from bakeoff.compare.steady_model import Pace, SteadyState, Unsteady, size, unsteady_clause
 from bakeoff.pace import FEWEST_SECONDS, pace_of
+from bakeoff.report.narrate import wording
 from bakeoff.stats.steady import LEAST_SHARE, Steadiness
 from bakeoff.store.records import RunRecord, TrialRecord
 

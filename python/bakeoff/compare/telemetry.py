@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from bakeoff.compare import telemetry_limits as limits
-from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.telemetry_cost import ITSELF, OWN, WORKING, scopes, seconds_per_1000, shares_machine
@@ -27,6 +26,7 @@ from bakeoff.compare.telemetry_window import (
     per_s,
 )
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.stats import geometric_interval, mean_interval
 from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
 from bakeoff.store.records import RunRecord, TrialRecord

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.thresholds import BUSY_SHARE, DISK_FULL, MEMORY_PRESSURE, PROCESSOR_FULL
 
 GENERATOR, LINK, PROCESSOR, ONE, DISK, MEMORY = "generator", "link", "processor", "one processor", "disk", "memory"

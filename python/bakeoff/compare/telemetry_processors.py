@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.telemetry_model import EachProcessor, ResourceUse
+from bakeoff.report.narrate import wording
 from bakeoff.telemetry.model import Telemetry
 from bakeoff.thresholds import PROCESSOR_FULL
 

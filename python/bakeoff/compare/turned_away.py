@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 
 # Two contenders are asked for the same: one may have so many such replies more than the other, as a share of all.

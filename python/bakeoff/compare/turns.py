@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.pair_model import PairComparison, RatioPoint
 from bakeoff.mix import Mix, Rate
+from bakeoff.report.narrate import wording
 
 # The kind of the sentence in a headline.
 TURNS = "turns"

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from bakeoff.compare import wording
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.stats import binomial_at_least
 from bakeoff.store.records import OK, TrialRecord
 from bakeoff.store.served import LOAD, NEVER_IN_ALL, Part, added_up, never_served

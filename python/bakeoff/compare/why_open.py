@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.looks import Look
+from bakeoff.report.narrate import wording
 from bakeoff.stats import FLIP_ALPHA
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from bakeoff.compare.capacity_words import is_share
 from bakeoff.exporters import document_model as form
 from bakeoff.exporters.tables import left_out
 from bakeoff.mix import InFlight, Mix, Rate
 from bakeoff.redact import hidden
+from bakeoff.report.narrate.capacity import is_share
 from bakeoff.store.figures import Figures
 from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, StartsRecord, Summary, TermRecord

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison, ContenderSummary
 from bakeoff.errors import PlanError
 from bakeoff.paper.model import Cell, Paper
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text, Tone, Toned
+from bakeoff.report.narrate import wording
 
 BY = "Told by the author, not found by Bakeoff."
 UNSHOWN = f"{BY} * is an answer without evidence."

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bakeoff.compare import wording
 from bakeoff.errors import PlanError
 from bakeoff.paper.model import Bed, Paper
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.report.blocks import Section, Text
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate import wording
 from bakeoff.report.testbed import Generators
 
 UNNAMED = "not disclosed"

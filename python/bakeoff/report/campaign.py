@@ -7,15 +7,15 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.compare.campaign_model import CampaignComparison, OverallPair, SuiteVerdict
-from bakeoff.compare.campaign_words import weights_of
 from bakeoff.compare.objective import worst
 from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.report.blocks import Block, Chart, Column, Report, Section, Table, Text, Tone, Toned
 from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
 from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.campaign import weights_of
 from bakeoff.report.parts import in_order
 from bakeoff.report.sections.challenged import challenge_over_all
 from bakeoff.report.shared_notes import SharedNotes

@@ -7,13 +7,13 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from bakeoff.compare import wording
 from bakeoff.compare.check_model import Check, Checked, CheckedObjective, Outcome
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Report, Section, Table, Tone, Toned
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate import wording
 from bakeoff.report.renderers import markdown
 from bakeoff.store.records import RunRecord
 from bakeoff.visible import visible

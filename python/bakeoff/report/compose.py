@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.compare.capacity import view_of
 from bakeoff.compare.model import Comparison
-from bakeoff.compare.noise_words import BIAS, FLOOR, NONE
 from bakeoff.compare.objective_model import Held
 from bakeoff.report.blocks import Report, Section, Tone
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, depth_of
 from bakeoff.report.measured import MEASURED, measured
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.noise import BIAS, FLOOR, NONE
 from bakeoff.report.parts import in_order
 from bakeoff.report.sections import builders
 from bakeoff.report.shown_pairs import BASELINE_AND_FEW, ShownPairs

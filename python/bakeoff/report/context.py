@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.model import Comparison, Curve, CurvePoint
 from bakeoff.kinds import compare_part, report_part
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Table
+from bakeoff.report.narrate import wording
 from bakeoff.report.palette import Placed
 from bakeoff.report.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.store.records import RunRecord, TrialRecord

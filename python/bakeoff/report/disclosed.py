@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from bakeoff.collect.sysctls import SYSCTLS
-from bakeoff.compare import wording
 from bakeoff.paper.collected import Collected
 from bakeoff.paper.disclosure import CONTENDER, TESTBED, label_of
 from bakeoff.paper.model import Paper, Told
 from bakeoff.report.beds import PlacedBed
 from bakeoff.report.blocks import Block, Column, Section, Table, Toned
 from bakeoff.report.config_files import config_files
+from bakeoff.report.narrate import wording
 from bakeoff.report.testbed import UNKNOWN, bed_diagram, of_generators
 
 MISSING = UNKNOWN

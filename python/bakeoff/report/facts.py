@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import ContenderSummary
+from bakeoff.report.narrate import wording
 
 
 def leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.plan.model import MIXES
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
 
 

@@ -10,11 +10,11 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison, ContenderSummary
 from bakeoff.compare.pair_model import Endpoint, PairComparison, RatioPoint
 from bakeoff.errors import PlanError
 from bakeoff.plan.messages import did_you_mean
+from bakeoff.report.narrate import wording
 
 NO_VERDICT = ("withheld", "disqualified")
 

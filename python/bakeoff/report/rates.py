@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison, CurvePoint
 from bakeoff.report.blocks import Column, Table
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate import wording
 from bakeoff.report.tones import toned
 from bakeoff.thresholds import MINIMUM_BLOCKS
 

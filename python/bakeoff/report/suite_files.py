@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bakeoff.compare import wording
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate import wording
 from bakeoff.report.testbed import UNKNOWN, Generators, of_generators
 from bakeoff.store.records import RunRecord
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.paper.machines import Link, Machine
 from bakeoff.paper.model import Bed
 from bakeoff.report.blocks import Block, Chart, Column, Table
 from bakeoff.report.drawing import Drawing
+from bakeoff.report.narrate import wording
 from bakeoff.report.testbed_drawing import NO_DUPLEX, NO_SPEED, Box, Wire, drawing_of
 from bakeoff.store.records import AgentRecord
 

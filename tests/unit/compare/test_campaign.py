@@ -17,7 +17,6 @@ from rich.console import Console
 
 from bakeoff.compare.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
 from bakeoff.compare.campaign_model import CampaignComparison, SuiteResult
-from bakeoff.compare.campaign_words import _suite_sentences
 from bakeoff.compare.needed import duration
 from bakeoff.compare.noise import noise_of, same_setup
 from bakeoff.compare.noise_model import NoiseFloor
@@ -26,6 +25,7 @@ from bakeoff.report.brief import brief
 from bakeoff.report.campaign import _over_all, compose_campaign
 from bakeoff.report.compose import VERDICTS
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.campaign import _suite_sentences
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show

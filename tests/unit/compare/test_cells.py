@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats as distributions
 
-from bakeoff.compare import Comparison, cell_words, compare_run, wording
+from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.cell_find import crossings
 from bakeoff.compare.cell_model import CacheRule, CellPair, CellRatio, SizePoint
-from bakeoff.compare.cell_words import size
+from bakeoff.report.narrate import cells as cell_words
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import size
 from bakeoff.stats import ratio_from_logs, ratios_by_row
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, Change, Ratio, blocks_run, matrix_run, skip

@@ -10,8 +10,8 @@ from bakeoff.compare.check import check_run
 from bakeoff.compare.check_model import Check
 from bakeoff.compare.noise import noise_of
 from bakeoff.compare.noise_model import NoiseFloor
-from bakeoff.compare.wording import percent
 from bakeoff.errors import PlanError
+from bakeoff.report.narrate.wording import percent
 from bakeoff.store.marks import GENERATOR_LIMITED
 from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
 from tests.unit.compare.synthetic import Server, change, run

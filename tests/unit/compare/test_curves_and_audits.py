@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.compare import compare_run, wording
+from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
+from bakeoff.report.narrate import wording
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run, with_ceiling
 
 

@@ -13,12 +13,12 @@ from bakeoff.arrivals import Constant
 from bakeoff.compare import compare_run
 from bakeoff.compare.advice import _late_ns
 from bakeoff.compare.capacity_model import ContenderCapacity, ShareHeld
-from bakeoff.compare.capacity_words import capacity_text
 from bakeoff.compare.curves import _point
 from bakeoff.kinds.mail.compare.summary import Saturation
 from bakeoff.kinds.mail.look import Held
 from bakeoff.kinds.mail.report.words import mail_cells, unsaturated_words
 from bakeoff.mix import Clients, Rate
+from bakeoff.report.narrate.capacity import capacity_text
 from bakeoff.store.records import LEFT_OUT_REASON
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, ShareRecord
 from tests.unit.compare.synthetic import change, run

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.wording import rate
+from bakeoff.report.narrate.wording import rate
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, change, run
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.compare.json_schema import json_schema
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS
+from bakeoff.report.narrate.json_schema import json_schema
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.fleets import Machines, divided
 from tests.unit.compare.synthetic import FAST, SLOW, Server, at_rates, run

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from bakeoff.compare import compare_run, wording
+from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate import wording
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord

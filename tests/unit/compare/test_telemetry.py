@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.compare import compare_run, wording
+from bakeoff.compare import compare_run
 from bakeoff.compare import telemetry_limits as limits
 from bakeoff.compare.telemetry_cost import CPU
 from bakeoff.compare.telemetry_window import growth, is_whole, level
 from bakeoff.mix import Clients
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.telemetry.model import Cost, Gap, Telemetry
 from tests.unit.compare.synthetic import at_rates, run

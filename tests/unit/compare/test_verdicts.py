@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from bakeoff.compare import Comparison, compare_run, wording
+from bakeoff.compare import Comparison, compare_run
 from bakeoff.errors import PlanError
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate import wording
 from bakeoff.report.renderers.terminal import render
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY

@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.capacity_model import ContenderCapacity, ShareHeld
-from bakeoff.compare.capacity_words import capacity_text
-from bakeoff.compare.json_schema import json_schema
 from bakeoff.report.blocks import Chart, Table
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.capacity import capacity_text
+from bakeoff.report.narrate.json_schema import json_schema
 from bakeoff.report.renderers import FORMS, renderer
 from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run

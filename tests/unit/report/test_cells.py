@@ -16,13 +16,14 @@ import altair as alt
 import jsonschema
 import pytest
 
-from bakeoff.compare import compare_run, wording
-from bakeoff.compare.cell_words import title
+from bakeoff.compare import compare_run
 from bakeoff.exporters.document import document_lines
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
 from bakeoff.report.heat import HeatCell, heat_map
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import title
 from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
 from bakeoff.report.theme import legend_of

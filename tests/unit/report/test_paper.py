@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from bakeoff.cli import report as report_verb
 from bakeoff.cli import verify as verify_verb
 from bakeoff.cli.made import paper_tables
-from bakeoff.compare import compare_run, wording
+from bakeoff.compare import compare_run
 from bakeoff.compare.model import Comparison
 from bakeoff.errors import PlanError
 from bakeoff.paper.read import read_paper
@@ -28,6 +28,7 @@ from bakeoff.report.blocks import Prose, Report
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
 from bakeoff.report.inserted import inserted
+from bakeoff.report.narrate import wording
 from bakeoff.report.paper import BY, TITLE_BY, with_paper
 from bakeoff.report.prose import passages_of
 from bakeoff.report.renderers import renderer

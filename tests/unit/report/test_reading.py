@@ -8,11 +8,12 @@ from itertools import combinations
 
 import pytest
 
-from bakeoff.compare import compare_run, wording
+from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Card, Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate import wording
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, with_ceiling

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import bakeoff
 from bakeoff.cli.app import app
-from bakeoff.compare.json_schema import json_schema
 from bakeoff.errors import BakeoffError
+from bakeoff.report.narrate.json_schema import json_schema
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.store.builders import stored

@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_model import CellComparison, CellLevel, Level
-from bakeoff.compare.cell_words import longest_or_p99, size, title
 from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.kinds.file_blocks.story import story
 from bakeoff.mix import InFlight, Mix
@@ -16,6 +14,8 @@ from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import longest_or_p99, size, title
 from bakeoff.report.queue_charts import times_over_depth, transfers_over_depth
 from bakeoff.report.sections.cell_tables import LONG
 from bakeoff.report.sections.heat_map import capital

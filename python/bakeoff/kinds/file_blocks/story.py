@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import settings
 from bakeoff.kinds.file_blocks.plan import block_settings
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.units import format_duration, format_size
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.faults import Source
@@ -16,6 +15,7 @@ from bakeoff.compare.model import Advisory, Audit
 from bakeoff.kinds.file_mix.figures import MixFigures
 from bakeoff.kinds.files.compare import FileWork
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 from bakeoff.times import s_of

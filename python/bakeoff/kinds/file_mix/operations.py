@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
 from bakeoff.thresholds import P99_OPERATIONS

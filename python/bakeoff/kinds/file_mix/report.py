@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.kinds.file_mix import operations
 from bakeoff.kinds.file_mix.compare import has_turns
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
@@ -14,6 +13,7 @@ from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.narrate import wording
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.marks import BEYOND_LINK
 from bakeoff.store.records import TrialRecord

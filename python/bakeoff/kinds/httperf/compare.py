@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.audits import CONTENT_OPERATIONS, CONTENT_TOLERANCE, LittlesLaw, deviating, exact
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.kind import ComparePart
@@ -14,6 +13,7 @@ from bakeoff.compare.model import Audit
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import share
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import Summary
 

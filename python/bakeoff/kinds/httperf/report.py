@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from bakeoff.compare import wording
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import Line, lines_of
 from bakeoff.kinds.httperf.story import story
@@ -12,6 +11,7 @@ from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.narrate import wording
 
 
 def section(context: Context) -> Section | None:

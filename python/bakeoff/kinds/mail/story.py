@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.units import format_duration
 
 

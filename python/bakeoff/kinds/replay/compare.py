@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.exploratory import MEAN_OPERATIONS
 from bakeoff.compare.kind import ComparePart
@@ -18,6 +17,7 @@ from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import replay_settings
 from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
 from bakeoff.thresholds import P99_OPERATIONS

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bakeoff.compare import wording
 from bakeoff.kinds.replay.compare import OTHERS, PathRow, PathTable, ReplaySummary, log_of
 from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import ReplaySettings, replay_settings
@@ -13,6 +12,7 @@ from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.narrate import wording
 from bakeoff.times import ms_of
 
 # Rows in a terminal; the page has all.

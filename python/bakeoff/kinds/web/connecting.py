@@ -9,12 +9,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.palette import Placed
 from bakeoff.report.sections.curves import whole
 from bakeoff.report.theme import Row, known

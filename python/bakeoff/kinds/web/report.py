@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.manners import settings_by_name
 from bakeoff.kinds.web.compare import only_heads
 from bakeoff.kinds.web.connecting import section
@@ -11,6 +10,7 @@ from bakeoff.kinds.web.story import story
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.narrate import wording
 
 
 class Web(ReportPart):

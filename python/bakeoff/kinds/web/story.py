@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from bakeoff.compare import settings, wording
+from bakeoff.compare import settings
 from bakeoff.kinds.web.classes import WebClass, web_classes
 from bakeoff.kinds.web.plan import web_settings
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 
 VERSIONS = {"2": "HTTP/2", "3": "HTTP/3"}
 

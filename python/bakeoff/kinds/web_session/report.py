@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.failed import FailedRequest
 from bakeoff.kinds.web_session.compare import SessionSummary, StepTable, steps_of
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.narrate import wording
 from bakeoff.times import ms_of
 from bakeoff.units import format_duration
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Audit
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 
 SHOWN = 40
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_caching import CACHE_FALL, LEVEL
 from bakeoff.compare.cell_model import CacheZone, CellComparison
-from bakeoff.compare.cell_words import cache_rule, size, title
 from bakeoff.compare.cells import CellKey, cells_of, key_of
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import cache_rule, size, title
 from bakeoff.report.sections.heat_map import capital, sizes_of
 from bakeoff.store.figures import CacheState, CellFigures
 

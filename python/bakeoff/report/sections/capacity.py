@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, SearchOutcome
-from bakeoff.compare.capacity_words import capacity_text, unconfirmed
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Block, Card, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.capacity import capacity_text, unconfirmed
 from bakeoff.report.search_charts import LIMITED, MET, MISSED, loads_judged, probes_over_time
 from bakeoff.report.theme import Row, known
 from bakeoff.store.records import SEARCH, SHARE, TrialRecord

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_model import Average, CellPair
-from bakeoff.compare.cell_words import title
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Card
 from bakeoff.report.context import Context
 from bakeoff.report.facts import failures
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import title
 
 
 def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
-from bakeoff.compare.cell_words import longest_or_p99, ranges, size, title
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import longest_or_p99, ranges, size, title
 from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
 from bakeoff.thresholds import P99_OPERATIONS
 

@@ -10,13 +10,13 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
-from bakeoff.compare.cell_words import title
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import title
 from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
 from bakeoff.report.size_times import times_over_size
 from bakeoff.report.theme import Row

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.challenge_model import AgainstThen, CampaignChallenge, Challenge, SuiteChallenge
 from bakeoff.compare.noise import floor_of
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 
 OVER_A_BRIDGE = (
     "Unpaired, and no verdict: ratios over a bridge are those of now to the bridge by those of then to it, so that "

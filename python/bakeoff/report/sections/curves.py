@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.curves import SATURATION_SHARE
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.theme import known
 

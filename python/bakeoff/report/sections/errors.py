@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import totals
 from bakeoff.compare.failed import MOST, failed_requests
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.figures import Figures
 

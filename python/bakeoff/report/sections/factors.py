@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.factors_model import Effect, FactorComparison, Plane
-from bakeoff.compare.factors_words import effect_words, label, levels_words, title_words
 from bakeoff.compare.noted import noted_of
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.factor_charts import JOINT, MAIN, effects_with_intervals, two_factors
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.factors import effect_words, label, levels_words, title_words
 from bakeoff.report.rates import reach
 from bakeoff.report.theme import known
 from bakeoff.report.tones import TONES

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.store.figures import Figures
 
 # What general sections tell, and what is no figure of the contender.

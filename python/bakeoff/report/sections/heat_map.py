@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import Average, CellPair, CellRatio
-from bakeoff.compare.cell_words import WEIGHTED, percent_of, size, title
 from bakeoff.compare.cells import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.heat import HeatCell, heat_map, ratio_range
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import WEIGHTED, percent_of, size, title
 from bakeoff.report.palette import place_of
 from bakeoff.report.tones import apart
 

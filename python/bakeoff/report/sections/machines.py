@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from bakeoff.compare import wording
 from bakeoff.compare.fleet_model import Machine, MachineRange, Machines
-from bakeoff.compare.fleet_words import change_text
 from bakeoff.redact import hidden
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.charts import ranges_by_mix
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import leaves
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.fleet import change_text
 from bakeoff.report.theme import known
 from bakeoff.store.records import AgentRecord
 from bakeoff.thresholds import BUSY_SHARE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 
 # From which floor on a share says less than both ratios: 10 % more is 9 % less.
 WIDE = 0.1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Curve
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 
 METRICS = (
     ("rate", "{rate}"),

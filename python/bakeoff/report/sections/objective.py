@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.capacity_words import term_value
 from bakeoff.compare.objective_model import KINDS, HeldAt, ObjectiveHeld
 from bakeoff.report.blocks import Column, Section, Table, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate.capacity import term_value
 from bakeoff.report.tones import TONES
 
 WORDS = {"met": "met", "missed": "missed", "undecided": "not decided"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bakeoff import keeping_up
-from bakeoff.compare import wording
 from bakeoff.compare.behind import fell_behind, offered_per_s
 from bakeoff.compare.model import CurvePoint, FallsBehind
 from bakeoff.compare.units import units_sentence
@@ -12,6 +11,7 @@ from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import answered_over_offered, times_over_rates
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.rates import reach
 from bakeoff.report.sections.curves import whole
 from bakeoff.report.theme import known

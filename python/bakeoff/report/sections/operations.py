@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 from bakeoff.times import ms_of
 

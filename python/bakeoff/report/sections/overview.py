@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare import wording
 from bakeoff.compare.joined_model import Joined
 from bakeoff.compare.manners import manner_sentence
 from bakeoff.errors import RunFileError
@@ -12,6 +11,7 @@ from bakeoff.plan.stored import stored_plan
 from bakeoff.report.blocks import Block, Section, Text
 from bakeoff.report.context import Context
 from bakeoff.report.in_blocks import in_each_block
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
 from bakeoff.units import format_binary, format_duration
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.telemetry_model import EachProcessor, ResourceUse
 from bakeoff.report.blocks import Block, Column, Table
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.thresholds import PROCESSOR_FULL
 
 # So many have columns of their own.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.compare.pair_model import PairComparison, RatioCurve, RatioPoint
 from bakeoff.compare.pairs import ONE_MIX
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import ratio_over_mixes
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.rates import reach
 from bakeoff.report.theme import known
 from bakeoff.report.tones import toned

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.report.blocks import Bullets, Section, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 AT_RATES = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.telemetry_cost import CPU, ITSELF, PER
 from bakeoff.compare.telemetry_limits import WORDS
 from bakeoff.compare.telemetry_model import MemoryPerConnection, Resources, ResourceUse, WatchedContender
@@ -12,6 +11,7 @@ from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.sections.processors import processors_table
 from bakeoff.report.theme import Row

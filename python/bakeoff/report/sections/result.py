@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.manners import ways
 from bakeoff.compare.model import Comparison, ContenderSummary
 from bakeoff.compare.noted import noted
@@ -16,6 +15,7 @@ from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Te
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import failures
+from bakeoff.report.narrate import wording
 from bakeoff.report.palette import place_of
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.sections.capacity import card as capacity_card

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.joined_model import BetweenPair, FailedTrial, FileDifference, FileInfo, Joined, JoinedPair
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.tones import TONES
 
 SORTS = {

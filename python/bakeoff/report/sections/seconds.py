@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 
-from bakeoff.compare import wording
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import over_seconds
 from bakeoff.report.theme import Row, known
 from bakeoff.store.records import TrialRecord

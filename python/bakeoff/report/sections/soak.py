@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.soak import ContenderSoak, FigureName, Soak, SoakRow, SoakTrend
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Tone
 from bakeoff.report.charts_over_hours import over_hours
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.theme import Row, known
 from bakeoff.units import format_duration, format_size
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.parts_of_time import CLOSE, OTHER
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord

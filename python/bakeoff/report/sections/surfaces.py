@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
-from bakeoff.compare.cell_words import title
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.cells import title
 from bakeoff.report.palette import PALETTE, place_of
 from bakeoff.report.relief import Relief, reliefs
 from bakeoff.report.sections.heat_map import in_fold, label

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of, rate_of
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import MARKS
 from bakeoff.store.records import TrialRecord

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.faults import Source
 from bakeoff.compare.model import Advisory
 from bakeoff.compare.pair_model import Gate
 from bakeoff.kinds.app.figures import AppFigures, ReadBack
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 
 UNREAD = "data not given back"

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 
 from bakeoff.compare import telemetry_limits as limits
-from bakeoff.compare import wording
 from bakeoff.kinds.app.compare.kept import IMPOSSIBLE_SHARE
 from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
+from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.kinds.app.compare.kept import read_back
 from bakeoff.kinds.app.figures import AppFigures
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 
 NOTE = (
     "After each trial, outside of the measured window, records are read again on new connections and compared with "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.lost import starved_clients
 from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 
 # Clients named before the rest are only counted.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.faults import Source
@@ -34,6 +33,7 @@ from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import Books, MailFigures
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.mail.address import parse_mail_address, way_of
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part
 from bakeoff.units import format_duration

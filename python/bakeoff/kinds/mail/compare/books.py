@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from bakeoff.compare import wording
 from bakeoff.kinds.mail.compare.metrics import sending_share
 from bakeoff.kinds.mail.compare.saturation import mean_steps, saturated, threshold_s
 from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures, Times
 from bakeoff.mix import Clients, Mix
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 from bakeoff.times import ms_of
 

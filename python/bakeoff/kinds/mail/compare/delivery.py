@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
 from bakeoff.kinds.mail.compare.books import lag, telling_flow
 from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.times import ms_of, s_of
 

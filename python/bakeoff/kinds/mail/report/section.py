@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from statistics import fmean
 
-from bakeoff.compare import wording
 from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
 from bakeoff.kinds.mail.compare.metrics import PERCENTILES
 from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary
@@ -24,6 +23,7 @@ from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import over_seconds
 from bakeoff.report.sections.seconds import FEWEST_POINTS, end_of_load_s, means
 from bakeoff.report.theme import Row

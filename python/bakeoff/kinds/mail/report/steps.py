@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.report.blocks import Block, Column, Table
 from bakeoff.report.context import Context, geometric_mean
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
 from bakeoff.times import ms_of

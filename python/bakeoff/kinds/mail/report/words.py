@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison
 from bakeoff.kinds.mail.compare.books import LOSSES
 from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary, Saturated
+from bakeoff.report.narrate import wording
 
 CLASSES = (
     "accepted",

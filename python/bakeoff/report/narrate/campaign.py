@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.campaign_model import OverallPair, OverallPlace, SuiteEffect, SuiteResult, SuiteVerdict
-from bakeoff.compare.challenge_words import FIRST
 from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.compare.turns import TURNS
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.challenge import FIRST
 
 Told = tuple[str, str]
 """A sentence, and the kind of verdict that it states."""

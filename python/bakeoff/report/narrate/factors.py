@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CAPACITY
 from bakeoff.compare.cube import Cube, blamed
 from bakeoff.compare.factors_model import Combination, Effect, EffectAt, FactorComparison, FactorLevels
 from bakeoff.compare.metric import Metric
 from bakeoff.plan.factors import SERVER
+from bakeoff.report.narrate import wording
 
 Said = tuple[str, str]
 

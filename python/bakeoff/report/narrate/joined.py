@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.joined_model import BetweenPair, DatedNote, Drift, Joined, JoinedPair
 from bakeoff.compare.model import Sentence
+from bakeoff.report.narrate import wording
 
 # So many pairs are told one by one.
 NAMED = 3

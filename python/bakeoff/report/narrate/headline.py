@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison
-from bakeoff.compare.capacity_words import capacity_sentences
 from bakeoff.compare.cell_model import CellComparison, CellPair
 from bakeoff.compare.clear import clear_at_rates
 from bakeoff.compare.factors_model import FactorComparison
@@ -24,6 +22,8 @@ from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.telemetry_cost import CPU
 from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.compare.turns import TURNS, also_turns, turn_sentence
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.capacity import capacity_sentences
 from bakeoff.thresholds import P99_OPERATIONS
 
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from bakeoff.compare import wording
 from bakeoff.compare.fleet_model import FleetChange, Machines
 from bakeoff.compare.model import Advisory
+from bakeoff.report.narrate import wording
 from bakeoff.store.links import fullest, whose
 from bakeoff.store.records import TrialRecord
 from bakeoff.thresholds import BUSY_SHARE

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm, SizeAxis
 from bakeoff.compare.cell_model import (
     Average,
@@ -20,6 +19,7 @@ from bakeoff.compare.cell_model import (
     SizePoint,
 )
 from bakeoff.mix import Mix
+from bakeoff.report.narrate import wording
 
 TITLES = {
     "write": "write",

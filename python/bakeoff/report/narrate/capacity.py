@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, LeastLoad
+from bakeoff.report.narrate import wording
 from bakeoff.store.records import AT_LEAST, DIED, UNSETTLED
 from bakeoff.store.trial_parts import GROWTH_TERM, TermRecord
 from bakeoff.times import ms_of

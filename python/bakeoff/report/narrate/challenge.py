@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
 from bakeoff.compare.challenge_model import Challenge
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.model import Sentence
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.ranking import WITHOUT_WINNER
+from bakeoff.report.narrate import wording
 
 # Kinds of sentences that stand above it: what was lost, and whether an objective was met.
 FIRST = ("loss", "objective_met", "objective_missed", "objective_undecided")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
 from bakeoff.compare.model import Sentence
 from bakeoff.compare.noise_model import NoiseFloor
+from bakeoff.report.narrate import wording
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 FLOOR, BIAS, NONE = "noise_floor", "noise_bias", "noise_unknown"

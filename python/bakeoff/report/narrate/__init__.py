@@ -1,0 +1,1 @@
+"""Words for what comparisons find, one file per subject: data in, sentences out, the same for every output."""

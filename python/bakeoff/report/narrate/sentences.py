@@ -1,0 +1,34 @@
+"""Data in words: each subject file registers the types that it tells of, `@sentence.register`."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache, singledispatch
+from importlib import import_module
+from typing import Any
+
+import bakeoff.report.narrate as narrate
+from bakeoff import kinds
+
+
+@singledispatch
+def sentence(value: Any) -> str:
+    """What a value of a comparison says, in words. Raises TypeError of a type that nobody tells of."""
+    if not is_told(type(value)):
+        raise TypeError(f"nobody tells of {type(value).__name__} in words: register it in bakeoff.report.narrate")
+    return sentence(value)
+
+
+def is_told(of: type[Any]) -> bool:
+    """Whether there are words for this type; loads those who may have them."""
+    _load_subjects()
+    parts = of.__module__.split(".")
+    if parts[:2] == ["bakeoff", "kinds"] and len(parts) > 2:
+        kinds.report_part(parts[2].replace("_", "-"))
+    return sentence.dispatch(of) is not sentence.dispatch(object)
+
+
+@cache
+def _load_subjects() -> None:
+    for module in pkgutil.iter_modules(narrate.__path__):
+        import_module(f"{narrate.__name__}.{module.name}")
