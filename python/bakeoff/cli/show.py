@@ -23,7 +23,7 @@ from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord, TrialRecord
-from bakeoff.store.silent import SILENT, silent_of
+from bakeoff.store.silent import silent_of, silent_words
 from bakeoff.times import ms_of
 from bakeoff.units import format_size
 
@@ -83,7 +83,7 @@ def show(
             where = f"block {t.block}, {t.contender}, {t.mix.words}"
             print_line(console, f"{where}: {t.state}: {t.reason}")
     for name, why in silent_of(run).items():
-        print_line(console, f"{name} {SILENT}: {why}")
+        print_line(console, silent_words(name, why))
     _print_failed(console, run)
     if events:
         for event in run.events:

@@ -170,7 +170,9 @@ def _left_out(trials: dict[Key, TrialRecord], unlike: dict[Key, str]) -> tuple[L
             left_out.append(LeftOut(*where, UNPAIRED, unlike[key]))
         elif reason is not None:
             state = trial.state if trial.state != OK else "failed"
-            left_out.append(LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason))
+            left_out.append(
+                LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason, trial.code)
+            )
     return tuple(left_out)
 
 

@@ -32,7 +32,7 @@ from bakeoff.stats import (
 )
 from bakeoff.store.figures import Figures
 from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED
-from bakeoff.store.records import LEFT_OUT_REASON, RunRecord, TrialRecord
+from bakeoff.store.records import LEFT_OUT, RunRecord, TrialRecord
 
 Floats = NDArray[np.float64]
 SATURATION_SHARE = 0.05
@@ -200,7 +200,7 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         hung_trials=left_open.trials,
         **_ends(rates, landmarks),
         trials_dead=sum(broke(trial) and trial.operations == 0 for trial in trials),
-        trials_not_asked=sum(broke(trial) and trial.reason.startswith(LEFT_OUT_REASON) for trial in trials),
+        trials_not_asked=sum(broke(trial) and trial.code == LEFT_OUT for trial in trials),
     )
 
 

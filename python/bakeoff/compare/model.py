@@ -205,7 +205,7 @@ class FallsBehind:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A trial whose numbers are in no statistic, and why."""
+    """A trial whose numbers are in no statistic, and why; `code` is that of its reason."""
 
     trial_id: int
     contender: str
@@ -214,6 +214,7 @@ class LeftOut:
     order: int
     state: str
     reason: str
+    code: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bakeoff.errors import RunFileError
 from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.model import Plan
 from bakeoff.plan.stored import stored_plan
-from bakeoff.store.records import LEFT_OUT_REASON, RunRecord
+from bakeoff.store.records import LEFT_OUT, RunRecord
 
 PILOT, FORECAST = "pilot", "forecast"
 
@@ -61,7 +61,7 @@ def _beginnings(run: RunRecord) -> dict[int, float]:
 
 
 def _is_short(run: RunRecord, block: int) -> bool:
-    return any(trial.block == block and trial.reason.startswith(LEFT_OUT_REASON) for trial in run.trials)
+    return any(trial.block == block and trial.code == LEFT_OUT for trial in run.trials)
 
 
 def _moment(text: str) -> float:

@@ -7,7 +7,7 @@ is named beside every verdict: a server that fails now and then must not look as
 from __future__ import annotations
 
 from bakeoff.compare.model import LeftOutContender, Repeated
-from bakeoff.store.records import INTERRUPTED, LEFT_OUT, LEFT_OUT_REASON, RunRecord
+from bakeoff.store.records import INTERRUPTED, LEFT_OUT, RunRecord
 
 NOT_YET = "not repeated yet"
 
@@ -31,8 +31,8 @@ def left_out_contenders(run: RunRecord) -> tuple[LeftOutContender, ...]:
     found = []
     for name, each in told.items():
         own = [trial for trial in run.trials if trial.contender == name]
-        missing = [t.block for t in own if t.reason.startswith(LEFT_OUT_REASON)]
-        missing += [s.block for s in run.searches if s.contender == name and s.reason.startswith(LEFT_OUT_REASON)]
+        missing = [t.block for t in own if t.code == LEFT_OUT]
+        missing += [s.block for s in run.searches if s.contender == name and s.code == LEFT_OUT]
         if missing:
             found.append(LeftOutContender(name, min(missing), each.text))
     return tuple(found)

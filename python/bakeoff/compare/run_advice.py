@@ -9,8 +9,8 @@ from bakeoff.compare.joined_differences import differences
 from bakeoff.compare.model import Advisory, ContenderSummary, RunInfo
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.report.narrate import wording
-from bakeoff.store.records import INTERRUPTED, LEFT_OUT_REASON, RunRecord
-from bakeoff.store.silent import SILENT, silent_of
+from bakeoff.store.records import INTERRUPTED, LEFT_OUT, RunRecord
+from bakeoff.store.silent import silent_of, silent_words
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 # Pairs that are named in one sentence.
@@ -45,7 +45,7 @@ def run_advice(
 def _silent(run: RunRecord) -> list[Advisory]:
     """Contenders that were gone when all was measured."""
     advice = "Look into its log, and into `dmesg`: it may have died of what it was asked. No figure here changes by it."
-    return [Advisory(f"{name} {SILENT}: {why.rstrip('.')}.", advice) for name, why in silent_of(run).items()]
+    return [Advisory(f"{silent_words(name, why.rstrip('.'))}.", advice) for name, why in silent_of(run).items()]
 
 
 def _imported(run: RunRecord) -> list[Advisory]:
@@ -188,8 +188,8 @@ def _left_out(cube: Cube, contenders: tuple[ContenderSummary, ...], repeat: str)
 
 def _why(cube: Cube, contender: str) -> str:
     """The most frequent reason of its failed trials."""
-    told = [each.reason for each in cube.left_out if each.contender == contender and each.state == "failed"]
-    reasons = Counter(why for why in told if not why.startswith(LEFT_OUT_REASON)) or Counter(told)
+    failed = [each for each in cube.left_out if each.contender == contender and each.state == "failed"]
+    reasons = Counter(e.reason for e in failed if e.code != LEFT_OUT) or Counter(e.reason for e in failed)
     (reason, number), *others = reasons.most_common()
     return f"{reason} ({number} of them)" if others else reason
 

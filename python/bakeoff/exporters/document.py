@@ -10,7 +10,7 @@ from bakeoff.mix import InFlight, Mix, Rate
 from bakeoff.redact import hidden
 from bakeoff.report.narrate.capacity import is_share
 from bakeoff.store.figures import Figures
-from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
+from bakeoff.store.records import EventRecord, RunRecord, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, StartsRecord, Summary, TermRecord
 from bakeoff.times import ms_of
 
@@ -23,7 +23,7 @@ def document_lines(run: RunRecord) -> Iterator[str]:
     agents = (form.Agent(name=a.name, facts=hidden(a.facts), null_operations_per_s=a.null_operations_per_s)
               for a in run.agents)  # fmt: skip
     yield from _array("agents", agents)
-    yield from _array("events", (form.Event(at=e.at, level=e.level, text=e.text, trial=e.trial_id) for e in run.events))
+    yield from _array("events", map(_event, run.events))
     yield from _array("searches", (form.Search(**asdict(one)) for one in run.searches))
     yield from _array("soak_rows", map(_soak_row, run.soak_rows))
     yield from _array("amendments", (form.Amendment(**vars(one)) for one in run.amendments))
@@ -31,6 +31,11 @@ def document_lines(run: RunRecord) -> Iterator[str]:
     again = {trial.order: "it was repeated" for trial in run.earlier}
     yield from _array("earlier", (trial_of(trial, again, stated) for trial in run.earlier))
     yield from _array("trials", (trial_of(trial, reasons, stated) for trial in run.trials), "]}")
+
+
+def _event(event: EventRecord) -> form.Event:
+    members = asdict(event)
+    return form.Event(trial=members.pop("trial_id"), **members)
 
 
 def _array(name: str, items: Iterator[Any], end: str = "],") -> Iterator[str]:
@@ -80,7 +85,19 @@ def trial_of(trial: TrialRecord, reasons: Mapping[int, str], stated: bool = True
     """One trial; `reasons` say by order why a trial was left out. Without `stated` another tool measured it, and what
     only Bakeoff states of a trial is null.
     """
-    same = ("id", "contender", "purpose", "block", "order", "state", "reason", "marks", "started_at", "window_s")
+    same = (
+        "id",
+        "contender",
+        "purpose",
+        "block",
+        "order",
+        "state",
+        "reason",
+        "code",
+        "marks",
+        "started_at",
+        "window_s",
+    )
     counts = ("operations", "operations_per_s", "bytes_in", "bytes_out", "bytes_per_s", "errors", "statuses")
     own = ("seed", "fairness_jain", "generator_cpu_us_per_operation", "generator_cpu_share")
     more = ("generator_run_delay_share", "generator_rss_bytes", "control_cpu_share", "control_longest_s")

@@ -231,6 +231,7 @@ class Trial(Doc):
     seed: int | None
     state: Literal["ok", "failed", "voided", "interrupted"]
     reason: str
+    code: str
     left_out: str | None
     marks: tuple[str, ...]
     started_at: str
@@ -308,6 +309,7 @@ class Search(Doc):
     block: int
     outcome: str
     reason: str
+    code: str
     met: int | None
     missed: int | None
 
@@ -344,12 +346,17 @@ class Agent(Doc):
 
 
 class Event(Doc):
-    """Something worth knowing that happened; `level` is `info` or `warning`."""
+    """Something worth knowing that happened; `level` is `info` or `warning`. A `code` says what it is where something
+    is decided by it, of which `contender`, and the `reason` why.
+    """
 
     at: str
     level: str
     text: str
     trial: int | None
+    code: str
+    contender: str | None
+    reason: str
 
 
 class Run(Doc):

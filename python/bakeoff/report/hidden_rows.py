@@ -42,6 +42,7 @@ class HiddenRows:
             ("telemetry", "facts", self._json),
             ("telemetry", "gaps", self._json_texts),
             ("events", "text", self.text),
+            ("events", "reason", self.text),
         )
         for table, column, rule in rules:
             done[table][column] = [value and rule(value) for value in done[table][column]]
@@ -81,7 +82,7 @@ class HiddenRows:
             agents=tuple(replace(one, facts=hidden(one.facts, self._apart)) for one in run.agents),
             searches=tuple(replace(one, reason=self.text(one.reason)) for one in run.searches),
             amendments=tuple(replace(one, text=self.text(one.text)) for one in run.amendments),
-            events=tuple(replace(one, text=self.text(one.text)) for one in run.events),
+            events=tuple(replace(one, text=self.text(one.text), reason=self.text(one.reason)) for one in run.events),
             trials=tuple(map(shown, run.trials)),
             earlier=tuple(map(shown, run.earlier)),
         )

@@ -9,8 +9,8 @@ from bakeoff.errors import LabError, TargetError
 from bakeoff.plan.model import Plan
 from bakeoff.run.dead import is_dead
 from bakeoff.run.kind import Note
-from bakeoff.store.records import TrialRecord
-from bakeoff.store.silent import SILENT
+from bakeoff.store.records import SILENT, TrialRecord
+from bakeoff.store.silent import silent_words
 
 # So long is asked again whoever did not answer: one that still works off what it was sent is not dead.
 PATIENCE_S, RETRY_S = 3.0, 0.1
@@ -28,7 +28,7 @@ def gone_notes(
     if any(contender.reset is not None for contender in plan.contenders):
         return []
     asked = [name for name, trial in last.items() if why_not_asked(name) is None and not is_dead([trial])]
-    return [Note("warning", f"{name} {SILENT}: {why}") for name, why in silent(asked, answers).items()]
+    return [Note("warning", silent_words(name, why), SILENT, name, why) for name, why in silent(asked, answers).items()]
 
 
 def silent(

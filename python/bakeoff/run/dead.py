@@ -16,7 +16,6 @@ from bakeoff.store.records import (
     FAILED,
     INTERRUPTED,
     LEFT_OUT,
-    LEFT_OUT_REASON,
     VOIDED,
     AmendmentRecord,
     RunRecord,
@@ -94,18 +93,22 @@ class Deaths:
             dead = {(search.block, search.contender): search.outcome == DIED for search in run.searches}
         for (block, contender), is_so in sorted(dead.items()):
             self._count(contender, block, is_so)
-        told = [(t.contender, t.block, t.reason) for t in run.trials]
-        told += [(s.contender, s.block, s.reason) for s in run.searches]
+        told = [(t.contender, t.block, t.code) for t in run.trials]
+        told += [(s.contender, s.block, s.code) for s in run.searches]
         for each in run.amended(LEFT_OUT):
-            since = [why for name, block, why in told if name == each.contender and block > each.blocks_seen + 1]
+            since = [code for name, block, code in told if name == each.contender and block > each.blocks_seen + 1]
             # Who was asked again since then is there again.
-            if each.contender is not None and all(why.startswith(LEFT_OUT_REASON) for why in since):
+            if each.contender is not None and all(code == LEFT_OUT for code in since):
                 self._left_out[each.contender] = each.text
 
     def why_left_out(self, contender: str) -> str | None:
         """Why nothing is asked of it any more, as the reason of its trials; None when it takes part."""
         why = self._left_out.get(contender)
-        return None if why is None else f"{LEFT_OUT_REASON}{why}"
+        return None if why is None else f"left out: {why}"
+
+    def code_of(self, contender: str) -> str:
+        """What the reason of its trials is about, as it is stored."""
+        return LEFT_OUT if contender in self._left_out else ""
 
     def visited(self, contender: str, block: int, dead: bool | None) -> None:
         """A visit is over. Decides whether the run goes on with its contender."""

@@ -21,10 +21,13 @@ from bakeoff.store.marks import Mark
 
 @dataclass(frozen=True)
 class Note:
-    """Something worth knowing about the contenders; `level` is `info` or `warning`."""
+    """Something worth knowing about the contenders, to be stored as an `EventRecord` with these fields."""
 
     level: str
     text: str
+    code: str = ""
+    contender: str | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)

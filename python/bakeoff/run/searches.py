@@ -57,7 +57,8 @@ class Searches:
             ended, block = self._ended.get((visit.contender, visit.block)), visit.block
             why = None if ended is not None else self._trials.why_not_asked(visit.contender)
             if why is not None:
-                self._writer.add_search(SearchRecord(visit.contender, visit.block, DIED, why, None, None))
+                code = deaths.code_of(visit.contender)
+                self._writer.add_search(SearchRecord(visit.contender, visit.block, DIED, why, None, None, code))
                 continue
             search = _VisitSearch(
                 self._plan, self._capacity, visit, self._trials, self._writer, book, near.get(visit.contender)

@@ -93,7 +93,7 @@ class Trials:
 
     def tell(self, notes: Sequence[Note]) -> None:
         """Store events of the run and show them."""
-        events = [EventRecord(utc_now(), note.level, note.text, None) for note in notes]
+        events = [EventRecord(utc_now(), n.level, n.text, None, n.code, n.contender, n.reason) for n in notes]
         self._writer.add_events(events)
         for event in events:
             self._observer.on_event(event)
@@ -236,7 +236,8 @@ class Trials:
 
     def failed(self, trial: PlannedTrial, reason: str) -> TrialRecord:
         """Store a trial that could not be, and may not be left out."""
-        return self._store(trial, without_result(trial, utc_now(), records.FAILED, reason), {}, [])
+        record = without_result(trial, utc_now(), records.FAILED, reason)
+        return self._store(trial, replace(record, code=self.deaths.code_of(trial.contender)), {}, [])
 
     def one(self, trial: PlannedTrial) -> TrialRecord:
         """Do one trial and store it; without agents that are lost before it begins, where the plan allows that."""

@@ -18,10 +18,12 @@ from bakeoff.store.fields import DamagedError, Fields
 from bakeoff.store.records import (
     AMENDMENTS,
     CLEAR,
+    EVENT_CODES,
     FAILED,
     INTERRUPTED,
     OUTCOMES,
     PURPOSES,
+    REASON_CODES,
     STATES,
     VOIDED,
     AgentRecord,
@@ -278,6 +280,7 @@ def _search(row: Fields, planned: int) -> SearchRecord:
         reason=row.text("reason"),
         met=met,
         missed=missed,
+        code=row.one_of("code", REASON_CODES),
     )
 
 
@@ -315,7 +318,15 @@ def _check_planned(content: _Content) -> None:
 
 
 def _event(row: Fields) -> EventRecord:
-    return EventRecord(row.moment("at"), row.text("level"), row.text("text"), row.whole_or_none("trial_id"))
+    return EventRecord(
+        row.moment("at"),
+        row.text("level"),
+        row.text("text"),
+        row.whole_or_none("trial_id"),
+        row.one_of("code", EVENT_CODES),
+        row.text_or_none("contender"),
+        row.text("reason"),
+    )
 
 
 def _attempt(content: _Content, trial: Fields, parts: Mapping[str, Sequence[Row]]) -> TrialRecord:
@@ -416,4 +427,5 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         judged=judged.from_row(row),
         telemetry=tuple(map(telemetry.from_row, parts["telemetry"])),
         found=None if row.is_null("found") else row.table("found"),
+        code=row.one_of("code", REASON_CODES),
     )

@@ -54,9 +54,13 @@ ADDED = "blocks"
 RETRIED = "retry"
 CLEAR = "clear"
 LEFT_OUT = "left_out"
-# How the reason begins of a trial that was not even begun, as the run went on without its contender.
-LEFT_OUT_REASON = "left out: "
 AMENDMENTS = (ADDED, RETRIED, CLEAR, LEFT_OUT)
+# What a reason is about where something is decided by it: of a trial or a search that was not even begun, as the run
+# went on without its contender, that it was left out.
+REASON_CODES = ("", LEFT_OUT)
+# The same of events: a contender did not answer after its last trial.
+SILENT = "silent"
+EVENT_CODES = ("", SILENT)
 # In the tool of a run that Bakeoff did not measure: who did.
 IMPORTED_FROM = "imported_from"
 
@@ -66,7 +70,7 @@ class TrialRecord:
     """One contender at one mix in one block.
 
     `id` is the row in the run file, `order` the position in the run from 0. `state` is one of `STATES`,
-    `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
+    `reason` is empty when `state` is `ok`, `code` one of `REASON_CODES`; `marks` are warnings that do not change it.
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
     waiting for a processor. `control_cpu_share` is the share of a processor that the other threads of the generator's
     process took in the window, and no piece of their work was longer than `control_longest_s`; None where nobody
@@ -125,6 +129,7 @@ class TrialRecord:
     judged: JudgedRecord | None = None
     telemetry: tuple[Telemetry, ...] = ()
     found: dict[str, Any] | None = None
+    code: str = ""
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def figures(self, model: type[F]) -> F:
@@ -219,12 +224,17 @@ class ContenderRecord:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """Something worth knowing that happened at `at` (ISO, UTC); `level` is `info` or `warning`."""
+    """Something worth knowing that happened at `at` (ISO, UTC); `level` is `info` or `warning`. Where something is
+    decided by it, `code` is one of `EVENT_CODES`, with the `contender` that it is about and the `reason`.
+    """
 
     at: str
     level: str
     text: str
     trial_id: int | None
+    code: str = ""
+    contender: str | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -245,8 +255,8 @@ class PlannedTrial:
 @dataclass(frozen=True)
 class SearchRecord:
     """How a search for the capacity of a contender ended in a block. `outcome` is one of `OUTCOMES`, `reason` says why
-    it is not `found`. `met` is the order of the trial with the highest load that met the objective, `missed` of that
-    with the lowest load above it that did not; None where there is none.
+    it is not `found`, with a code of `REASON_CODES`. `met` is the order of the trial with the highest load that
+    met the objective, `missed` of that with the lowest load above it that did not; None where there is none.
     """
 
     contender: str
@@ -255,6 +265,7 @@ class SearchRecord:
     reason: str
     met: int | None
     missed: int | None
+    code: str = ""
 
 
 @dataclass(frozen=True)

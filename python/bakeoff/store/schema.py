@@ -52,7 +52,7 @@ CREATE TABLE planned (
 );
 CREATE TABLE searches (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name), block INTEGER NOT NULL,
-  outcome TEXT NOT NULL, reason TEXT NOT NULL,
+  outcome TEXT NOT NULL, reason TEXT NOT NULL, code TEXT NOT NULL,
   met INTEGER REFERENCES planned(position), missed INTEGER REFERENCES planned(position)
 );
 CREATE TABLE amendments (
@@ -65,7 +65,7 @@ CREATE TABLE trials (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   position INTEGER NOT NULL REFERENCES planned(position),
   state TEXT NOT NULL CHECK (state IN ('ok', 'failed', 'voided', 'interrupted')),
-  reason TEXT NOT NULL, marks TEXT NOT NULL, started_at TEXT NOT NULL, window_s REAL NOT NULL,
+  reason TEXT NOT NULL, code TEXT NOT NULL, marks TEXT NOT NULL, started_at TEXT NOT NULL, window_s REAL NOT NULL,
   operations INTEGER NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
   operations_per_s REAL NOT NULL, bytes_per_s REAL NOT NULL,
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
@@ -125,7 +125,8 @@ CREATE TABLE histograms (
 );
 CREATE TABLE events (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL,
-  trial_id INTEGER REFERENCES trials(id)
+  trial_id INTEGER REFERENCES trials(id),
+  code TEXT NOT NULL, contender TEXT REFERENCES contenders(name), reason TEXT NOT NULL
 );
 CREATE TABLE soak_rows (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import SILENT, RunRecord
 
-SILENT = "did not answer after its last trial"
-"""What stands behind the name of a contender in the event, before the reason."""
 LONGEST = 2_000
 
 
@@ -21,12 +19,17 @@ def silent_of(run: RunRecord) -> dict[str, str]:
     found: dict[str, str] = {}
     for part, names in [(file.run, file.names) for file in run.joined if not file.failed] or [(run, {})]:
         for contender in part.contenders:
-            before = f"{names.get(contender.name, contender.name)} {SILENT}: "
-            told = [event for event in part.events if event.text.startswith(before)]
+            name = names.get(contender.name, contender.name)
+            told = [event for event in part.events if (event.code, event.contender) == (SILENT, name)]
             started = [_moment(trial.started_at) for trial in part.trials if trial.contender == contender.name]
             if told and max(started, default=0.0) <= _moment(told[-1].at):
-                found[contender.name] = told[-1].text.removeprefix(before)[:LONGEST]
+                found[contender.name] = told[-1].reason[:LONGEST]
     return found
+
+
+def silent_words(name: str, why: str) -> str:
+    """ "b did not answer after its last trial: its port is closed"."""
+    return f"{name} did not answer after its last trial: {why}"
 
 
 def _moment(text: str) -> float:

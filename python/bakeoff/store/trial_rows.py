@@ -26,16 +26,17 @@ def insert_row(connection: sqlite3.Connection, table: str, columns: Mapping[str,
 
 def _insert_itself(connection: sqlite3.Connection, t: TrialRecord) -> int:
     cursor = connection.execute(
-        "INSERT INTO trials (position, state, reason, marks, started_at, window_s, operations, "
+        "INSERT INTO trials (position, state, reason, code, marks, started_at, window_s, operations, "
         "bytes_in, bytes_out,"
         " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
         " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload,"
         " generator_run_delay_share, starts, judged, found, control_cpu_share, control_longest_s, sha256)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
         (
             t.order,
             t.state,
             printable(t.reason),
+            t.code,
             to_json(list(t.marks)),
             t.started_at,
             t.window_s,

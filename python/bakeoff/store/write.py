@@ -140,9 +140,12 @@ class RunWriter:
         """Store how a search for the capacity ended."""
         with self._transaction():
             self._connection.execute(
-                "INSERT INTO searches SELECT count(*), ?, ?, ?, ?, ?, ? FROM searches",
-                (search.contender, search.block, search.outcome, printable(search.reason), search.met, search.missed),
-            )
+                "INSERT INTO searches SELECT count(*), ?, ?, ?, ?, ?, ?, ? FROM searches",
+                (
+                    search.contender, search.block, search.outcome, printable(search.reason), search.code, search.met,
+                    search.missed,
+                ),
+            )  # fmt: skip
             seal.seal_list(self._connection, "searches")
 
     def amend(self, what: AmendmentRecord) -> None:
@@ -298,8 +301,9 @@ class RunWriter:
         count, link = run["events"], run["events_sha256"]
         for e in events:
             of = e.trial_id if trial_id is None else trial_id
-            values = (e.at, e.level, printable(e.text), of)
-            self._connection.execute("INSERT INTO events (at, level, text, trial_id) VALUES (?, ?, ?, ?)", values)
+            columns = {"at": e.at, "level": e.level, "text": printable(e.text), "trial_id": of, "code": e.code}
+            columns |= {"contender": e.contender, "reason": printable(e.reason)}
+            insert_row(self._connection, "events", columns)
             row = self._connection.execute("SELECT * FROM events WHERE id = last_insert_rowid()").fetchone()
             count, link = count + 1, seal.next_link(link, seal.row_seal(row))
         self._connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))

@@ -20,7 +20,7 @@ from bakeoff.plan.campaign import Campaign, Leg
 from bakeoff.plan.durations import expected
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.store.records import LEFT_OUT_REASON, RunRecord
+from bakeoff.store.records import LEFT_OUT, RunRecord
 from tests.unit.compare.synthetic import Server, run
 
 NAMES = ("blue", "red")
@@ -180,9 +180,7 @@ def test_blocks_last_until_the_next_one_of_any_suite_begins() -> None:
     one = at(pilot(0.02, blocks=3), {1: 0, 2: 50, 3: 100})
     two = at(pilot(0.02, "web-dynamic", blocks=3), {1: 20, 2: 70, 3: 120})
     assert block_times({"one": one, "two": two}) == {"one": (20.0, 20.0, 20.0), "two": (30.0, 30.0)}
-    left = tuple(
-        replace(t, reason=f"{LEFT_OUT_REASON}gone") if (t.block, t.contender) == (2, "red") else t for t in one.trials
-    )
+    left = tuple(replace(t, code=LEFT_OUT) if (t.block, t.contender) == (2, "red") else t for t in one.trials)
     assert block_times({"": replace(one, trials=left)}) == {"": (50.0,)}
     lost = tuple(replace(t, started_at="yesterday") for t in one.trials)
     assert block_times({"": replace(one, trials=lost)}) == {"": ()}

@@ -20,8 +20,8 @@ from bakeoff.run.amend import Asked
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.join import join
 from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.silent import SILENT, silent_of
+from bakeoff.store.records import SILENT, RunRecord, TrialRecord
+from bakeoff.store.silent import silent_of, silent_words
 from tests.unit.report.shown import shown
 from tests.unit.run.fake import FakeAgent, Notebook, WebServer, plan_for, result, two_contenders
 from tests.unit.run.test_dead import goes_away
@@ -65,11 +65,11 @@ def test_who_died_after_the_last_trial_is_told_of_first_everywhere_and_no_figure
     (why,) = silent_of(run).values()
     found, without = compare_run(run), compare_run(replace(run, events=()))
     (told,) = [each for each in found.warnings if each not in without.warnings]
-    assert told.text == f"b {SILENT}: {why.rstrip('.')}." and told.first
+    assert told.text == f"{silent_words('b', why.rstrip('.'))}." and told.first
     assert replace(found, warnings=without.warnings) == without
     assert told.text in shown(run, width=400)
     printed = CliRunner().invoke(app, ["show", str(run.path)]).output
-    assert f"b {SILENT}: {why}" in printed and f"a {SILENT}" not in printed
+    assert silent_words("b", why) in printed and silent_words("a", "") not in printed
     assert told.text in CliRunner().invoke(app, ["compare", str(run.path), "--json"]).output
 
 
@@ -77,7 +77,7 @@ def test_pages_tell_it_and_hold_what_it_takes_to_verify_them(tmp_path: Path) -> 
     run, page = measured(tmp_path / "x.bakeoff"), tmp_path / "x.html"
     assert CliRunner().invoke(app, ["report", str(run.path), "-o", str(page)]).exit_code == 0
     run.path.unlink()
-    assert f"b {SILENT}" in page.read_text()
+    assert silent_words("b", "") in page.read_text()
     verified = CliRunner().invoke(app, ["verify", str(page)])
     assert verified.exit_code == 0, verified.output
 
@@ -112,7 +112,7 @@ def test_an_interrupted_run_asks_nobody_and_one_that_goes_on_asks_anew(tmp_path:
         two.fault = lambda path, count: None
         resume_run(path, [FakeAgent()], Notebook(), asked=Asked(more_blocks=1))
         run = read_run(path)
-    assert any(SILENT in event.text for event in run.events) and not silent_of(run), "it was there again"
+    assert any(event.code == SILENT for event in run.events) and not silent_of(run), "it was there again"
 
 
 def test_of_several_files_each_tells_of_its_own(tmp_path: Path) -> None:

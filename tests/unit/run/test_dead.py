@@ -120,6 +120,7 @@ def test_a_dead_contender_is_cut_not_asked_further_and_left_out_after_two_visits
     assert any("dead: nothing but failures came back" in reason for reason in first)
     later = {t.reason for t in own if t.block > 2}
     assert later == {f"left out: dead in 2 of {BLOCKS} visits, left out from block 3"}
+    assert {t.block for t in own if t.code == LEFT_OUT} == set(range(3, BLOCKS + 1))
     (amended,) = run.amended(LEFT_OUT)
     assert (amended.contender, amended.text) == ("b", f"dead in 2 of {BLOCKS} visits, left out from block 3")
     assert any(e.level == "warning" and "b: dead in 2 of 6 visits, left out from block 3" in e.text for e in run.events)
