@@ -325,7 +325,6 @@ STILL_SPEAK: set[str] = {
     "compare/order_in_time.py",
     "compare/power.py",
     "compare/power_campaign.py",
-    "compare/power_time.py",
     "compare/repeated.py",
     # of the trials and machines
     "compare/advice.py",
