@@ -17,9 +17,9 @@ from pathlib import Path
 
 from common import ROOT, machine_line
 
-from bakeoff.kinds import run_part
 from bakeoff.mounts import mount_of
 from bakeoff.plan.load import PlanInput, resolve_plan
+from bakeoff.run.kind import run_part
 
 sys.path.insert(0, str(ROOT))
 from tests.conftest import Target

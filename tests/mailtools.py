@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bakeoff.agents.local import load_engine
+from bakeoff.agents.engine import load_engine
 from tests.control import PATIENCE_S
 
 RUN = "00112233445566aa"

@@ -7,9 +7,9 @@ from pydantic_core import PydanticUndefined
 from scripts.reference.markdown import cell, code, table
 
 from bakeoff.cli.verbs import load
-from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import text_of
 from bakeoff.plan.fleet import FleetPlan
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender
 from bakeoff.plan.plan_section import PlanSection
 from bakeoff.plan.suites import BLOCKS, load_suite, suite_names

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from bakeoff import _engine
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.kinds import KINDS, spec_part
+from bakeoff.kinds import KINDS
+from bakeoff.kinds.spec import spec_part
 from tests.unit.run.test_every_setting import files, resolve, situations, spec_of
 
 __all__ = ["files"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bakeoff.corpus.write import write_corpus
-from bakeoff.kinds import plan_part
 from bakeoff.mail.accounts import new_accounts, write_accounts
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.suites import load_suite
 from bakeoff.store.read import read_run
 from tests.conftest import Target

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.plan.elsewhere import ELSEWHERE
+from bakeoff.plan.kind import plan_part
 from bakeoff.store.schema import SCHEMA_VERSION
 from bakeoff.store.write import RunWriter
 from tests.cli.conftest import Bakeoff, Serve

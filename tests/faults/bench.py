@@ -17,13 +17,13 @@ from bakeoff.agents.result import ClientResult, SummaryResult, TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds import run_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.ground import Ground
 from bakeoff.run.judge import to_record
+from bakeoff.run.kind import run_part
 from bakeoff.store.records import ContenderRecord, PlannedTrial, RunRecord, SearchRecord, TrialRecord
 from tests.control import PATIENCE_S
 

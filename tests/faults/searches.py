@@ -7,8 +7,8 @@ from bakeoff.agents.result import OperationResult, StartsResult, TrialResult
 from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.search import Search
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.kinds import run_part
 from bakeoff.plan.order import Visit, order_visits
+from bakeoff.run.kind import run_part
 from bakeoff.run.probe import _timed
 from bakeoff.store.records import SEARCH, SHARE, PlannedTrial, SearchRecord, TrialRecord
 from bakeoff.store.trial_parts import JudgedRecord

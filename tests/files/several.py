@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from bakeoff import kinds
 from bakeoff.cli.app import main
 from bakeoff.cli.verbs import load
+from bakeoff.kinds import load as load_part
 from tests.patient import be_patient
 
 USED = (
@@ -39,8 +39,8 @@ load("run")
 for module in USED:
     importlib.import_module(module)
 for kind in ("file-matrix", "file-blocks", "file-mix"):
-    for part in (kinds.plan_part, kinds.run_part, kinds.compare_part, kinds.report_part, kinds.figures_of):
-        part(kind)
+    for layer in ("plan", "run", "compare", "report", "figures"):
+        load_part(kind, layer, default=())
 for command in json.loads(Path(sys.argv[1]).read_text()):
     if status := run(command):
         sys.exit(status)

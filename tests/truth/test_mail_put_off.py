@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from bakeoff.agents.local import load_engine
+from bakeoff.agents.engine import load_engine
 from tests.mailtools import places, run, serve, spec
 
 DEFERRED_S = 1.5

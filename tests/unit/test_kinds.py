@@ -8,15 +8,17 @@ import pytest
 
 import bakeoff.kinds
 from bakeoff.agents.spec import TrialSpec
+from bakeoff.compare.kind import compare_part
 from bakeoff.errors import LabError, PlanError
-from bakeoff.kinds import KINDS, compare_part, plan_part, report_part, run_part, spec_part
+from bakeoff.kinds import KINDS
 from bakeoff.kinds.files.plan import FolderPlanPart
-from bakeoff.kinds.spec import Workload
+from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.kinds.web.spec import WebWorkload
-from bakeoff.plan.kind import PlanPart
+from bakeoff.plan.kind import PlanPart, plan_part
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import load_suite, suite_names
-from bakeoff.run.kind import Check, RunPart
+from bakeoff.report.kind import report_part
+from bakeoff.run.kind import Check, RunPart, run_part
 from bakeoff.run.specs import trial_spec
 from tests.unit.run.fake import FakeAgent, plan_for
 

@@ -1,16 +1,15 @@
 """The agent in this process: the Rust engine through `bakeoff._engine`."""
 
-import importlib
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
+from bakeoff.agents.engine import explained, load_engine, read_outcome
 from bakeoff.agents.environment import environment, own_addresses
 from bakeoff.agents.limits import limits
 from bakeoff.agents.links import Meter, links_to
@@ -20,11 +19,10 @@ from bakeoff.agents.preflight import preflight
 from bakeoff.agents.quiet import behind
 from bakeoff.agents.result import ControlResult, EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
-from bakeoff.errors import LabError, PlanError
-from bakeoff.kinds import run_part
 from bakeoff.kinds.spec import Workload
 from bakeoff.links import links
 from bakeoff.own_process import THIS
+from bakeoff.run.kind import run_part
 from bakeoff.telemetry.here import ThisProcess
 from bakeoff.telemetry.model import EVERY_S, GENERATOR, Telemetry
 from bakeoff.telemetry.sampler import Sampler
@@ -33,33 +31,6 @@ from bakeoff.times import s_of
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
     from bakeoff.run.kind import Check
-
-
-def load_engine() -> Any:
-    """The engine's module. Raises LabError with advice when it was not built."""
-    try:
-        return importlib.import_module("bakeoff._engine")
-    except ImportError as error:
-        raise LabError(f"the engine is not built ({error}): run `make build` in Bakeoff's folder") from None
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Errors of the engine, and figures of it that cannot be read, as sentences."""
-    engine = load_engine()
-    try:
-        yield
-    except engine.SpecError as error:
-        raise PlanError(f"the engine refuses the trial: {error}") from None
-    except engine.EngineError as error:
-        raise LabError(f"the engine cannot run the trial: {error}") from None
-    except ValueError as error:  # of JSON or of its schema
-        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it anew") from None
-
-
-def read_outcome(outcome: Any) -> Outcome:
-    """What the engine gives at the end of a trial."""
-    return Outcome(TrialResult.model_validate_json(outcome.json()), dict(outcome.histograms()))
 
 
 class LocalAgent:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bakeoff.agents.local import explained, load_engine, read_outcome
+from bakeoff.agents.engine import explained, load_engine, read_outcome
 from bakeoff.agents.result import (
     AgentSnapshot,
     OperationCount,

@@ -4,8 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializeAsAny, field_validator
 
-from bakeoff.kinds import spec_part
-from bakeoff.kinds.spec import SECRET_BITS, OfNothing, Spec, Workload
+from bakeoff.kinds.spec import SECRET_BITS, OfNothing, Spec, Workload, spec_part
 from bakeoff.mix import Mix, MixField
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.cli.several import refuse_for_campaigns, suites_of
+from bakeoff.compare.kind import compare_part
 from bakeoff.errors import PlanError
 from bakeoff.floors import THE_RUN, floors_for, noise_for
-from bakeoff.kinds import KINDS, compare_part
+from bakeoff.kinds import KINDS
 from bakeoff.paper.read import paper_of, read_paper
 from bakeoff.report.renderers import FORMS
 from bakeoff.store.campaign import CampaignFolder, campaign_of

@@ -15,13 +15,13 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.cli import complete
 from bakeoff.errors import PlanError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.plan.campaign import is_campaign
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.factors import parse_factors
 from bakeoff.plan.fields import Metavar, extra_of, read_toml
 from bakeoff.plan.fleet import FleetPlan
-from bakeoff.plan.kind import plan_table, setting_owners
+from bakeoff.plan.kind import plan_part, plan_table, setting_owners
 from bakeoff.plan.load import (
     PlanInput,
     parse_contenders,

@@ -19,11 +19,11 @@ from bakeoff.cli.run import Calibrate
 from bakeoff.cli.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part, run_part
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.capacity import LOADS
 from bakeoff.plan.differences import manners_text
 from bakeoff.plan.durations import Expected, expected
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, placed, resolve_plan
 from bakeoff.plan.model import MIXES, Plan
 from bakeoff.plan.order import order_trials, order_visits
@@ -32,7 +32,7 @@ from bakeoff.plan.suites import BLOCKS, load_suite
 from bakeoff.plan.turns import WORDS, why
 from bakeoff.plan.work import LINK_BYTES_PER_S
 from bakeoff.plan.written import written_plan
-from bakeoff.run.kind import Foreseen
+from bakeoff.run.kind import Foreseen, run_part
 from bakeoff.run.observer import short_duration
 from bakeoff.run.trust import acting_settings, differences_of
 from bakeoff.store.records import PlannedTrial

@@ -14,11 +14,11 @@ from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.errors import TargetError
-from bakeoff.kinds import run_part
 from bakeoff.plan.durations import Expected
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, start_run
+from bakeoff.run.kind import run_part
 from bakeoff.run.live import LiveObserver
 from bakeoff.run.observer import Observer, PlainObserver
 from bakeoff.run.several import Observers

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 from typer.core import TyperCommand
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.elsewhere import here
 from bakeoff.plan.fields import read_toml
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.suites import load_suite, suite_names
 

@@ -8,9 +8,9 @@ from rich.table import Table
 
 from bakeoff.cli.complete import one_of
 from bakeoff.cli.console import make_console, print_line
-from bakeoff.kinds import plan_part
 from bakeoff.plan.costs import cost
 from bakeoff.plan.differences import differences, text_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.suites import BLOCKS, PUBLISHED, load_suite, suite_names
 
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from bakeoff.compare.lost import broke, lost_trial
 from bakeoff.compare.model import LeftOut, Lost
 from bakeoff.compare.unserved import unserved
-from bakeoff.kinds import compare_part
 from bakeoff.mix import Mix, OfCapacity
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 
@@ -90,6 +89,8 @@ class Cube:
 
 def build_cube(run: RunRecord, baseline: str) -> Cube:
     """Sort the trials of `run`; the baseline comes first. A later attempt replaces an earlier one."""
+    from bakeoff.compare.kind import compare_part  # what a kind does not say itself is said of cubes
+
     names = [contender.name for contender in run.contenders]
     ordered = (baseline, *(name for name in names if name != baseline))
     trials = {(t.contender, t.mix, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}

@@ -8,12 +8,11 @@ mail at which a server is the better one, and a share of the checked work says n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import blamed
-from bakeoff.kinds import compare_part
 from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 
@@ -93,9 +92,8 @@ def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fa
     return tuple(listed)
 
 
-def faults_of(run: RunRecord) -> dict[str, tuple[Fault, ...]]:
+def faults_of(run: RunRecord, sources: Sequence[Source]) -> dict[str, tuple[Fault, ...]]:
     """The faults of each contender that has any."""
-    sources = compare_part(run.kind).faults
     by_contender = {c.name: faults((t for t in run.trials if t.contender == c.name), sources) for c in run.contenders}
     return {name: listed for name, listed in by_contender.items() if listed}
 

@@ -15,6 +15,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Advisory, Audit, Failed, KindSummary
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.parts_of_time import STEPS, steps_of_time
+from bakeoff.kinds import load
 from bakeoff.plan.model import Plan
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
@@ -138,3 +139,9 @@ class ComparePart:
 
 
 DEFAULT = ComparePart()
+
+
+def compare_part(name: str) -> ComparePart:
+    """What comparisons know of a kind; the default part for a kind without one, known or not."""
+    part: ComparePart = load(name, "compare", DEFAULT)
+    return part

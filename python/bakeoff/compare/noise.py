@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.kind import compare_part
 from bakeoff.compare.looks import planned_levels
 from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
 from bakeoff.compare.metric import Metric
@@ -24,7 +25,6 @@ from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.power import spread_of_pair
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
 from bakeoff.errors import PlanError
-from bakeoff.kinds import compare_part
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
 from bakeoff.stats import (

@@ -100,7 +100,7 @@ def compare_run(
         cube = replace(cube, left_out=(*cube.left_out, *unpaired(whole, first, cube.left_out)))
     measured = (*metrics_of(run, cube), *cost_metrics(run, cube))
     little = littles_law(run, cube.kind)
-    wrong = faults_of(whole)
+    wrong = faults_of(whole, cube.kind.faults)
     steady = steady_state(cube)
     audits = _audits(whole, run, cube, little)
     audits += () if steady is None else (steady_audit(steady),)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bakeoff.compare.cells import cell_name, cells_of, is_unrun, starving_cells, unrun_words
 from bakeoff.compare.cube import Cube, blamed
+from bakeoff.compare.kind import compare_part
 from bakeoff.compare.lost import NAMED, clients_words, starved_clients
-from bakeoff.kinds import compare_part
 from bakeoff.report.narrate import wording
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import RunRecord, TrialRecord

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.errors import PlanError, RunFileError
-from bakeoff.kinds import plan_part
 from bakeoff.mix import Mix, Rate
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.stored import stored_plan
 from bakeoff.plan.unit import OPERATIONS, Unit
 from bakeoff.store.records import RunRecord

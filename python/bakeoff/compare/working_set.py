@@ -7,8 +7,7 @@ from typing import Any
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.manners import settings_by_name
 from bakeoff.compare.model import Advisory
-from bakeoff.kinds import figures_of
-from bakeoff.store.figures import CacheState, Figures
+from bakeoff.store.figures import CacheState, Figures, figures_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.units import format_binary
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
-from bakeoff.kinds import KINDS, figures_of
+from bakeoff.kinds import KINDS
+from bakeoff.store.figures import figures_of
 
 SCHEMA = "bakeoff-show/1"
 Counts = dict[str, int]

@@ -15,10 +15,9 @@ from bakeoff.errors import PlanError
 from bakeoff.exporters.base import Exporter
 from bakeoff.iozone import layout
 from bakeoff.iozone.options import RETESTS, TESTS_OF, Options, parse
-from bakeoff.kinds import figures_of
 from bakeoff.kinds.file_matrix.plan import KIB
 from bakeoff.mix import Clients
-from bakeoff.store.figures import CellFigures, Figures
+from bakeoff.store.figures import CellFigures, Figures, figures_of
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 
 KIND = "file-matrix"

@@ -12,9 +12,8 @@ from typing import Any, get_args
 
 from bakeoff.errors import PlanError
 from bakeoff.exporters.csv_text import Value
-from bakeoff.kinds import figures_of
 from bakeoff.mix import InFlight, Mix, OfCapacity, Rate
-from bakeoff.store.figures import CellFigures, Figures, Shape
+from bakeoff.store.figures import CellFigures, Figures, Shape, figures_of
 from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, Summary
 from bakeoff.times import ms_of

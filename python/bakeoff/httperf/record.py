@@ -13,13 +13,13 @@ from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.errors import LabError
 from bakeoff.httperf.echo import echo
 from bakeoff.httperf.options import Options
-from bakeoff.kinds import run_part
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.plan.load import PRIMARY
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.plan.suites import load_suite
 from bakeoff.run.judge import to_record, without_result
+from bakeoff.run.kind import run_part
 from bakeoff.run.tool import tool
 from bakeoff.store.records import INTERRUPTED, AgentRecord, ContenderRecord
 from bakeoff.store.write import RunHeader, RunWriter

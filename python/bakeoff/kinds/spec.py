@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny
 
+from bakeoff.kinds import load
 from bakeoff.mix import Mix
 
 MARK_BYTES = 8
@@ -75,6 +76,12 @@ class Workload(Spec):
     def marked(self, mark: str) -> Self:
         """The same work for the trial with this mark, where what it leaves must be told from that of others."""
         return self
+
+
+def spec_part(name: str) -> type[Workload]:
+    """What the engine is told of a kind. Raises PlanError when there is no such kind, or when it lacks this part."""
+    part: type[Workload] = load(name, "spec")
+    return part
 
 
 class OfNothing(Spec):

@@ -36,10 +36,10 @@ from typing import Any, TypeVar
 from pydantic import Field, ValidationError
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.plan.factors import SETTINGS, Factor, expanded
 from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, read_toml
-from bakeoff.plan.kind import plan_table
+from bakeoff.plan.kind import plan_part, plan_table
 from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, located_input, resolve_plan
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import NAME, Contender, Plan

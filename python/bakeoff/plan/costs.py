@@ -1,7 +1,7 @@
 """What each size of a suite costs for two contenders: the table of README, and a line of `bakeoff suites SUITE`."""
 
-from bakeoff.kinds import plan_part
 from bakeoff.plan.durations import expected_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.suites import BLOCKS, SizeName, Suite
 
 CONTENDERS = 2

@@ -15,8 +15,8 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.bounded_file import MIB
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.fields import extra_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Plan
 from bakeoff.units import format_binary
 

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS, load
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import extra_of, full_path
 from bakeoff.plan.settings import CommonSettings
@@ -63,6 +63,12 @@ class PlanPart:
     def classes(self, suite: "Suite", settings: CommonSettings) -> Sequence[SuiteClass]:
         """The classes with their final weights. Raises PlanError when the settings do not fit them."""
         return suite.classes
+
+
+def plan_part(name: str) -> PlanPart:
+    """What plans know of a kind. Raises PlanError when there is no such kind, or when it lacks this part."""
+    part: PlanPart = load(name, "plan")
+    return part
 
 
 @cache

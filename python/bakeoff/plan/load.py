@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from bakeoff import keeping_up
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
 from bakeoff.plan.elsewhere import here
@@ -19,7 +18,7 @@ from bakeoff.plan.factors import Factor, expanded, located
 from bakeoff.plan.fields import extra_of, read_toml
 from bakeoff.plan.fleet import FleetPlan, fleet_of
 from bakeoff.plan.going_on import GoingOn, looks_and_blocks
-from bakeoff.plan.kind import PlanPart, plan_table, setting_owners
+from bakeoff.plan.kind import PlanPart, plan_part, plan_table, setting_owners
 from bakeoff.plan.manners import otherwise, refuse_other_work, settings_with
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.fields import RESOLVED
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.messages import did_you_mean, explain
 
 if TYPE_CHECKING:

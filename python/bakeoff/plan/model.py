@@ -7,13 +7,13 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, StrictInt, ValidationInfo, field_validator, model_validator
 
 from bakeoff.capacity.objective import Objective, parse_objective
-from bakeoff.kinds import plan_part
 from bakeoff.mix import Mix
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.factors import Factor
 from bakeoff.plan.fields import RESOLVED, Duration, Strict
 from bakeoff.plan.fleet import ONE_MACHINE, FleetPlan
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.manners import merged
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import SizeName, classes_of

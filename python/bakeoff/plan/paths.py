@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bakeoff.kinds import plan_part
 from bakeoff.plan.fields import extra_of, full_path
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.suites import load_suite, suite_names
 
 # What may stand for a path.

@@ -15,10 +15,11 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from bakeoff.errors import BakeoffError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.factors import Factor
 from bakeoff.plan.fields import RESOLVED
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import FORMAT, Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import CapacityPlan
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import MIXES, VISITS, Contender, Order, Plan
 
 Asked = Literal["auto", "mixes", "visits"]

@@ -8,12 +8,11 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.differences import text_of
 from bakeoff.plan.fields import Written, extra_of
 from bakeoff.plan.going_on import GoingOn
-from bakeoff.plan.kind import PlanPart, plan_table
+from bakeoff.plan.kind import PlanPart, plan_part, plan_table
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.manners import keys_of
 from bakeoff.plan.model import Contender, Plan

@@ -6,21 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from bakeoff.compare.cube import why_unusable
+from bakeoff.compare.kind import ComparePart, compare_part
 from bakeoff.compare.model import Comparison, Curve, CurvePoint
-from bakeoff.kinds import compare_part, report_part
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Table
+from bakeoff.report.kind import ReportPart, report_part
 from bakeoff.report.narrate import wording
 from bakeoff.report.palette import Placed
 from bakeoff.report.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.store.records import RunRecord, TrialRecord
-
-if TYPE_CHECKING:
-    from bakeoff.compare.kind import ComparePart
-    from bakeoff.report.kind import ReportPart
 
 P = TypeVar("P", bound=Pair)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
+from bakeoff.kinds import load
 from bakeoff.report.blocks import Section
-from bakeoff.report.context import Context
 
-Builder = Callable[[Context], Section | None]
+if TYPE_CHECKING:
+    from bakeoff.report.context import Context
+
+Builder: TypeAlias = "Callable[[Context], Section | None]"
 
 
 class ReportPart:
@@ -37,3 +41,9 @@ class ReportPart:
 
 
 DEFAULT = ReportPart()
+
+
+def report_part(name: str) -> ReportPart:
+    """What reports know of a kind; the default part for a kind without one, known or not."""
+    part: ReportPart = load(name, "report", DEFAULT)
+    return part

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from bakeoff.agents.base import Agent
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import manners_text
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import TRIALS_MAX
 from bakeoff.plan.manners import merged
 from bakeoff.plan.messages import did_you_mean

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from bakeoff.agents.base import Agent
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.campaign import SUITES_MAX, Campaign, Leg
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import NAME, Contender, Plan
 from bakeoff.run.challenge import (

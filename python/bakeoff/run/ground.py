@@ -9,14 +9,13 @@ from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cluster.hello import refuse_small
 from bakeoff.errors import AbsentError, PlanError, TargetError
-from bakeoff.kinds import run_part
 from bakeoff.kinds.spec import OfNothing, Workload, new_mark, new_secret
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.one_address import ADVICE, one_address
 from bakeoff.run.challenge import with_contenders
 from bakeoff.run.fleet import Fleet
-from bakeoff.run.kind import Check, Note
+from bakeoff.run.kind import Check, Note, run_part
 from bakeoff.run.polling import alike
 from bakeoff.run.preflight import check_disk, demand_of, estimate_bytes
 from bakeoff.run.rehearsal import rehearse

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import ValidationError
 
-from bakeoff.agents.local import load_engine
+from bakeoff.agents.engine import load_engine
 from bakeoff.agents.result import TrialResult
 from bakeoff.capacity.judge import Answers
 from bakeoff.errors import LabError, PlanError
-from bakeoff.kinds import spec_part
-from bakeoff.kinds.spec import Workload
+from bakeoff.kinds import load
+from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.store.figures import Shape
@@ -179,3 +179,9 @@ class RunPart:
     def marks(self, result: TrialResult) -> Sequence[Mark]:
         """Warnings of the kind's own."""
         return ()
+
+
+def run_part(name: str) -> RunPart:
+    """What runs know of a kind. Raises PlanError when there is no such kind, or when it lacks this part."""
+    part: RunPart = load(name, "run")
+    return part

@@ -4,8 +4,8 @@ import time
 from typing import Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
-from bakeoff.kinds import plan_part
 from bakeoff.plan.durations import Expected, between_s, expected, trial_s
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Plan
 from bakeoff.plan.unit import OPERATIONS, Unit
 from bakeoff.steady_stream import SteadyStream

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from bakeoff.agents.local import explained, load_engine
+from bakeoff.agents.engine import explained, load_engine
 from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.objective import Objective
 from bakeoff.errors import LabError

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bakeoff.agents.local import load_engine
+from bakeoff.agents.engine import load_engine
 from bakeoff.agents.merge import most
 from bakeoff.agents.result import DisturbancesResult, Snapshot, SoakRow, SummaryResult
 from bakeoff.agents.spec import TrialSpec

@@ -78,7 +78,7 @@ class Stop:
 @contextmanager
 def _woken() -> Iterator[None]:
     """Let signals wake whoever waits for a trial, so that nobody has to look for them."""
-    from bakeoff.agents.local import load_engine
+    from bakeoff.agents.engine import load_engine
 
     read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     others = signal.set_wakeup_fd(write, warn_on_full_buffer=False)

@@ -12,7 +12,6 @@ from itertools import groupby
 from bakeoff.agents.quiet import uncollected
 from bakeoff.agents.result import DisturbancesResult, EngineEvent
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
-from bakeoff.kinds import run_part
 from bakeoff.plan.model import MIXES, Contender, Plan
 from bakeoff.run.afterwards import gone_notes
 from bakeoff.run.ceilings import Ceilings
@@ -23,7 +22,7 @@ from bakeoff.run.fleet_session import FleetOutcome, FleetSession
 from bakeoff.run.ground import Ground, Specs
 from bakeoff.run.judge import without_result
 from bakeoff.run.kept import Kept, KeptTrial
-from bakeoff.run.kind import Note
+from bakeoff.run.kind import Note, run_part
 from bakeoff.run.looks import Looks
 from bakeoff.run.losses import Losses
 from bakeoff.run.observer import Observer, trial_line

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bakeoff.agents.local import explained, load_engine
+from bakeoff.agents.engine import explained, load_engine
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary, missing_of
 

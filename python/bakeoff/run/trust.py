@@ -13,8 +13,8 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import RunFileError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.fields import extra_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import MIXES, Plan
 from bakeoff.plan.stored import stored_plan
 from bakeoff.run.started_here import is_marked

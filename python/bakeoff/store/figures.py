@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from bakeoff.errors import RunFileError
+from bakeoff.kinds import load
 
 # No time in ns, no rate and no sum of bytes is above this, and sums of so large numbers are still numbers.
 MOST = 1e18
@@ -201,7 +202,11 @@ class Figures(Common):
 F = TypeVar("F", bound=Figures)
 S = TypeVar("S", bound=Shape)
 
-MODEL = Figures
+
+def figures_of(name: str) -> type[Figures]:
+    """The model of the figures of a kind's trials; the one of any kind for a kind without one, known or not."""
+    model: type[Figures] = load(name, "figures", Figures)
+    return model
 
 
 def parsed(model: type[S], value: Any, whose: str) -> S:

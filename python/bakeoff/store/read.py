@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from bakeoff.errors import RunFileError
-from bakeoff.kinds import figures_of
 from bakeoff.store import checked, judged, seal, shares, starts, telemetry
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.fields import DamagedError, Fields
+from bakeoff.store.figures import figures_of
 from bakeoff.store.records import (
     AMENDMENTS,
     CLEAR,

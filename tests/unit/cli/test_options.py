@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.options import with_plan_options
 from bakeoff.errors import PlanError
-from bakeoff.kinds import KINDS, plan_part
-from bakeoff.plan.kind import plan_table
+from bakeoff.kinds import KINDS
+from bakeoff.plan.kind import plan_part, plan_table
 from bakeoff.plan.load import PlanInput, resolve_plan
 
 GOT: list[PlanInput] = []

@@ -6,8 +6,8 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.cli.reach import smallest_p
 from bakeoff.cli.soak import as_soak
-from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import text_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.units import parse_duration

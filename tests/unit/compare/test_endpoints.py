@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
+from bakeoff.plan.kind import plan_part
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run

@@ -13,9 +13,10 @@ from typing import get_args
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.kind import compare_part
 from bakeoff.compare.model import AuditName
 from bakeoff.compare.pair_model import GateLevel, GateName
-from bakeoff.kinds import KINDS, compare_part
+from bakeoff.kinds import KINDS
 from bakeoff.store.join import join
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import FatesRecord

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.kind import compare_part
 from bakeoff.compare.metrics import metrics
 from bakeoff.compare.model import Audit
-from bakeoff.kinds import compare_part
 from bakeoff.mix import Clients
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary

@@ -11,8 +11,8 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.campaign import Measured, compare_campaign
 from bakeoff.compare.ceiling import ceilings_of
 from bakeoff.compare.check import check_run
+from bakeoff.compare.kind import compare_part
 from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
-from bakeoff.kinds import compare_part
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers import renderer
 from bakeoff.store.join import join

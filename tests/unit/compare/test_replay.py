@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.kinds import compare_part
+from bakeoff.compare.kind import compare_part
 from bakeoff.kinds.replay.compare import MOST_ASKED, ReplaySummary
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.kind import compare_part
 from bakeoff.compare.unserved import over_budget
-from bakeoff.kinds import compare_part
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
 from bakeoff.store.trial_parts import StepRecord, Summary

@@ -9,8 +9,8 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.working_set import working_set_bytes
-from bakeoff.kinds import figures_of
 from bakeoff.mix import Clients
+from bakeoff.store.figures import figures_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run
 

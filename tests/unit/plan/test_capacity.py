@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.mix import Clients, Rate
 from bakeoff.plan.capacity import CapacityPlan
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials, order_visits

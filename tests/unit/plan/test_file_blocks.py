@@ -8,12 +8,12 @@ import pytest
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.importers.icf import Icf, write_icf
-from bakeoff.kinds import run_part
 from bakeoff.kinds.file_blocks.spec import FileBlocksWorkload
 from bakeoff.mix import Clients
 from bakeoff.plan.access import find, shipped, spec_of
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
+from bakeoff.run.kind import run_part
 
 
 def resolve(suite: str, folder: Path, size: str = "full", **given: Any) -> Plan:

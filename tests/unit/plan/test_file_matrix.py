@@ -7,10 +7,10 @@ import pytest
 
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
-from bakeoff.kinds import run_part
 from bakeoff.kinds.file_matrix.plan import AUTOMATIC, TESTS, FileMatrixSettings, pairs
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
+from bakeoff.run.kind import run_part
 
 KIB, MIB = 1 << 10, 1 << 20
 

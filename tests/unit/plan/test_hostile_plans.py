@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.messages import input_names
 from bakeoff.plan.model import Contender

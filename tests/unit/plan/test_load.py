@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.kinds.web.plan import WebSettings
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, placed, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.plan_file import plan_to_toml

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError, RunFileError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.plan.campaign import read_campaign
 from bakeoff.plan.fields import extra_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.manners import keys_of, parse_manners
 from bakeoff.plan.model import Plan

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import differences
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import PUBLISHED, load_suite, suite_names

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import run_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
+from bakeoff.run.kind import run_part
 
 KIB, GIB = 1 << 10, 1 << 30
 SIZES = [("file-matrix", "file_max"), ("file-blocks", "region"), ("file-mix", "workspace")]

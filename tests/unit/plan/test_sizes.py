@@ -2,9 +2,9 @@
 
 import pytest
 
-from bakeoff.kinds import plan_part
 from bakeoff.plan.costs import CONTENDERS, cost, rounded
 from bakeoff.plan.durations import Expected, expected_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import BLOCKS, EVERYWHERE, SizeName, load_suite, suite_names
 from bakeoff.thresholds import MINIMUM_BLOCKS

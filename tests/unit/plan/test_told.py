@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.kinds.web.plan import web_settings
 from bakeoff.kinds.web_session.plan import session_settings
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import resolve_plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.told import told_plan

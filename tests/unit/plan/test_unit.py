@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from bakeoff.arrivals import Constant
 from bakeoff.cli.app import app
 from bakeoff.compare.units import units_sentence
-from bakeoff.kinds import plan_part
 from bakeoff.mix import Clients, Rate
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.unit import OPERATIONS, Unit
 from bakeoff.run.observer import trial_line

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.plan_file import plan_to_toml

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from bakeoff.compare import compare_run, cube
+from bakeoff.compare import compare_run
 from bakeoff.compare.cell_form import CellForm, SizeAxis
 from bakeoff.compare.kind import ComparePart
-from bakeoff.kinds import KINDS, report_part
+from bakeoff.kinds import KINDS
 from bakeoff.report import context
 from bakeoff.report.blocks import Chart, Report, Table
 from bakeoff.report.compose import compose
+from bakeoff.report.kind import report_part
 from bakeoff.report.sections import SECTIONS
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import change, run
@@ -74,7 +75,7 @@ def test_figures_without_a_section_are_printed() -> None:
 
 def known_as(monkeypatch: pytest.MonkeyPatch, part: ComparePart) -> None:
     """Every kind is this one."""
-    monkeypatch.setattr(cube, "compare_part", lambda name: part)
+    monkeypatch.setattr("bakeoff.compare.kind.compare_part", lambda name: part)
     monkeypatch.setattr(context, "compare_part", lambda name: part)
 
 

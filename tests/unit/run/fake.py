@@ -18,12 +18,11 @@ from bakeoff.agents.preflight import preflight
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
-from bakeoff.kinds import run_part
 from bakeoff.kinds.web.classes import web_classes
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite
-from bakeoff.run.kind import Check
+from bakeoff.run.kind import Check, run_part
 from bakeoff.store.records import EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
 
 # What runs know of two kinds: one whose figures say nothing against a trial, one whose figures can.

@@ -13,13 +13,13 @@ from bakeoff.agents.merge import merged_snapshot
 from bakeoff.agents.result import Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
-from bakeoff.kinds import run_part
 from bakeoff.mix import Clients
 from bakeoff.run import disturbances, together
 from bakeoff.run.driver import resume_run, start_run
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.fleet_session import FleetOutcome
 from bakeoff.run.ground import Ground
+from bakeoff.run.kind import run_part
 from bakeoff.store.read import pending, read_run
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import HDR, WHENEVER, FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders

@@ -13,8 +13,9 @@ import pytest
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare.content import changed_sentences
 from bakeoff.errors import RunFileError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS
 from bakeoff.plan.fields import extra_of
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.run.started_here import is_marked, mark

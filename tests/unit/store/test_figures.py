@@ -17,11 +17,11 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.errors import BakeoffError, RunFileError
-from bakeoff.kinds import KINDS, figures_of
+from bakeoff.kinds import KINDS
 from bakeoff.kinds.mail.compare.books import LOSSES
 from bakeoff.kinds.mail.report.words import CLASSES
 from bakeoff.report.compose import compose
-from bakeoff.store.figures import parsed
+from bakeoff.store.figures import figures_of, parsed
 from bakeoff.store.read import read_run
 from bakeoff.store.records import RunRecord
 from bakeoff.store.write import RunWriter

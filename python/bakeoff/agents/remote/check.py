@@ -6,8 +6,7 @@ from typing import Any
 
 from bakeoff.agents.remote.host import notes_heard
 from bakeoff.errors import LabError
-from bakeoff.kinds import spec_part
-from bakeoff.kinds.spec import Workload
+from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note
 

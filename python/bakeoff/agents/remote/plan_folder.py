@@ -8,7 +8,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from bakeoff.agents.local import load_engine
+from bakeoff.agents.engine import load_engine
 
 
 def plan_folder(keeper: Any) -> Path:

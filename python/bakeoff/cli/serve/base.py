@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bakeoff.agents.local import load_engine
+from bakeoff.agents.engine import load_engine
 from bakeoff.agents.preflight import raise_open_files
 from bakeoff.errors import LabError, PlanError
 from bakeoff.units import parse_whole_numbers

@@ -78,4 +78,4 @@ class AppFigures(Figures):
     times: Times = Times()
 
 
-MODEL = AppFigures
+PART = AppFigures

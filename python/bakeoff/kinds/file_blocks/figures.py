@@ -53,4 +53,4 @@ class BlockFigures(Figures):
         return super().working_set_bytes(clients if self.region_bytes is None else 1)
 
 
-MODEL = BlockFigures
+PART = BlockFigures

@@ -40,4 +40,4 @@ class MixFigures(Figures):
         return super().working_set_bytes(clients) if self.touched_bytes is None else self.touched_bytes
 
 
-MODEL = MixFigures
+PART = MixFigures

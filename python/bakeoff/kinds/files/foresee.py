@@ -13,11 +13,11 @@ import numpy as np
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import TargetError
-from bakeoff.kinds import plan_part
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload
 from bakeoff.mix import Mix
 from bakeoff.plan.durations import AROUND_S, Expected, between_s, expected
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.work import Work
 from bakeoff.run.kind import Foreseen

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bakeoff.agents.local import load_engine
+from bakeoff.agents.engine import load_engine
 from bakeoff.errors import TargetError
-from bakeoff.kinds import plan_part
 from bakeoff.kinds.files.plan import FolderPlanPart, check_folder_address
 from bakeoff.mounts import Mount, mount_at
 from bakeoff.patience import HangsError, answers
 from bakeoff.patience import in_time as within
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note
 

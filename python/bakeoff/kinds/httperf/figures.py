@@ -110,4 +110,4 @@ class HttperfFigures(Figures):
     sessions: SessionFigures | None = None
 
 
-MODEL = HttperfFigures
+PART = HttperfFigures

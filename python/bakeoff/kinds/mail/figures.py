@@ -238,4 +238,4 @@ class MailFigures(Figures):
 
 NO_FLOW = Flow()
 
-MODEL = MailFigures
+PART = MailFigures

@@ -52,4 +52,4 @@ class ReplayFigures(Figures):
     paths: Paths = Paths()
 
 
-MODEL = ReplayFigures
+PART = ReplayFigures

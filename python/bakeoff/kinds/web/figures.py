@@ -11,4 +11,4 @@ class WebFigures(Figures):
     bodies_hashed: Count | None = None
 
 
-MODEL = WebFigures
+PART = WebFigures

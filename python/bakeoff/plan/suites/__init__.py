@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Strict
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.thresholds import MINIMUM_BLOCKS
 

@@ -9,8 +9,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bakeoff.compare.cell_model import CellLevel, CellRatio
 from bakeoff.compare.file_weights import FileWeights
+from bakeoff.compare.kind import compare_part
 from bakeoff.compare.model import SCHEMA, Comparison, KindSummary
-from bakeoff.kinds import KINDS, compare_part
+from bakeoff.kinds import KINDS
 from bakeoff.mix import Clients, Rate
 
 Schema = dict[str, Any]

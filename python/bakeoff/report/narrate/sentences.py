@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import bakeoff.report.narrate as narrate
-from bakeoff import kinds
+from bakeoff.kinds import load
 
 
 @singledispatch
@@ -24,7 +24,7 @@ def is_told(of: type[Any]) -> bool:
     _load_subjects()
     parts = of.__module__.split(".")
     if parts[:2] == ["bakeoff", "kinds"] and len(parts) > 2:
-        kinds.report_part(parts[2].replace("_", "-"))
+        load(parts[2].replace("_", "-"), "report", default=())
     return sentence.dispatch(of) is not sentence.dispatch(object)
 
 
