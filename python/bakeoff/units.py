@@ -5,6 +5,7 @@ rather than guessed (0 needs none).
 """
 
 import re
+from collections.abc import Sequence
 
 from bakeoff.times import us_of
 
@@ -117,6 +118,13 @@ def format_rate(per_second: float, unit: str = "") -> str:
 def plural(number: int, one: str, many: str | None = None) -> str:
     """ "1 block", "8 blocks"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def names(items: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + " and " + items[-1]
 
 
 def parse_link_speed(text: str) -> float:

@@ -320,16 +320,11 @@ STILL_SPEAK: set[str] = {
     "compare/challenge_model.py",
     "compare/factors.py",
     "compare/joined.py",
-    "compare/joined_differences.py",
     "compare/looks.py",
     "compare/needed.py",
     "compare/needed_suites.py",
     "compare/noise.py",
     "compare/noted.py",
-    "compare/order_in_time.py",
-    "compare/power.py",
-    "compare/power_campaign.py",
-    "compare/repeated.py",
     # of the trials and machines
     "compare/advice.py",
     "compare/audits.py",
@@ -395,7 +390,8 @@ def sentences_in(path: Path) -> list[str]:
         if isinstance(node, ast.Constant | ast.JoinedStr):
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             text = " ".join(str(part.value) for part in parts if isinstance(part, ast.Constant) and part.value)
-            found.extend([text] if isinstance(text, str) and len(WORD.findall(text)) >= 3 else [])
+            is_sentence = isinstance(text, str) and " " in text.strip() and len(WORD.findall(text)) >= 3
+            found.extend([text] if is_sentence else [])
         for child in ast.iter_child_nodes(node):
             look(child)
 

@@ -28,6 +28,8 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     """The answer as a table with what it rests on, or as JSON. Raises PlanError."""
     from bakeoff.compare.power import power_of  # NumPy and SciPy take a moment
     from bakeoff.compare.power_time import block_time
+    from bakeoff.report.narrate.power import power_dict
+    from bakeoff.report.narrate.sentences import sentence
 
     if plan.capacity is not None:
         raise PlanError("--power tells of verdicts on endpoints: plan the suite without a search for capacities")
@@ -35,7 +37,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     block_s, by = block_time(pilot.run, pilot.blocks_s, plan, found)
     told = power_of(pilot.run, plan, block_s, found.laid_s, block_by=by)
     if as_json:
-        typer.echo(json.dumps(told.to_dict(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(power_dict(told), indent=2, ensure_ascii=False))
         return
     from bakeoff.report.narrate import wording
 
@@ -53,7 +55,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     if shown := shown_by(told):
         say(f"The {told.plan_blocks} blocks of this plan see a difference of {shown}.")
     say(f"A block takes {time_of(told.block_s, told.block_by)}.")
-    for line in (*_rules(told.pairs, len(mixes), told.looks), *(f"(assumed) {text}" for text in told.assumed)):
+    for line in (*_rules(told.pairs, len(mixes), told.looks), *(f"(assumed) {sentence(one)}" for one in told.assumed)):
         say(line)
     smaller = [need.difference for need in primary.needs if need.difference and need.difference <= told.delta]
     if smaller:

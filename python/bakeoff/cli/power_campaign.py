@@ -10,6 +10,7 @@ import typer
 
 from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.power import RANGE, judged, read_pilots, rule_of, shown_by, spread, table_of, time_of
+from bakeoff.errors import PlanError
 from bakeoff.plan.campaign import Campaign
 
 
@@ -17,10 +18,15 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
     """The answer over all suites, then for each, or as JSON. Raises PlanError."""
     from bakeoff.compare.power_campaign import power_of_campaign
     from bakeoff.report.narrate import wording  # NumPy and SciPy take a moment
+    from bakeoff.report.narrate.power import power_dict
+    from bakeoff.report.narrate.sentences import sentence
 
     told = power_of_campaign(read_pilots(paths), campaign)
+    why_not = {suite.name: sentence(suite.why_not) for suite in told.suites if suite.why_not is not None}
+    if len(why_not) == len(told.suites):
+        raise PlanError("; ".join(f"{name}: {why}" for name, why in why_not.items()))
     if as_json:
-        typer.echo(json.dumps(told.to_dict(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(power_dict(told), indent=2, ensure_ascii=False))
         return
     console = make_console()
 
@@ -42,14 +48,14 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
         if shown := shown_by(power):
             say(f"The {suite.blocks} blocks of this plan see a difference of {shown}.")
         say(f"A block takes {time_of(suite.block_s, suite.block_by)}.")
-        for text in power.assumed:
-            say(f"(assumed) {text}")
+        for one in power.assumed:
+            say(f"(assumed) {sentence(one)}")
     say("")
     for suite in told.suites:
         if suite.power is None:
             say(
-                f"{suite.name}: {suite.why_not}, so that nothing is told of it; in the hours of all it has as many "
-                f"blocks as the others (a block takes {time_of(suite.block_s, suite.block_by)})."
+                f"{suite.name}: {why_not[suite.name]}, so that nothing is told of it; in the hours of all it has as "
+                f"many blocks as the others (a block takes {time_of(suite.block_s, suite.block_by)})."
             )
     parts = rule_of(next((power.looks for _, power in known if power.looks), ()))
     if told.family > 1:

@@ -18,6 +18,7 @@ from bakeoff.compare.steady_model import unsteady_clause
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.fleet import busiest, full_link
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_LIMITED,
@@ -108,7 +109,7 @@ def _order_in_time(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Ca
         turned = None if metric is None else turned_in_time(cube, metric, (pair.baseline, pair.contender))
         if turned is not None:
             figures = {"block": float(turned.at), "before": turned.before, "after": turned.after}
-            yield Caveat("order in time", turned.then, 0, 0, figures, turned.text)
+            yield Caveat("order in time", turned.then, 0, 0, figures, sentence(turned))
 
 
 def _disturbed(usable: Sequence[TrialRecord]) -> Iterator[Caveat]:

@@ -84,11 +84,11 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, st
             yield f"{prefix}{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _shown(item: str, value: str) -> str:
-    """What may be told of a value; all are there to be told apart."""
+def _shown(item: str, value: str) -> str | None:
+    """What may be told of a value, None for nothing; all are there to be told apart."""
     parts = item.lower().split(" · ")
     if value in (MISSING, "null", "[]", "{}", '""', ""):
         return "none" if value != MISSING else MISSING
     if any(secret in part for part in parts for secret in SECRET) or CARRIED.intersection(parts):
-        return "set, not shown"
+        return None
     return value if len(value) <= LONGEST else f"{value[: LONGEST - 2]} …"

@@ -39,13 +39,13 @@ class FileInfo:
 
 @dataclass(frozen=True)
 class FileDifference:
-    """Something in which files differ, with its value in each of them. What is of the sort `work` makes their trials
-    different ones; secrets are not shown.
+    """Something in which files differ, with its value in each of them, None for one that is not shown. What is of the
+    sort `work` makes their trials different ones.
     """
 
     sort: DifferenceSort
     item: str
-    values: tuple[str, ...]
+    values: tuple[str | None, ...]
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,9 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Repeated:
-    """A failed or voided trial that was repeated: it is kept, and `again` is the state of the last attempt."""
+    """A failed or voided trial that was repeated: it is kept, and `again` is the state of the last attempt, empty
+    where there is none that ended.
+    """
 
     trial_id: int
     contender: str

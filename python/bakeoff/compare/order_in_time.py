@@ -12,7 +12,6 @@ from bakeoff.compare.cube import Cube
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
-from bakeoff.report.narrate import wording
 
 # Equals do so by chance in 3 % of runs of six blocks, in 2 % of eight, in 0.3 % of twelve.
 LEAST_BLOCKS = 3
@@ -27,15 +26,6 @@ class Turned:
     at: int
     before: float
     after: float
-
-    @property
-    def text(self) -> str:
-        """The end of a sentence."""
-        return (
-            f"the order turned while the run went on: {self.first} led by {wording.ratio(self.before)} in all blocks "
-            f"before block {self.at}, {self.then} by {wording.ratio(self.after)} from then on, and a mean of both "
-            "describes neither"
-        )
 
 
 def turned_in_time(cube: Cube, metric: Metric, pair: tuple[str, str]) -> Turned | None:

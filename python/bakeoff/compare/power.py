@@ -7,12 +7,13 @@ added later, planned looks, and Holm's correction, of which the strictest step i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bakeoff.compare import settings
 from bakeoff.compare.capacity import is_search
@@ -21,13 +22,11 @@ from bakeoff.compare.looks import planned_levels
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of
 from bakeoff.compare.pairs import pair_logs
-from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.compare.power_time import FORECAST
 from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
 from bakeoff.errors import PlanError
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate import wording
 from bakeoff.stats import (
     blocks_with_power,
     difference_with_power,
@@ -37,12 +36,15 @@ from bakeoff.stats import (
 )
 from bakeoff.store.records import RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
+from bakeoff.units import plural
 
 SCHEMA = "bakeoff-power/1"
 DIFFERENCES = (0.05, 0.03, 0.02)
 POWERS = (0.8, 0.9)
 # How sure the range of the spread is, and of how many blocks a pilot has to be to know any.
 SURE, FEWEST = 0.8, 3
+# Settings of a pilot that are told to differ.
+LISTED = 4
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,31 @@ class Series:
 
 
 @dataclass(frozen=True)
+class OtherSetting:
+    """A setting that was another in the pilot; `name` is empty for those that single contenders have."""
+
+    name: str
+    pilot: object = None
+    here: object = None
+
+
+AssumptionKind = Literal["alone", "other_pair", "widest_pair", "other_work", "other_settings", "lost", "few_blocks"]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What must hold for the answer to hold. `names` are those of the plan that it is about, `pilot` who or what stands
+    for them in the pilot, `number` how many trials were lost, blocks are few, or settings differ beside those listed.
+    """
+
+    kind: AssumptionKind
+    names: tuple[str, ...] = ()
+    pilot: tuple[str, ...] = ()
+    number: int = 0
+    settings: tuple[OtherSetting, ...] = ()
+
+
+@dataclass(frozen=True)
 class Power:
     """The answer, and all that it rests on. `plan_blocks` are those that the plan has as it stands; `block_by` says
     whether `block_s` is that of the pilot's blocks or of the forecast.
@@ -95,14 +122,8 @@ class Power:
     plan_blocks: int
     block_s: float
     block_by: str
-    assumed: tuple[str, ...]
+    assumed: tuple[Assumption, ...]
     series: tuple[Series, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries, lists, strings and numbers; NaN becomes None."""
-        plain = nulled(as_dict(self))
-        assert isinstance(plain, dict)
-        return plain
 
 
 @dataclass(frozen=True)
@@ -213,7 +234,7 @@ def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
     if not known:
         most = max(len(each.primary) for each in found)
         raise PlanError(
-            f"{pilot.path} has {wording.plural(most, 'usable block')}: a spread takes {FEWEST} at least, better "
+            f"{pilot.path} has {plural(most, 'usable block')}: a spread takes {FEWEST} at least, better "
             f"{MINIMUM_BLOCKS}"
         )
     if any(not np.std(each.primary, ddof=1) > 0.0 for each in known):
@@ -238,7 +259,7 @@ def _alone(cube: Cube, metric: Metric) -> Spread:
     return Spread(found.pair, found.title, found.primary, found.mixes, 0, found.blocks, alone=True)
 
 
-def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: Any, lost: int) -> Spread:
+def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], lost: int) -> Spread:
     kept, whole = kept_mixes(np.isfinite(logs))
     primary = over_mixes(cube, logs, kept)[whole]
     by_mix = {mix: tuple(map(float, row[np.isfinite(row)])) for mix, row in zip(cube.mixes, logs, strict=True)}
@@ -246,45 +267,33 @@ def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: Any, lost: int) 
     return Spread(pair, title, tuple(map(float, primary)), by_mix, lost, blocks)
 
 
-def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> list[str]:
+def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> Iterator[Assumption]:
     """What must hold for the answer to hold."""
-    told = []
-    names = [contender.name for contender in plan.contenders]
+    names = tuple(contender.name for contender in plan.contenders)
     if measured.alone:
-        told.append(
-            f"{measured.pair[0]} stands for both of a pair, whose blocks have nothing in common: pairs that drift "
-            "together vary less"
-        )
+        yield Assumption("alone", names, measured.pair[:1])
     elif not set(measured.pair) <= set(names):
-        told.append(f"{wording.names(names)} vary against each other as {measured.pair[0]} and {measured.pair[1]} did")
+        yield Assumption("other_pair", names, measured.pair)
     elif pairs > 1:
-        told.append(f"all pairs vary as {measured.pair[0]} and {measured.pair[1]}, the widest of the pilot")
+        yield Assumption("widest_pair", names, measured.pair)
     if pilot.suite != plan.suite:
-        told.append(f"{plan.suite} varies as {pilot.suite} did, which is another work: take a pilot of {plan.suite}")
+        yield Assumption("other_work", (plan.suite,), (pilot.suite,))
     elif different := _different(pilot, plan, measured.alone):
-        told.append(f"the spread is as in the pilot, though its settings differ: {'; '.join(different)}")
+        listed = [one for one in different if one.name][:LISTED]
+        own = [one for one in different if not one.name]
+        yield Assumption("other_settings", number=len(different) - len(listed) - len(own), settings=(*listed, *own))
     if measured.lost:
-        lost = wording.plural(measured.lost, "trial")
-        told.append(f"{lost} of the pilot {'was' if measured.lost == 1 else 'were'} lost outright, which widens it")
+        yield Assumption("lost", number=measured.lost)
     if len(measured.primary) < MINIMUM_BLOCKS:
-        told.append(f"the spread of {len(measured.primary)} blocks is a rough guess: see its range")
-    return told
+        yield Assumption("few_blocks", number=len(measured.primary))
 
 
-def _different(pilot: RunRecord, plan: Plan, alone: bool) -> list[str]:
-    """Settings that both have, in which they differ: "length_s 1.8, here 30"; first the order of trials, of which one
-    contender `alone` has none.
+def _different(pilot: RunRecord, plan: Plan, alone: bool) -> list[OtherSetting]:
+    """Settings that both have, in which they differ; first the order of trials, of which one contender `alone` has
+    none.
     """
     then, now, order = pilot.planned.settings.stored(), plan.settings.stored(), pilot.planned.order
-    differ: list[tuple[str, Any, Any]] = [("order", order, plan.order)] if order != plan.order and not alone else []
-    differ += [(name, then[name], value) for name, value in now.items() if name in then and then[name] != value]
-    listed = [f"{name} {_short(was)}, here {_short(value)}" for name, was, value in differ[:4]]
+    differ = [OtherSetting("order", order, plan.order)] if order != plan.order and not alone else []
+    differ += [OtherSetting(name, then[name], now[name]) for name in now if name in then and then[name] != now[name]]
     own = {contender.name: contender.settings for contender in plan.contenders if contender.settings}
-    if own != settings.of_single(pilot.plan):
-        listed.append("settings of single contenders")
-    return [*listed, f"and {len(differ) - 4} more"] if len(differ) > 4 else listed
-
-
-def _short(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else f"{value}"
-    return text if len(text) <= 40 else f"{text[:37]} …"
+    return differ if own == settings.of_single(pilot.plan) else [*differ, OtherSetting("")]

@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.compare.power import DIFFERENCES, POWERS, Need, Power, pairs_of, power_of
 from bakeoff.compare.power_time import FORECAST, block_time, block_times
 from bakeoff.errors import PlanError
 from bakeoff.plan.campaign import Campaign, Leg
 from bakeoff.plan.durations import Expected, expected
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
+from bakeoff.units import names
 
 CAMPAIGN_SCHEMA = "bakeoff-campaign-power/1"
 
@@ -33,6 +32,15 @@ class Pilot:
 
 
 @dataclass(frozen=True)
+class NotKnown:
+    """Why nothing is known of a suite; of one whose pilot is of no use, its `fault`."""
+
+    kind: Literal["no_pilot", "alone", "unusable"]
+    suite: str
+    fault: str = ""
+
+
+@dataclass(frozen=True)
 class SuitePower:
     """A suite: `power` is what its pilot tells, or `why_not` says why nothing is known of it."""
 
@@ -43,7 +51,7 @@ class SuitePower:
     block_by: str
     laid_s: float
     power: Power | None
-    why_not: str
+    why_not: NotKnown | None
 
 
 @dataclass(frozen=True)
@@ -73,12 +81,6 @@ class CampaignPower:
     suites: tuple[SuitePower, ...]
     needs: tuple[CampaignNeed, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries, lists, strings and numbers; NaN becomes None."""
-        plain = nulled(as_dict(self))
-        assert isinstance(plain, dict)
-        return plain
-
 
 def pilots_of(runs: Mapping[str, RunRecord]) -> list[Pilot]:
     """The runs of a folder, by the names of their suites, or one file under no name."""
@@ -87,7 +89,9 @@ def pilots_of(runs: Mapping[str, RunRecord]) -> list[Pilot]:
 
 
 def power_of_campaign(pilots: Sequence[Pilot], campaign: Campaign) -> CampaignPower:
-    """What `campaign` needs. Raises PlanError where no suite has a pilot, or one is of none of its suites."""
+    """What `campaign` needs: nothing where no suite has a pilot of use. Raises PlanError where none has a pilot at all,
+    or one is of none of its suites.
+    """
     chosen = {leg.name: chosen_pilot(leg.name, leg.plan.suite, pilots) for leg in campaign.legs}
     used = {id(pilot) for pilot in chosen.values()}
     if idle := next((pilot for pilot in pilots if not pilot.name and id(pilot) not in used), None):
@@ -97,12 +101,11 @@ def power_of_campaign(pilots: Sequence[Pilot], campaign: Campaign) -> CampaignPo
         )
     family = sum(pairs_of(leg.plan) for leg in campaign.legs)
     if not any(chosen.values()):
-        suites_named = wording.names(list(dict.fromkeys(leg.plan.suite for leg in campaign.legs)))
+        suites_named = names(list(dict.fromkeys(leg.plan.suite for leg in campaign.legs)))
         raise PlanError(f"--power: the pilot has no run of {suites_named}: run them briefly first")
     suites = tuple(_suite(leg, chosen[leg.name], family) for leg in campaign.legs)
-    if not any(suite.power for suite in suites):
-        raise PlanError("; ".join(f"{suite.name}: {suite.why_not}" for suite in suites))
-    needs = tuple(_need(suites, each, power) for each in (*DIFFERENCES, None) for power in POWERS)
+    known = any(suite.power for suite in suites)
+    needs = tuple(_need(suites, each, power) for each in (*DIFFERENCES, None) for power in POWERS if known)
     return CampaignPower(CAMPAIGN_SCHEMA, campaign.name, family, suites, needs)
 
 
@@ -113,7 +116,7 @@ def chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None
     known = [pilot for pilot in pilots if pilot.run.suite == suite]
     named = [pilot for pilot in known if pilot.name == name]
     if len(known) > 1 and len(named) != 1:
-        files = wording.names([f"{pilot.run.path}" for pilot in known])
+        files = names([f"{pilot.run.path}" for pilot in known])
         raise PlanError(f"--power: {files} are all of {suite}: name the one that is meant")
     return next(iter(named or known), None)
 
@@ -121,18 +124,18 @@ def chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None
 def _suite(leg: Leg, pilot: Pilot | None, family: int) -> SuitePower:
     found, pairs = expected(leg.plan), pairs_of(leg.plan)
 
-    def told(block: tuple[float, str], power: Power | None, why_not: str = "") -> SuitePower:
+    def told(block: tuple[float, str], power: Power | None, why_not: NotKnown | None = None) -> SuitePower:
         return SuitePower(leg.name, pairs, leg.plan.blocks, *block, found.laid_s, power, why_not)
 
     if pilot is None:
-        return told(_forecast(leg, found), None, f"no pilot of {leg.plan.suite}")
+        return told(_forecast(leg, found), None, NotKnown("no_pilot", leg.plan.suite))
     block = block_time(pilot.run, pilot.blocks_s, leg.plan, found)
     if not pairs:
-        return told(block, None, "one contender, nobody to compare it with")
+        return told(block, None, NotKnown("alone", leg.plan.suite))
     try:
         return told(block, power_of(pilot.run, leg.plan, block[0], found.laid_s, family, block[1]))
     except PlanError as error:
-        return told(block, None, str(error))
+        return told(block, None, NotKnown("unusable", leg.plan.suite, str(error)))
 
 
 def _forecast(leg: Leg, found: Expected) -> tuple[float, str]:

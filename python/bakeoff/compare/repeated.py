@@ -9,8 +9,6 @@ from __future__ import annotations
 from bakeoff.compare.model import LeftOutContender, Repeated
 from bakeoff.store.records import INTERRUPTED, LEFT_OUT, RunRecord
 
-NOT_YET = "not repeated yet"
-
 
 def repeated_trials(run: RunRecord) -> tuple[Repeated, ...]:
     """All of them, in the order in which they were done first."""
@@ -22,7 +20,7 @@ def repeated_trials(run: RunRecord) -> tuple[Repeated, ...]:
 
 
 def _again(state: str | None) -> str:
-    return NOT_YET if state in (None, INTERRUPTED) else str(state)
+    return "" if state is None or state == INTERRUPTED else state
 
 
 def left_out_contenders(run: RunRecord) -> tuple[LeftOutContender, ...]:

@@ -7,10 +7,11 @@ from functools import partial
 
 import pytest
 
-from bakeoff.compare.power import Power, power_of
+from bakeoff.compare.power import OtherSetting, Power, power_of
 from bakeoff.errors import PlanError
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate.power import power_dict
 from bakeoff.stats import blocks_with_power, power_of_equivalence
 from tests.unit.compare import synthetic
 
@@ -51,13 +52,13 @@ def test_each_mix_has_its_own_spread_at_a_level_for_all_of_them() -> None:
 
 
 def test_what_is_assumed_is_said() -> None:
-    assert all("vary against" not in text for text in power_of(PILOT, plan("a", "b"), 30.0).assumed)
-    others = " ".join(power_of(PILOT, plan("x", "y"), 30.0).assumed)
-    assert "x and y vary against each other as a and b did" in others
-    elsewhere = " ".join(power_of(replace(PILOT, suite="web-dynamic"), plan("a", "b"), 30.0).assumed)
-    assert "web-static varies as web-dynamic did, which is another work" in elsewhere
+    assert [one.kind for one in power_of(PILOT, plan("a", "b"), 30.0).assumed] == ["other_settings"]
+    others, *_ = power_of(PILOT, plan("x", "y"), 30.0).assumed
+    assert (others.kind, others.names, others.pilot) == ("other_pair", ("x", "y"), ("a", "b"))
+    (elsewhere,) = power_of(replace(PILOT, suite="web-dynamic"), plan("a", "b"), 30.0).assumed
+    assert (elsewhere.kind, elsewhere.names, elsewhere.pilot) == ("other_work", ("web-static",), ("web-dynamic",))
     alone = replace(PILOT, contenders=PILOT.contenders[:1], trials=tuple(t for t in PILOT.trials if t.contender == "a"))
-    assert "a stands for both of a pair" in " ".join(power_of(alone, plan("a", "b"), 30.0).assumed)
+    assert "alone" in {one.kind for one in power_of(alone, plan("a", "b"), 30.0).assumed}
 
 
 def test_a_pilot_of_too_few_blocks_is_refused_in_a_sentence() -> None:
@@ -67,16 +68,16 @@ def test_a_pilot_of_too_few_blocks_is_refused_in_a_sentence() -> None:
 
 
 def test_the_json_holds_no_nan() -> None:
-    told = power_of(PILOT, plan("a", "b"), 30.0).to_dict()
+    told = power_dict(power_of(PILOT, plan("a", "b"), 30.0))
     assert told["schema"] == "bakeoff-power/1" and "nan" not in str(told).lower()
     assert told["series"][1]["clients"] == 1 and told["series"][0]["needs"][0]["difference"] == 0.05
 
 
 def test_a_pilot_of_another_order_and_a_search_are_told_from_pilots() -> None:
-    told = " ".join(power_of(PILOT, plan("a", "b"), 30.0).assumed)
-    assert "its settings differ: order visits, here mixes" in told
+    (told,) = power_of(PILOT, plan("a", "b"), 30.0).assumed
+    assert told.settings[0] == OtherSetting("order", "visits", "mixes")
     alike = power_of(replace(PILOT, plan={**PILOT.plan, "order": "mixes"}), plan("a", "b"), 30.0)
-    assert "order" not in " ".join(alike.assumed)
+    assert "order" not in {setting.name for one in alike.assumed for setting in one.settings}
     for number in (1, 2):
         search = replace(PILOT, plan={**PILOT.plan, "capacity": {}}, contenders=PILOT.contenders[:number])
         with pytest.raises(PlanError, match="searched for capacities"):

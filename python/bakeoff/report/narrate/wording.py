@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bakeoff.mix import Mix
+from bakeoff.units import names as names
 from bakeoff.units import plural as plural
 
 MISSING = "–"
@@ -165,13 +166,6 @@ def probability(p: float) -> str:
 def sentence(text: str) -> str:
     """With a capital at its start."""
     return text[:1].upper() + text[1:]
-
-
-def names(items: list[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    if len(items) < 2:
-        return "".join(items)
-    return ", ".join(items[:-1]) + " and " + items[-1]
 
 
 def mixes(rising: Sequence[Mix]) -> str:

@@ -90,7 +90,15 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
         Column("Repeated", numeric=False),
     )
     rows = tuple(
-        (f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", t.state, Toned(t.reason, "bad"), t.again)
+        (
+            f"{t.trial_id}",
+            t.contender,
+            f"{t.mix}",
+            f"{t.block}",
+            t.state,
+            Toned(t.reason, "bad"),
+            t.again or "not repeated yet",
+        )
         for t in repeated
     )
     note = (

@@ -47,12 +47,16 @@ def _differences(joined: Joined, told: list[FileDifference], title: str, depth: 
         Column("Of", numeric=False, spare=1),
         *(Column(file.label, numeric=False) for file in joined.files),
     )
-    rows = tuple((one.item.removeprefix("settings · "), SORTS[one.sort], *one.values) for one in told)
+    rows = tuple((one.item.removeprefix("settings · "), SORTS[one.sort], *map(_value, one.values)) for one in told)
     note = (
         "Where what is measured differs, a contender is another one in each file, and no ratio between files has a "
         "verdict. Equal items are left out; secrets are not shown."
     )
     return [Table(title, columns, rows, note, folded=len(rows) > FOLDED, depth=depth)]
+
+
+def _value(value: str | None) -> str:
+    return "set, not shown" if value is None else value
 
 
 def _files(context: Context, joined: Joined) -> Table:
