@@ -39,6 +39,7 @@ PORT = 18096
 PER_S = 5_000
 BARE, C_CLIENT, BEFORE, AFTER = "bare trial", "bare client in C", "bakeoff before", "bakeoff"
 WAIT_S = 120.0
+SERIES = ("service", "response", "generator_late_start", "generator_lag")
 TRIES = 4
 SETTLING_S = 0.5
 PLAN = """
@@ -186,8 +187,9 @@ def one_run(plan: Path, checkout: Path, place: Path) -> tuple[dict[str, tuple[An
         reader.join()
     os.close(ours)
     with contextlib.closing(sqlite3.connect(path)) as file:
-        rows = file.execute("SELECT series, p50_ns, p99_ns, p999_ns FROM summaries").fetchall()
-    found = {row[0]: row[1:] for row in rows if row[1] is not None}
+        query = "SELECT {0}_p50_ns, {0}_p99_ns, {0}_p999_ns FROM trials"
+        rows = {series: file.execute(query.format(series)).fetchone() for series in SERIES}
+    found = {series: row for series, row in rows.items() if row[0] is not None}
     return {} if code else found, told.decode("utf-8", "replace")
 
 

@@ -1,13 +1,12 @@
 """docs/reference/run-file.md"""
 
 import re
-import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
 
 from scripts.reference.markdown import cell, code, table
 
-from bakeoff.store import schema
-from bakeoff.store.meanings import TABLES, meaning
+from bakeoff.store.schema import ALL, APPLICATION_ID, SCHEMA_VERSION
+from bakeoff.store.table import Column, Table
 
 HEAD = """# The run file
 
@@ -25,23 +24,26 @@ sqlite3 -readonly my.bakeoff 'SELECT contender, mix, operations_per_s FROM trial
 
 def text() -> str:
     """The page."""
-    head = HEAD.format(id=f"`0x{schema.APPLICATION_ID:x}` (“bake”)", version=schema.SCHEMA_VERSION)
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(schema.TABLES)
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        parts = [_section(connection, name) for name in names if not name.startswith("sqlite_")]
-    return head + "\n".join(parts)
+    head = HEAD.format(id=f"`0x{APPLICATION_ID:x}` (“bake”)", version=SCHEMA_VERSION)
+    return head + "\n".join(map(_section, ALL))
 
 
-def _section(connection: sqlite3.Connection, name: str) -> str:
-    references = {row[3]: f"{row[2]}.{row[4]}" for row in connection.execute(f"PRAGMA foreign_key_list({name})")}
-    rows = []
-    for _, column, kind, not_null, _, key in connection.execute(f"PRAGMA table_info({name})"):
-        notes = ["key"] if key else []
-        notes += [] if not_null or key else ["may be NULL"]
-        notes += [f"of {references[column]}"] if column in references else []
-        rows.append((code(column), kind, cell(", ".join(notes)), _prose(meaning(name, column))))
-    return f"## {name}\n\n{TABLES[name]}\n\n" + table(("column", "type", "", "holds"), rows)
+def _section(made: Table) -> str:
+    rows = [
+        (code(one.name), one.sql.split()[0], cell(", ".join(_notes(made, one))), _prose(one.text))
+        for one in made.columns
+    ]
+    return f"## {made.name}\n\n{made.text}\n\n" + table(("column", "type", "", "holds"), rows)
+
+
+def _notes(made: Table, column: Column) -> Iterator[str]:
+    is_key = column.name in made.keys or "PRIMARY KEY" in column.sql
+    if is_key:
+        yield "key"
+    elif "NOT NULL" not in column.sql:
+        yield "may be NULL"
+    if found := re.search(r"REFERENCES (\w+)\((\w+)\)", column.sql):
+        yield f"of {found[1]}.{found[2]}"
 
 
 def _prose(text: str) -> str:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from bakeoff.store import seal
-from bakeoff.store.fields import DamagedError
+from bakeoff.store.values import DamagedError
 
 MOST_ROWS = 2_000_000  # of one table, or of one part of one trial: refused before they are all read
 TrialRows = tuple[sqlite3.Row, dict[str, list[sqlite3.Row]]]
@@ -62,7 +62,7 @@ def event_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3
 
 def soak_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.Row]:
     """Every row of a soak, without its histograms."""
-    found, link = rows(connection, f"{seal.soak_rows_query(connection)} ORDER BY id"), seal.START
+    found, link = rows(connection, f"{seal.soak_rows_query()} ORDER BY id"), seal.START
     for row in found:
         link = seal.next_link(link, seal.row_seal(row))
     if (len(found), link) != (run["soak_rows"], run["soak_rows_sha256"]):
@@ -90,4 +90,4 @@ class Sealed:
         return soak_rows(self._connection, self._run)
 
     def trials(self) -> Iterator[TrialRows]:
-        return trial_rows(self._connection, self._run, tuple(seal.PARTS))
+        return trial_rows(self._connection, self._run, tuple(seal.ORDERS))

@@ -9,17 +9,34 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bakeoff.mix import Mix
+from bakeoff.store.figure import (
+    At,
+    Began,
+    Block,
+    BytesIn,
+    BytesOut,
+    CpuPerOperation,
+    CpuShare,
+    Errors,
+    Figure,
+    Memory,
+    Operations,
+    RunDelayShare,
+    Window,
+)
 from bakeoff.store.figures import F, Figures, parsed
 from bakeoff.store.trial_parts import (
     ClientRecord,
-    JudgedRecord,
+    Judged,
     OperationRecord,
+    Response,
     SecondRecord,
+    Service,
     ShareRecord,
-    StartsRecord,
+    Starts,
     StepRecord,
     Summary,
 )
@@ -61,6 +78,14 @@ REASON_CODES = ("", LEFT_OUT)
 # The same of events: a contender did not answer after its last trial.
 SILENT = "silent"
 EVENT_CODES = ("", SILENT)
+OF_CONTENDERS, OF_PLANNED = "REFERENCES contenders(name)", "REFERENCES planned(position)"
+Code = Annotated[
+    str,
+    Figure(
+        "`left_out`: it was not even begun, as the run went on without its contender; empty otherwise",
+        words=REASON_CODES,
+    ),
+]
 # In the tool of a run that Bakeoff did not measure: who did.
 IMPORTED_FROM = "imported_from"
 
@@ -92,44 +117,71 @@ class TrialRecord:
     block: int
     order: int
     seed: int
-    state: str
-    reason: str
-    marks: tuple[str, ...]
-    started_at: str
-    window_s: float
-    operations: int
-    operations_per_s: float
-    bytes_in: int
-    bytes_out: int
-    bytes_per_s: float
-    errors: dict[str, int]
-    statuses: dict[str, int]
-    service: Summary
+    state: Annotated[
+        str,
+        Figure(
+            "`ok`, `failed` (the contender's fault), `voided` (the laboratory's fault) or `interrupted`",
+            words=STATES,
+        ),
+    ]
+    reason: Annotated[str, Figure("why it is not `ok`, in a sentence; empty otherwise")]
+    marks: Annotated[tuple[str, ...], Figure("warnings that do not change the state, JSON array")]
+    started_at: Began
+    window_s: Window
+    operations: Operations
+    operations_per_s: Annotated[float, Figure("operations that ended well within the window, by its length")]
+    bytes_in: BytesIn
+    bytes_out: BytesOut
+    bytes_per_s: Annotated[float, Figure("bytes received, by the length of the window")]
+    errors: Errors
+    statuses: Annotated[dict[str, int], Figure("replies by status, JSON object")]
+    service: Service
     per_operation: tuple[OperationRecord, ...]
     steps: tuple[StepRecord, ...]
     per_second: tuple[SecondRecord, ...]
     per_client: tuple[ClientRecord, ...]
-    connections: dict[str, int]
-    generator_cpu_share: float
-    generator_cpu_us_per_operation: float
-    generator_late_start: Summary
-    generator_lag: Summary
-    generator_rss_bytes: int
-    fairness_jain: float
-    workload: dict[str, Any]
-    generator_run_delay_share: float | None = None
-    control_cpu_share: float | None = None
-    control_longest_s: float | None = None
-    response: Summary | None = None
-    starts: StartsRecord | None = None
-    tried: Summary | None = None
+    connections: Annotated[dict[str, int], Figure("what became of connections, JSON object of counts")]
+    generator_cpu_share: CpuShare
+    generator_cpu_us_per_operation: CpuPerOperation
+    generator_late_start: Annotated[Summary, Figure("how late clients began")]
+    generator_lag: Annotated[Summary, Figure("how long finished operations waited for the generator to look")]
+    generator_rss_bytes: Memory
+    fairness_jain: Annotated[float, Figure("Jain's index of the clients' operations: 1 is fair")]
+    workload: Annotated[dict[str, Any], Figure("what its kind reports beside, JSON object")]
+    generator_run_delay_share: RunDelayShare | None = None
+    control_cpu_share: Annotated[
+        float | None,
+        Figure(
+            "share of a processor that the generator's process took in the window beside its load threads: looks, "
+            "telemetry, the live line; NULL where it was not measured"
+        ),
+    ] = None
+    control_longest_s: Annotated[
+        float | None,
+        Figure(
+            "the most processor time that one of these threads took between two looks, a second or less apart; NULL "
+            "where it was not measured"
+        ),
+    ] = None
+    response: Response | None = None
+    starts: Starts | None = None
+    tried: Annotated[
+        Summary | None,
+        Figure("where operations failed: percentiles over all that was tried, in which a failed one is the slowest"),
+    ] = None
     per_agent: tuple[ShareRecord, ...] = ()
     purpose: str = ""
     share: float | None = None
-    judged: JudgedRecord | None = None
+    judged: Judged | None = None
     telemetry: tuple[Telemetry, ...] = ()
-    found: dict[str, Any] | None = None
-    code: str = ""
+    found: Annotated[
+        dict[str, Any] | None,
+        Figure(
+            "facts of its contender that were others than when the run began (file system, server, options), JSON; "
+            "NULL: none was"
+        ),
+    ] = None
+    code: Code = ""
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def figures(self, model: type[F]) -> F:
@@ -162,24 +214,30 @@ class SoakRowRecord:
     contender: str
     mix: Mix
     block: int
-    stretch: int
-    number: int
-    started_at: str
-    length_s: float
-    operations: int
-    errors: dict[str, int]
-    bytes_in: int
-    bytes_out: int
-    cpu_share: float
-    run_delay_share: float | None
-    stolen_s: float | None
-    rss_bytes: int
-    service: Summary
-    response: Summary | None
-    offered: int | None = None
-    started: int | None = None
-    never_started: int | None = None
-    stopped_s: float | None = None
+    stretch: Annotated[int, Figure("from 1; a soak that was broken off and resumed has several", least=1)]
+    number: Annotated[int, Figure("which row of the soak, from 0 over all its stretches")]
+    started_at: Began
+    length_s: Annotated[float, Figure("its length; less than the plan's where a stretch ended")]
+    operations: Operations
+    errors: Errors
+    bytes_in: BytesIn
+    bytes_out: BytesOut
+    cpu_share: CpuShare
+    run_delay_share: RunDelayShare | None
+    stolen_s: Annotated[float | None, Figure("time that the hypervisor gave to others, a mean over the processors")]
+    rss_bytes: Memory
+    service: Service
+    response: Response | None
+    offered: Annotated[int | None, Figure("starts that a rate planned; NULL where none did, or nobody counted")] = None
+    started: Annotated[int | None, Figure("how many of them began; NULL as `offered`")] = None
+    never_started: Annotated[int | None, Figure("how many of them never did; NULL as `offered`")] = None
+    stopped_s: Annotated[
+        float | None,
+        Figure(
+            "time in which the load generator did not run (stopped, starved, throttled, its machine suspended or "
+            "paused, or its clock set); NULL where nobody measured it"
+        ),
+    ] = None
 
     @property
     def operations_per_s(self) -> float:
@@ -208,18 +266,18 @@ class AgentRecord:
     `null_operations_per_s` is what it asks of a server on its loopback that does nothing, None until that is measured.
     """
 
-    name: str
-    facts: dict[str, Any]
-    null_operations_per_s: float | None = None
+    name: Annotated[str, Figure("name of the agent", sql="UNIQUE")]
+    facts: Annotated[dict[str, Any], Figure("processor, memory, kernel, limits and links of its machine, JSON object")]
+    null_operations_per_s: Annotated[float | None, Figure("as that of the run, of its machine")] = None
 
 
 @dataclass(frozen=True)
 class ContenderRecord:
     """A server under test as the plan names it."""
 
-    name: str
-    address: str
-    reset: str | None
+    name: Annotated[str, Figure("name of the contender", sql="UNIQUE")]
+    address: Annotated[str, Figure("where it is")]
+    reset: Annotated[str | None, Figure("shell command that restores it before each visit")]
 
 
 @dataclass(frozen=True)
@@ -228,13 +286,21 @@ class EventRecord:
     decided by it, `code` is one of `EVENT_CODES`, with the `contender` that it is about and the `reason`.
     """
 
-    at: str
-    level: str
-    text: str
-    trial_id: int | None
-    code: str = ""
-    contender: str | None = None
-    reason: str = ""
+    at: At
+    level: Annotated[str, Figure("`info` or `warning`")]
+    text: Annotated[str, Figure("what happened")]
+    trial_id: Annotated[int | None, Figure("the attempt that it belongs to", sql="REFERENCES trials(id)")]
+    code: Annotated[
+        str,
+        Figure(
+            "`silent`: a contender did not answer after its last trial; empty where nothing is decided by it",
+            words=EVENT_CODES,
+        ),
+    ] = ""
+    contender: Annotated[str | None, Figure("the contender that the code is about; else NULL", sql=OF_CONTENDERS)] = (
+        None
+    )
+    reason: Annotated[str, Figure("why, for the code, in words; empty without one")] = ""
 
 
 @dataclass(frozen=True)
@@ -243,13 +309,21 @@ class PlannedTrial:
     one of `PURPOSES`; `share` of the capacity found it has when that is to be measured.
     """
 
-    order: int
-    contender: str
-    mix: Mix
-    block: int
-    seed: int
-    purpose: str = ""
-    share: float | None = None
+    order: Annotated[int, Figure("place in the run, from 0", column="position", sql="PRIMARY KEY")]
+    contender: Annotated[str, Figure("name of the contender", sql=OF_CONTENDERS)]
+    mix: Annotated[
+        Mix, Figure('the load, JSON: {"clients": number}, or {"rate": {"per_s", "arrivals", "most_connections"}}')
+    ]
+    block: Block
+    seed: Annotated[int, Figure("seed of the trial: the same for all contenders of a block")]
+    purpose: Annotated[
+        str,
+        Figure(
+            "empty; where capacities are searched `search`, a probe, or `share`, a share of what was found",
+            words=PURPOSES,
+        ),
+    ] = ""
+    share: Annotated[float | None, Figure("the share of the capacity that its load is; else NULL")] = None
 
 
 @dataclass(frozen=True)
@@ -259,13 +333,22 @@ class SearchRecord:
     met the objective, `missed` of that with the lowest load above it that did not; None where there is none.
     """
 
-    contender: str
-    block: int
-    outcome: str
-    reason: str
-    met: int | None
-    missed: int | None
-    code: str = ""
+    contender: Annotated[str, Figure("name of the contender", sql=OF_CONTENDERS)]
+    block: Block
+    outcome: Annotated[
+        str,
+        Figure(
+            "`found`, `at_least` (a limit hid the rest), `none` (no load met the objective), `died` (the contender did "
+            "not come back) or `unsettled` (too few probes, or the generator was the limit even at the least load)",
+            words=OUTCOMES,
+        ),
+    ]
+    reason: Annotated[str, Figure("why it is not `found`, in words; empty otherwise")]
+    met: Annotated[int | None, Figure("the planned trial with the highest load that met the objective", sql=OF_PLANNED)]
+    missed: Annotated[
+        int | None, Figure("the planned trial with the lowest load above it that did not", sql=OF_PLANNED)
+    ]
+    code: Code = ""
 
 
 @dataclass(frozen=True)
@@ -276,14 +359,21 @@ class AmendmentRecord:
     `contender` is the one that was left out. `plan_hash` is that of the plan before.
     """
 
-    at: str
-    sort: str
-    text: str
-    blocks_seen: int
-    blocks_before: int
-    blocks: int
-    contender: str | None
-    plan_hash: str
+    at: At
+    sort: Annotated[
+        str,
+        Figure(
+            "`blocks` (added), `retry` (of failed and voided trials), `clear` (ended at a planned look) or `left_out` "
+            "(a dead contender)",
+            words=AMENDMENTS,
+        ),
+    ]
+    text: Annotated[str, Figure("what was asked for, or why, in words")]
+    blocks_seen: Annotated[int, Figure("how many blocks were whole at that time")]
+    blocks_before: Annotated[int, Figure("how many blocks the run had before", least=1)]
+    blocks: Annotated[int, Figure("how many blocks the run has since", least=1)]
+    contender: Annotated[str | None, Figure("the contender that was left out; else NULL", sql=OF_CONTENDERS)]
+    plan_hash: Annotated[str, Figure("hash of the plan before it")]
 
 
 @dataclass(frozen=True)
@@ -304,24 +394,44 @@ class RunRecord:
 
     path: Path
     schema_version: int
-    name: str
-    suite: str
-    kind: str
-    plan: dict[str, Any]
-    plan_hash: str
-    created_at: str
-    finished_at: str | None
-    tool: dict[str, str]
-    environment: dict[str, Any]
+    name: Annotated[str, Figure("name of the run in reports")]
+    suite: Annotated[str, Figure("name of the suite")]
+    kind: Annotated[str, Figure("kind of the suite")]
+    plan: Annotated[dict[str, Any], Figure("the resolved plan, JSON; with the blocks that were added")]
+    plan_hash: Annotated[str, Figure("SHA-256 of the plan's canonical JSON")]
+    created_at: Annotated[str, Figure("when the file was made, ISO 8601 in UTC", moment=True)]
+    finished_at: Annotated[
+        str, Figure("when the last planned trial was stored, ISO 8601 in UTC; NULL until then", moment=True)
+    ] | None  # fmt: skip
+    tool: Annotated[dict[str, str], Figure("which Bakeoff wrote it, with the build of its engine, JSON")]
+    environment: Annotated[
+        dict[str, Any],
+        Figure(
+            "what was found of the contenders, and by `ceilings` how often the generator asks a server that does "
+            "nothing, in the way of each, JSON"
+        ),
+    ]
     contenders: tuple[ContenderRecord, ...]
-    mixes: tuple[Mix, ...]
-    blocks_planned: int
-    delta: float
-    null_operations_per_s: float | None
+    mixes: Annotated[
+        tuple[Mix, ...],
+        Figure("the mixes, JSON array of what planned.mix holds; empty where capacities are searched"),
+    ]
+    blocks_planned: Annotated[
+        int, Figure("how often every contender is visited, with the blocks that were added", least=1)
+    ]
+    delta: Annotated[float, Figure("smallest difference that matters, as a share", above_zero=True, below=1.0)]
+    null_operations_per_s: Annotated[
+        float | None,
+        Figure(
+            "what the generator asks of a server on loopback that does nothing, where `environment` has `ceilings` and "
+            "all contenders are asked in one way; NULL elsewhere",
+            above_zero=True,
+        ),
+    ]
     trials_planned: int
     trials: tuple[TrialRecord, ...]
     events: tuple[EventRecord, ...]
-    started_here: str | None = None
+    started_here: Annotated[str | None, Figure("mark by which the user who started the run knows its plan")] = None
     agents: tuple[AgentRecord, ...] = ()
     joined: "tuple[JoinedFile, ...]" = ()
     notes: tuple[tuple[str, str], ...] = ()

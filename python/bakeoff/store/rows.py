@@ -6,32 +6,29 @@ their own, so that every value is checked when a record is made of them, as thos
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from functools import cache
 from typing import Any, Protocol
 
-from bakeoff.store import seal
-from bakeoff.store.fields import DamagedError
-from bakeoff.store.schema import SCHEMA_VERSION, TABLES
+from bakeoff.store import schema
+from bakeoff.store.schema import CHAINS, LISTS, SCHEMA_VERSION, columns_of
+from bakeoff.store.table import Row
+from bakeoff.store.values import DamagedError
 
-Row = sqlite3.Row | Mapping[str, Any]
 TrialRows = tuple[Row, Mapping[str, Sequence[Row]]]
 Columns = dict[str, list[Any]]
 Tables = dict[str, Columns]
 
 RUN, TRIALS, EVENTS, SOAK_ROWS = "run", "trials", "events", "soak_rows"
-PARTS = tuple(table for table in seal.PARTS if table != "histograms")
-HELD = (RUN, *seal.LISTS, TRIALS, *PARTS, EVENTS, SOAK_ROWS)
+PARTS = tuple(part.shape.table for part in schema.PARTS)
+HELD = (RUN, *LISTS, TRIALS, *PARTS, EVENTS, SOAK_ROWS)
 # Columns that no comparison and no report reads, and what a record has in their place: seals of what is not here, the
 # marks of who wrote a file, and of seconds all but their rates and tails, which are the better part of a large run.
-_NOT_OF_SECONDS = ("mean_ns", "p50_ns", "p95_ns", "p999_ns", "max_ns", "min_ns")
+_NOT_OF_SECONDS = tuple(f"service_{name}_ns" for name in ("mean", "p50", "p95", "p999", "max", "min"))
 LEFT_OUT: dict[str, dict[str, Any]] = {
     RUN: {
-        **{f"{table}_sha256": "" for table in (*seal.LISTS, TRIALS, EVENTS, SOAK_ROWS)},
-        **dict.fromkeys((TRIALS, EVENTS, SOAK_ROWS), 0),
+        **{f"{table}_sha256": "" for table in (*LISTS, *CHAINS)},
+        **dict.fromkeys(CHAINS, 0),
         "writer": None,
         "started_here": None,
     },
@@ -48,7 +45,7 @@ class Rows(Protocol):
         """The row of the run."""
 
     def table(self, name: str) -> Sequence[Row]:
-        """All rows of a table of `seal.LISTS`."""
+        """All rows of a table of `LISTS`."""
 
     def events(self) -> Sequence[Row]:
         """Every event."""
@@ -64,7 +61,7 @@ def tables_of(rows: Rows) -> Tables:
     """All of it by table and column, without what is left out."""
     tables: Tables = {table: {name: [] for name in held_columns(table)} for table in HELD}
     _add(tables[RUN], (rows.run(),))
-    for table in seal.LISTS:
+    for table in LISTS:
         _add(tables[table], rows.table(table))
     for trial, parts in rows.trials():
         _add(tables[TRIALS], (trial,))
@@ -141,14 +138,7 @@ def _checked(tables: Any) -> Tables:
 def held_columns(table: str) -> tuple[str, ...]:
     """The columns of a table that are held, in the order of the schema."""
     missing = LEFT_OUT.get(table, {})
-    return tuple(name for name in _columns()[table] if name not in missing)
-
-
-@cache
-def _columns() -> dict[str, tuple[str, ...]]:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
-        return {table: tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})")) for table in HELD}
+    return tuple(name for name in columns_of(table) if name not in missing)
 
 
 VERSION = SCHEMA_VERSION

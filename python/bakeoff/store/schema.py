@@ -8,139 +8,183 @@ these: a view or a trigger in a file that came from elsewhere would be a program
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated, Any
 
 from bakeoff.errors import RunFileError
+from bakeoff.store.figure import Figure
+from bakeoff.store.records import (
+    AgentRecord,
+    AmendmentRecord,
+    ContenderRecord,
+    EventRecord,
+    PlannedTrial,
+    RunRecord,
+    SearchRecord,
+    SoakRowRecord,
+    TrialRecord,
+)
+from bakeoff.store.table import Column, Shape, Table
+from bakeoff.store.telemetry import SEEN
+from bakeoff.store.trial_parts import ClientRecord, OperationRecord, SecondRecord, ShareRecord, StepRecord
 
 APPLICATION_ID = 0x62616B65  # "bake"
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
-SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
-_SUMMARY = (
-    "count INTEGER NOT NULL, mean_ns REAL, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, "
-    "max_ns INTEGER, min_ns INTEGER"
+# Tables that are sealed as a whole. A search adds to `planned` and `searches` as it goes on, what the user asks for
+# later to `planned` and `amendments`, and the ceilings of agents come when they are measured.
+LISTS = ("agents", "contenders", "planned", "searches", "amendments")
+# Tables whose rows are links of a chain.
+CHAINS = ("trials", "events", "soak_rows")
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """What is stored one after the other, of planned trials."""
+
+    id: Annotated[int, Figure("number of the row, in the order in which they came", sql="PRIMARY KEY AUTOINCREMENT")]
+    position: Annotated[int, Figure("which planned trial it is of", sql="REFERENCES planned(position)")]
+
+
+RUN, TRIAL, SOAK_ROW = Shape(RunRecord, "run"), Shape(TrialRecord, "trials"), Shape(SoakRowRecord, "soak_rows")
+AGENT, CONTENDER = Shape(AgentRecord, "agents"), Shape(ContenderRecord, "contenders")
+PLANNED, SEARCH = Shape(PlannedTrial, "planned"), Shape(SearchRecord, "searches")
+AMENDMENT, EVENT = Shape(AmendmentRecord, "amendments"), Shape(EventRecord, "events")
+ATTEMPT, ROW_OF_SOAK = Shape(Numbered, "trials"), Shape(Numbered, "soak_rows")
+NUMBER = Column("id", "INTEGER PRIMARY KEY AUTOINCREMENT", "order of the events")
+PLACE = Column("position", "INTEGER PRIMARY KEY", "from 0, in the order in which they came")
+OF_TRIAL = Column("trial_id", "INTEGER NOT NULL REFERENCES trials(id)", "the attempt that it belongs to")
+NAME = Column("name", "TEXT NOT NULL", "which histogram")
+SEAL = Column("sha256", "TEXT NOT NULL", "seal of the row and of the rows that belong to it")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that belong to a trial: those of the records in a `field` of it, in the order of the column `key`. `text` is
+    what they are.
+    """
+
+    field: str
+    shape: Shape[Any]
+    text: str
+    key: str = "position"
+
+    @property
+    def table(self) -> Table:
+        """Their table."""
+        numbered = (Column(self.key, "INTEGER NOT NULL", "from 0"),) if self.key not in self.shape.names else ()
+        columns, keys = (OF_TRIAL, *numbered, *self.shape.columns), ("trial_id", self.key)
+        return Table(self.shape.table, self.text, columns, keys, " WITHOUT ROWID")
+
+
+PARTS = (
+    Part("per_operation", Shape(OperationRecord, "operations"), "Classes of operations of a trial, in its window."),
+    Part(
+        "steps",
+        Shape(StepRecord, "steps"),
+        "Each step of the operations of a trial, such as `connect` or `first_byte`, within its measured window.",
+    ),
+    Part(
+        "per_second",
+        Shape(SecondRecord, "seconds"),
+        "The series of a trial, a row for each second of it, both ramps included.",
+        "second",
+    ),
+    Part(
+        "per_client",
+        Shape(ClientRecord, "clients"),
+        "What each simulated client of a trial did within the measured window.",
+        "client",
+    ),
+    Part(
+        "per_agent",
+        Shape(ShareRecord, "shares"),
+        "What each agent did of a trial, within its measured window; none for a trial without a result.",
+    ),
+    Part(
+        "telemetry",
+        SEEN,
+        "What the machines that sent the load had to do in a trial, and the contender where it was watched.",
+    ),
 )
 
-TABLES = f"""
-CREATE TABLE run (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  name TEXT NOT NULL, suite TEXT NOT NULL, kind TEXT NOT NULL,
-  plan TEXT NOT NULL, plan_hash TEXT NOT NULL,
-  created_at TEXT NOT NULL, finished_at TEXT,
-  tool TEXT NOT NULL, environment TEXT NOT NULL,
-  mixes TEXT NOT NULL, blocks_planned INTEGER NOT NULL, delta REAL NOT NULL,
-  null_operations_per_s REAL,
-  writer TEXT, started_here TEXT,
-  agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
-  searches_sha256 TEXT NOT NULL, amendments_sha256 TEXT NOT NULL,
-  trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
-  events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
-  soak_rows INTEGER NOT NULL, soak_rows_sha256 TEXT NOT NULL,
-  sha256 TEXT NOT NULL
-);
-CREATE TABLE agents (
-  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL, null_operations_per_s REAL
-);
-CREATE TABLE contenders (
-  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT
-);
-CREATE TABLE planned (
-  position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
-  mix TEXT NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL, purpose TEXT NOT NULL, share REAL
-);
-CREATE TABLE searches (
-  position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name), block INTEGER NOT NULL,
-  outcome TEXT NOT NULL, reason TEXT NOT NULL, code TEXT NOT NULL,
-  met INTEGER REFERENCES planned(position), missed INTEGER REFERENCES planned(position)
-);
-CREATE TABLE amendments (
-  position INTEGER PRIMARY KEY, at TEXT NOT NULL,
-  sort TEXT NOT NULL CHECK (sort IN ('blocks', 'retry', 'clear', 'left_out')), text TEXT NOT NULL,
-  blocks_seen INTEGER NOT NULL, blocks_before INTEGER NOT NULL, blocks INTEGER NOT NULL,
-  contender TEXT REFERENCES contenders(name), plan_hash TEXT NOT NULL
-);
-CREATE TABLE trials (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  position INTEGER NOT NULL REFERENCES planned(position),
-  state TEXT NOT NULL CHECK (state IN ('ok', 'failed', 'voided', 'interrupted')),
-  reason TEXT NOT NULL, code TEXT NOT NULL, marks TEXT NOT NULL, started_at TEXT NOT NULL, window_s REAL NOT NULL,
-  operations INTEGER NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
-  operations_per_s REAL NOT NULL, bytes_per_s REAL NOT NULL,
-  errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
-  generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
-  generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
-  generator_run_delay_share REAL, starts TEXT, judged TEXT, found TEXT,
-  control_cpu_share REAL, control_longest_s REAL,
-  sha256 TEXT NOT NULL
-);
-CREATE TABLE summaries (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), series TEXT NOT NULL, {_SUMMARY},
-  PRIMARY KEY (trial_id, series)
-) WITHOUT ROWID;
-CREATE TABLE operations (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL,
-  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
-  {_SUMMARY},
-  PRIMARY KEY (trial_id, position)
-) WITHOUT ROWID;
-CREATE TABLE steps (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, {_SUMMARY},
-  PRIMARY KEY (trial_id, position)
-) WITHOUT ROWID;
-CREATE TABLE seconds (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), second INTEGER NOT NULL, phase TEXT NOT NULL,
-  operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, {_SUMMARY},
-  width_s REAL NOT NULL,
-  PRIMARY KEY (trial_id, second)
-) WITHOUT ROWID;
-CREATE TABLE clients (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), client INTEGER NOT NULL,
-  operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, busy_s REAL NOT NULL,
-  PRIMARY KEY (trial_id, client)
-) WITHOUT ROWID;
-CREATE TABLE shares (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), agent INTEGER NOT NULL REFERENCES agents(position),
-  clients INTEGER NOT NULL, lost TEXT NOT NULL, window_s REAL NOT NULL,
-  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
-  cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL,
-  rss_bytes INTEGER NOT NULL, late_start_p99_ns INTEGER, lag_p99_ns INTEGER, disturbances TEXT NOT NULL,
-  start_offset_ns INTEGER, links TEXT NOT NULL, starts TEXT, response TEXT,
-  {_SUMMARY},
-  PRIMARY KEY (trial_id, agent)
-) WITHOUT ROWID;
-CREATE TABLE telemetry (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL,
-  role TEXT NOT NULL CHECK (role IN ('generator', 'contender')), name TEXT NOT NULL, source TEXT NOT NULL,
-  window_from_s REAL NOT NULL, window_to_s REAL NOT NULL, intervals INTEGER NOT NULL,
-  series TEXT NOT NULL, facts TEXT NOT NULL, gaps TEXT NOT NULL,
-  looks INTEGER NOT NULL, cpu_s REAL NOT NULL, remote_cpu_s REAL, out_bytes INTEGER NOT NULL, in_bytes INTEGER NOT NULL,
-  PRIMARY KEY (trial_id, position)
-) WITHOUT ROWID;
-CREATE TABLE histograms (
-  trial_id INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, hdr BLOB NOT NULL,
-  sha256 TEXT NOT NULL,
-  PRIMARY KEY (trial_id, name)
-);
-CREATE TABLE events (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL,
-  trial_id INTEGER REFERENCES trials(id),
-  code TEXT NOT NULL, contender TEXT REFERENCES contenders(name), reason TEXT NOT NULL
-);
-CREATE TABLE soak_rows (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  position INTEGER NOT NULL REFERENCES planned(position),
-  stretch INTEGER NOT NULL, number INTEGER NOT NULL,
-  started_at TEXT NOT NULL, length_s REAL NOT NULL,
-  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
-  cpu_share REAL NOT NULL, run_delay_share REAL, stolen_s REAL, stopped_s REAL, rss_bytes INTEGER NOT NULL,
-  offered INTEGER, started INTEGER, never_started INTEGER,
-  {_SUMMARY}, response TEXT,
-  hdr BLOB NOT NULL, hdr_sha256 TEXT NOT NULL, response_hdr BLOB, response_hdr_sha256 TEXT
-);
-CREATE INDEX trials_by_position ON trials(position, id);
-"""
+
+def _of_run() -> Iterator[Column]:
+    yield Column("id", "INTEGER PRIMARY KEY CHECK (id = 1)", "always 1")
+    yield from RUN.columns
+    yield Column("writer", "TEXT", "the process that writes the file just now, JSON; NULL when none does")
+    for name in LISTS:
+        yield Column(f"{name}_sha256", "TEXT NOT NULL", f"hash of the table `{name}`")
+    for name in CHAINS:
+        yield Column(name, "INTEGER NOT NULL", f"how many rows `{name}` has")
+        yield Column(f"{name}_sha256", "TEXT NOT NULL", f"end of the chain of the rows of `{name}`")
+    yield SEAL
+
+
+def _histogram(name: str, text: str, null: bool = False) -> tuple[Column, ...]:
+    needed = "" if null else " NOT NULL"
+    blob = Column(name, f"BLOB{needed}", f"{text}: HdrHistogram V2")
+    return blob, Column(f"{name}_sha256", f"TEXT{needed}", f"hash of `{name}`")
+
+
+ALL = (
+    Table("run", "One row: what was planned, when, and the seals of all other tables.", tuple(_of_run())),
+    Table(
+        "agents",
+        "The machines that sent the load; one, `local`, where the run was started; none in an imported run.",
+        (PLACE, *AGENT.columns),
+    ),
+    Table("contenders", "The servers under test, in the order of the plan.", (PLACE, *CONTENDER.columns)),
+    Table(
+        "planned",
+        "Every trial in the order in which it is to run, written before the first one starts; by a search for "
+        "capacities each before it starts itself.",
+        PLANNED.columns,
+    ),
+    Table(
+        "searches",
+        "How each search for a capacity ended: a row for each contender and block; none in other runs.",
+        (PLACE, *SEARCH.columns),
+    ),
+    Table(
+        "amendments",
+        "What became of the plan while the run went on: blocks that were added, trials that were repeated, an end at "
+        "a planned look, a contender that was left out.",
+        (PLACE, *AMENDMENT.columns),
+    ),
+    Table(
+        "trials",
+        "One row for each attempt at a planned trial; the latest attempt of a position counts.",
+        (*ATTEMPT.columns, *TRIAL.columns, SEAL),
+    ),
+    *(part.table for part in PARTS),
+    Table(
+        "histograms",
+        "Histograms of a trial.",
+        (OF_TRIAL, NAME, *_histogram("hdr", "the histogram")),
+        ("trial_id", "name"),
+    ),
+    Table("events", "What happened beside the trials, or in one of them.", (NUMBER, *EVENT.columns)),
+    Table(
+        "soak_rows",
+        "What was done in each row of a soak, an hour for example, stored when the row ended.",
+        (
+            *ROW_OF_SOAK.columns,
+            *SOAK_ROW.columns,
+            *_histogram("hdr", "service times, empty without any"),
+            *_histogram("response_hdr", "times from planned starts, NULL without such a load", null=True),
+        ),
+    ),
+)
+TABLES = "\n".join([*(table.sql for table in ALL), "CREATE INDEX trials_by_position ON trials(position, id);"])
+
+
+def columns_of(table: str) -> tuple[str, ...]:
+    """The columns of a table, in its order."""
+    return next(tuple(column.name for column in one.columns) for one in ALL if one.name == table)
 
 
 @contextmanager

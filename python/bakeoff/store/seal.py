@@ -3,7 +3,7 @@
 A row's canonical form is the JSON array of its columns in the order of the table, without the columns named
 `sha256`. From it come
 
-* the seal of a trial: over its row and the rows of its parts, in the order of `PARTS` and of their keys; of a
+* the seal of a trial: over its row and the rows of its parts, in the order of `ORDERS` and of their keys; of a
   histogram the name and the hash of the blob, which is checked when the blob is read;
 * the chains of trials, events and rows of soaks: each link is the hash of the link before it and of the trial's seal
   or the row, so that a row that is missing, doubled or in another place breaks the chain;
@@ -19,20 +19,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
+from bakeoff.store.schema import LISTS, PARTS, columns_of
+
 # Tables with a trial's parts, and the columns that give their rows an order.
-PARTS = {
-    "summaries": "series",
-    "operations": "position",
-    "steps": "position",
-    "seconds": "second",
-    "clients": "client",
-    "shares": "agent",
-    "telemetry": "position",
-    "histograms": "name",
-}
-# Tables that are sealed as a whole. A search adds to `planned` and `searches` as it goes on, what the user asks for
-# later to `planned` and `amendments`, and the ceilings of agents come when they are measured.
-LISTS = ("agents", "contenders", "planned", "searches", "amendments")
+ORDERS = {**{part.shape.table: part.key for part in PARTS}, "histograms": "name"}
 START = hashlib.sha256(b"bakeoff run file").hexdigest()
 _LEFT_OUT = frozenset({"sha256", "hdr", "response_hdr"})  # a histogram's hash stands for it
 
@@ -44,18 +34,18 @@ def blob_seal(blob: bytes) -> str:
 
 def parts_query(table: str) -> str:
     """The query of all rows of one part of one trial, without blobs."""
-    columns = "trial_id, name, sha256 AS hdr_sha256" if table == "histograms" else "*"
-    return f"SELECT {columns} FROM {table} WHERE trial_id = ? ORDER BY {PARTS[table]}"
+    columns = "trial_id, name, hdr_sha256" if table == "histograms" else "*"
+    return f"SELECT {columns} FROM {table} WHERE trial_id = ? ORDER BY {ORDERS[table]}"
 
 
-def soak_rows_query(connection: sqlite3.Connection) -> str:
+def soak_rows_query() -> str:
     """The query of rows of soaks, without blobs and conditions."""
-    names = [row["name"] for row in connection.execute("PRAGMA table_info(soak_rows)")]
+    names = columns_of("soak_rows")
     return f"SELECT {', '.join(name for name in names if name not in _LEFT_OUT)} FROM soak_rows"
 
 
 def trial_seal(trial: sqlite3.Row, parts: Iterable[tuple[str, Iterable[sqlite3.Row]]]) -> str:
-    """The seal of a trial; `parts` are the rows of each table of `PARTS`, in that order."""
+    """The seal of a trial; `parts` are the rows of each table of `ORDERS`, in that order."""
     digest = hashlib.sha256(_canonical(trial))
     for table, rows in parts:
         digest.update(f"\n{table}".encode())
@@ -83,7 +73,7 @@ def renew(connection: sqlite3.Connection) -> None:
         link, count = next_link(link, row_seal(row)), count + 1
     connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
     link, count = START, 0
-    for row in connection.execute(f"{soak_rows_query(connection)} ORDER BY id"):
+    for row in connection.execute(f"{soak_rows_query()} ORDER BY id"):
         link, count = next_link(link, row_seal(row)), count + 1
     connection.execute("UPDATE run SET soak_rows = ?, soak_rows_sha256 = ?", (count, link))
     for table in LISTS:
@@ -93,13 +83,13 @@ def renew(connection: sqlite3.Connection) -> None:
 
 
 def seal_list(connection: sqlite3.Connection, table: str) -> None:
-    """Seal a table of `LISTS` anew, inside the caller's transaction."""
+    """Seal a table of `schema.LISTS` anew, inside the caller's transaction."""
     rows = connection.execute(f"SELECT * FROM {table} ORDER BY position")
     connection.execute(f"UPDATE run SET {table}_sha256 = ?", (rows_seal(rows),))
 
 
 def _stored_parts(connection: sqlite3.Connection, trial_id: int) -> Iterator[tuple[str, Iterable[sqlite3.Row]]]:
-    for table in PARTS:
+    for table in ORDERS:
         yield table, connection.execute(parts_query(table), (trial_id,))
 
 

@@ -6,7 +6,22 @@ headers together, as received.
 """
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from bakeoff.store.figure import (
+    MOST_CLIENTS,
+    BytesIn,
+    BytesOut,
+    CpuPerOperation,
+    CpuShare,
+    ErrorCount,
+    Errors,
+    Figure,
+    Memory,
+    Operations,
+    RunDelayShare,
+    Window,
+)
 
 if TYPE_CHECKING:
     from bakeoff.store.records import TrialRecord
@@ -21,16 +36,18 @@ GROWTH_TERM = "growth"
 class Summary:
     """One histogram in figures. All times are None when `count` is 0."""
 
-    count: int
-    mean_ns: float | None
-    p50_ns: int | None
-    p95_ns: int | None
-    p99_ns: int | None
-    p999_ns: int | None
-    max_ns: int | None
-    min_ns: int | None
+    count: Annotated[int, Figure("how many values there are")]
+    mean_ns: Annotated[float | None, Figure("mean; NULL where there is no value, as all that follow")]
+    p50_ns: Annotated[int | None, Figure("median")]
+    p95_ns: Annotated[int | None, Figure("95th percentile")]
+    p99_ns: Annotated[int | None, Figure("99th percentile")]
+    p999_ns: Annotated[int | None, Figure("99.9th percentile")]
+    max_ns: Annotated[int | None, Figure("largest value")]
+    min_ns: Annotated[int | None, Figure("smallest value")]
 
 
+Service = Annotated[Summary, Figure("service times of operations that ended well")]
+Response = Annotated[Summary, Figure("times from planned starts, where a rate plans them")]
 EMPTY_SUMMARY = Summary(0, None, None, None, None, None, None, None)
 
 
@@ -38,47 +55,44 @@ EMPTY_SUMMARY = Summary(0, None, None, None, None, None, None, None)
 class OperationRecord:
     """One operation class inside the measured window, such as `static/223`."""
 
-    name: str
-    operations: int
-    errors: dict[str, int]
-    bytes_in: int
-    bytes_out: int
-    service: Summary
+    name: Annotated[str, Figure("the class")]
+    operations: Operations
+    errors: Errors
+    bytes_in: BytesIn
+    bytes_out: BytesOut
+    service: Service
 
 
 @dataclass(frozen=True)
 class StepRecord:
     """One step of the operations, such as `connect` or `first_byte`."""
 
-    name: str
-    summary: Summary
+    name: Annotated[str, Figure("the step")]
+    summary: Annotated[Summary, Figure("its times", column="times")]
 
 
 @dataclass(frozen=True)
 class SecondRecord:
-    """One row of a trial's series; `phase` is `ramp_up`, `window` or `ramp_down`.
+    """One row of a trial's series."""
 
-    `width_s` is its length: a second, less at the end.
-    """
-
-    second: int
-    phase: str
-    operations: int
-    errors: int
-    bytes_in: int
-    service: Summary
-    width_s: float = 1.0
+    second: Annotated[int, Figure("which one, from 0")]
+    phase: Annotated[str, Figure("`ramp_up`, `window` or `ramp_down`")]
+    operations: Operations
+    errors: ErrorCount
+    bytes_in: BytesIn
+    service: Service
+    width_s: Annotated[float, Figure("its length: 1, less at the end")] = 1.0
 
 
 @dataclass(frozen=True)
 class ClientRecord:
     """What one simulated client did inside the measured window."""
 
-    client: int
-    operations: int
-    errors: int
-    bytes_in: int
-    busy_s: float
+    client: Annotated[int, Figure("which one, from 0")]
+    operations: Operations
+    errors: ErrorCount
+    bytes_in: BytesIn
+    busy_s: Annotated[float, Figure("time in which one of its operations ran")]
 
 
 @dataclass(frozen=True)
@@ -114,35 +128,48 @@ CLOCK_ERROR = "clock_error_ns"
 
 @dataclass(frozen=True)
 class ShareRecord:
-    """What one agent did of a trial, inside the measured window.
-
-    `lost` says why the agent was lost in the middle of it, and is empty when it was not; its figures are then 0.
-    `cpu_share` and `run_delay_share` are those of its busiest load thread, and of the one that waited longest.
-    `start_offset_ns` is how long after the first agent it began, by the clock of the controller; None where nobody
-    knows, as for a single agent. `links` are those that led to the contender. `starts` and `response` are there where a
-    rate plans them, as in a trial.
+    """What one agent did of a trial, inside the measured window; all 0 when it was lost. `starts` and `response` are
+    there where a rate plans them, as in a trial.
     """
 
-    agent: str
-    clients: int
-    lost: str
-    window_s: float
-    operations: int
-    errors: dict[str, int]
-    bytes_in: int
-    bytes_out: int
-    service: Summary
-    cpu_share: float
-    cpu_us_per_operation: float
-    run_delay_share: float | None
-    rss_bytes: int
-    late_start_p99_ns: int | None
-    lag_p99_ns: int | None
-    disturbances: dict[str, Any]
-    start_offset_ns: int | None = None
-    links: tuple[LinkRecord, ...] = ()
-    starts: "StartsRecord | None" = None
-    response: Summary | None = None
+    agent: Annotated[str, Figure("which agent", sql="REFERENCES agents(name)")]
+    clients: Annotated[int, Figure("how many of the trial's clients were its own", most=MOST_CLIENTS)]
+    lost: Annotated[str, Figure("why it was lost in the middle of the trial; empty when it was not")]
+    window_s: Window
+    operations: Operations
+    errors: Errors
+    bytes_in: BytesIn
+    bytes_out: BytesOut
+    service: Service
+    cpu_share: CpuShare
+    cpu_us_per_operation: CpuPerOperation
+    run_delay_share: RunDelayShare | None
+    rss_bytes: Memory
+    late_start_p99_ns: Annotated[int | None, Figure("99th percentile of how late its clients began")]
+    lag_p99_ns: Annotated[int | None, Figure("99th percentile of how long a finished operation waited for a look")]
+    disturbances: Annotated[
+        dict[str, Any],
+        Figure(
+            "stops, suspends, steps of the clock and stolen time of its machine, and how far off start_offset_ns may "
+            "be (`clock_error_ns`), JSON object"
+        ),
+    ]
+    start_offset_ns: Annotated[
+        int | None,
+        Figure(
+            "how long after the first agent of the trial it began, by the clock of the controller; NULL where nobody "
+            "knows, as for a single agent"
+        ),
+    ] = None
+    links: Annotated[
+        tuple[LinkRecord, ...],
+        Figure(
+            "its links that led to the contender: speed in bits/s (null: `unjudged` says why), bytes and packets of "
+            "all its traffic both ways in `span_s` of the window, JSON array"
+        ),
+    ] = ()
+    starts: "Starts | None" = None
+    response: Response | None = None
 
     @property
     def clock_error_ns(self) -> int | None:
@@ -195,6 +222,14 @@ class StartsRecord:
     fates: FatesRecord | None = None
 
 
+Starts = Annotated[
+    StartsRecord,
+    Figure(
+        "of a rate: starts planned for the window, begun, never begun, turns answered in it, starts that found every "
+        "connection busy and how late they were, connections used, what became of them (`fates`), and the queue: turns "
+        "due and not over at the begin of the window and at even distances up to its end, JSON object"
+    ),
+]
 # The counts of it, by name.
 START_COUNTS = tuple(field.name for field in fields(StartsRecord) if field.name not in ("late", "queue", "fates"))
 FATES = tuple(field.name for field in fields(FatesRecord))
@@ -223,6 +258,12 @@ class JudgedRecord:
     lost: float
     limit: str
     terms: tuple[TermRecord, ...]
+
+
+Judged = Annotated[
+    JudgedRecord,
+    Figure("what the objective of a plan or a search made of it: met, share lost, the generator's limit, terms, JSON"),
+]
 
 
 def missing_of(trial: "TrialRecord") -> int:

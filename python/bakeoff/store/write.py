@@ -9,7 +9,7 @@ import socket
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ import psutil
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Mix
 from bakeoff.store import seal
-from bakeoff.store.canonical import printable, to_json
+from bakeoff.store.canonical import to_json
 from bakeoff.store.records import (
     ADDED,
     CEILINGS,
@@ -34,17 +34,27 @@ from bakeoff.store.records import (
     TrialRecord,
 )
 from bakeoff.store.schema import (
+    AGENT,
+    AMENDMENT,
     APPLICATION_ID,
+    CHAINS,
+    CONTENDER,
+    EVENT,
+    LISTS,
     MOST_BYTES,
+    PLANNED,
+    RUN,
     SCHEMA_VERSION,
+    SEARCH,
+    SOAK_ROW,
     TABLES,
     configure,
     connect,
     damaged,
     explained,
 )
-from bakeoff.store.soak import to_columns
-from bakeoff.store.trial_rows import insert_row, insert_trial
+from bakeoff.store.table import Shape, insert
+from bakeoff.store.trial_rows import insert_trial
 
 
 def utc_now() -> str:
@@ -68,6 +78,10 @@ class RunHeader:
     mixes: Sequence[Mix]
     blocks_planned: int
     delta: float
+    created_at: str = ""
+    finished_at: None = None
+    null_operations_per_s: None = None
+    started_here: None = None
 
 
 class RunWriter:
@@ -122,10 +136,8 @@ class RunWriter:
         """
         with self._transaction():
             trial_id = insert_trial(self._connection, trial)
-            self._many(
-                "INSERT INTO histograms VALUES (?, ?, ?, ?)",
-                [(trial_id, name, blob, seal.blob_seal(blob)) for name, blob in histograms.items()],
-            )
+            blobs = [{"trial_id": trial_id, "name": name, **_blob("hdr", blob)} for name, blob in histograms.items()]
+            insert(self._connection, "histograms", blobs)
             self._seal_trial(trial_id)
             self._insert_events(events, trial_id)
         return trial_id
@@ -133,25 +145,17 @@ class RunWriter:
     def plan_trial(self, planned: PlannedTrial) -> None:
         """Store a trial that a search has decided on, before it runs."""
         with self._transaction():
-            self._insert_planned([planned])
-            seal.seal_list(self._connection, "planned")
+            self._insert(PLANNED, [planned])
 
     def add_search(self, search: SearchRecord) -> None:
         """Store how a search for the capacity ended."""
         with self._transaction():
-            self._connection.execute(
-                "INSERT INTO searches SELECT count(*), ?, ?, ?, ?, ?, ?, ? FROM searches",
-                (
-                    search.contender, search.block, search.outcome, printable(search.reason), search.code, search.met,
-                    search.missed,
-                ),
-            )  # fmt: skip
-            seal.seal_list(self._connection, "searches")
+            self._insert(SEARCH, [search])
 
     def amend(self, what: AmendmentRecord) -> None:
         """Store what became of the plan."""
         with self._transaction():
-            self._insert_amendment(what)
+            self._insert(AMENDMENT, [what])
 
     def add_blocks(
         self, what: AmendmentRecord, plan: Mapping[str, Any], plan_hash: str, more: Sequence[PlannedTrial]
@@ -159,13 +163,12 @@ class RunWriter:
         """Store that blocks were added: the plan that has them, and their trials. The run then is not finished."""
         assert what.sort == ADDED
         with self._transaction():
-            self._insert_amendment(what)
+            self._insert(AMENDMENT, [what])
             self._connection.execute(
                 "UPDATE run SET plan = ?, plan_hash = ?, blocks_planned = ?, finished_at = NULL",
                 (to_json(plan), plan_hash, what.blocks),
             )
-            self._insert_planned(more)
-            seal.seal_list(self._connection, "planned")
+            self._insert(PLANNED, more)
 
     def add_events(self, events: Iterable[EventRecord]) -> None:
         """Store events that belong to no trial (their `trial_id` is kept as it is)."""
@@ -175,8 +178,9 @@ class RunWriter:
     def add_soak_row(self, row: SoakRowRecord, service: bytes, response: bytes | None) -> None:
         """Store a row of a soak, with its histograms (HdrHistogram V2, empty without operations)."""
         with self._transaction():
-            insert_row(self._connection, "soak_rows", to_columns(row, service, response))
-            query = f"{seal.soak_rows_query(self._connection)} WHERE id = last_insert_rowid()"
+            blobs = _blob("hdr", service) | _blob("response_hdr", response)
+            insert(self._connection, "soak_rows", [{"position": row.order, **SOAK_ROW.row(row), **blobs}])
+            query = f"{seal.soak_rows_query()} WHERE id = last_insert_rowid()"
             stored = self._connection.execute(query).fetchone()
             link = self._connection.execute("SELECT soak_rows_sha256 FROM run").fetchone()[0]
             new = seal.next_link(link, seal.row_seal(stored))
@@ -186,7 +190,7 @@ class RunWriter:
         """Store the rate of the `null` workload: the ceiling of the generator itself, and that of each agent."""
         with self._transaction():
             self._connection.execute("UPDATE run SET null_operations_per_s = ?", (operations_per_s,))
-            self._many(
+            self._connection.executemany(
                 "UPDATE agents SET null_operations_per_s = ? WHERE name = ?",
                 [(rate, name) for name, rate in (by_agent or {}).items()],
             )
@@ -244,66 +248,34 @@ class RunWriter:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def _many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        self._connection.executemany(statement, rows)
-
     def _insert_header(self, header: RunHeader, planned: Sequence[PlannedTrial]) -> None:
-        self._connection.execute(
-            "INSERT INTO run (id, name, suite, kind, plan, plan_hash, created_at, tool, environment, mixes,"
-            " blocks_planned, delta, writer, agents_sha256, contenders_sha256, planned_sha256, searches_sha256,"
-            " amendments_sha256, trials, trials_sha256, events, events_sha256, soak_rows, soak_rows_sha256, sha256)"
-            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', '', '', 0, ?, 0, ?, 0, ?, '')",
-            (
-                header.name,
-                header.suite,
-                header.kind,
-                to_json(header.plan),
-                header.plan_hash,
-                utc_now(),
-                to_json(header.tool),
-                to_json(header.environment),
-                to_json([mix.to_json() for mix in header.mixes]),
-                header.blocks_planned,
-                header.delta,
-                to_json(_this_process()),
-                seal.START,
-                seal.START,
-                seal.START,
-            ),
+        chains = dict.fromkeys(CHAINS, 0) | {f"{name}_sha256": seal.START for name in CHAINS}
+        lists = dict.fromkeys((f"{name}_sha256" for name in LISTS), "")
+        own = RUN.row(replace(header, created_at=utc_now()))
+        insert(
+            self._connection,
+            "run",
+            [{"id": 1, **own, "writer": to_json(_this_process()), **lists, **chains, "sha256": ""}],
         )
-        self._many(
-            "INSERT INTO agents VALUES (?, ?, ?, ?)",
-            [(i, a.name, to_json(a.facts), a.null_operations_per_s) for i, a in enumerate(header.agents)],
-        )
-        self._many(
-            "INSERT INTO contenders VALUES (?, ?, ?, ?)",
-            [(i, c.name, c.address, c.reset) for i, c in enumerate(header.contenders)],
-        )
-        self._insert_planned(planned)
-        for table in seal.LISTS:
+        self._insert(AGENT, header.agents)
+        self._insert(CONTENDER, header.contenders)
+        self._insert(PLANNED, planned)
+        for table in LISTS:
             seal.seal_list(self._connection, table)
 
-    def _insert_planned(self, planned: Sequence[PlannedTrial]) -> None:
-        self._many(
-            "INSERT INTO planned VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(p.order, p.contender, to_json(p.mix.to_json()), p.block, p.seed, p.purpose, p.share) for p in planned],
-        )
-
-    def _insert_amendment(self, a: AmendmentRecord) -> None:
-        self._connection.execute(
-            "INSERT INTO amendments SELECT count(*), ?, ?, ?, ?, ?, ?, ?, ? FROM amendments",
-            (a.at, a.sort, printable(a.text), a.blocks_seen, a.blocks_before, a.blocks, a.contender, a.plan_hash),
-        )
-        seal.seal_list(self._connection, "amendments")
+    def _insert(self, shape: Shape[Any], records: Sequence[Any]) -> None:
+        """Write rows behind those of a table that is sealed as a whole."""
+        first = self._connection.execute(f"SELECT count(*) FROM {shape.table}").fetchone()[0]
+        rows = [{"position": place, **shape.row(one)} for place, one in enumerate(records, first)]
+        insert(self._connection, shape.table, rows)
+        seal.seal_list(self._connection, shape.table)
 
     def _insert_events(self, events: Iterable[EventRecord], trial_id: int | None) -> None:
         run = self._connection.execute("SELECT events, events_sha256 FROM run").fetchone()
         count, link = run["events"], run["events_sha256"]
         for e in events:
             of = e.trial_id if trial_id is None else trial_id
-            columns = {"at": e.at, "level": e.level, "text": printable(e.text), "trial_id": of, "code": e.code}
-            columns |= {"contender": e.contender, "reason": printable(e.reason)}
-            insert_row(self._connection, "events", columns)
+            insert(self._connection, "events", [EVENT.row(replace(e, trial_id=of))])
             row = self._connection.execute("SELECT * FROM events WHERE id = last_insert_rowid()").fetchone()
             count, link = count + 1, seal.next_link(link, seal.row_seal(row))
         self._connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
@@ -340,6 +312,11 @@ def _reserve(path: Path) -> None:
         ) from None
     except OSError as error:
         raise RunFileError(f"{path} cannot be written: {error.strerror}; choose another place with -o") from None
+
+
+def _blob(name: str, blob: bytes | None) -> dict[str, Any]:
+    """The columns of a histogram."""
+    return {name: blob, f"{name}_sha256": None if blob is None else seal.blob_seal(blob)}
 
 
 def _this_process() -> dict[str, Any]:

@@ -180,7 +180,7 @@ MUTATIONS: dict[str, Callable[[str], str]] = {
     "a rate of a trial": cell("trials", "operations_per_s", lambda value: value * 1.01),
     "the operations of a client": cell("clients", "operations", lambda value: value + 1),
     "a second": cell("seconds", "operations", lambda value: value * 2),
-    "a response time": cell("summaries", "p99_ns", lambda value: (value or 0) + 1_000_000),
+    "a response time": cell("trials", "service_p99_ns", lambda value: (value or 0) + 1_000_000),
     "who was measured": cell("planned", "contender", lambda value: "apache" if value == "nginx" else "nginx"),
     "whether it counts": cell("trials", "state", lambda value: "voided"),
     "what no number is made of": cell("planned", "seed", lambda value: value + 1, known=False),

@@ -14,7 +14,7 @@ from bakeoff.errors import RunFileError
 from bakeoff.store import checked, seal
 from bakeoff.store.read import histogram, pending, read_run
 from bakeoff.store.records import FOUND, RunRecord, SearchRecord
-from bakeoff.store.schema import MOST_BYTES, TABLES
+from bakeoff.store.schema import LISTS, MOST_BYTES, TABLES
 from bakeoff.store.trial_parts import JudgedRecord, TermRecord
 from bakeoff.store.write import RunWriter
 from tests.unit.compare.synthetic import run
@@ -153,11 +153,11 @@ def seal_anew(path: Path) -> None:
         for row in events:
             link = seal.next_link(link, seal.row_seal(row))
         connection.execute("UPDATE run SET events_sha256 = ?, events = ?", (link, len(events)))
-        link, rows = seal.START, connection.execute(f"{seal.soak_rows_query(connection)} ORDER BY id").fetchall()
+        link, rows = seal.START, connection.execute(f"{seal.soak_rows_query()} ORDER BY id").fetchall()
         for row in rows:
             link = seal.next_link(link, seal.row_seal(row))
         connection.execute("UPDATE run SET soak_rows_sha256 = ?, soak_rows = ?", (link, len(rows)))
-        for table in seal.LISTS:
+        for table in LISTS:
             seal.seal_list(connection, table)
         sealed = seal.run_seal(connection.execute("SELECT * FROM run").fetchone())
         connection.execute("UPDATE run SET sha256 = ?", (sealed,))
@@ -261,7 +261,9 @@ def test_a_histogram_is_the_one_that_was_written(copy: Callable[[], Path]) -> No
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE histograms SET hdr = x'00' WHERE trial_id = 1")
         connection.commit()
-        connection.execute("UPDATE histograms SET hdr = x'00', sha256 = ? WHERE trial_id = 2", (seal.blob_seal(b"\0"),))
+        connection.execute(
+            "UPDATE histograms SET hdr = x'00', hdr_sha256 = ? WHERE trial_id = 2", (seal.blob_seal(b"\0"),)
+        )
         connection.commit()
     for number in (1, 2):
         with pytest.raises(RunFileError, match=f"trial {number} is not the one that was written"):

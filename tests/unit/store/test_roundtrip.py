@@ -246,9 +246,10 @@ PLANNED = {"offered": 500, "started": 490, "never_started": 10}
         ("links", "[7]"),
         ("links", '{"name": "eth0"}'),
         ("starts", '{"offered": 3}'),
-        ("response", "{}"),
-        ("response", '{"all": [], "late": {}}'),
-        ("response", None),
+        ("response_p50_ns", "{}"),
+        ("response_p50_ns", -1),
+        ("response_count", None),
+        ("agent", "nobody"),
         ("start_offset_ns", 0.5),
     ],
 )

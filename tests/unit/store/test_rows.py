@@ -49,7 +49,7 @@ def test_seconds_and_clients_are_there(tmp_path: Path) -> None:
     path = stored(run(blocks=2, window_s=3.0), tmp_path / "it.bakeoff")
     tables = read_tables(path)
     assert record_of(path, tables) == without_what_is_left_out(read_run(path))
-    assert len(tables["seconds"]["p99_ns"]) > len(tables["trials"]["id"]) < len(tables["clients"]["busy_s"])
+    assert len(tables["seconds"]["service_p99_ns"]) > len(tables["trials"]["id"]) < len(tables["clients"]["busy_s"])
     assert "started_here" not in held_columns("run") and "sha256" in held_columns("run")
 
 
