@@ -17,7 +17,7 @@ from bakeoff.compare.model import Sentence
 from bakeoff.compare.objective_model import KINDS, ContenderHeld, Held, HeldAt, ObjectiveHeld
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.capacity import term_name, term_value
+from bakeoff.report.narrate.capacity import term_value
 from bakeoff.store.records import INTERRUPTED, VOIDED, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import TermRecord
 
@@ -100,7 +100,7 @@ def _asked(trial: TrialRecord) -> int:
 
 
 def _missed_terms(missed: Sequence[TrialRecord], worst: Sequence[TermRecord]) -> str:
-    terms = [f"{term_name(term)} was {term_value(term)}" for term in worst if not term.met]
+    terms = [f"{term.name} was {term_value(term)}" for term in worst if not term.met]
     reasons = [trial.reason for trial in missed if trial.reason]
     return ", ".join(terms) or (f"a trial failed: {reasons[0]}" if reasons else "it was missed")
 
@@ -132,9 +132,7 @@ def _sentence(found: ObjectiveHeld, each: ContenderHeld) -> str:
         return f"Whether {each.name} meets {found.objective} is not decided: {each.why}."
     where = each.loads[0].mix.words if len(each.loads) == 1 else wording.mixes([load.mix for load in each.loads])
     top = each.loads[-1]
-    figures = wording.names(
-        [f"{term_name(term)} was {term_value(term)}" for term in top.worst if _asked_for(term, found)]
-    )
+    figures = wording.names([f"{term.name} was {term_value(term)}" for term in top.worst if _asked_for(term, found)])
     at = "" if len(each.loads) == 1 else f" at {top.mix.words}"
     trials = sum(load.met for load in each.loads)
     held = f"{each.name} meets {found.objective} at {where}, in all of {wording.plural(trials, 'trial')}"

@@ -1,41 +1,58 @@
-"""The form of a run as one JSON document: what `bakeoff show --json` prints, with its JSON Schema.
+"""The form of a run as one JSON document, made from the fields of its records: what `bakeoff show --json` prints, with
+its JSON Schema.
 
-Every key is always there; a value that is not available is null. The number at the end of `SCHEMA` rises when a key is
-renamed, leaves or changes its meaning; new keys may come without that.
+Every key is always there; a value that is not available is null. Times in nanoseconds are shown in milliseconds, a mix
+as the members that it is, records with a name by it. The number at the end of `SCHEMA` rises when a key is renamed,
+leaves or changes its meaning; new keys may come without that.
 """
 
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, make_dataclass
+from functools import cache
+from inspect import cleandoc
+from types import GenericAlias
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
+from pydantic import ConfigDict, TypeAdapter
+from pydantic import Field as Described
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from bakeoff.kinds import KINDS
-from bakeoff.store.figures import figures_of
+from bakeoff.mix import InFlight, Mix, Rate
+from bakeoff.redact import hidden
+from bakeoff.store.figure import Field, field_of, fields_of, is_record
+from bakeoff.store.figures import Figures, figures_of
+from bakeoff.store.records import (
+    AgentRecord,
+    AmendmentRecord,
+    ContenderRecord,
+    EventRecord,
+    RunRecord,
+    SearchRecord,
+    SoakRowRecord,
+    TrialRecord,
+)
+from bakeoff.store.trial_parts import OperationRecord, ShareRecord, StepRecord, Summary, TermRecord
+from bakeoff.telemetry.model import Telemetry
+from bakeoff.times import ms_of
 
 SCHEMA = "bakeoff-show/1"
-Counts = dict[str, int]
+# No other keys, no NaN.
+FORM = ConfigDict(extra="forbid", allow_inf_nan=False)
+Of = Callable[[Any], Any]
+# What stands elsewhere in the document, or is the user's own.
+NOT_OF_RUN = frozenset(
+    {"path", "schema_version", "started_here", "joined", "notes", "pending"}
+    | {"agents", "contenders", "events", "searches", "soak_rows", "amendments", "earlier", "trials"}
+)
+# Records that stand under a name of theirs.
+NAMES: dict[Any, str] = {OperationRecord: "name", StepRecord: "name", ShareRecord: "agent"}
+LEFT_OUT = "left_out"
+RENAMED = {(EventRecord, "trial_id"): "trial", (TrialRecord, "share"): "share_of_capacity"}
 
 
-class Doc(BaseModel):
-    """An object of the document: no other keys, no NaN."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class TimesMs(Doc):
-    """A histogram in figures, milliseconds; all but the count are null when it is 0."""
-
-    count: int
-    mean: float | None
-    p50: float | None
-    p95: float | None
-    p99: float | None
-    p999: float | None
-    max: float | None
-    min: float | None
-
-
-class Load(Doc):
+@dataclass(frozen=True)
+class Load:
     """Of a rate: operations that begin each second, how the times between them are spread, and by how many connections
     at most.
     """
@@ -45,369 +62,177 @@ class Load(Doc):
     most_connections: int
 
 
-class Operation(Doc):
-    """One class of operations inside the measured window."""
+@dataclass(frozen=True)
+class Member:
+    """A key with its type, what it means, and what makes its value of a record."""
 
-    operations: int
-    errors: Counts
-    bytes_in: int
-    bytes_out: int
-    service_ms: TimesMs
-
-
-class Second(Doc):
-    """One row of a trial's series; `phase` is `ramp_up`, `window` or `ramp_down`, `width_s` its length."""
-
-    second: int
-    phase: str
-    width_s: float
-    operations: int
-    errors: int
-    bytes_in: int
-    service_ms: TimesMs
-
-
-class Client(Doc):
-    """What one simulated client did inside the measured window."""
-
-    client: int
-    operations: int
-    errors: int
-    bytes_in: int
-    busy_s: float
-
-
-class Link(Doc):
-    """What went over a link of an agent's machine while it measured; `share` is how full it was, null where nobody
-    states its speed: `unjudged` says why.
-    """
-
-    name: str
-    bits_per_s: int | None
-    unjudged: str
-    span_s: float
-    bytes_in: int
-    bytes_out: int
-    packets_in: int
-    packets_out: int
-    share: float | None
-
-
-class Fates(Doc):
-    """What had become, at the window's end, of the starts that were planned for it: with those that never started they
-    are all that were offered.
-    """
-
-    answered: int
-    failed: int
-    open: int
-
-
-class Starts(Doc):
-    """Starts that a rate planned for the window, how many of them began, never did or ended well (`answered`), and
-    found all connections busy (`ran_out`); `queue` are the turns due and not over, from the begin of the window to its
-    end; `late_ms` is how late those were that found every connection busy.
-    """
-
-    offered: int
-    started: int
-    never_started: int
-    answered: int
-    ran_out: int
-    connections_used: int
-    queue: tuple[int, ...]
-    late_ms: TimesMs
-    fates: Fates | None
-
-
-class Share(Doc):
-    """What one agent did of a trial; `lost` says why it was lost in the middle of it. `disturbances` are stops,
-    suspends, steps of the clock and stolen time of its machine, where there were any.
-    """
-
-    clients: int
-    lost: str | None
-    window_s: float
-    operations: int
-    operations_per_s: float
-    errors: Counts
-    bytes_in: int
-    bytes_out: int
-    service_ms: TimesMs
-    response_ms: TimesMs | None
-    starts: Starts | None
-    cpu_share: float
-    cpu_us_per_operation: float
-    run_delay_share: float | None
-    rss_bytes: int
-    late_start_p99_ms: float | None
-    lag_p99_ms: float | None
-    start_offset_ms: float | None
-    clock_error_ms: float | None
-    links: tuple[Link, ...]
-    disturbances: dict[str, Any]
-
-
-class Gap(Doc):
-    """From when to when nothing is known, s after traffic began, and why."""
-
-    from_s: float
-    to_s: float
-    why: str
-
-
-class WatchingCost(Doc):
-    """What looking took: processor time here and on the machine looked at, bytes sent and received for it."""
-
-    looks: int
-    cpu_s: float
-    remote_cpu_s: float | None
-    out_bytes: int
-    in_bytes: int
-
-
-class Watched(Doc):
-    """What a machine that sent load had to do in a trial, or the contender where it was watched: `source` says how.
-
-    Each interval begins `at_s` after traffic did and is `width_s` long; `series` have of what is counted its growth in
-    the interval, of the rest the value at its end, null where it is not known. `window_s` is the measured window.
-    `processor_shares` are those of it in which each processor worked, by number, null where nobody knows;
-    `busiest_share` is that of whichever worked most in a second, mean over the seconds.
-    """
-
-    role: Literal["generator", "contender"]
-    name: str
-    source: str
-    window_s: tuple[float, float]
-    at_s: tuple[float, ...]
-    width_s: tuple[float, ...]
-    series: dict[str, tuple[float | None, ...]]
-    facts: dict[str, Any]
-    processor_shares: tuple[float | None, ...]
-    busiest_share: float | None
-    gaps: tuple[Gap, ...]
-    cost: WatchingCost
-
-
-class Term(Doc):
-    """One term of an objective in one trial: what it came to (ms or a share), the share of the operations that it
-    counts as lost, and whether it was met.
-    """
-
-    term: str
-    value: float | None
-    lost: float
-    met: bool
-
-
-class Judged(Doc):
-    """A probe held against the objective of its search; `limit` says what limited the generator, where anything did."""
-
-    met: bool
-    lost: float
-    limit: str
-    terms: tuple[Term, ...]
-
-
-class Trial(Doc):
-    """One contender at one mix in one block: of `mix_clients`, `mix_rate` one is there, `mix_outstanding` where
-    several depths were measured. Counts are those of the
-    measured window, rates per second.
-
-    `left_out` says why its figures are in no statistic of the comparison, and is null for those that count. `purpose`
-    is `search` or `share` in a search for the capacity, else empty. `workload` are the figures of the kind of suite, by
-    the model of its name; `fairness_jain` and what is of the generator is null in runs that another tool measured.
-    `tried_ms` are percentiles over all that was tried, where something failed: a failed one is the slowest.
-    """
-
-    id: int
-    contender: str
-    mix_clients: int | None
-    mix_outstanding: int | None
-    mix_rate: Load | None
-    share_of_capacity: float | None
-    purpose: str
-    block: int
-    order: int
-    seed: int | None
-    state: Literal["ok", "failed", "voided", "interrupted"]
-    reason: str
-    code: str
-    left_out: str | None
-    marks: tuple[str, ...]
-    started_at: str
-    traffic_began_at: str | None
-    window_s: float
-    operations: int
-    operations_per_s: float
-    bytes_in: int
-    bytes_out: int
-    bytes_per_s: float
-    errors: Counts
-    statuses: Counts
-    connections: Counts
-    service_ms: TimesMs
-    response_ms: TimesMs | None
-    tried_ms: TimesMs | None
-    starts: Starts | None
-    per_operation: dict[str, Operation]
-    steps_ms: dict[str, TimesMs]
-    per_second: tuple[Second, ...]
-    per_client: tuple[Client, ...]
-    per_agent: dict[str, Share]
-    fairness_jain: float | None
-    generator_cpu_us_per_operation: float | None
-    generator_cpu_share: float | None
-    generator_run_delay_share: float | None
-    generator_rss_bytes: int | None
-    control_cpu_share: float | None
-    control_longest_s: float | None
-    generator_lag_ms: TimesMs | None
-    generator_late_start_ms: TimesMs | None
-    judged: Judged | None
-    telemetry: tuple[Watched, ...]
-    found: dict[str, Any] | None
-    workload: dict[str, Any]
-
-
-class StoredRow(Doc):
-    """One row of a soak: `length_s` seconds from `started_at` on; `order` is that of its trial."""
-
-    contender: str
-    mix_clients: int | None
-    mix_outstanding: int | None
-    mix_rate: Load | None
-    block: int
-    order: int
-    stretch: int
-    number: int
-    started_at: str
-    length_s: float
-    operations: int
-    operations_per_s: float
-    errors: Counts
-    error_share: float
-    bytes_in: int
-    bytes_out: int
-    service_ms: TimesMs
-    response_ms: TimesMs | None
-    offered: int | None
-    started: int | None
-    never_started: int | None
-    cpu_share: float
-    run_delay_share: float | None
-    stolen_s: float | None
-    stopped_s: float | None
-    rss_bytes: int
-
-
-class Search(Doc):
-    """How a search for the capacity of a contender ended in a block; `met` and `missed` are the orders of the trials
-    with the highest load that met the objective, and the lowest above it that did not.
-    """
-
-    contender: str
-    block: int
-    outcome: str
-    reason: str
-    code: str
-    met: int | None
-    missed: int | None
-
-
-class Amendment(Doc):
-    """What became of the plan while the run went on: `sort` is `blocks`, `retry`, `clear` or `left_out`, `text` what
-    was asked for, or why. `blocks_seen` were whole by then; the run had `blocks_before` and has `blocks` since.
-    """
-
-    at: str
-    sort: str
+    key: str
+    hint: Any
     text: str
-    blocks_seen: int
-    blocks_before: int
-    blocks: int
-    contender: str | None
-    plan_hash: str
+    of: Of
 
 
-class Contender(Doc):
-    """A server under test as the plan names it."""
-
-    name: str
-    address: str
-    reset: str | None
+def shown(record: Any) -> dict[str, Any]:
+    """A record as JSON has it."""
+    kind: Any = type(record)
+    return {member.key: member.of(record) for member in members_of(kind)}
 
 
-class Agent(Doc):
-    """A machine that sent load, and what it did when there was nothing to do."""
-
-    name: str
-    facts: dict[str, Any]
-    null_operations_per_s: float | None
-
-
-class Event(Doc):
-    """Something worth knowing that happened; `level` is `info` or `warning`. A `code` says what it is where something
-    is decided by it, of which `contender`, and the `reason` why.
-    """
-
-    at: str
-    level: str
-    text: str
-    trial: int | None
-    code: str
-    contender: str | None
-    reason: str
+@cache
+def form_of(record: Any) -> Any:
+    """The dataclass of what is shown of a record: for the JSON Schema and the reference."""
+    members = [
+        (one.key, Annotated[one.hint, Described(description=one.text)] if one.text else one.hint)
+        for one in members_of(record)
+    ]
+    return _made(record.__name__.removesuffix("Record"), record.__doc__, members)
 
 
-class Run(Doc):
-    """What holds for all trials. `plan` is the plan with all its settings, `environment` what was found of contenders
-    and machine; what looks like a secret is hidden in both. `mixes` is empty in a search for the capacity.
-    """
-
-    name: str
-    suite: str
-    kind: str
-    file: str
-    version: int
-    imported_from: str | None
-    plan_hash: str
-    seal: str
-    created_at: str
-    finished_at: str | None
-    blocks_planned: int
-    trials_planned: int
-    mixes: tuple[dict[str, Any], ...]
-    delta: float
-    null_operations_per_s: float | None
-    tool: dict[str, str]
-    plan: dict[str, Any]
-    environment: dict[str, Any]
+def _made(name: str, about: str | None, members: list[tuple[str, Any]]) -> Any:
+    made = make_dataclass(name, members, kw_only=True, namespace={"__pydantic_config__": FORM})
+    made.__doc__ = cleandoc(about or "")
+    return made
 
 
-class Document(Doc):
+@cache
+def members_of(record: Any) -> tuple[Member, ...]:
+    """What is shown of a record: its fields, and the properties whose type says by a `Figure` what they mean."""
+    left_out = NOT_OF_RUN if record is RunRecord else {NAMES.get(record)}
+    told = [one for one in (*fields_of(record), *_properties(record)) if one.name not in left_out]
+    return (*(member for one in told for member in _members(record, one)), *MORE.get(record, ()))
+
+
+def _properties(record: Any) -> Iterator[Field]:
+    for name, made in vars(record).items():
+        if isinstance(made, property) and made.fget is not None:
+            one = field_of(name, get_type_hints(made.fget, include_extras=True)["return"])
+            if one.figure is not None:
+                yield one
+
+
+def _members(record: Any, one: Field) -> Iterator[Member]:
+    text = one.figure.text if one.figure else ""
+    if one.hint == Mix:
+        yield from MIX
+        return
+    key = RENAMED.get((record, one.name), one.name)
+    hint, make = SPECIAL.get((record, one.name)) or _as_json(one.hint)
+    if one.name.endswith("_ns"):
+        key, hint, make = f"{one.name.removesuffix('_ns')}{'' if record is Summary else '_ms'}", float, ms_of
+    elif one.hint in (Summary, tuple[StepRecord, ...]):
+        key = f"{key}_ms"
+    yield Member(
+        key,
+        hint | None if one.optional else hint,
+        text,
+        of_term if record is TermRecord and key == "value" else _of(one.name, make),
+    )
+
+
+def of_term(term: TermRecord) -> float | None:
+    """A share as it is; times of terms are stored in ns."""
+    return term.value if term.is_share else ms_of(term.value)
+
+
+def _of(name: str, make: Of) -> Of:
+    def of(record: Any) -> Any:
+        value = getattr(record, name)
+        return None if value is None else make(value)
+
+    return of
+
+
+def _as_json(hint: Any) -> tuple[Any, Of]:
+    """What a type is in JSON, and what makes a value that."""
+    if is_record(hint):
+        return form_of(hint), shown
+    if hint is Telemetry:
+        return hint, lambda seen: seen.model_dump()
+    if get_origin(hint) is not tuple:
+        return hint, lambda value: value
+    inner = get_args(hint)[0]
+    if inner in NAMES:
+        name, step = NAMES[inner], inner is StepRecord
+        within = GenericAlias(dict, (str, form_of(Summary if step else inner)))
+        return within, lambda all_: {getattr(one, name): shown(one.summary if step else one) for one in all_}
+    kind, make = (dict[str, Any], _mix) if inner == Mix else _as_json(inner)
+    return GenericAlias(tuple, (kind, ...)), lambda all_: [make(one) for one in all_]
+
+
+def _mix(mix: Mix) -> Any:
+    return mix.to_json()
+
+
+def _load(mix: Mix) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = mix.to_json()["rate"] if isinstance(mix, Rate) else None
+    return found
+
+
+# A mix is the members that it is.
+MIX = (
+    Member("mix_clients", int | None, "", lambda one: None if isinstance(one.mix, Rate) else one.mix.clients),
+    Member(
+        "mix_outstanding",
+        int | None,
+        "where several depths were measured",
+        lambda one: one.mix.outstanding if isinstance(one.mix, InFlight) else None,
+    ),
+    Member("mix_rate", Load | None, "", lambda one: _load(one.mix)),
+)
+# What is shown of a field in another way: its type, and what makes its value.
+SPECIAL: dict[tuple[Any, str], tuple[Any, Of]] = {
+    (AgentRecord, "facts"): (dict[str, Any], hidden),
+    (RunRecord, "plan"): (dict[str, Any], hidden),
+    (RunRecord, "environment"): (dict[str, Any], hidden),
+    (ShareRecord, "lost"): (str | None, lambda lost: lost or None),
+}
+# What is shown besides.
+MORE: dict[Any, tuple[Member, ...]] = {
+    RunRecord: (
+        Member("file", str, "its name", lambda run: run.path.name),
+        Member("version", int, "that of the run file", lambda run: run.schema_version),
+    ),
+    TrialRecord: (
+        Member(
+            "traffic_began_at",
+            str | None,
+            "when traffic began, ISO 8601 in UTC",
+            lambda trial: trial.figures(Figures).began_at,
+        ),
+        Member(LEFT_OUT, str | None, "why its figures are in no statistic; null for those that count", lambda _: None),
+    ),
+}
+
+
+def _document() -> Any:
     """A run file. Of each planned trial `trials` has the latest attempt, in the order of the run, and `earlier` those
     that failed or were voided, and were repeated.
     """
+    lists = [(name, GenericAlias(tuple, (form_of(record), ...))) for name, record in LISTS.items()]
+    members = [("schema", Literal["bakeoff-show/1"]), ("run", form_of(RunRecord)), *lists]
+    return _made("Document", _document.__doc__, members)
 
-    schema_: Literal["bakeoff-show/1"] = Field("bakeoff-show/1", alias="schema")
-    run: Run
-    contenders: tuple[Contender, ...]
-    agents: tuple[Agent, ...]
-    events: tuple[Event, ...]
-    searches: tuple[Search, ...]
-    soak_rows: tuple[StoredRow, ...]
-    amendments: tuple[Amendment, ...]
-    earlier: tuple[Trial, ...]
-    trials: tuple[Trial, ...]
+
+LISTS = {
+    "contenders": ContenderRecord,
+    "agents": AgentRecord,
+    "events": EventRecord,
+    "searches": SearchRecord,
+    "soak_rows": SoakRowRecord,
+    "amendments": AmendmentRecord,
+    "earlier": TrialRecord,
+    "trials": TrialRecord,
+}
+Document = _document()
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document; `$defs` has `workload-web` … for the figures of each kind."""
     figures = {kind: figures_of(kind) for kind in KINDS}
-    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [(Document, "serialization")]
-    wanted += [(model, "validation") for model in dict.fromkeys(figures.values())]
-    refs, shared = models_json_schema(wanted, by_alias=True)
+    wanted: list[tuple[Any, JsonSchemaMode, TypeAdapter[Any]]] = [
+        (model, "validation", TypeAdapter(model)) for model in dict.fromkeys(figures.values())
+    ]
+    refs, shared = TypeAdapter.json_schemas([(Document, "serialization", TypeAdapter(Document)), *wanted])
     parts = shared["$defs"]
     root = parts.pop(str(refs[Document, "serialization"]["$ref"]).rpartition("/")[2])
     parts |= {f"workload-{kind}": refs[model, "validation"] for kind, model in figures.items()}

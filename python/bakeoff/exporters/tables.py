@@ -13,6 +13,7 @@ from typing import Any, get_args
 from bakeoff.errors import PlanError
 from bakeoff.exporters.csv_text import Value
 from bakeoff.mix import InFlight, Mix, OfCapacity, Rate
+from bakeoff.store.figure import fields_of
 from bakeoff.store.figures import CellFigures, Figures, Shape, figures_of
 from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, Summary
@@ -22,6 +23,11 @@ Row = dict[str, Value]
 MOST_COLUMNS = 2_000
 # Names that become columns; those of paths and mailboxes do not.
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+# Numbers of a trial that stand at the front of its row, and those that lead the others.
+AT_THE_FRONT = ("window_s", "operations", "operations_per_s", "bytes_in", "bytes_out", "bytes_per_s")
+FIRST = ("fairness_jain", "generator_cpu_share", "generator_cpu_us_per_operation", "generator_run_delay_share")
+_NUMBERS = (one.name for one in fields_of(TrialRecord) if one.figure is not None and one.hint in (int, float))
+NUMBERS = tuple(dict.fromkeys((*FIRST, *(name for name in _NUMBERS if name not in AT_THE_FRONT))))
 # Figures of any kind that have tables of their own, or stand in the columns of the trial.
 ELSEWHERE = frozenset({"began_at", "cells", "failed"})
 
@@ -160,13 +166,7 @@ def _of_the_contender(trial: TrialRecord, scope: str) -> Row:
 
 def _of_the_generator(trial: TrialRecord) -> Row:
     return {
-        "fairness_jain": trial.fairness_jain,
-        "generator_cpu_share": trial.generator_cpu_share,
-        "generator_cpu_us_per_operation": trial.generator_cpu_us_per_operation,
-        "generator_run_delay_share": trial.generator_run_delay_share,
-        "generator_rss_bytes": trial.generator_rss_bytes,
-        "control_cpu_share": trial.control_cpu_share,
-        "control_longest_s": trial.control_longest_s,
+        **{name: getattr(trial, name) for name in NUMBERS},
         "generator_lag_p99_ms": times_ms(trial.generator_lag, "lag")["lag_p99_ms"],
         "generator_late_start_p99_ms": times_ms(trial.generator_late_start, "late")["late_p99_ms"],
     }

@@ -32,6 +32,7 @@ class Figure:
 
 # What several records tell, each of what it is about.
 Operations = Annotated[int, Figure("operations that ended well")]
+PerSecond = Annotated[float, Figure("operations that ended well, by the length of the time measured")]
 Errors = Annotated[dict[str, int], Figure("failed operations by class, JSON object")]
 ErrorCount = Annotated[int, Figure("how many operations failed")]
 BytesIn = Annotated[int, Figure("bytes received, heads and bodies")]
@@ -66,7 +67,7 @@ class Field:
 def fields_of(record: Any) -> tuple[Field, ...]:
     """The fields of a dataclass, in its order."""
     hints = get_type_hints(record, include_extras=True)
-    return tuple(_field(one.name, hints[one.name]) for one in fields(record) if one.init)
+    return tuple(field_of(one.name, hints[one.name]) for one in fields(record) if one.init)
 
 
 def is_record(hint: Any) -> bool:
@@ -82,7 +83,8 @@ def without_none(hint: Any) -> tuple[Any, bool]:
     return reduce(or_, (part for part in inner if part is not NoneType)), NoneType in inner
 
 
-def _field(name: str, hint: Any) -> Field:
+def field_of(name: str, hint: Any) -> Field:
+    """A field of a name whose type is that."""
     bare, optional = without_none(hint)
     if get_origin(bare) is not Annotated:
         return Field(name, bare, optional, None)

@@ -24,6 +24,7 @@ from bakeoff.store.figure import (
     Figure,
     Memory,
     Operations,
+    PerSecond,
     RunDelayShare,
     Window,
 )
@@ -240,7 +241,7 @@ class SoakRowRecord:
     ] = None
 
     @property
-    def operations_per_s(self) -> float:
+    def operations_per_s(self) -> PerSecond:
         """Operations that ended well, by its length."""
         return self.operations / self.length_s if self.length_s > 0 else 0.0
 
@@ -250,7 +251,7 @@ class SoakRowRecord:
         return sum(self.errors.values())
 
     @property
-    def error_share(self) -> float:
+    def error_share(self) -> Annotated[float, Figure("of all operations that ended, those that failed")]:
         """Of all operations that ended, those that failed; 0 where none ended."""
         return self.errors_total / max(1, self.operations + self.errors_total)
 
@@ -478,7 +479,7 @@ class RunRecord:
         return tuple(each for each in self.amendments if each.sort == sort)
 
     @property
-    def imported_from(self) -> str | None:
+    def imported_from(self) -> Annotated[str | None, Figure("the tool that measured this run, unless Bakeoff did")]:
         """The tool that measured this run, unless Bakeoff did."""
         return self.tool.get(IMPORTED_FROM)
 

@@ -19,6 +19,7 @@ from bakeoff.store.figure import (
     Figure,
     Memory,
     Operations,
+    PerSecond,
     RunDelayShare,
     Window,
 )
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 AROUND_FRAME_BYTES = 24
 # What every objective bounds at a rate beside its own terms: by how much the queue of what waits grew.
 GROWTH_TERM = "growth"
+OF_SHARES = ("errors", "achieved", GROWTH_TERM)
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,9 @@ class ClientRecord:
     busy_s: Annotated[float, Figure("time in which one of its operations ran")]
 
 
+LinkShare = Annotated[float, Figure("how full it was; null where nobody states its speed: `unjudged` says why")]
+
+
 @dataclass(frozen=True)
 class LinkRecord:
     """What went over a link of an agent's machine while it measured, both ways, all traffic of the machine included.
@@ -113,7 +118,7 @@ class LinkRecord:
     packets_out: int
 
     @property
-    def share(self) -> float | None:
+    def share(self) -> LinkShare | None:
         """How full it was in its fuller direction, from 0 to 1; None where that cannot be said."""
         if not self.bits_per_s or self.span_s <= 0:
             return None
@@ -172,7 +177,7 @@ class ShareRecord:
     response: Response | None = None
 
     @property
-    def clock_error_ns(self) -> int | None:
+    def clock_error_ns(self) -> Annotated[int | None, Figure("how far off the offset of its start may be")]:
         """How far off `start_offset_ns` may be: half of what it took to ask its clock. None where nobody knows."""
         error_ns = self.disturbances.get(CLOCK_ERROR)
         return error_ns if isinstance(error_ns, int) and error_ns >= 0 else None
@@ -183,7 +188,7 @@ class ShareRecord:
         return self.service if self.response is None else self.response
 
     @property
-    def operations_per_s(self) -> float:
+    def operations_per_s(self) -> PerSecond:
         """Operations that ended well, by the length of its window."""
         return self.operations / self.window_s if self.window_s > 0 else 0.0
 
@@ -245,6 +250,16 @@ class TermRecord:
     value: float | None
     lost: float
     met: bool
+
+    @property
+    def name(self) -> str:
+        """What it bounds: `p99`."""
+        return self.term.partition("<")[0].partition(">")[0]
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it comes to a share: of `visible errors` as of `errors`."""
+        return self.name.split(" ")[-1] in OF_SHARES
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from annotated_types import Le
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 from typer.testing import CliRunner
@@ -109,6 +110,9 @@ def made_of(made: Any, numbers: Iterator[int], found: list[Any]) -> Any:
         fields = {name: field.annotation for name, field in made.model_fields.items()}
         return made.model_construct(**{name: made_of(hint, numbers, found) for name, hint in fields.items()})
     if origin is Annotated:
+        if any(isinstance(limit, Le) for one in inner[1:] for limit in getattr(one, "metadata", ())):  # a share
+            found.append(next(numbers) / 1e7)
+            return found[-1]
         return made_of(inner[0], numbers, found)
     if origin is Literal:
         return inner[0]

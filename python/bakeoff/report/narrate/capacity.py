@@ -68,29 +68,16 @@ def _none(c: ContenderCapacity, found: CapacityComparison) -> list[str]:
 def _figures(least: LeastLoad) -> str:
     if least.reason:
         return f"the trial {least.state}: {least.reason}"
-    terms = [term for term in least.terms if term_name(term) != GROWTH_TERM or not term.met]
-    return ", ".join(f"{term_name(term)} was {term_value(term)}" for term in terms)
+    terms = [term for term in least.terms if term.name != GROWTH_TERM or not term.met]
+    return ", ".join(f"{term.name} was {term_value(term)}" for term in terms)
 
 
 # What these terms come to is a share; all others are times.
-OF_SHARES = ("errors", "achieved", GROWTH_TERM)
-
-
-def term_name(term: TermRecord) -> str:
-    """What a term bounds: `p99`."""
-    return term.term.partition("<")[0].partition(">")[0]
-
-
-def is_share(term: TermRecord) -> bool:
-    """Whether it comes to a share: of `visible errors` as of `errors`."""
-    return term_name(term).split(" ")[-1] in OF_SHARES
-
-
 def term_value(term: TermRecord) -> str:
     """What it came to: `12.3 ms`, `0.4 %`."""
     if term.value is None:
         return "beyond all that was answered"
-    if is_share(term):
+    if term.is_share:
         return wording.percent(term.value)
     return f"{wording.figures(ms_of(term.value))} ms"
 
