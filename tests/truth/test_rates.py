@@ -12,6 +12,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.arrivals import OnOff, Poisson, Replay, Shape, Steps, arrivals_to_json
 from bakeoff.compare.behind import fell_behind
 from bakeoff.compare.run import compare_run
+from bakeoff.report.narrate.document import to_json
 from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run
 from tests.conftest import Target, web_workload
@@ -106,5 +107,5 @@ def test_a_server_that_answers_400_a_second_falls_behind_800_and_nobody_else_doe
         assert not behind[names[0], 100.0] and not behind[names[1], 100.0]
         assert [told.behind_mix for told in comparison.falls_behind] == [None, run.mixes[1]]
         assert comparison.pairs[0].curves[0].points[1].ratio >= 10.0
-    text = json.loads(comparison.to_json())
+    text = json.loads(to_json(comparison))
     assert text["falls_behind"][1]["behind_rate"]["per_s"] in (100.0, 800.0)

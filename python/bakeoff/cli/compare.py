@@ -63,6 +63,7 @@ def compare(
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: other verbs need not wait
     from bakeoff.report.compose import compose
     from bakeoff.report.depth import Depth
+    from bakeoff.report.narrate.document import to_json
     from bakeoff.report.renderers.terminal import show
 
     if schema:
@@ -79,7 +80,7 @@ def compare(
 
         made = compared(campaign, baseline, share(delta), noise_for(paths, aa, campaign))
         if as_json:
-            typer.echo(made.to_json(indent=2))
+            typer.echo(to_json(made, indent=2))
             return
         report = compose_campaign(made, campaign, facts_of(campaign), depth=Depth.COMPARISON)
         show(report, make_console(), Depth.COMPARISON, everything or len(report.contenders) < MANY)
@@ -87,7 +88,7 @@ def compare(
     run = read_several(paths, failed, notes)
     comparison = compare_run(run, baseline, share(delta), noise=noise_for(paths, aa).get(THE_RUN))
     if as_json:
-        typer.echo(comparison.to_json(indent=2))
+        typer.echo(to_json(comparison, indent=2))
         return
     report = compose(run, comparison, depth=Depth.COMPARISON)
     show(report, make_console(), Depth.COMPARISON, everything or len(report.contenders) < MANY)

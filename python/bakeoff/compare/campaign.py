@@ -11,6 +11,7 @@ from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 
+from bakeoff.compare.advice_model import OfFile
 from bakeoff.compare.campaign_model import (
     SCHEMA,
     CampaignComparison,
@@ -164,16 +165,10 @@ def _fault(folder: CampaignFolder, suite: str) -> str:
 
 def _in_folder(comparison: Comparison, folder: str) -> Comparison:
     """Of a suite that lies in a folder the commands that are advised name that: all suites go on by it."""
-    own = f"`bakeoff resume {comparison.run.file}"
     if not folder:
         return comparison
     told = tuple(
-        replace(
-            each,
-            advice=each.advice.replace(f"{own}`", f"`bakeoff resume {folder}`").replace(
-                f"{own} ", f"`bakeoff resume {folder}/{comparison.run.file} "
-            ),
-        )
+        replace(each, about=replace(each.about, folder=folder)) if isinstance(each.about, OfFile) else each
         for each in comparison.warnings
     )
     return replace(comparison, warnings=told)

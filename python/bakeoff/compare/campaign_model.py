@@ -6,7 +6,6 @@ better, since suites of response times and of rates are in it together.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,7 +14,7 @@ from bakeoff.compare.caveat_model import SuiteCaveat
 from bakeoff.compare.challenge_model import CampaignChallenge
 from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
-from bakeoff.compare.plain import as_dict, nulled
+from bakeoff.compare.plain import Words, as_dict, no_words, nulled
 from bakeoff.compare.ranking_model import place_words
 
 SCHEMA = "bakeoff-campaign/1"
@@ -155,14 +154,10 @@ class CampaignComparison:
         """Whether every suite was carried out, with everybody who was planned for it."""
         return not any(suite.missing or suite.dead for suite in self.suites)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; NaN is null."""
+    def to_dict(self, words: Words = no_words) -> dict[str, Any]:
+        """Plain JSON values, with the `words` for them; NaN is null."""
         bare = replace(self, suites=tuple(replace(suite, comparison=None) for suite in self.suites))
-        plain: dict[str, Any] = nulled(as_dict(bare))
+        plain: dict[str, Any] = nulled(as_dict(bare, words))
         for one, suite in zip(plain["suites"], self.suites, strict=True):
-            one["comparison"] = None if suite.comparison is None else suite.comparison.to_dict()
+            one["comparison"] = None if suite.comparison is None else suite.comparison.to_dict(words)
         return plain
-
-    def to_json(self, indent: int | None = None) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)

@@ -17,6 +17,7 @@ from bakeoff.compare.steady import STEADY_STATE
 from bakeoff.compare.steady_model import unsteady_clause
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advice import memory_words
 from bakeoff.report.narrate.fleet import busiest, full_link
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.marks import (
@@ -192,7 +193,7 @@ def _ceiling(run: RunRecord, found: Comparison) -> Iterator[Caveat]:
 
 def _cache(run: RunRecord, usable: list[TrialRecord]) -> Iterator[Caveat]:
     for each in fits_into_caches(run, usable):
-        text = each.text.rstrip(".")
+        text = memory_words(each).rstrip(".")
         yield Caveat("cache", "", 0, 0, {}, text[0].lower() + text[1:])
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from bakeoff.compare.cell_form import Axis, CellForm
 from bakeoff.compare.file_weights import FileWeights
-from bakeoff.compare.plain import as_dict
+from bakeoff.compare.plain import Words, as_dict, no_words
 from bakeoff.mix import Mix, named
 
 CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
@@ -261,12 +261,12 @@ class CellComparison:
         """The cells of one contender at one mix."""
         return tuple(level for level in self.measured if level.contender == contender and level.mix == mix)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, words: Words = no_words) -> dict[str, Any]:
         """Plain values. Cells, and those measured, are rows under `columns`: a page holds thousands of them."""
         columns = [field.name for field in dataclasses.fields(CellRatio)]
         pairs = []
         for pair in self.pairs:
-            plain = _all_short(as_dict(dataclasses.replace(pair, cells=())))
+            plain = _all_short(as_dict(dataclasses.replace(pair, cells=()), words))
             rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
             pairs.append({**plain, "cells": {"columns": columns, "rows": rows}})
         weights = None if self.weights is None else _all_short(self.weights.to_dict())
@@ -276,7 +276,7 @@ class CellComparison:
             "blocks": self.blocks,
             "weights": weights,
             "measured": self._measured(),
-            "caching": _all_short(as_dict(list(self.caching))),
+            "caching": _all_short(as_dict(list(self.caching), words)),
             "pairs": pairs,
         }
 

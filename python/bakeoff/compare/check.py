@@ -6,23 +6,34 @@ A check passes only when that is shown, so that few blocks, noise and failures n
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare.check_model import Check, Checked, CheckedObjective, Outcome
+from bakeoff.compare.check_model import (
+    BlocksMissing,
+    Check,
+    Checked,
+    CheckedObjective,
+    FewPairs,
+    NothingUsable,
+    NotSettled,
+    Outcome,
+    PairsLost,
+    Resume,
+    TrialsMissing,
+    Void,
+)
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.looks import look_of
-from bakeoff.compare.model import Comparison
+from bakeoff.compare.model import Advisory, Comparison
 from bakeoff.compare.needed import blocks_or_noise
 from bakeoff.compare.noise import floor_of
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
-from bakeoff.compare.objective import objective_sentences
 from bakeoff.compare.objective_model import Held
-from bakeoff.compare.pair_model import Endpoint, PairComparison
+from bakeoff.compare.pair_model import Endpoint, Gate, GateName, PairComparison
 from bakeoff.compare.run import compare_run
 from bakeoff.errors import PlanError
 from bakeoff.plan.messages import did_you_mean
-from bakeoff.report.narrate import wording
 from bakeoff.stats import AgainstLimit, against_limit, blocks_for_limit, holm
 from bakeoff.store.records import CLEAR, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
@@ -78,7 +89,7 @@ def check_run(
         _checked(run, each, float(p), len(judged), _floor(found, each), found.run.block_s)
         for each, p in zip(judged, beyond, strict=True)
     )
-    return Check(run.path.name, run.suite, found.run.baseline, checked, _notes(found, judged), _held(run, found)), found
+    return _made(run, found, checked, judged), found
 
 
 def _check_one(run: RunRecord, limited: bool, baseline: str | None) -> tuple[Check, Comparison]:
@@ -89,9 +100,17 @@ def _check_one(run: RunRecord, limited: bool, baseline: str | None) -> tuple[Che
             f"{run.path} has one contender: a check needs two in one run, the baseline and what was changed, or an "
             "objective in the plan (--objective of `bakeoff run`) and no --max-regression"
         )
-    return Check(run.path.name, run.suite, found.run.baseline, (), _notes(found, ()), _held(run, found)), found
+    return _made(run, found), found
 
 
+def _made(
+    run: RunRecord, found: Comparison, checked: tuple[Checked, ...] = (), judged: Sequence[_Judged] = ()
+) -> Check:
+    base = found.run.baseline
+    return Check(run.path.name, run.suite, base, checked, _notes(found, judged), _held(run, found))
+
+
+REPEATED: GateName = "repeated trials"
 OUTCOMES: Mapping[Held, Outcome] = {"met": "pass", "missed": "missed", "undecided": "undecided"}
 
 
@@ -101,15 +120,12 @@ def _held(run: RunRecord, found: Comparison) -> tuple[CheckedObjective, ...]:
     if held is None:
         return ()
     whole = run.is_complete and (bool(run.joined) or run.trials_planned <= len(run.trials))
-    left = f" (and it is not shown: the run is not complete, `bakeoff resume {shlex.quote(str(run.path))}`)"
+    rest = None if whole else Resume(str(run.path))
     return tuple(
-        CheckedObjective(
-            contender=each.name,
-            objective=held.objective,
-            outcome="undecided" if each.verdict == "met" and not whole else OUTCOMES[each.verdict],
-            text=sentence.text.removesuffix(".") + ("." if whole or each.verdict != "met" else f"{left}."),
-        )
-        for each, sentence in zip(held.contenders, objective_sentences(held), strict=True)
+        CheckedObjective(each.name, held.objective, OUTCOMES[each.verdict], each)
+        if whole or each.verdict != "met"
+        else CheckedObjective(each.name, held.objective, "undecided", each, rest)
+        for each in held.contenders
     )
 
 
@@ -152,16 +168,10 @@ def _floor(found: Comparison, each: _Judged) -> float:
     return floor_of(found, each.end.blocks) if each.end.metric == each.pair.primary.metric else math.nan
 
 
-def _beside_floor(each: _Judged, outcome: Outcome, floor: float) -> str:
-    """The end of a sentence: what equals differ by here. It takes nothing back, and says what may hide in it."""
-    if math.isnan(floor):
-        return ""
-    told = f"; the noise floor of this set-up is {wording.percent(floor)}"
-    if outcome == "worse" and abs(each.log_mean) < math.log1p(floor):
-        return f"{told}, so that equals may differ as much: it counts as worse all the same"
-    if outcome == "pass" and each.log_mean - each.log_limit < math.log1p(floor):
-        return f"{told}, in which more than {wording.percent(each.most)} may hide"
-    return told
+def _floor_hides(each: _Judged, outcome: Outcome, floor: float) -> bool:
+    """Whether what equals differ by here is as much as what decided. It takes nothing back."""
+    decided = abs(each.log_mean) if outcome == "worse" else each.log_mean - each.log_limit
+    return outcome in ("worse", "pass") and decided < math.log1p(floor)
 
 
 def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor: float, block_s: float) -> Checked:
@@ -172,51 +182,46 @@ def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor:
         low, high = 1.0 / high if high else math.inf, 1.0 / low if low else math.inf
     if end.blocks < MINIMUM_BLOCKS:
         low = high = math.nan
-    level = 1.0 - look.alpha
-    beside = _beside_floor(each, outcome, floor)
     return Checked(
         contender=each.pair.contender,
         metric=end.metric,
         title=end.title,
         outcome=outcome,
-        text=why if outcome == "void" else f"{_figures(each, low, high, level)}, {why}{beside}.",
+        why=why,
         ratio=end.ratio,
         low=low,
         high=high,
-        level=level,
+        level=1.0 - look.alpha,
         blocks=end.blocks,
         most=each.most,
         limit=_limit(end, each.most),
         higher_is_better=end.higher_is_better,
         more_blocks=more,
+        mixes_left_out=end.mixes_left_out,
         floor=floor,
+        floor_hides=_floor_hides(each, outcome, floor),
     )
 
 
 def _outcome(
     run: RunRecord, each: _Judged, p_beyond: float, family: int, block_s: float
-) -> tuple[Outcome, str, int | None]:
-    """The outcome, the end of its sentence, and how many more blocks would settle it."""
+) -> tuple[Outcome, Fact | None, int | None]:
+    """The outcome, why, and how many more blocks would settle it."""
     end, look = each.end, look_of(run)
     reasons = _void(each)
     if reasons:
-        return "void", f"{each.pair.contender} and {each.pair.baseline}: {'; '.join(reasons)}.", None
-    beyond = f"more than {wording.percent(each.most)} worse"
-    missing = len(run.pending)
+        return "void", Void(reasons), None
     if not run.is_complete:
-        resume = f"bakeoff resume {shlex.quote(str(run.path))}"
-        left = f"{missing} of {run.trials_planned} trials are missing" if missing else "the run did not end"
-        return "inconclusive", f"and {left}: {resume}", None
+        return "inconclusive", TrialsMissing(len(run.pending), run.trials_planned, Resume(str(run.path))), None
     if end.blocks < MINIMUM_BLOCKS:
         more = MINIMUM_BLOCKS - end.blocks
-        return "inconclusive", f"and at least {MINIMUM_BLOCKS} blocks are needed: {_go_on(run, more)}", more
+        return "inconclusive", BlocksMissing(_go_on(run, more)), more
     if each.tests.p_within <= look.alpha / 2.0:
-        return "pass", f"which is not {beyond}", None
+        return "pass", None, None
     if p_beyond <= look.alpha / 2.0:
-        return "worse", f"which is {beyond}", None
+        return "worse", None, None
     needed, words = _needed(each, look.next_alpha, family, block_s)
-    words = words if needed is None else f"{words}: {_go_on(run, needed)}"
-    return "inconclusive", f"so that it may be {beyond} or not; {words}", needed
+    return "inconclusive", NotSettled(words, None if needed is None else _go_on(run, needed)), needed
 
 
 def _needed(each: _Judged, alpha: float, family: int, block_s: float) -> tuple[int | None, str]:
@@ -235,53 +240,29 @@ def _needed(each: _Judged, alpha: float, family: int, block_s: float) -> tuple[i
     return blocks_or_noise(more, end.blocks, end.log_sd, each.most, block_s, passes, equals)
 
 
-def _void(each: _Judged) -> list[str]:
+def _void(each: _Judged) -> tuple[Gate | NothingUsable | PairsLost | FewPairs, ...]:
     """Why nothing can be said of a pair: a check that is red for either, failures, even repeated ones, and holes."""
-    gates = (*each.pair.primary.gates, *each.end.gates)
-    reasons = [gate.text for gate in gates if gate.level == "red" or gate.name == "repeated trials"]
-    for end in (each.pair.primary, each.end):
+    primary = each.pair.primary
+    gates = (*primary.gates, *each.end.gates)
+    reasons: list[Gate | NothingUsable | PairsLost | FewPairs] = [
+        gate for gate in gates if gate.level == "red" or gate.name == REPEATED
+    ]
+    for end in (primary, each.end):
         if not end.blocks or math.isnan(end.ratio):
-            reasons.append(f"no block has usable trials of both for {_name(end)}")
+            reasons.append(NothingUsable(end.title))
         if not reasons:
-            pairs = wording.plural(end.pairs_counted, "pair")
-            reasons += [f"{name} lost {number} of {pairs}" for name, number in end.lost.items() if number]
-    if each.pair.primary.mixes_left_out and each.pair.primary.blocks:
-        reasons.append(f"too few pairs can be compared at {wording.several(each.pair.primary.mixes_left_out)}")
-    return list(dict.fromkeys(reasons))
+            reasons += [PairsLost(name, lost, end.pairs_counted) for name, lost in end.lost.items() if lost]
+    if primary.mixes_left_out and primary.blocks:
+        reasons.append(FewPairs(primary.mixes_left_out))
+    return tuple(reasons)
 
 
-def _figures(each: _Judged, low: float, high: float, level: float) -> str:
-    """ "Requests/s: b is at 0.98× a (95.5 % interval 0.97–0.99, 8 blocks)"."""
-    end = each.end
-    parts = [] if math.isnan(low) else [f"{100.0 * level:.4g} % interval {wording.interval(low, high)}"]
-    parts.append(wording.plural(end.blocks, "block"))
-    if end.mixes_left_out:
-        parts.append(f"without {wording.several(end.mixes_left_out)}, where too few pairs can be compared")
-    at = wording.times(end.ratio, each.pair.baseline, low, high)
-    return f"{_name(end)}: {each.pair.contender} is at {at} ({', '.join(parts)})"
+def _go_on(run: RunRecord, more: int) -> Resume:
+    alone = run.imported_from is not None or run.amended(CLEAR)
+    return Resume(None if alone else str(run.path), more)
 
 
-def _name(end: Endpoint) -> str:
-    return wording.sentence(end.title)
-
-
-def _go_on(run: RunRecord, more: int) -> str:
-    if run.imported_from is not None or run.amended(CLEAR):
-        return "measure anew with so many more"
-    return f"bakeoff resume {shlex.quote(str(run.path))} --blocks +{more}"
-
-
-def _notes(found: Comparison, judged: Sequence[_Judged]) -> tuple[str, ...]:
-    gates = [gate for each in judged for gate in each.end.gates]
-    notes = [gate.text for gate in gates if gate.level == "amber" and gate.name != "repeated trials"]
-    notes += [f"{warning.text} {warning.advice}".strip() for warning in found.warnings if warning.first]
-    notes += [] if found.noise_quote is None else [_of_floor(found.noise_quote)]
-    return tuple(dict.fromkeys(notes))
-
-
-def _of_floor(quote: NoiseQuote) -> str:
-    """Where the noise floor comes from, and what was another there."""
-    noise, when = quote.noise, quote.noise.measured_at[:10]
-    differs = f"; it was not all alike: {'; '.join(quote.differs)}" if quote.differs else ""
-    blocks = wording.plural(noise.primary.blocks, "block")
-    return f"The noise floor is of {noise.file} ({when}, {blocks} of {noise.contender} against itself){differs}."
+def _notes(found: Comparison, judged: Sequence[_Judged]) -> tuple[Gate | Advisory | NoiseQuote, ...]:
+    gates = (gate for each in judged for gate in each.end.gates if gate.level == "amber" and gate.name != REPEATED)
+    warnings = (warning for warning in found.warnings if warning.first)
+    return (*gates, *warnings, *(() if found.noise_quote is None else (found.noise_quote,)))

@@ -6,6 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.fact import Fact
+from bakeoff.compare.model import Advisory
+from bakeoff.compare.noise_model import NoiseQuote
+from bakeoff.compare.objective_model import ContenderHeld
+from bakeoff.compare.pair_model import Gate
+from bakeoff.mix import Mix
+
 Outcome = Literal["pass", "worse", "inconclusive", "void", "missed", "undecided"]
 # What decides over several: an objective that is missed, as in a run, then what could not be judged, then what was.
 PRECEDENCE: tuple[Outcome, ...] = ("missed", "void", "worse", "undecided", "inconclusive", "pass")
@@ -16,15 +23,16 @@ EXIT_CODES: dict[Outcome, int] = {"pass": 0, "worse": 1, "inconclusive": 3, "voi
 class Checked:
     """One endpoint of one contender against the baseline. `most` is the regression that is allowed, a share; `limit`
     the ratio that this is: the least of what is good when it is much, the most of other things. `low` and `high` are
-    the interval that decides, at `level`, NaN under six blocks. `text` is all of it in one sentence. `floor` is by what
-    equals differ at most in so many blocks of this set-up, NaN where that was not measured; it decides nothing.
+    the interval that decides, at `level`, NaN under six blocks; `mixes_left_out` are in neither. `why` has what the
+    outcome does not say. `floor` is by what equals differ at most in so many blocks of this set-up, NaN where that was
+    not measured; it decides nothing, and `floor_hides` says whether that is as large as what decided.
     """
 
     contender: str
     metric: str
     title: str
     outcome: Outcome
-    text: str
+    why: Fact | None
     ratio: float
     low: float
     high: float
@@ -34,17 +42,84 @@ class Checked:
     limit: float
     higher_is_better: bool
     more_blocks: int | None = None
+    mixes_left_out: tuple[Mix, ...] = ()
     floor: float = math.nan
+    floor_hides: bool = False
+
+
+@dataclass(frozen=True)
+class Resume(Fact):
+    """What goes on with a run file, with so many `more_blocks`; no file: nothing does, it has to be measured anew."""
+
+    file: str | None
+    more_blocks: int = 0
+
+
+@dataclass(frozen=True)
+class Void(Fact):
+    """Nothing can be said of a pair."""
+
+    reasons: tuple[Gate | NothingUsable | PairsLost | FewPairs, ...]
+
+
+@dataclass(frozen=True)
+class NothingUsable(Fact):
+    """No block has usable trials of both for the endpoint of this title."""
+
+    title: str
+
+
+@dataclass(frozen=True)
+class PairsLost(Fact):
+    """A contender lost pairs."""
+
+    contender: str
+    lost: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class FewPairs(Fact):
+    """Too few pairs can be compared at these mixes."""
+
+    mixes: tuple[Mix, ...]
+
+
+@dataclass(frozen=True)
+class TrialsMissing(Fact):
+    """Of the trials that were planned; 0: the run did not end."""
+
+    missing: int
+    planned: int
+    rest: Resume
+
+
+@dataclass(frozen=True)
+class BlocksMissing(Fact):
+    """To the fewest that there is a verdict of."""
+
+    rest: Resume
+
+
+@dataclass(frozen=True)
+class NotSettled(Fact):
+    """`needed` says how many blocks would settle it, or that none would."""
+
+    needed: str
+    rest: Resume | None
 
 
 @dataclass(frozen=True)
 class CheckedObjective:
-    """A contender held to the objective of the plan; `text` says in one sentence whether it is met."""
+    """A contender held to the objective of the plan. What is met in a part of a run, whose `rest` there is to do, is
+    not met in all of it.
+    """
 
     contender: str
     objective: str
     outcome: Outcome
-    text: str
+    held: ContenderHeld
+    rest: Resume | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +132,7 @@ class Check:
     suite: str
     baseline: str
     checked: tuple[Checked, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Gate | Advisory | NoiseQuote, ...]
     held: tuple[CheckedObjective, ...] = ()
 
     @property
@@ -77,7 +152,6 @@ class Check:
         return EXIT_CODES[self.outcome]
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """One for each endpoint and objective, the outcome first: what decides over all comes first."""
-        ordered = sorted(self.all, key=lambda each: PRECEDENCE.index(each.outcome))
-        return tuple(dict.fromkeys(f"{each.outcome}: {each.text}" for each in ordered))
+    def ordered(self) -> tuple[Checked | CheckedObjective, ...]:
+        """What decides over all first."""
+        return tuple(sorted(self.all, key=lambda each: PRECEDENCE.index(each.outcome)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from bakeoff.compare.audits import littles_law
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.model import Advisory, RunInfo
+from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.model import RunInfo
 from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
 
 
-def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Advisory]:
+def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Fact]:
     """Where clients do so few operations in the window that one more of each is a larger share than what matters.
 
     Clients begin together, and do the same for as long as they are alike: that they all fit one more into the window,
@@ -30,7 +31,7 @@ def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Advisory]:
         return []
     step = max(coarse.values())
     return [
-        Advisory(
+        Said(
             f"Trials of {wording.names(list(coarse))} have as few as {1.0 / step:.3g} {info.work} for each client: "
             f"where each ends one more in the window the rate is {wording.percent(step)} higher, and "
             f"{wording.percent(info.delta)} matters.",

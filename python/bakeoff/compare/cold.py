@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from bakeoff.compare.advice_model import NotCold
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.model import Advisory
-from bakeoff.report.narrate import wording
-
-ADVICE = (
-    "Reads from a full cache are held against a disk or a wire there: compare writes alone, or empty the caches of all "
-    "(`--drop-caches` as root, `--cold-command` with a remount). Files in memory have nothing colder."
-)
+from bakeoff.compare.fact import Fact
 
 
-def cold_advice(cube: Cube) -> list[Advisory]:
+def cold_advice(cube: Cube) -> list[Fact]:
     """Whose caches could not be emptied before cells although that was asked for, beside those whose were."""
     asked, full = (dict.fromkeys(cube.contenders, 0) for _ in range(2))
     for trial in cube.usable.values():
@@ -25,7 +20,5 @@ def cold_advice(cube: Cube) -> list[Advisory]:
     stayed = [name for name in cube.contenders if full[name]]
     if not stayed:
         return []
-    told = wording.names([f"{name} before {full[name]:,} of {asked[name]:,} cells" for name in stayed])
-    emptied = [name for name in cube.contenders if asked[name] and not full[name]]
-    beside = f"; those of {wording.names(emptied)} were emptied" if emptied else ""
-    return [Advisory(f"Cold caches were asked for, but not emptied were those of {told}{beside}.", ADVICE)]
+    emptied = tuple(name for name in cube.contenders if asked[name] and not full[name])
+    return [NotCold({name: (full[name], asked[name]) for name in stayed}, emptied)]

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.model import Advisory, DelayedStep
+from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.model import DelayedStep
 from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
@@ -73,10 +74,10 @@ def _plateau(times: Summary) -> tuple[float, float] | None:
     return None
 
 
-def delayed_advice(found: Iterable[DelayedStep]) -> list[Advisory]:
+def delayed_advice(found: Iterable[DelayedStep]) -> list[Fact]:
     """What such a step is, and what to do about it."""
     return [
-        Advisory(
+        Said(
             f"{one.contender} waits for a delayed acknowledgement: {one.words} takes about "
             f"{wording.figures(one.typical_ms, 3)} ms in {wording.percent(one.share)} of the cases or more, in "
             f"{wording.plural(one.trials, 'trial')}, beside steps of {wording.figures(one.beside_ms, 2)} ms.",

@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.fleet_model import FleetChange, Machine, MachineRange, Machines
+from bakeoff.compare.fleet_model import BusyThreads, FleetChange, FullLink, Machine, MachineRange, Machines
 from bakeoff.mix import Mix
 from bakeoff.stats import groups_differ
+from bakeoff.store.links import fullest
 from bakeoff.store.records import AgentRecord, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import ShareRecord
 from bakeoff.thresholds import BUSY_SHARE
@@ -169,3 +170,26 @@ def _geometric(values: Iterable[int | None]) -> float:
 
 def _most(values: Iterable[float]) -> float:
     return max((value for value in values if math.isfinite(value)), default=math.nan)
+
+
+def full_link_of(trials: Sequence[TrialRecord]) -> FullLink:
+    """The fullest of all."""
+    found = fullest(trials)
+    if found is None:
+        return FullLink("", "", None)
+    agent, link = found
+    return FullLink(agent if agents_of(trials) > 1 else "", link.name, link.share)
+
+
+def busy_threads(trials: Iterable[TrialRecord]) -> BusyThreads:
+    """Who of several had load threads without a pause."""
+    listed = list(trials)
+    agents = agents_of(listed)
+    shares = (share for trial in listed for share in trial.per_agent)
+    busy = {share.agent for share in shares if share.cpu_share > BUSY_SHARE} if agents > 1 else set()
+    return BusyThreads(tuple(sorted(busy)), agents)
+
+
+def agents_of(trials: Iterable[TrialRecord]) -> int:
+    """How many sent load together."""
+    return max((len(trial.per_agent) for trial in trials), default=0)

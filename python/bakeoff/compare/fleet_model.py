@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bakeoff.compare.fact import Fact
 from bakeoff.mix import Mix
 
 
@@ -91,3 +92,20 @@ class Machines:
     agents: tuple[Machine, ...]
     ranges: tuple[MachineRange, ...]
     changes: tuple[FleetChange, ...]
+
+
+@dataclass(frozen=True)
+class FullLink(Fact):
+    """The fullest link, of one of several agents, or of the only one (empty); None where no link has a speed."""
+
+    agent: str
+    link: str
+    share: float | None
+
+
+@dataclass(frozen=True)
+class BusyThreads(Fact):
+    """Which of so many agents had load threads without a pause; none named of a single one."""
+
+    busy: tuple[str, ...]
+    agents: int

@@ -9,10 +9,11 @@ from bakeoff.compare.audits import LittlesLaw
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import ratios_of_operations
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import ANSWERS, RECORDS, Source
 from bakeoff.compare.lost import ENOUGH
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Advisory, Audit, Failed, KindSummary
+from bakeoff.compare.model import Audit, Failed, KindSummary
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.parts_of_time import STEPS, steps_of_time
 from bakeoff.kinds import load
@@ -129,7 +130,7 @@ class ComparePart:
         """Validity checks beyond the general ones, of a contender that is `ahead` or behind."""
         return []
 
-    def advice(self, run: RunRecord) -> list[Advisory]:
+    def advice(self, run: RunRecord) -> list[Fact]:
         """What a reader must know of such a run beyond what holds for any."""
         return []
 

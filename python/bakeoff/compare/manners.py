@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.manners_model import TOO, Manner
-from bakeoff.compare.model import Advisory
 from bakeoff.compare.settings import of_contender
 from bakeoff.redact import hidden
 from bakeoff.report.narrate import wording
@@ -79,7 +79,7 @@ def manner_sentence(manners: Sequence[Manner], kind: ComparePart, names: Sequenc
     return f"{words}: {TOO}" if words else ""
 
 
-def manner_advice(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> list[Advisory]:
+def manner_advice(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> list[Fact]:
     """What readers of the figures must know of it."""
     words = manner_words(manners, kind, names)
     if not words:
@@ -92,7 +92,7 @@ def manner_advice(manners: Sequence[Manner], kind: ComparePart, names: Sequence[
         "Read a ratio as one of server and setting together; to compare servers alone, give all of them one setting. "
         "The section on the load generator has the cost for each."
     )
-    return [Advisory(text, advice)]
+    return [Said(text, advice)]
 
 
 def _named(names: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ levels between 0 and 1. NaN means "not available" and becomes null in JSON.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -17,6 +16,7 @@ from bakeoff.compare.caveat_model import Caveat
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.challenge_model import Challenge
 from bakeoff.compare.content import NOT_COMPARED, Bodies
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.factors_model import FactorComparison
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.joined_model import DatedNote, Joined
@@ -26,7 +26,7 @@ from bakeoff.compare.manners_model import Manner, told_in
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
 from bakeoff.compare.objective_model import KINDS, ObjectiveHeld
 from bakeoff.compare.pair_model import PairComparison
-from bakeoff.compare.plain import as_dict, nulled
+from bakeoff.compare.plain import Words, as_dict, no_words, nulled
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.soak import Soak
 from bakeoff.compare.steady_model import SteadyState
@@ -286,10 +286,9 @@ class Audit:
 
 @dataclass(frozen=True)
 class Advisory:
-    """Something to know, and what to do about it; `first` when nothing else can be read without it."""
+    """Something to know; `first` when nothing else can be read without it."""
 
-    text: str
-    advice: str
+    about: Fact
     first: bool = False
 
 
@@ -406,18 +405,14 @@ class Comparison:
         most = len(self.contenders) - 1
         return next((c.name for c in self.contenders if most > 0 and won.count(c.name) == most), None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
-        rest = as_dict(dataclasses.replace(self, cells=None, own=None))
+    def to_dict(self, words: Words = no_words) -> dict[str, Any]:
+        """Plain dictionaries, lists, strings and numbers, with the `words` for them; NaN and infinity become None."""
+        rest = as_dict(dataclasses.replace(self, cells=None, own=None), words)
         del rest["own"], rest["cells"]
-        own = {} if self.own is None else {self.own.key: as_dict(self.own)}
-        plain = nulled({**rest, "matrix": self.cells.to_dict() if self.cells else None, **own})
+        own = {} if self.own is None else {self.own.key: as_dict(self.own, words)}
+        plain = nulled({**rest, "matrix": self.cells.to_dict(words) if self.cells else None, **own})
         assert isinstance(plain, dict)
         return plain
-
-    def to_json(self, indent: int | None = None) -> str:
-        """The same as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def result(self) -> tuple[str, ...]:
         """The sentences to read when only a few are read: what was lost, who meets the objective, the first of the

@@ -13,12 +13,13 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.looks import planned_levels
 from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of
-from bakeoff.compare.model import Advisory, Comparison
+from bakeoff.compare.model import Comparison
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote, NoiseSeries
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.pairs import pair_logs
@@ -244,13 +245,13 @@ def _days(then: str, now: str) -> int:
         return 0
 
 
-def noise_advice(quote: NoiseQuote | None) -> list[Advisory]:
+def noise_advice(quote: NoiseQuote | None) -> list[Fact]:
     """Verdicts that are smaller than what equals show on this set-up."""
     if quote is None or not quote.within:
         return []
     text = f"Smaller than the noise floor of this set-up ({quote.noise.file}): {'; '.join(quote.within)}."
     advice = "Do not call it a difference of the servers: find what tells equals apart here, or measure more blocks."
-    return [Advisory(text, advice, first=True)]
+    return [Said(text, advice)]
 
 
 def floor_of(comparison: Comparison, blocks: int) -> float:

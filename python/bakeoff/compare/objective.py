@@ -41,7 +41,9 @@ def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> O
 
 def objective_sentences(found: ObjectiveHeld | None) -> list[Sentence]:
     """One for each contender: "api meets p99<=50ms at 200/s: at worst p99 was 31 ms"."""
-    return [] if found is None else [Sentence(KINDS[each.verdict], _sentence(found, each)) for each in found.contenders]
+    if found is None:
+        return []
+    return [Sentence(KINDS[each.verdict], objective_sentence(found.objective, each)) for each in found.contenders]
 
 
 def _contender(run: RunRecord, name: str, goal: Objective, faults: Mapping[str, tuple[Fault, ...]]) -> ContenderHeld:
@@ -125,19 +127,17 @@ def worst(verdicts: Sequence[Held]) -> Held:
     return next((one for one in ("missed", "undecided") if one in verdicts), "met")
 
 
-def _sentence(found: ObjectiveHeld, each: ContenderHeld) -> str:
+def objective_sentence(objective: str, each: ContenderHeld) -> str:
+    """ "api meets p99<=50ms at 200/s: at worst p99 was 31 ms"."""
     if each.verdict == "missed":
-        return f"{each.name} misses {found.objective}: {each.why}."
+        return f"{each.name} misses {objective}: {each.why}."
     if each.verdict == "undecided":
-        return f"Whether {each.name} meets {found.objective} is not decided: {each.why}."
+        return f"Whether {each.name} meets {objective} is not decided: {each.why}."
     where = each.loads[0].mix.words if len(each.loads) == 1 else wording.mixes([load.mix for load in each.loads])
     top = each.loads[-1]
-    figures = wording.names([f"{term.name} was {term_value(term)}" for term in top.worst if _asked_for(term, found)])
+    asked = [term for term in top.worst if term.term in objective.split(",")]
+    figures = wording.names([f"{term.name} was {term_value(term)}" for term in asked])
     at = "" if len(each.loads) == 1 else f" at {top.mix.words}"
     trials = sum(load.met for load in each.loads)
-    held = f"{each.name} meets {found.objective} at {where}, in all of {wording.plural(trials, 'trial')}"
+    held = f"{each.name} meets {objective} at {where}, in all of {wording.plural(trials, 'trial')}"
     return f"{held}: at worst {figures}{at}."
-
-
-def _asked_for(term: TermRecord, found: ObjectiveHeld) -> bool:
-    return term.term in found.objective.split(",")

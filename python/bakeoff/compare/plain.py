@@ -2,13 +2,24 @@
 
 import dataclasses
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from bakeoff.compare.fact import Fact
 from bakeoff.mix import Clients, InFlight, Mix, OfCapacity, Rate, named
 
+Words = Callable[[Any], Mapping[str, str]]
 
-def as_dict(value: Any) -> Any:
-    """As `dataclasses.asdict`, but a field `mix` is the members that the mix is by name: `"clients": 8`."""
+
+def no_words(value: Any) -> Mapping[str, str]:
+    """Data alone."""
+    return {}
+
+
+def as_dict(value: Any, words: Words = no_words) -> Any:
+    """As `dataclasses.asdict`, but a field `mix` is the members that the mix is by name: `"clients": 8`. A fact has its
+    kind, and what has `words` these.
+    """
     if isinstance(value, Clients):
         return value.n
     if isinstance(value, InFlight | Rate):
@@ -16,16 +27,16 @@ def as_dict(value: Any) -> Any:
     if isinstance(value, OfCapacity):
         return value.share
     if dataclasses.is_dataclass(value):
-        members: dict[str, Any] = {}
+        members: dict[str, Any] = {"kind": value.kind} if isinstance(value, Fact) else {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
             is_mix = isinstance(item, Mix) or (item is None and field.name.endswith("_mix"))
-            members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item)}
-        return members
+            members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item, words)}
+        return {**members, **words(value)}
     if isinstance(value, dict):
-        return {key: as_dict(item) for key, item in value.items()}
+        return {key: as_dict(item, words) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [as_dict(item) for item in value]
+        return [as_dict(item, words) for item in value]
     return value
 
 

@@ -43,7 +43,7 @@ from bakeoff.compare.losers import without_losers
 from bakeoff.compare.manners import manner_advice, manner_sentence, manners_of
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of, rate_of
-from bakeoff.compare.model import SCHEMA, Audit, Comparison, RunInfo, Sentence
+from bakeoff.compare.model import SCHEMA, Advisory, Audit, Comparison, RunInfo, Sentence
 from bakeoff.compare.needed import block_lengths_s
 from bakeoff.compare.noise import is_aa, noise_advice, noise_of, quoted
 from bakeoff.compare.noise_model import NoiseFloor
@@ -186,9 +186,8 @@ def compare_run(
         lost=(*lost_trials(cube), *without_result(cube, measured[0]), *lost_cells(cube)),
         audits=audits,
         warnings=(
-            *noise_advice(quote),
-            *manner_advice(manners, cube.kind, names),
-            *delayed_advice(delayed),
+            *(Advisory(fact, first=True) for fact in noise_advice(quote)),
+            *map(Advisory, (*manner_advice(manners, cube.kind, names), *delayed_advice(delayed))),
             *advise(run, cube, info, contenders, pairs, audits, machines, steady),
         ),
         manners=manners,

@@ -7,11 +7,29 @@ from __future__ import annotations
 
 from bakeoff.compare.cells import cell_name, cells_of, is_unrun, starving_cells, unrun_words
 from bakeoff.compare.cube import Cube, blamed
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.lost import NAMED, clients_words, starved_clients
 from bakeoff.report.narrate import wording
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import RunRecord, TrialRecord
+
+STARVED_ADVICE = "Its rates are those of the clients that it served; each such trial, or cell, counts as lost."
+UNRUN_ADVICE = (
+    "Such cells are left out of their blocks, and nobody has lost them. Keep other work off the machine, or give the "
+    "generator cores of its own (`--cores`, `--pin`)."
+)
+
+
+def starved_advice(run: RunRecord) -> list[Fact]:
+    """What is to be known of each contender that starved clients."""
+    return [Said(text, STARVED_ADVICE) for text in starved(run)]
+
+
+def unrun_advice(cube: Cube) -> list[Fact]:
+    """The same of clients for which the load generator did not run."""
+    text = unrun(cube)
+    return [Said(text, UNRUN_ADVICE)] if text else []
 
 
 def starved(run: RunRecord) -> tuple[str, ...]:

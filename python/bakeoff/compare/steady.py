@@ -10,7 +10,8 @@ from statistics import median
 
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.model import Advisory, Audit, AuditTrial
+from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.model import Audit, AuditTrial
 from bakeoff.compare.steady_model import Pace, SteadyState, Unsteady, size, unsteady_clause
 from bakeoff.pace import FEWEST_SECONDS, pace_of
 from bakeoff.report.narrate import wording
@@ -72,13 +73,13 @@ def steady_audit(found: SteadyState) -> Audit:
     return Audit(STEADY_STATE, WHAT, judged, found.too_short, worst, rule, deviating, unchecked=unchecked)
 
 
-def steady_advice(run: RunRecord, found: SteadyState | None) -> list[Advisory]:
+def steady_advice(run: RunRecord, found: SteadyState | None) -> list[Fact]:
     """Whose trials were not steady: one note of all of whom the same is to be done."""
     told: dict[str, list[str]] = {}
     for pace in found.contenders if found is not None else ():
         if pace.unsteady:
             told.setdefault(_advice(run, pace), []).append(f"{pace.contender} {unsteady_clause(pace)}")
-    return [Advisory(f"{'; '.join(clauses)}.", advice) for advice, clauses in told.items()]
+    return [Said(f"{'; '.join(clauses)}.", advice) for advice, clauses in told.items()]
 
 
 def _advice(run: RunRecord, pace: Pace) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from bakeoff.compare.advice_model import WorkingSet
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.manners import settings_by_name
-from bakeoff.compare.model import Advisory
 from bakeoff.store.figures import CacheState, Figures, figures_of
 from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.units import format_binary
 
-# IOzone's rule: files of three times the cache leave little of them in it.
-TIMES = 3
+# Whose memory it is.
+CONTROL_GROUP, MACHINE, SERVER = "control group", "machine", "server"
 
 
 def working_set_bytes(trial: TrialRecord, model: type[Figures]) -> int:
@@ -30,30 +29,20 @@ def were_cold(trials: list[TrialRecord]) -> bool:
     return any(shown) and all(one or other for one, other in zip(shown, fresh, strict=True))
 
 
-def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory]:
-    """A warning when the largest working set of `trials` fits into the memory of the client or of the server."""
+def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[WorkingSet]:
+    """That the largest working set of `trials` fits into the memory of the client or of the server."""
     model = figures_of(run.kind)
     largest = max((working_set_bytes(trial, model) for trial in trials), default=0)
     place, own = _memory(run.environment)
     server = run.planned.settings.servers_memory_bytes or 0
     direct = [table.get("direct") is True for table in settings_by_name(run).values()]
     past_client = (bool(direct) and all(direct)) or were_cold(trials)
-    places = [(place, 0 if past_client else own), ("the server", server)]
+    places = [(place, 0 if past_client else own), (SERVER, server)]
     fitting = [(name, memory) for name, memory in places if 0 < largest <= memory]
     if not fitting:
         return []
-    names = " and of ".join(f"{name} ({format_binary(memory)})" for name, memory in fitting)
-    most = max(memory for _, memory in fitting)
-    if run.planned.size == "quick":
-        # A rehearsal is to be short: it says so, and no more.
-        return [Advisory(f"A quick run: all files fit into the memory of {names}.", "Reads may come from a cache.")]
-    return [
-        Advisory(
-            f"All files of a trial ({format_binary(largest)} at most) fit into the memory of {names}: what is read may "
-            "come from a cache.",
-            f"For figures of disks use files of {format_binary(TIMES * most)} or more together, or cold caches.",
-        )
-    ]
+    # A rehearsal is to be short: it says so, and no more.
+    return [WorkingSet(largest, dict(fitting), run.planned.size == "quick")]
 
 
 def _memory(environment: dict[str, Any]) -> tuple[str, int]:
@@ -64,5 +53,5 @@ def _memory(environment: dict[str, Any]) -> tuple[str, int]:
             if isinstance(size := table.get(name), (int, float)):
                 sizes.append(int(size))
                 if name == "memory_limit_bytes":
-                    return "the control group of the generator", min(sizes)
-    return "this machine", next(iter(sizes), 0)
+                    return CONTROL_GROUP, min(sizes)
+    return MACHINE, next(iter(sizes), 0)

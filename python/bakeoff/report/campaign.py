@@ -16,6 +16,7 @@ from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.campaign import weights_of
+from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.parts import in_order
 from bakeoff.report.sections.challenged import challenge_over_all
 from bakeoff.report.shared_notes import SharedNotes
@@ -70,7 +71,7 @@ def data_of_campaign(folder: CampaignFolder, comparison: CampaignComparison) -> 
     """What a page holds for programs, the suites by their numbers: with it they can be measured again, those that were
     not measured as well, and their files be known.
     """
-    data: dict[str, Any] = {"campaign": comparison.to_dict()}
+    data: dict[str, Any] = {"campaign": to_dict(comparison)}
     for number, suite in enumerate(comparison.suites, 1):
         data |= {f"plan-{number}": folder.plans[suite.name]} if suite.name in folder.plans else {}
         data |= {f"{MEASURED}-{number}": measured(folder.runs[suite.name])} if suite.name in folder.runs else {}

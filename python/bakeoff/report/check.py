@@ -14,6 +14,7 @@ from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.check import check_notes, check_sentence, check_sentences
 from bakeoff.report.renderers import markdown
 from bakeoff.store.records import RunRecord
 from bakeoff.visible import visible
@@ -51,14 +52,14 @@ def lines(check: Check) -> list[str]:
     """A sentence for each endpoint, and the notes; text from servers begins no line, and starts no command of a build
     server.
     """
-    return [_line(text) for text in (*check.sentences, *(f"note: {note}" for note in check.notes))]
+    return [_line(text) for text in (*check_sentences(check), *(f"note: {note}" for note in check_notes(check)))]
 
 
 def github(check: Check) -> list[str]:
     """Workflow commands of GitHub: one for each endpoint, a warning for each note."""
-    found = dict.fromkeys((each.outcome, each.text) for each in check.all)
-    told = [(_COMMANDS[outcome], TITLES[outcome], text) for outcome, text in found]
-    told += [("warning", "Note on the measurement", note) for note in check.notes]
+    judged = dict.fromkeys((each.outcome, check_sentence(each, check.baseline)) for each in check.all)
+    told = [(_COMMANDS[outcome], TITLES[outcome], text) for outcome, text in judged]
+    told += [("warning", "Note on the measurement", note) for note in check_notes(check)]
     return [f"::{command} title={_property(title)}::{_data(text)}" for command, title, text in told]
 
 
@@ -75,12 +76,13 @@ def junit(check: Check) -> bytes:
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": _xml(f"bakeoff.{check.suite}"), "name": _xml(name)}
         )
+        told = _xml(check_sentence(each, check.baseline))
         if fault := _fault(each):
-            ElementTree.SubElement(case, fault, {"type": each.outcome, "message": _xml(each.text)})
+            ElementTree.SubElement(case, fault, {"type": each.outcome, "message": told})
         else:
-            ElementTree.SubElement(case, "system-out").text = _xml(each.text)
-    if check.notes:
-        ElementTree.SubElement(suite, "system-out").text = "\n".join(map(_xml, check.notes))
+            ElementTree.SubElement(case, "system-out").text = told
+    if notes := check_notes(check):
+        ElementTree.SubElement(suite, "system-out").text = "\n".join(map(_xml, notes))
     ElementTree.indent(top)
     text: bytes = ElementTree.tostring(top, encoding="utf-8", xml_declaration=True)
     return text + b"\n"
@@ -98,14 +100,15 @@ def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
     """
     tables = ([_objectives(check)] if check.held else []) + ([_table(check)] if check.checked else [])
     table = Section("check", "What was checked", (*tables, *_told(check)))
+    sentences = check_sentences(check)
     whole = brief(compose(run, found, depth=Depth.COMPARISON))
     rest = [replace(section, blocks=_without_charts(section)) for section in whole.sections]
     made = replace(
         whole,
         verdict=TITLES[check.outcome],
         tone=TONES[check.outcome],
-        headline=check.sentences,
-        tones=tuple("plain" for _ in check.sentences),
+        headline=sentences,
+        tones=tuple("plain" for _ in sentences),
         sections=(table, *(section for section in rest if section.blocks)),
     )
     content = markdown.render(made)
@@ -157,7 +160,8 @@ def _table(check: Check) -> Table:
 
 
 def _told(check: Check) -> tuple[Block, ...]:
-    return (Bullets(check.notes),) if check.notes else ()
+    notes = check_notes(check)
+    return (Bullets(notes),) if notes else ()
 
 
 def _fault(each: Checked | CheckedObjective) -> str:

@@ -12,6 +12,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, depth_of
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.noise import BIAS, FLOOR, NONE
 from bakeoff.report.parts import in_order
 from bakeoff.report.sections import builders
@@ -170,7 +171,7 @@ def _embedded(comparison: Comparison, shown: ShownPairs) -> dict[str, Any]:
     """The comparison as it is in the page. Cells and curves of pairs that are not in the open, and what each contender
     reached in very many cells, are left to `bakeoff compare --json`: the page does not show them all.
     """
-    plain = comparison.to_dict()
+    plain = to_dict(comparison)
     if comparison.cells:
         if len(comparison.cells.measured) > MOST_LEVELS:
             plain["matrix"]["measured"]["rows"] = []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bakeoff.compare.model import Advisory, Comparison
+from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.warned import Warned, warnings_of
 from bakeoff.store.records import EventRecord, RunRecord
 
 
@@ -17,10 +18,10 @@ class SharedNotes:
 
     def __init__(self, runs: Mapping[str, RunRecord], comparisons: Mapping[str, Comparison]) -> None:
         self._suites = len(comparisons)
-        notes: dict[str, dict[str, list[Advisory]]] = {}
+        notes: dict[str, dict[str, list[Warned]]] = {}
         events: dict[str, dict[str, list[EventRecord]]] = {}
         for suite, comparison in comparisons.items():
-            for note in (note for note in comparison.warnings if not note.first):
+            for note in (note for note in warnings_of(comparison) if not note.first):
                 notes.setdefault(note.advice or note.text, {}).setdefault(suite, []).append(note)
             for event in (event for event in runs[suite].events if event.level == "warning"):
                 events.setdefault(event.text, {}).setdefault(suite, []).append(event)
@@ -40,7 +41,7 @@ class SharedNotes:
         blocks += [self._warnings()] if self._events else []
         return Section("notes-of-suites", "Notes on several suites", tuple(blocks)) if blocks else None
 
-    def _note(self, of: Mapping[str, list[Advisory]]) -> Text:
+    def _note(self, of: Mapping[str, list[Warned]]) -> Text:
         by_text: dict[str, dict[str, None]] = {}
         for suite, own in of.items():
             for note in own:

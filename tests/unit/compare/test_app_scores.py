@@ -11,6 +11,7 @@ from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.report.blocks import Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import ClientRecord, StepRecord
 from bakeoff.telemetry.model import Telemetry
@@ -70,7 +71,7 @@ def text_of(record: RunRecord, section_id: str) -> str:
 
 def known(record: RunRecord) -> list[str]:
     """What must be known first."""
-    return [warning.text for warning in compare_run(record).warnings if warning.first]
+    return [warning.text for warning in warnings_of(compare_run(record)) if warning.first]
 
 
 def test_the_report_names_the_starved_client() -> None:

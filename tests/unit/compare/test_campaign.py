@@ -26,6 +26,8 @@ from bakeoff.report.campaign import _over_all, compose_campaign
 from bakeoff.report.compose import VERDICTS
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate.campaign import _suite_sentences
+from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
@@ -154,7 +156,7 @@ def test_cells_and_curves_stand_in_one_comparison_and_json_has_no_nan() -> None:
     names = tuple(contender.name for contender in files.contenders)
     found = compared(Measured("web", 1.0, web(1.4, names=names)), Measured("files", 1.0, files), names=names)
     assert found.winner == names[1]
-    assert json.loads(found.to_json())["suites"][1]["comparison"]["matrix"] is not None
+    assert json.loads(to_json(found))["suites"][1]["comparison"]["matrix"] is not None
 
 
 def test_three_contenders_have_places() -> None:
@@ -277,7 +279,7 @@ def test_a_suite_that_was_put_aside_says_how_far_it_came_and_which_command_goes_
     assert two.missing == "put aside: no"
     assert "plan-2" in compose_campaign(found, folder, ()).embedded, "it can be tried where the report is read"
     assert one.comparison is not None
-    advice = " ".join(each.advice for each in one.comparison.warnings)
+    advice = " ".join(each.advice for each in warnings_of(one.comparison))
     assert "`bakeoff resume lab.bakeoff`" in advice and f"resume {stopped.path.name}" not in advice
 
 
@@ -335,7 +337,7 @@ def test_a_campaign_quotes_the_floor_of_each_suite_that_has_one() -> None:
     floors = {"one": floor, "two": floor}
     measured = [Measured(name, 1.0, record, noise=floors.get(name)) for name, record in runs.items()]
     found = compare_campaign("lab", "Lab", NAMES, measured, delta=0.001)
-    plain = {verdict["suite"]: verdict["floor"] for verdict in json.loads(found.to_json())["verdicts"]}
+    plain = {verdict["suite"]: verdict["floor"] for verdict in json.loads(to_json(found))["verdicts"]}
     assert plain["one"] == plain["two"] == pytest.approx(floor.primary.floor(12)) and plain["three"] is None
     assert math.isnan(found.overall[0].floor), "one suite has none"
     text = shown_campaign(found, runs)
@@ -392,7 +394,7 @@ def challenging(left_out: str = "", absent: tuple[str, ...] = ()) -> CampaignCom
     folder = CampaignFolder(Path("n.bakeoff"), planned(*kept), {name: runs[name] for name in kept}, {}, read)
     found = compare_folder(folder)
     report = compose_campaign(found, folder, ())
-    assert json.loads(found.to_json())["challenge"]["challenger"] == "red" and report.embedded["challenged"]
+    assert json.loads(to_json(found))["challenge"]["challenger"] == "red" and report.embedded["challenged"]
     verdict = "better" if not absent else "among_some"
     assert report.verdict == (VERDICTS[verdict][0] if found.winner else "No single winner")
     return found

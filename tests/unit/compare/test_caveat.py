@@ -15,6 +15,7 @@ from bakeoff.compare.order_in_time import _turn
 from bakeoff.compare.spread import widest
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers import html, markdown, pdf, terminal
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, change, run
@@ -151,7 +152,7 @@ def test_every_form_shows_the_same_sentence() -> None:
         box = page[page.index('<div class="verdict') :]
         assert report.caveat in box[: box.index("</div>")]
         assert pdf._content(report)["caveat"] == report.caveat
-    assert json.loads(found.to_json())["caveat"]["figures"] == pytest.approx(found.caveat.figures, rel=1e-4)
+    assert json.loads(to_json(found))["caveat"]["figures"] == pytest.approx(found.caveat.figures, rel=1e-4)
 
 
 def test_a_campaign_tells_the_weightiest_of_its_suites() -> None:

@@ -17,6 +17,7 @@ from bakeoff.compare.cell_model import CacheRule, CellPair, CellRatio, SizePoint
 from bakeoff.report.narrate import cells as cell_words
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import size
+from bakeoff.report.narrate.document import to_json
 from bakeoff.stats import ratio_from_logs, ratios_by_row
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, Change, Ratio, blocks_run, matrix_run, skip
@@ -305,7 +306,7 @@ def test_several_numbers_of_clients_are_several_surfaces() -> None:
 
 def test_it_is_plain_json_with_cells_as_rows() -> None:
     comparison, pair = compared(level, tests=("read",), sizes=SMALL, blocks=1)
-    plain = json.loads(comparison.to_json())["matrix"]["pairs"][0]
+    plain = json.loads(to_json(comparison))["matrix"]["pairs"][0]
     assert plain["overall"]["low"] is None
     assert len(plain["cells"]["rows"]) == len(pair.cells)
     assert dict(zip(plain["cells"]["columns"], plain["cells"]["rows"][0], strict=True))["test"] == "read"

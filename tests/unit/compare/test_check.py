@@ -11,6 +11,7 @@ from bakeoff.compare.check_model import Check
 from bakeoff.compare.noise import noise_of
 from bakeoff.compare.noise_model import NoiseFloor
 from bakeoff.errors import PlanError
+from bakeoff.report.narrate.check import check_notes, check_sentence, check_sentences
 from bakeoff.report.narrate.wording import percent
 from bakeoff.store.marks import GENERATOR_LIMITED
 from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
@@ -70,7 +71,7 @@ def test_a_time_is_worse_when_it_is_more() -> None:
     assert by_metric["p99"].low < 1.0 / 0.95 < by_metric["p99"].high
     assert (by_metric["p99"].limit, by_metric["mean"].limit) == (1.03, 1.2)
     assert found.outcome == "worse"
-    assert found.sentences[0].startswith("worse: 99th percentile of response time (p99): branch is at 1.05")
+    assert check_sentences(found)[0].startswith("worse: 99th percentile of response time (p99): branch is at 1.05")
 
 
 def test_one_of_several_contenders_that_is_worse_is_enough() -> None:
@@ -83,13 +84,13 @@ def test_inconclusive_names_blocks_and_the_command() -> None:
     found = checked(measured(0.985, spread=0.03)).checked[0]
     assert found.outcome == "inconclusive"
     assert found.more_blocks is not None
-    assert found.text.endswith(f"bakeoff resume synthetic.bakeoff --blocks +{found.more_blocks}.")
+    assert check_sentence(found, "main").endswith(f"bakeoff resume synthetic.bakeoff --blocks +{found.more_blocks}.")
 
 
 def test_few_blocks_never_pass_nor_fail() -> None:
     found = checked(measured(0.5, blocks=5)).checked[0]
     assert (found.outcome, found.more_blocks) == ("inconclusive", 1)
-    assert "interval" not in found.text
+    assert "interval" not in check_sentence(found, "main")
 
 
 def test_a_run_that_is_not_complete_says_nothing_yet() -> None:
@@ -102,7 +103,7 @@ def test_a_run_that_is_not_complete_says_nothing_yet() -> None:
     )
     found = checked(cut)
     assert found.outcome == "inconclusive"
-    assert "1 of 48 trials are missing: bakeoff resume synthetic.bakeoff." in found.sentences[0]
+    assert "1 of 48 trials are missing: bakeoff resume synthetic.bakeoff." in check_sentences(found)[0]
 
 
 @pytest.mark.parametrize("ratio", [1.3, 1.0, 0.8])
@@ -111,7 +112,7 @@ def test_one_failed_trial_of_either_makes_it_void(ratio: float, who: str) -> Non
     broken = change(measured(ratio), who, 4, (3,), state="failed", reason="too many errors")
     found = checked(broken)
     assert (found.outcome, found.exit_code) == ("void", 4)
-    assert f"{who} failed 1 of 24 trials" in found.sentences[0]
+    assert f"{who} failed 1 of 24 trials" in check_sentences(found)[0]
 
 
 def test_failed_trials_that_were_repeated_make_it_void_all_the_same() -> None:
@@ -120,7 +121,7 @@ def test_failed_trials_that_were_repeated_make_it_void_all_the_same() -> None:
     failed = replace(first, id=0, state="failed", reason="too many errors")
     found = checked(replace(record, earlier=(failed,)))
     assert found.outcome == "void"
-    assert "branch had failed 1 trial that was repeated" in found.sentences[0]
+    assert "branch had failed 1 trial that was repeated" in check_sentences(found)[0]
 
 
 def test_errors_of_the_slower_one_are_no_way_through() -> None:
@@ -131,7 +132,7 @@ def test_errors_of_the_slower_one_are_no_way_through() -> None:
     trials = tuple(replace(t, errors=errors.get(t.id, {})) for t in slower.trials)
     found = checked(replace(slower, trials=trials))
     assert found.outcome == "void"
-    assert "branch failed 1.96 % of the requests" in found.sentences[0]
+    assert "branch failed 1.96 % of the requests" in check_sentences(found)[0]
 
 
 def test_a_baseline_that_the_generator_held_back_is_no_measure() -> None:
@@ -150,7 +151,7 @@ def test_a_mix_without_trials_is_a_hole_that_nothing_passes_through() -> None:
     voided = change(measured(1.0), "branch", 8, None, state="voided", reason="ports exhausted")
     found = checked(voided)
     assert found.outcome == "void"
-    assert "too few pairs can be compared at 8 clients" in found.sentences[0]
+    assert "too few pairs can be compared at 8 clients" in check_sentences(found)[0]
 
 
 def test_nothing_comparable_is_void() -> None:
@@ -170,7 +171,7 @@ def test_a_run_that_ended_at_a_look_has_no_blocks_to_add() -> None:
     ended = AmendmentRecord(record.created_at, CLEAR, "equivalent", 8, 8, 8, None, "sha256:0")
     plan = {**record.plan, "looks": [8, 16]}
     found = checked(replace(record, plan=plan, blocks_planned=16, amendments=(ended,)))
-    assert found.sentences[0].endswith("needed: measure anew with so many more.")
+    assert check_sentences(found)[0].endswith("needed: measure anew with so many more.")
 
 
 @pytest.mark.parametrize(
@@ -209,8 +210,8 @@ def test_a_noise_floor_changes_no_outcome(ratio: float, spread: float) -> None:
     noise, record = floor_of_set_up(spread), measured(ratio)
     with_floor, without = checked(record, noise=noise), checked(record)
     assert (with_floor.outcome, with_floor.exit_code) == (without.outcome, without.exit_code)
-    assert [replace(each, text="", floor=0.0) for each in with_floor.checked] == [
-        replace(each, text="", floor=0.0) for each in without.checked
+    assert [replace(each, why=None, floor=0.0, floor_hides=False) for each in with_floor.checked] == [
+        replace(each, why=None, floor=0.0, floor_hides=False) for each in without.checked
     ]
 
 
@@ -219,20 +220,25 @@ def test_a_noise_floor_stands_beside_the_verdict() -> None:
     told = f"the noise floor of this set-up is {percent(noise.primary.floor(8))}"
     worse, clear = checked(measured(0.994), 0.001, noise=noise), checked(measured(0.5), noise=noise)
     assert worse.outcome == clear.outcome == "worse"
-    assert f"more than 0.1 % worse; {told}, so that equals may differ as much: it counts as worse all the" in str(worse)
-    assert f"more than 3 % worse; {told}." in clear.sentences[0]
+    assert (
+        f"more than 0.1 % worse; {told}, so that equals may differ as much: it counts as worse all the"
+        in check_sentences(worse)[0]
+    )
+    assert f"more than 3 % worse; {told}." in check_sentences(clear)[0]
     passed, wide = checked(measured(1.0), 0.009, noise=noise), checked(measured(1.0), 0.2, noise=noise)
     assert passed.outcome == wide.outcome == "pass"
-    assert f"{told}, in which more than 0.9 % may hide." in passed.sentences[0]
-    assert f"not more than 20 % worse; {told}." in wide.sentences[0]
-    assert any(note.startswith("The noise floor is of synthetic.bakeoff (2026-11-20, 12 blocks") for note in wide.notes)
+    assert f"{told}, in which more than 0.9 % may hide." in check_sentences(passed)[0]
+    assert f"not more than 20 % worse; {told}." in check_sentences(wide)[0]
+    assert any(
+        note.startswith("The noise floor is of synthetic.bakeoff (2026-11-20, 12 blocks") for note in check_notes(wide)
+    )
 
 
 def test_the_floor_is_that_of_the_primary_endpoint_alone() -> None:
     found = checked(measured(1.0), also={"p99": 0.2}, noise=floor_of_set_up())
     by_metric = {each.metric: each for each in found.checked}
     assert by_metric["rate"].floor > 0.0 and math.isnan(by_metric["p99"].floor)
-    assert "noise floor" not in by_metric["p99"].text
+    assert "noise floor" not in check_sentence(by_metric["p99"], "main")
 
 
 def test_noise_is_told_as_noise_and_never_by_a_number_of_blocks() -> None:
@@ -240,13 +246,15 @@ def test_noise_is_told_as_noise_and_never_by_a_number_of_blocks() -> None:
     noisy = [found for found in tried if (found.outcome, found.more_blocks) == ("inconclusive", None)]
     assert noisy
     for found in noisy:
-        assert re.search(r"blocks differ by \d+ % here; for 3 % that is .*: quiet the machine", found.text)
-        assert "more block" not in found.text and "--blocks" not in found.text
+        assert re.search(
+            r"blocks differ by \d+ % here; for 3 % that is .*: quiet the machine", check_sentence(found, "main")
+        )
+        assert "more block" not in check_sentence(found, "main") and "--blocks" not in check_sentence(found, "main")
 
 
 def test_a_ratio_at_the_limit_is_not_called_noise() -> None:
     found = checked(measured(0.97, spread=0.0001)).checked[0]
     if found.outcome == "inconclusive" and found.more_blocks is None:
-        assert "too near to 3 % for any reasonable number of blocks" in found.text
+        assert "too near to 3 % for any reasonable number of blocks" in check_sentence(found, "main")
     with_time = checked(measured(0.985, spread=0.03)).checked[0]
-    assert re.search(r"about \d+ more blocks? \(\d+ \w+\) needed: bakeoff resume", with_time.text)
+    assert re.search(r"about \d+ more blocks? \(\d+ \w+\) needed: bakeoff resume", check_sentence(with_time, "main"))

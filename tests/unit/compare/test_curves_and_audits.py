@@ -10,6 +10,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.warned import warnings_of
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run, with_ceiling
 
 
@@ -43,7 +44,7 @@ def test_errors_of_failed_trials_stay_visible() -> None:
 @pytest.mark.parametrize(("reason", "told"), [("no operation succeeded (refused 118)", True), ("wrong bytes", False)])
 def test_who_refuses_connections_may_have_crashed(reason: str, told: bool) -> None:
     found = compare_run(change(run(), "apache", 8, None, state="failed", reason=reason))
-    (advice,) = (warning.advice for warning in found.warnings if reason in warning.text)
+    (advice,) = (warning.advice for warning in warnings_of(found) if reason in warning.text)
     assert ("`dmesg` after a crash" in advice) is told and "--retry-failed` repeats them" in advice
 
 
@@ -100,18 +101,18 @@ def test_exploratory_cells_need_blocks_and_find_the_slow_one() -> None:
 
 def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
     found = compare_run(with_ceiling(run(), 45_000.0))
-    near = [warning for warning in found.warnings if "of what the generator asks of a server on" in warning.text]
+    near = [warning for warning in warnings_of(found) if "of what the generator asks of a server on" in warning.text]
     assert [warning.first for warning in near] == [True, True]
     assert near[0].text.startswith("The peak of nginx is 9") and near[1].text.startswith("The peak of apache is 7")
     assert found.run.null_operations_per_s == 45_000.0
     assert "`--cores`" in near[0].advice
-    above = compare_run(with_ceiling(run(), 20_000.0)).warnings
+    above = warnings_of(compare_run(with_ceiling(run(), 20_000.0)))
     (first, *_) = [warning for warning in above if "of what the generator asks of a server on" in warning.text]
     assert "busier when that was measured" in first.advice, "a ceiling below the peak is none; more cores mend nothing"
     for unknown in (with_ceiling(run(), None), replace(run(), environment={})):
         comparison = compare_run(unknown)
         assert comparison.run.null_operations_per_s is None, "what earlier builds stored had no server in it"
-        assert not any("of what the generator asks" in warning.text for warning in comparison.warnings)
+        assert not any("of what the generator asks" in warning.text for warning in warnings_of(comparison))
 
 
 @pytest.mark.parametrize(

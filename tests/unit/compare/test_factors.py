@@ -15,6 +15,7 @@ from bakeoff.compare.campaign import Measured, compare_campaign
 from bakeoff.compare.factors import design_of
 from bakeoff.report.campaign import compose_campaign
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers import renderer
 from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
 from bakeoff.store.records import RunRecord
@@ -177,10 +178,10 @@ def test_each_mix_has_its_effect() -> None:
 
 def test_json_and_runs_of_others() -> None:
     record = design(plain)
-    plain_json = json.loads(compare_run(record).to_json())
+    plain_json = json.loads(to_json(compare_run(record)))
     assert plain_json["factors"]["effects"][1]["factors"] == ["raid"]
     assert plain_json["factors"]["effects"][1]["points"][0]["clients"] == 1
-    assert json.loads(compare_run(replace(record, plan={**record.plan, "contenders": []})).to_json())["factors"] is None
+    assert json.loads(to_json(compare_run(replace(record, plan={**record.plan, "contenders": []}))))["factors"] is None
 
 
 @pytest.mark.parametrize(

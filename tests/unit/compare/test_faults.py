@@ -10,6 +10,7 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, change, run
 
@@ -156,5 +157,5 @@ def test_times_that_cannot_be_are_named_and_decide_nothing(too_long: int, named:
     times = {"times": {"told": 1000, "too_long": too_long, "too_short": 0}}
     record = change(app(run()), "nginx", 8, (1,), workload=times)
     compared = compare_run(record)
-    texts = [text for text in (one.text for one in compared.warnings) if "times that cannot be" in text]
+    texts = [text for text in (one.text for one in warnings_of(compared)) if "times that cannot be" in text]
     assert bool(texts) == named and compared.pairs[0].primary.verdict.winner == "nginx"

@@ -13,6 +13,7 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.compare.metrics import metrics
 from bakeoff.compare.model import Audit
 from bakeoff.mix import Clients
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
 from tests.unit.compare.synthetic import change, run, with_ceiling
@@ -49,7 +50,7 @@ def test_who_did_not_come_through_the_mix_once_is_named_and_not_held_to_its_size
         trials.append(replace(trial, per_operation=(part,), bytes_in=part.bytes_in, workload=figures))
     found = compare_run(replace(record, trials=tuple(trials)))
     assert len(audit(found, "Same content").deviating) == deviating
-    told = [warning.text for warning in found.warnings if warning.first and "did not come through" in warning.text]
+    told = [warning.text for warning in warnings_of(found) if warning.first and "did not come through" in warning.text]
     assert told == (
         ["Some clients did not come through the mix once: apache in 12 of 12 trials."] if not cycles else []
     )
@@ -107,7 +108,7 @@ def test_the_ceiling_is_held_against_operations_not_megabits() -> None:
     most = max(trial.operations_per_s for trial in record.trials)
     near = compare_run(with_ceiling(record, 1.05 * most))
     far = compare_run(with_ceiling(record, 100.0 * most))
-    texts = [" ".join(advice.text for advice in found.warnings) for found in (near, far)]
+    texts = [" ".join(advice.text for advice in warnings_of(found)) for found in (near, far)]
     assert "of what the generator asks of a server" in texts[0] and "generator asks" not in texts[1]
 
 
@@ -138,7 +139,7 @@ def test_a_long_call_that_an_edge_of_the_window_cuts_is_no_fault(
         deviating,
         "2 % and the longest operation (or turn with its rest) of each session",
     )
-    advice = [warning.advice for warning in found.warnings if "Little" in warning.text]
+    advice = [warning.advice for warning in warnings_of(found) if "Little" in warning.text]
     assert all("longer `--length`" in words for words in advice) and bool(advice) == bool(deviating)
 
 

@@ -13,6 +13,7 @@ from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.run import compare_run
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.html import render_html
 from tests.unit.compare.synthetic_cells import KIB, MIB, matrix_run
 from tests.unit.report.shown import shown
@@ -89,7 +90,7 @@ def test_every_sentence_that_uses_the_weights_names_them() -> None:
     said = [text for text in found.headline if " overall" in text or text.startswith("Geometric mean")]
     assert said and all("weighted by" in text for text in said)
     assert any("50 % of them are of sizes outside the matrix" in text for text in found.headline)
-    plain = json.loads(found.to_json())
+    plain = json.loads(to_json(found))
     assert WORDS in plain["pairs"][0]["primary"]["title"]
     assert plain["matrix"]["weights"]["folded_share"] == 0.5
     assert plain["matrix"]["weights"]["sizes"] == [{"file_kib": 64, "share": 0.125}, {"file_kib": 1024, "share": 0.875}]

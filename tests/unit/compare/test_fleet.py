@@ -8,13 +8,15 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.model import Comparison
+from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.unit.compare.fleets import FOUR, Machines, divided, without
 from tests.unit.compare.synthetic import run
 
 
 def warnings(record: RunRecord) -> list[str]:
-    return [warning.text for warning in compare_run(record).warnings]
+    return [warning.text for warning in warnings_of(compare_run(record))]
 
 
 def verdict(found: Comparison) -> str:
@@ -24,7 +26,7 @@ def verdict(found: Comparison) -> str:
 def test_machines_that_are_alike_are_not_mentioned() -> None:
     found = compare_run(divided(Machines()))
     assert found.machines is not None and verdict(found) == "better"
-    assert found.warnings == compare_run(run(mixes=(4, 8, 40), blocks=6)).warnings
+    assert warnings_of(found) == warnings_of(compare_run(run(mixes=(4, 8, 40), blocks=6)))
     assert [machine.name for machine in found.machines.agents] == list(FOUR)
     assert not any(told.unfair for told in found.machines.ranges) and found.machines.changes == ()
     assert sum(machine.operations_share for machine in found.machines.agents) == pytest.approx(1.0)
@@ -143,7 +145,7 @@ def test_a_mix_with_fewer_clients_than_machines_has_lost_none() -> None:
 
 
 def test_what_is_said_of_machines_is_in_the_json() -> None:
-    plain = json.loads(compare_run(divided(Machines())).to_json())
+    plain = json.loads(to_json(compare_run(divided(Machines()))))
     assert [machine["name"] for machine in plain["machines"]["agents"]] == list(FOUR)
     # Half of two round trips: those of the clocks that are known least.
     assert {told["start_error_ms"] for told in plain["machines"]["ranges"]} == {0.45}

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.narrate.wording import rate
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, change, run
@@ -25,7 +26,9 @@ def test_one_unfinished_operation_of_the_leader_withholds_the_verdict() -> None:
     )
     errors = next(line for line in found.headline if line.startswith("Errors: "))
     assert "nginx 1 (< 0.001 %)" in errors and ", 1 of them never ended; apache none" in errors
-    assert any("1 operation of nginx never ended" in w.text and "--reply-timeout" in w.advice for w in found.warnings)
+    assert any(
+        "1 operation of nginx never ended" in w.text and "--reply-timeout" in w.advice for w in warnings_of(found)
+    )
     verdicts = [point.verdict.kind for point in found.pairs[0].curves[0].points]
     assert verdicts[2] == "withheld" and "withheld" not in verdicts[:2], "only at the mix where it happened"
 
@@ -69,7 +72,7 @@ def test_a_starved_generator_qualifies_the_verdict_and_names_the_cure(name: str)
     text = f"the load generator waited up to 12 % of its time for a processor in 3 of 18 trials of {name}"
     assert kind(found) == "better" and "at least" not in found.headline[0]
     assert [(gate.level, gate.text) for gate in found.pairs[0].primary.gates] == [("amber", text)]
-    advice = [w.advice for w in found.warnings if w.text.lower().startswith(text.lower()[:40])]
+    advice = [w.advice for w in warnings_of(found) if w.text.lower().startswith(text.lower()[:40])]
     assert len(advice) == 1 and "--pin" in advice[0] and "taskset" in advice[0]
 
 
@@ -77,7 +80,7 @@ def test_nobody_who_gave_pin_is_told_to_give_it() -> None:
     record = starved("nginx")
     settings = {**record.plan.get("settings", {}), "pin": [1]}
     found = compare_run(replace(record, plan={**record.plan, "settings": settings}))
-    said = [f"{each.text} {each.advice}" for each in found.warnings]
+    said = [f"{each.text} {each.advice}" for each in warnings_of(found)]
     assert any("bound to cores already" in text for text in said)
     assert not any("--pin" in text for text in (*said, *found.headline))
 
@@ -85,7 +88,7 @@ def test_nobody_who_gave_pin_is_told_to_give_it() -> None:
 def test_notes_that_are_alike_are_one_with_what_each_contender_has_to_it() -> None:
     both = change(starved("nginx"), "apache", 8, (1,), marks=("generator-waited",), generator_run_delay_share=0.3)
     halved = tuple(replace(t, operations_per_s=t.operations_per_s / (3 if t.block == 2 else 1)) for t in both.trials)
-    texts = [w.text for w in compare_run(replace(both, trials=halved)).warnings]
+    texts = [w.text for w in warnings_of(compare_run(replace(both, trials=halved)))]
     (waited,) = [text for text in texts if "for a processor" in text]
     assert "12 % of its time for a processor in 3 of 18 trials of nginx" in waited
     assert "30 % in 1 of 18 trials of apache" in waited
@@ -101,7 +104,7 @@ def test_blocks_that_differ_by_more_than_twice_are_named() -> None:
         for t in record.trials
     )
     found = compare_run(replace(record, trials=two_speeds))
-    text = next(w.text for w in found.warnings if "between blocks" in w.text)
+    text = next(w.text for w in warnings_of(found) if "between blocks" in w.text)
     said = re.match(
         r"Figures of apache at (\d+) clients? vary from ([\d,]+) to ([\d,]+) requests/s between blocks", text
     )
@@ -110,7 +113,7 @@ def test_blocks_that_differ_by_more_than_twice_are_named() -> None:
     assert (said[2], said[3]) == (f"{min(rates):,.0f}", f"{max(rates):,.0f}")
     gates = [gate for gate in found.pairs[0].primary.gates if gate.name == "blocks"]
     assert [gate.level for gate in gates] == ["amber"]
-    assert not any("between blocks" in w.text for w in compare_run(record).warnings)
+    assert not any("between blocks" in w.text for w in warnings_of(compare_run(record)))
 
 
 def test_slow_peaks_keep_their_figures() -> None:

@@ -14,6 +14,7 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.joined_model import Joined
 from bakeoff.errors import PlanError
+from bakeoff.report.narrate.document import to_json
 from bakeoff.stats import farthest_apart, unpaired_from_logs
 from bakeoff.store.join import join, label
 from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
@@ -225,7 +226,7 @@ def test_secrets_are_told_apart_and_not_told() -> None:
         days[place] = replace(days[place], plan={**days[place].plan, "settings": settings})
     found = compare_run(join(days))
     shown = [d.values for d in of(found).differences if d.sort == "work"]
-    assert shown == [(None, None)] * 2 and "geheim" not in found.to_json()
+    assert shown == [(None, None)] * 2 and "geheim" not in to_json(found)
 
 
 def failing(record: RunRecord, contender: str = "b") -> RunRecord:

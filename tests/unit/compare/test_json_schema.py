@@ -14,6 +14,7 @@ from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.json_schema import json_schema
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.fleets import Machines, divided
@@ -26,7 +27,7 @@ WHOLE = json_schema()
 
 
 def fits(record: RunRecord) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(compare_run(record).to_json())
+    document: dict[str, Any] = json.loads(to_json(compare_run(record)))
     Draft202012Validator(WHOLE).validate(document)
     return document
 

@@ -15,6 +15,7 @@ from bakeoff import stats
 from bakeoff.compare import compare_run
 from bakeoff.compare.looks import ALPHA, RESERVE, Look, look_of, planned_levels, standing
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.join import join
 from bakeoff.store.records import ADDED, CLEAR, FAILED, RETRIED, AmendmentRecord, PlannedTrial, RunRecord
 from tests.unit.compare.synthetic import FAST, Server, run
@@ -123,7 +124,7 @@ def test_a_run_that_ended_at_a_look_says_so() -> None:
     found = compare_run(ended)
     assert found.run.look is not None and found.run.look.ended_early and found.run.blocks_planned == 12
     assert "Stopped at look 2 of 3: its verdict is clear." in shown(ended, width=300)
-    assert not any("not complete" in warning.text for warning in found.warnings)
+    assert not any("not complete" in warning.text for warning in warnings_of(found))
 
 
 def test_repeated_trials_are_kept_and_named_in_verdict_headline_and_report() -> None:
@@ -217,7 +218,7 @@ def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() 
     killed = replace(two, trials=two.trials[:-1], pending=(gone,), finished_at=None)
     found = compare_run(join([one, killed]))
     assert found.run.amendments == one.amendments and found.run.look is not None and found.run.look.words() == ""
-    assert [w.text for w in found.warnings if "not complete" in w.text] == [
+    assert [w.text for w in warnings_of(found) if "not complete" in w.text] == [
         "two.bakeoff is not complete: 1 trial of it missing."
     ]
     stopped = tuple(replace(t, state="interrupted", reason="stopped after 2 s") for t in two.trials)
@@ -225,7 +226,7 @@ def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() 
     told = "other and nginx are in different files, and have no figures that can be compared."
     assert nothing.headline[0] == told and not nothing.pairs
     assert nothing.headline[-1].endswith("; of other nothing was measured.")
-    assert not any("not complete" in w.text for w in nothing.warnings), "they are named as stopped"
+    assert not any("not complete" in w.text for w in warnings_of(nothing)), "they are named as stopped"
 
 
 def test_looks_have_the_levels_that_are_written_down() -> None:

@@ -14,6 +14,7 @@ from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.mix import Clients
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord
 from tests.unit.compare.synthetic import run, summary
@@ -120,7 +121,7 @@ def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(door: str, pe
     record = mail_run(sessions=doors(peak, 40.0, door))
     (text,) = limits(record)
     assert text.startswith(f"nginx: never more than {peak} ") and text.endswith(f": that equals the limit of {end}")
-    assert f"{text}." in [warning.text for warning in compare_run(record).warnings]
+    assert f"{text}." in [warning.text for warning in warnings_of(compare_run(record))]
 
 
 def test_each_side_has_its_limit_and_one_of_connections_is_told_once() -> None:
@@ -182,6 +183,6 @@ def test_contenders_with_and_without_tls_are_named_before_all_else() -> None:
     record = replace(record, contenders=tuple(replace(each, address="127.0.0.1") for each in record.contenders))
     first = replace(record.contenders[0], address="smtps=a:465,pop3s=a:995")
     told = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
-    known = [each.text for each in told.warnings if each.first]
+    known = [each.text for each in warnings_of(told) if each.first]
     assert any("not spoken to alike" in text and "SMTP with TLS from the first byte" in text for text in known)
-    assert not any("not spoken to alike" in each.text for each in compare_run(record).warnings)
+    assert not any("not spoken to alike" in each.text for each in warnings_of(compare_run(record)))

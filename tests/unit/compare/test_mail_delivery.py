@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,8 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.report.shown import shown
@@ -93,8 +94,8 @@ def test_it_reaches_terminal_data_and_page() -> None:
     record = mail(20)
     (text,) = inferred(record)
     found = compare_run(record)
-    assert f"{text}." in [warning.text for warning in found.warnings]
-    assert "16 to 24 deliveries at a time" in json.dumps(found.to_dict())
+    assert f"{text}." in [warning.text for warning in warnings_of(found)]
+    assert "16 to 24 deliveries at a time" in to_json(found)
     assert "16 to 24 deliveries at a time" in repr(compose(record, found))
     assert "16 to 24 deliveries at a time" in shown(record, width=2_000)
 

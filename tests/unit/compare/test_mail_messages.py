@@ -11,6 +11,7 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.kinds.mail.figures import Ledger
 from bakeoff.kinds.mail.run import unchecked_mail
 from bakeoff.report.context import Context
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.rates import rates_table
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
@@ -51,7 +52,7 @@ def scaled(workload: dict[str, Any], block: int) -> dict[str, Any]:
 
 
 def warnings(comparison: Comparison) -> list[str]:
-    return [warning.text for warning in comparison.warnings]
+    return [warning.text for warning in warnings_of(comparison)]
 
 
 def test_polls_of_empty_mailboxes_do_not_win() -> None:

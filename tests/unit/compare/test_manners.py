@@ -14,6 +14,9 @@ from bakeoff.compare.check import check_run
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.check import check_notes
+from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
 from bakeoff.store.join import join
 from bakeoff.store.records import CEILINGS, RunRecord
@@ -48,8 +51,8 @@ def test_a_comparison_says_it_first_behind_the_verdict(versions: RunRecord) -> N
     (pair,) = found.pairs
     texts = {(gate.name, gate.level) for gate in pair.primary.gates}
     assert ("settings", "amber") in texts and pair.primary.verdict.winner is not None, "it qualifies, and takes nothing"
-    assert json.loads(found.to_json())["manners"] == [{"setting": "http", "values": {baseline: "1.1", other: "2"}}]
-    assert any("Contenders are not asked alike" in warning.text for warning in found.warnings)
+    assert json.loads(to_json(found))["manners"] == [{"setting": "http", "values": {baseline: "1.1", other: "2"}}]
+    assert any("Contenders are not asked alike" in warning.text for warning in warnings_of(found))
     plain = compare_run(run(blocks=6))
     assert plain.manners == () and not any("measured over" in text for text in plain.headline)
 
@@ -67,7 +70,7 @@ def test_reports_have_it_where_the_result_stands_and_in_the_settings(versions: R
 
 def test_the_gate_for_build_servers_says_it(versions: RunRecord) -> None:
     checked, _ = check_run(versions)
-    assert any("over HTTP/2" in note for note in checked.notes)
+    assert any("over HTTP/2" in note for note in check_notes(checked))
 
 
 def test_many_ways_are_few_words() -> None:
@@ -88,7 +91,7 @@ def test_secrets_are_not_told() -> None:
     one, other = (contender.name for contender in record.contenders)
     made = talked(record, {one: {"basic_auth": "me:hush"}, other: {"cookie": ["a=hush"], "headers": ["X-Token: hush"]}})
     found = compare_run(made)
-    assert "hush" not in found.to_json() and "hush" not in str(renderer("html").render(compose(made, found), "r"))
+    assert "hush" not in to_json(found) and "hush" not in str(renderer("html").render(compose(made, found), "r"))
     assert {manner.setting for manner in found.manners} == {"basic_auth", "cookie", "headers"}
 
 

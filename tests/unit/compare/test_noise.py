@@ -14,6 +14,8 @@ from bakeoff.compare.noise import is_aa, noise_of, read_noise, same_setup, store
 from bakeoff.compare.noise_model import NoiseFloor, NoiseSeries
 from bakeoff.errors import PlanError
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.stats import ratio_from_logs
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.unit.compare.synthetic import Server, change, run
@@ -72,10 +74,8 @@ def test_the_result_of_an_a_a_run_is_its_floor_and_no_verdict() -> None:
     assert report.verdict == "Noise floor" and report.headline == found.headline
     wide = aa(spread=0.2)
     assert compare_run(wide).pairs[0].primary.verdict.text == "inconclusive"
-    everywhere = shown(record, width=300) + shown(wide, width=300) + compare_run(wide).to_json()
-    assert not any(
-        text in everywhere + found.to_json() for text in ("No winner yet", "more block", "quiet the machine")
-    )
+    everywhere = shown(record, width=300) + shown(wide, width=300) + to_json(compare_run(wide))
+    assert not any(text in everywhere + to_json(found) for text in ("No winner yet", "more block", "quiet the machine"))
 
 
 def test_equals_that_are_told_apart_are_no_winner_and_no_floor_alone() -> None:
@@ -159,10 +159,10 @@ def test_a_verdict_smaller_than_the_floor_is_called_out_and_a_larger_one_is_not(
     assert 0.01 < floor < 0.06
     small, large = (compare_run(other_run(ratio), delta=0.001, noise=noise) for ratio in (1.008, 1.08))
     assert small.pairs[0].primary.verdict.kind in ("better", "near_margin")
-    (warning,) = [w for w in small.warnings if "noise floor" in w.text]
+    (warning,) = [w for w in warnings_of(small) if "noise floor" in w.text]
     assert warning.first and warning.text.startswith("Smaller than the noise floor of this set-up (synthetic")
     assert large.pairs[0].primary.verdict.kind == "better"
-    assert not [w for w in large.warnings if "noise floor" in w.text]
+    assert not [w for w in warnings_of(large) if "noise floor" in w.text]
     assert large.noise_quote is not None and large.noise_quote.floor == pytest.approx(floor)
     plain = small.to_dict()
     assert plain["noise_quote"]["within"] and plain["noise"] is None

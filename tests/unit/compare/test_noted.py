@@ -9,6 +9,7 @@ from bakeoff.compare.noted import MOST, noted, noted_of
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
 
@@ -60,7 +61,7 @@ def test_the_note_under_the_verdicts_says_each_thing_once_and_the_notes_have_all
     assert table.note.count("the load generator waited") == table.note.count("between blocks") == 1
     assert "14 % of its time for a processor in 1 of 12 trials of h, 13 % in 1 of 12 of g" in table.note
     assert table.note.count("less with 5 others") == 2 and len(table.note) < 1_000
-    (whole,) = [w.text for w in comparison.warnings if "for a processor" in w.text]
+    (whole,) = [w.text for w in warnings_of(comparison) if "for a processor" in w.text]
     assert all(f"trials of {name}" in whole for name in NAMES)
 
 
@@ -68,7 +69,7 @@ def test_what_the_same_is_to_be_done_about_is_one_note() -> None:
     record = run(tuple(Server(name, 40_000.0, 0.1) for name in NAMES[:3]), mixes=(1, 4))
     for place, name in enumerate(NAMES[:3]):
         record = change(record, name, 4, None, fairness_jain=0.8 - place / 10)
-    (unfair,) = [w for w in compare_run(record).warnings if "did not treat" in w.text]
+    (unfair,) = [w for w in warnings_of(compare_run(record)) if "did not treat" in w.text]
     assert unfair.text == (
         "c did not treat its clients alike: Jain index down to 0.60, nor did b: down to 0.70, nor did a: down to 0.80."
     )

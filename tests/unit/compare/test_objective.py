@@ -10,6 +10,7 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.markdown import render
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import JudgedRecord, TermRecord
@@ -43,7 +44,7 @@ def test_one_contender_that_meets_it_everywhere() -> None:
         "at 8 clients."
     )
     assert found.headline_kinds[0] == "objective_met" and found.headline[0] in found.result()
-    assert json.loads(found.to_json())["objective"]["contenders"][0]["loads"][0]["met"] == 4
+    assert json.loads(to_json(found))["objective"]["contenders"][0]["loads"][0]["met"] == 4
 
 
 def test_one_miss_in_one_block_at_one_load_is_a_miss() -> None:

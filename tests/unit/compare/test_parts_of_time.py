@@ -8,6 +8,7 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.parts_of_time import OTHER, steps_of_time
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
 from tests.unit.compare.synthetic import run
@@ -34,7 +35,7 @@ def mail(quit_ms: dict[str, tuple[float, ...]], kind: str = "mail") -> RunRecord
 
 
 def warnings(found: Comparison) -> list[str]:
-    return [warning.text for warning in found.warnings if "delayed acknowledgement" in warning.text]
+    return [warning.text for warning in warnings_of(found) if "delayed acknowledgement" in warning.text]
 
 
 def test_the_reply_to_quit_is_named_where_it_is_most_of_the_sending_time() -> None:

@@ -11,6 +11,7 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.kinds.replay.compare import MOST_ASKED, ReplaySummary
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.warned import warnings_of
 from tests.unit.store.test_figures import path_row, record_of
 
 
@@ -33,7 +34,7 @@ def test_rows_are_summed_over_blocks_and_percentiles_are_their_geometric_mean() 
     assert (first.logged_status, first.got_status, first.errors) == (200, 404, {"refused": table.trials})
     page = compose(record, comparison, depth=Depth.PAGE)
     assert "paths" in {section.id for section in page.sections}
-    assert any("status that does not fit the log's" in warning.text for warning in comparison.warnings)
+    assert any("status that does not fit the log's" in warning.text for warning in warnings_of(comparison))
 
 
 def test_only_what_the_log_chose_is_compared() -> None:

@@ -12,6 +12,8 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord
@@ -38,7 +40,7 @@ def test_a_certain_difference_near_the_margin_is_said_with_its_size() -> None:
     assert said is not None and float(said[1]) < 4.2 < 5.0 < float(said[2])
     assert found.headline[0].startswith(verdict.text)
     text = shown(near(4.2), width=300)
-    assert verdict.text in text and "more block" not in found.to_json() + text
+    assert verdict.text in text and "more block" not in to_json(found) + text
     assert compose(near(4.2), found).verdict == "A small lead"
 
 
@@ -61,9 +63,9 @@ def test_under_six_blocks_there_is_no_interval_anywhere(blocks: int, cells: bool
     """Seen: "−5,056 – 7,068 Mbit/s", "4.98e-07–53,464", "± 231,467"."""
     record = matrix_run(lambda *_: 1.2, blocks, spread=1.0) if cells else run(NOISY, blocks=blocks)
     found = compare_run(record)
-    bounds = re.findall(r'"(?:peak_)?(?:low|high)": ([^,}\s]+)', found.to_json(indent=0))
+    bounds = re.findall(r'"(?:peak_)?(?:low|high)": ([^,}\s]+)', to_json(found, indent=0))
     assert bounds and set(bounds) == {"null"}
-    columns = json.loads(found.to_json())
+    columns = json.loads(to_json(found))
     for pair in (columns["matrix"] or {"pairs": []})["pairs"]:
         names = pair["cells"]["columns"]
         assert {row[names.index("low")] for row in pair["cells"]["rows"]} == {None}
@@ -95,7 +97,7 @@ def test_there_is_one_number_of_further_blocks_and_one_place_for_it() -> None:
     assert pair.primary.verdict.kind == "inconclusive" and wanted is not None
     others = [end.verdict for end in pair.secondary] + [p.verdict for curve in pair.curves for p in curve.points]
     assert {verdict.more_blocks for verdict in others if verdict.kind != "too_few"} == {None}
-    assert set(re.findall(r"([\d,]+) more blocks?", found.to_json() + shown(record, width=300))) == {f"{wanted:,}"}
+    assert set(re.findall(r"([\d,]+) more blocks?", to_json(found) + shown(record, width=300))) == {f"{wanted:,}"}
 
 
 def few(operations: int) -> RunRecord:
@@ -128,7 +130,7 @@ def test_different_mixes_of_sizes_are_the_same_content_and_different_pages_are_n
         record = change(run(), "nginx", None, None, per_operation=base, bytes_in=sum(part.bytes_in for part in base))
         found = compare_run(change(record, "apache", None, None, **fields))
         (audit,) = (audit for audit in found.audits if audit.name == "Same content")
-        advice = [w.advice for w in found.warnings if "Same content" in w.text]
+        advice = [w.advice for w in warnings_of(found) if "Same content" in w.text]
         return len(audit.deviating), advice
 
     assert audited(classes(110, 31, 300_000)) == (0, []), "chance chose fewer large ones"
@@ -206,8 +208,8 @@ def test_contenders_by_http_and_https_are_named_before_all_else() -> None:
     record = run()
     first = replace(record.contenders[0], address="https://127.0.0.1:8443")
     told = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
-    assert any("not asked alike" in each.text and "by https" in each.text for each in told.warnings if each.first)
-    assert not any("not asked alike" in each.text for each in compare_run(record).warnings)
+    assert any("not asked alike" in each.text and "by https" in each.text for each in warnings_of(told) if each.first)
+    assert not any("not asked alike" in each.text for each in warnings_of(compare_run(record)))
 
 
 @pytest.mark.parametrize("percent", [0.5, 4.2, 9.0])
@@ -268,7 +270,7 @@ def test_a_p99_without_a_verdict_says_which_trials_have_none() -> None:
     found = compare_run(record)
     p99 = next(text for text in found.headline if text.startswith("The p99"))
     assert p99.endswith("at least 6 are needed (a trial of fewer than 368 operations has no p99).")
-    note = next(warning for warning in found.warnings if "368" in warning.text)
+    note = next(warning for warning in warnings_of(found) if "368" in warning.text)
     assert note.text.endswith("too few for a p99 (1 fewer than 72: for a p95, too).")
     assert note.advice.startswith("Blocks with such a trial have no part in verdicts on that.")
 
@@ -278,9 +280,9 @@ def test_a_rate_that_moves_in_steps_larger_than_what_matters_is_told() -> None:
     slow = [replace(FAST, capacity=40.0, base_ms=100.0), replace(SLOW, capacity=40.0, base_ms=100.0)]
     record = run((slow[0], slow[1]), mixes=(4,), window_s=1.2)
     least = min(trial.operations for trial in record.trials)
-    notes = [warning for warning in compare_run(record).warnings if "one more in the window" in warning.text]
+    notes = [warning for warning in warnings_of(compare_run(record)) if "one more in the window" in warning.text]
     assert len(notes) == 1 and f"have as few as {least / 4:.3g} requests for each client" in notes[0].text
     assert f"the rate is {wording.percent(4 / least)} higher, and 5 % matters." in notes[0].text
-    assert not any("one more in the window" in warning.text for warning in compare_run(run()).warnings)
+    assert not any("one more in the window" in warning.text for warning in warnings_of(compare_run(run())))
     plan = {**record.plan, "settings": {**record.plan.get("settings", {}), "operations": 48}}
-    assert not any("one more" in warning.text for warning in compare_run(replace(record, plan=plan)).warnings)
+    assert not any("one more" in warning.text for warning in warnings_of(compare_run(replace(record, plan=plan))))

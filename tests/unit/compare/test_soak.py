@@ -11,6 +11,7 @@ from bakeoff.compare.soak import ContenderSoak, Soak, SoakTrend, soak_of
 from bakeoff.report.blocks import Chart, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers import html
 from bakeoff.store.records import RunRecord, SoakRowRecord
 from tests.unit.compare.synthetic import run
@@ -89,7 +90,7 @@ def test_rows_without_a_success_have_no_times_and_break_nothing() -> None:
     record = soaked([*hours(6), *[replace(row, number=row.number + 6) for row in dead]])
     (one,) = told(record).contenders
     assert trend(one, "p99").rows == 6 and one.errors == {"refused": 27}
-    assert json.loads(compare_run(record).to_json())["soak"]["contenders"][0]["rows"][8]["p99_ms"] is None
+    assert json.loads(to_json(compare_run(record)))["soak"]["contenders"][0]["rows"][8]["p99_ms"] is None
     html.render(compose(record, compare_run(record)))
 
 
@@ -138,7 +139,7 @@ def test_counts_past_32_and_53_bits_stay_whole_from_rows_to_json_and_page(count:
     rows = [replace(row, operations=count, errors={"refused": count}, bytes_in=count) for row in hours(3)]
     record = soaked(rows)
     comparison = compare_run(record)
-    one = json.loads(comparison.to_json())["soak"]["contenders"][0]
+    one = json.loads(to_json(comparison))["soak"]["contenders"][0]
     assert one["operations"] == 3 * count and one["errors"] == {"refused": 3 * count}
     assert [row["operations"] for row in one["rows"]] == [count] * 3
     assert f"{3 * count:,} operations" in html.render(compose(record, comparison)).decode()

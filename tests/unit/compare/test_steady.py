@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.check import check_run
+from bakeoff.report.narrate.check import check_notes
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.unit.compare.synthetic import at_rates, run
 from tests.unit.compare.test_every_gate_and_audit import sinking
@@ -34,18 +36,18 @@ def test_who_sinks_is_named_with_how_much_and_voids_nothing() -> None:
     assert (paces["apache"].judged, len(paces["apache"].unsteady), paces["nginx"].judged) == (18, 18, 0)
     assert all(each.words == "sank by 20 % over the trial" for each in paces["apache"].unsteady)
     assert len(found.left_out) == 0 and found.pairs[0].primary.verdict.kind == "better"
-    (note,) = [w for w in found.warnings if "not steady" in w.text]
+    (note,) = [w for w in warnings_of(found) if "not steady" in w.text]
     assert note.text.startswith("apache was not steady in 18 of 18 trials: it sank by 20 % over the trial (trial ")
     assert "`--length`" in note.advice
     assert any("apache was not steady" in text for text in found.pairs[0].primary.verdict.reasons)
     judged, _ = check_run(record, None, None, {})
-    assert any("apache was not steady" in text for text in judged.notes)
+    assert any("apache was not steady" in text for text in check_notes(judged))
 
 
 def test_a_warm_up_has_the_ramp_that_leaves_it_out_as_advice() -> None:
     record = changed(run(), "apache", warming)
     found = compare_run(record)
-    (note,) = [w for w in found.warnings if "not steady" in w.text]
+    (note,) = [w for w in warnings_of(found) if "not steady" in w.text]
     assert "it settled after 6 s of the window, rose by 43 % by then" in note.text
     assert "`--ramp-up 7s`" in note.advice
     text = shown(record, width=300)

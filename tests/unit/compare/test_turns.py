@@ -13,6 +13,7 @@ from bakeoff.compare.turns import turn_sentence, turns_of
 from bakeoff.mix import Clients
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, run
 from tests.unit.compare.test_behind import BASE, OTHER, alike, answering, changed, in_ms, of
@@ -43,7 +44,7 @@ def test_every_form_of_the_report_has_the_sentence() -> None:
     said = found.headline[found.headline_kinds.index("turns")]
     whole = compose(record, found)
     assert said in whole.headline and said in brief(whole).headline
-    for text in (shown(record, width=400), form(whole, "markdown"), form(brief(whole), "markdown"), found.to_json()):
+    for text in (shown(record, width=400), form(whole, "markdown"), form(brief(whole), "markdown"), to_json(found)):
         assert said in text
     assert said in form(whole, "html") and said in form(brief(whole), "html")
     campaign = compare_campaign("lab", "Lab", ("nginx", "apache"), [Measured("web", 1.0, record)])

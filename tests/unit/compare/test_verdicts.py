@@ -13,6 +13,8 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.errors import PlanError
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.terminal import render
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY
@@ -87,13 +89,13 @@ def test_fewer_than_six_blocks_give_numbers_without_verdict() -> None:
     assert found.pairs[0].primary.verdict.more_blocks == 1
     assert found.pairs[0].primary.ratio < 1.0
     assert "no verdict" in found.headline[0]
-    assert any("5 complete blocks" in warning.text for warning in found.warnings)
+    assert any("5 complete blocks" in warning.text for warning in warnings_of(found))
 
 
 def test_all_pairs_that_a_voided_trial_leaves_with_few_blocks_are_named() -> None:
     """Seen: one voided trial of ext4 left three pairs with five blocks, and one of them was named."""
     record = change(run((FAST, SLOW, TWIN)), "nginx", 8, (2,), state="voided", reason="suspended")
-    texts = [warning.text for warning in compare_run(record).warnings]
+    texts = [warning.text for warning in warnings_of(compare_run(record))]
     assert "Only 5 complete blocks of apache and nginx, of twin and nginx: numbers without a verdict." in texts, texts
 
 
@@ -107,8 +109,8 @@ def test_one_block_and_one_contender_do_not_break() -> None:
 def test_delta_of_the_plan_can_be_replaced() -> None:
     found = compare_run(run(), delta=0.5)
     told = "chosen for this comparison: 50 %, not 5 % as planned"
-    assert any(told in warning.text for warning in found.warnings)
-    assert not any("as planned" in warning.text for warning in compare_run(run(), delta=0.05).warnings)
+    assert any(told in warning.text for warning in warnings_of(found))
+    assert not any("as planned" in warning.text for warning in warnings_of(compare_run(run(), delta=0.05)))
     assert kind(found) == "equivalent"
     with pytest.raises(PlanError, match="delta"):
         compare_run(run(), delta=1.5)
@@ -172,7 +174,7 @@ def test_all_trials_failed() -> None:
     assert found.headline[0] == "apache lost all of its 18 trials in which nginx was measured: nginx is better."
     assert found.pairs[0].primary.verdict.winner == "nginx"
     assert found.contenders[1].peak_mix is None
-    assert '"peak":null' in found.to_json().replace(" ", "")
+    assert '"peak":null' in to_json(found).replace(" ", "")
     shown = render(compose(record, found)).decode()
     assert "apache lost all" in shown
     assert not re.search(r"1/10\b|0\.10+×|10\.0×", shown), "what a loss counts as is no ratio"
@@ -213,7 +215,7 @@ def test_many_errors_of_the_leader_withhold_the_verdict() -> None:
     found = compare_run(change(run(), "nginx", None, None, errors={"refused": 10_000}))
     assert kind(found) == "withheld"
     assert found.contenders[0].errors == {"refused": 180_000}
-    assert "refused 180,000" in " ".join(warning.text for warning in found.warnings)
+    assert "refused 180,000" in " ".join(warning.text for warning in warnings_of(found))
 
 
 def test_three_contenders_are_compared_in_all_pairs() -> None:
@@ -236,7 +238,7 @@ def test_an_unfinished_run_is_compared_and_says_so() -> None:
     found = compare_run(unfinished())
     assert found.pairs[0].primary.blocks == 7
     assert found.pairs[0].primary.blocks_left_out == (8,)
-    assert "4 of 48 planned trials were not run" in found.warnings[0].text
+    assert "4 of 48 planned trials were not run" in warnings_of(found)[0].text
 
 
 def test_the_endpoint_is_the_weighted_mean_of_the_mixes() -> None:
@@ -267,7 +269,7 @@ def test_the_comparison_survives_json() -> None:
     import json
 
     found = compare_run(change(run(), "apache", 8, None, state="failed", reason="refused"))
-    read = json.loads(found.to_json())
+    read = json.loads(to_json(found))
     assert read["schema"] == "bakeoff-comparison/1"
     assert read["pairs"][0]["primary"]["verdict"]["kind"] == "better"
     assert read["pairs"][0]["primary"]["lost"] == {"nginx": 0, "apache": 6}

@@ -13,6 +13,7 @@ from bakeoff.compare.looks import ONLY_LOOK
 from bakeoff.compare.pairs import ONE_MIX
 from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.designs import design, effects_of
 from tests.unit.compare.synthetic import FAST, run
@@ -94,7 +95,7 @@ def test_it_is_said_on_the_spot_in_the_headline_the_tables_and_in_json() -> None
     assert of_p99.endswith(f": inconclusive, {FLIPS}.")
     points = [point for curve in pair.curves for point in curve.points if curve.metric in ("rate", "p99")]
     assert points and all(point.verdict.text == f"inconclusive: {FLIPS}" for point in points)
-    plain = json.loads(found.to_json())["pairs"][0]
+    plain = json.loads(to_json(found))["pairs"][0]
     assert {end["verdict"]["why"] for end in plain["secondary"] if end["metric"] == "p99"} == {FLIPS}
     whole = compose(record, found)
     for text in (shown(record, width=400), form(whole, "markdown"), form(whole, "html")):

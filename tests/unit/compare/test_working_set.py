@@ -10,6 +10,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.working_set import working_set_bytes
 from bakeoff.mix import Clients
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.figures import figures_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run
@@ -42,7 +43,7 @@ def test_what_fits_into_a_memory_is_said_with_its_name(
     own: int, server: int | None, given: dict[str, object], named: str
 ) -> None:
     comparison = compare_run(with_memory(matrix(), own, server, **given))
-    texts = [warning.text for warning in comparison.warnings if "fit into the memory" in warning.text]
+    texts = [warning.text for warning in warnings_of(comparison) if "fit into the memory" in warning.text]
     assert [named in text for text in texts] == ([True] if named else [])
 
 
@@ -50,9 +51,9 @@ def test_what_the_control_group_allows_decides_not_what_the_machine_has() -> Non
     """Files of 512 MiB do not fit into 256 MiB that a container has of 64 GiB."""
     record = with_memory(matrix(), 64 * GIB)
     bounded = replace(record, environment={**record.environment, "memory_limit_bytes": GIB >> 2})
-    assert not [w for w in compare_run(bounded).warnings if "fit into the memory" in w.text]
+    assert not [w for w in warnings_of(compare_run(bounded)) if "fit into the memory" in w.text]
     bounded = replace(record, environment={**record.environment, "memory_limit_bytes": GIB})
-    (told,) = [w for w in compare_run(bounded).warnings if "fit into the memory" in w.text]
+    (told,) = [w for w in warnings_of(compare_run(bounded)) if "fit into the memory" in w.text]
     assert "of the control group of the generator (1 GiB)" in told.text
 
 
@@ -65,7 +66,7 @@ def cold(blocks_shown: tuple[int, ...], level: str = "drop_caches") -> RunRecord
 
 
 def warned(record: RunRecord) -> list[str]:
-    found = compare_run(record).warnings
+    found = warnings_of(compare_run(record))
     return [f"{one.text} {one.advice}" for one in found if "fit into the memory" in one.text]
 
 
@@ -96,7 +97,7 @@ def test_caches_that_could_not_be_emptied_are_told_first() -> None:
             cell["cache"] = {"asked": "cold", "name": name, "proved": name == "dropped"}
 
         made = matrix_run(lambda *_: 1.2, tests=("read", "write"), sizes=[(MIB, 64 * KIB)], change=told)
-        return [w.text for w in compare_run(made).warnings if w.first and "Cold caches" in w.text]
+        return [w.text for w in warnings_of(compare_run(made)) if w.first and "Cold caches" in w.text]
 
     assert emptied({"nfs": "dropped", "cifs": "warm"}) == [
         "Cold caches were asked for, but not emptied were those of cifs before 6 of 6 cells; those of nfs were emptied."

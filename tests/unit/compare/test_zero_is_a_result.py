@@ -13,6 +13,7 @@ from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
@@ -187,7 +188,7 @@ def test_a_client_that_is_idle_in_a_cell_is_starved_and_loses_the_cell() -> None
     assert end.lost["cifs"] == 1 and end.verdict.winner is None, "it is ahead, and starves clients"
     assert any(gate.name == "starved clients" for gate in end.gates)
     said = "cifs gave clients (next to) nothing in 1 cell: random read, 4 KiB, block 2: client 2 of 4."
-    assert [warning.text for warning in found.warnings if warning.first].count(said) == 1
+    assert [warning.text for warning in warnings_of(found) if warning.first].count(said) == 1
     assert "client 2 of 4 got (next to) nothing" in shown(record, width=300)
     whole = compare_run(idle_in("nobody", 4000)).pairs[0].primary
     assert whole.verdict.winner == "cifs" and end.ratio < whole.ratio
@@ -203,7 +204,7 @@ def test_a_client_whose_thread_did_not_run_is_the_generators_fault_and_no_loss()
         "The load generator did not run for some clients in 1 cell: random read, 4 KiB, cifs, block 2: client 2 of 4 "
         "for 98 % of its time."
     )
-    assert [warning.text for warning in found.warnings].count(said) == 1
+    assert [warning.text for warning in warnings_of(found)].count(said) == 1
     assert "got (next to) nothing" not in shown(record, width=300)
     # The cell has no figure in that block, and is compared in the others.
     assert found.cells is not None

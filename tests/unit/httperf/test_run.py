@@ -19,6 +19,7 @@ from bakeoff.httperf.run import run
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.join import join
 from bakeoff.store.read import read_run
 from bakeoff.store.records import INTERRUPTED, OK
@@ -222,7 +223,7 @@ def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[
     assert pair.ratio == pytest.approx(2.0) and pair.explained_by == pytest.approx(1.0) and pair.kind == "withheld"
     assert comparison.run.rate_unit == "replies/s" and comparison.run.blocks_measured == 2
     assert not any(verdict in " ".join(comparison.result()) for verdict in ("is better", "is faster", "equivalent"))
-    warned = " ".join(advisory.text for advisory in comparison.warnings)
+    warned = " ".join(advisory.text for advisory in warnings_of(comparison))
     assert (
         "measured one after the other, unpaired: old.bakeoff, new.bakeoff" in warned
         and "cannot be told" in comparison.headline[0]
@@ -246,13 +247,13 @@ def test_a_run_that_was_stopped_is_named(kept: Callable[..., Path], tmp_path: Pa
     path = tmp_path / "early.bakeoff"
     carried_out(f"{WORDS} -o {path}", Agent(known(), stopped=True))
     comparison = compare_run(join([read_run(path), read_run(kept("whole"))]))
-    warned = " ".join(advisory.text for advisory in comparison.warnings)
+    warned = " ".join(advisory.text for advisory in warnings_of(comparison))
     assert "Stopped before the end, and so without figures here: early (stopped after" in warned
 
 
 def test_settings_that_differ_are_named(kept: Callable[..., Path]) -> None:
     runs = [read_run(kept("a")), read_run(kept("b", f"{WORDS} --num-calls 2 --timeout 5"))]
-    warned = " ".join(advisory.text for advisory in compare_run(join(runs)).warnings)
+    warned = " ".join(advisory.text for advisory in warnings_of(compare_run(join(runs))))
     assert "Their settings differ: num_calls, timeout_s." in warned
 
 

@@ -16,6 +16,7 @@ from bakeoff.errors import BakeoffError, PlanError
 from bakeoff.importers import IMPORTERS, importer
 from bakeoff.importers.iozone import KIB, read
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.read import pending, read_run
 from tests.unit.report.shown import shown
@@ -147,7 +148,7 @@ def test_an_imported_run_is_compared_and_says_what_was_not_stated(tmp_path: Path
     for name in ("Counts", "Bytes", "Rates"):
         assert (audits[name].checked, audits[name].not_stated, audits[name].deviating) == (0, 12, ())
     assert audits["Same content"].checked == 12 and audits["Same content"].not_stated == 0
-    assert "Bakeoff did not measure this" in comparison.warnings[0].text
+    assert "Bakeoff did not measure this" in warnings_of(comparison)[0].text
     text = shown(run)
     assert text.count("not stated") >= 3 and "No plan; δ = 5 %" in text
     page = render_html(compose(run, comparison))
@@ -194,7 +195,7 @@ def test_cells_that_only_one_file_has_are_told_both_ways(tmp_path: Path) -> None
         comparison = compare_run(read_run(target))
         same = next(audit for audit in comparison.audits if audit.name == "Same content")
         assert len(same.deviating) == 2 and "65 cells of all not tried by few" in same.deviating[0].text
-        texts = [warning.text for warning in comparison.warnings if warning.first]
+        texts = [warning.text for warning in warnings_of(comparison) if warning.first]
         assert any("Not all were tried in the same cells: all has 65 of 130 alone" in text for text in texts)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.plan.one_address import one_address
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run
 from tests.unit.compare.synthetic import run
@@ -60,7 +61,7 @@ def test_it_is_said_before_the_run_and_in_its_report(tmp_path: Path) -> None:
         )
     (text,) = [event.text for event in notebook.events if "one address" in event.text]
     assert text.startswith("a and c have one address (http://127.0.0.1:") and "bakeoff aa" in text
-    (told,) = [w for w in compare_run(read_run(tmp_path / "r.bakeoff")).warnings if "one address" in w.text]
+    (told,) = [w for w in warnings_of(compare_run(read_run(tmp_path / "r.bakeoff"))) if "one address" in w.text]
     assert told.first and told.text.startswith("a and c have one address")
 
 

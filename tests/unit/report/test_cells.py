@@ -24,6 +24,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.heat import HeatCell, heat_map
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
 from bakeoff.report.theme import legend_of
@@ -244,7 +245,7 @@ def test_a_test_that_a_contender_failed_is_shown_of_the_others() -> None:
 
 def test_json_has_the_times_of_every_single_cell() -> None:
     record = matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, change=told_in_cells)
-    measured = json.loads(compare_run(record).to_json())["matrix"]["measured"]
+    measured = json.loads(to_json(compare_run(record)))["matrix"]["measured"]
     rows = [dict(zip(measured["columns"], row, strict=True)) for row in measured["rows"]]
     assert len(rows) == 2 * len(SMALL)
     assert all(row["p50_ms"] == pytest.approx(row["record_kib"] * 1.024, rel=1e-4) for row in rows)

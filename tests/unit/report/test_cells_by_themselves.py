@@ -15,6 +15,7 @@ from bakeoff.compare.cell_model import CellLevel
 from bakeoff.mix import InFlight
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
 from bakeoff.run.observer import trial_line
@@ -102,7 +103,7 @@ def test_the_page_has_every_p50_and_p99_and_the_data_too() -> None:
         assert float(own[4]) == pytest.approx(p99_us / 1000, rel=0.005)
         assert float(own[3]) == pytest.approx(p99_us / 10_000, rel=0.005)
         assert own[1] == f"{own[1].split(' – ')[0]} – {own[1].split(' – ')[1]}" and own[2]
-    measured = json.loads(compare_run(record).to_json())["matrix"]["measured"]
+    measured = json.loads(to_json(compare_run(record)))["matrix"]["measured"]
     rows = [dict(zip(measured["columns"], row, strict=True)) for row in measured["rows"]]
     assert {(r["contender"], r["test"], r["record_kib"]): r["p99_ms"] for r in rows} == {
         (name, test, size / KIB): pytest.approx(p99_us / 1000, rel=1e-4)

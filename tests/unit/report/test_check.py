@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from bakeoff.compare.check import check_run
-from bakeoff.compare.check_model import Check
+from bakeoff.compare.check_model import Check, Void
 from bakeoff.compare.model import Comparison
+from bakeoff.compare.pair_model import Gate
 from bakeoff.report import check as forms
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
@@ -27,7 +28,8 @@ def checked(*rates: float, mixes: tuple[int, ...] = (1, 8)) -> tuple[Check, RunR
 def nasty() -> Check:
     """A check whose sentences hold what must be defused."""
     found = checked(1.0, 1.0)[0]
-    return replace(found, checked=(replace(found.checked[0], outcome="void", text=NASTY),), notes=(NASTY,))
+    gate = Gate("errors", "red", NASTY, "b1")
+    return replace(found, checked=(replace(found.checked[0], outcome="void", why=Void((gate,))),), notes=(gate,))
 
 
 def test_lines_begin_with_the_outcome_and_are_one_line_each() -> None:
@@ -69,7 +71,7 @@ def test_the_comment_says_the_outcome_first_and_defuses_text() -> None:
 @pytest.mark.parametrize("endpoints", [1, 5_000])
 def test_the_comment_fits_however_much_was_checked(endpoints: int) -> None:
     found, record, comparison = checked(1.0, 0.8)
-    found = replace(found, checked=tuple(replace(found.checked[0], text=f"{at}") for at in range(endpoints)))
+    found = replace(found, checked=tuple(replace(found.checked[0], title=f"{at}") for at in range(endpoints)))
     text = forms.comment(found, record, comparison)
     assert b"Worse than allowed" in text
     assert len(text) <= forms.MOST_CHARACTERS

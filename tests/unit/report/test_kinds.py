@@ -16,6 +16,7 @@ from bakeoff.report import context
 from bakeoff.report.blocks import Chart, Report, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.kind import report_part
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.sections import SECTIONS
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import change, run
@@ -89,7 +90,7 @@ def test_a_kind_has_its_own_words_for_classes_of_errors(monkeypatch: pytest.Monk
     record = change(run(), "nginx", None, None, errors={"wrong_status": 3_000})
     comparison = compare_run(record)
     assert {gate.name for gate in comparison.pairs[0].primary.gates} == {"errors"}, "no wrong answers"
-    assert any("-OOM" in warning.text for warning in comparison.warnings)
+    assert any("-OOM" in warning.text for warning in warnings_of(comparison))
     assert "-OOM" in [column.title for table in tables(record, "errors") for column in table.columns]
 
 

@@ -14,6 +14,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, with_ceiling
@@ -201,7 +202,7 @@ def dead() -> RunRecord:
 def test_what_must_be_known_comes_first_and_once() -> None:
     """Seen: 0.304 % errors of a server that was dead in 8 of 18 trials; the same note in every row."""
     comparison = compare_run(dead())
-    first = [warning.text for warning in comparison.warnings if warning.first]
+    first = [warning.text for warning in warnings_of(comparison) if warning.first]
     assert first == ["python-dev was dead in 3 of 18 trials: every connection was refused; each counts as lost."]
     errors = next(text for text in comparison.headline if text.startswith("Errors: "))
     assert "python-dev dead in 3 of 18 trials, and 120 in " in errors and "%" not in errors
@@ -237,7 +238,7 @@ def test_notes_are_in_a_section_of_their_own() -> None:
 def test_folders_that_are_mounted_in_different_ways_are_told() -> None:
     def mounted(nginx: str, apache: str) -> list[str]:
         content = {"contenders": {"nginx": {"mount_options": nginx}, "apache": {"mount_options": apache}}}
-        warnings = compare_run(replace(run(), environment={"content": content})).warnings
+        warnings = warnings_of(compare_run(replace(run(), environment={"content": content})))
         return [warning.text for warning in warnings if warning.first]
 
     assert mounted("rw,sync,addr=10.0.0.1", "rw,addr=10.0.0.2") == [
@@ -253,7 +254,7 @@ def test_what_to_do_about_mount_options_depends_on_the_file_systems(other: str, 
     folders = {"nginx": {"file_system": "nfs4", "mount_options": "rw,sync"}}
     folders["apache"] = {"file_system": other, "mount_options": "rw"}
     record = replace(run(), environment={"content": {"contenders": folders}})
-    assert [w.advice for w in compare_run(record).warnings if w.first and w.advice.startswith(advice)]
+    assert [w.advice for w in warnings_of(compare_run(record)) if w.first and w.advice.startswith(advice)]
 
 
 def test_options_that_only_one_file_system_has_are_no_difference() -> None:
@@ -263,7 +264,7 @@ def test_options_that_only_one_file_system_has_are_no_difference() -> None:
         folders = {"nginx": {"file_system": "ext4", "mount_options": ext4}}
         folders["apache"] = {"file_system": "xfs", "mount_options": xfs}
         record = replace(run(), environment={"content": {"contenders": folders}})
-        return [warning.text for warning in compare_run(record).warnings if "mounted" in warning.text]
+        return [warning.text for warning in warnings_of(compare_run(record)) if "mounted" in warning.text]
 
     assert told("rw,relatime", "rw,relatime,inode64,logbufs=8,logbsize=32k,noquota") == []
     assert told("rw,noatime", "rw,relatime,inode64") == [
@@ -274,22 +275,24 @@ def test_options_that_only_one_file_system_has_are_no_difference() -> None:
 @pytest.mark.parametrize("state", ["failed", "voided"])
 def test_trials_that_do_not_count_name_the_command_that_repeats_them(state: str) -> None:
     record = change(run(), "apache", 8, (1, 2, 3), state=state, reason="no ports")
-    (advice,) = [w.advice for w in compare_run(record).warnings if "trial" in w.text and "apache" in w.text and w.first]
+    (advice,) = [
+        w.advice for w in warnings_of(compare_run(record)) if "trial" in w.text and "apache" in w.text and w.first
+    ]
     assert f"`bakeoff resume {record.path} --retry-failed` repeats them" in advice
     imported = replace(record, tool={**record.tool, "imported_from": "IOzone"})
-    advices = [w.advice for w in compare_run(imported).warnings]
+    advices = [w.advice for w in warnings_of(compare_run(imported))]
     assert any("repeat the run" in each for each in advices) and not any("--retry-failed" in each for each in advices)
 
 
 def test_blocks_that_were_measured_are_not_asked_for_again() -> None:
     lost = change(run(), "apache", 8, (1, 2, 3), state="voided", reason="no ports")
-    assert any("blocks were measured, but in the others" in w.advice for w in compare_run(lost).warnings)
-    assert any(w.advice.startswith("Run at least 6 blocks") for w in compare_run(run(blocks=4)).warnings)
+    assert any("blocks were measured, but in the others" in w.advice for w in warnings_of(compare_run(lost)))
+    assert any(w.advice.startswith("Run at least 6 blocks") for w in warnings_of(compare_run(run(blocks=4))))
 
 
 def test_nothing_comparable_is_said_first() -> None:
     record = change(run((FAST, SLOW)), "apache", None, None, state="voided", reason="no ports")
-    first = [warning.text for warning in compare_run(record).warnings if warning.first]
+    first = [warning.text for warning in warnings_of(compare_run(record)) if warning.first]
     assert "Nothing is comparable: no block has usable trials of both." in first
 
 
@@ -351,9 +354,9 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
     under = shown(with_floor(0.5 * peak, 0.43), Depth.PAGE)
     assert "could have asked more than" in under and "times as often" not in under
     for floor in (with_floor(1.2 * peak, 0.43), with_floor(0.5 * peak, 0.43)):
-        assert not any("of what the generator asks" in warning.text for warning in compare_run(floor).warnings)
+        assert not any("of what the generator asks" in warning.text for warning in warnings_of(compare_run(floor)))
         busy = change(floor, "nginx", 8, None, marks=("near-ceiling",))
-        (warning,) = [w for w in compare_run(busy).warnings if "of what the generator asks" in w.text]
+        (warning,) = [w for w in warnings_of(compare_run(busy)) if "of what the generator asks" in w.text]
         assert warning.text.startswith("The peak of nginx")
     at_limit = shown(with_floor(1.2 * peak, 0.95), Depth.PAGE)
     assert "That is near: nginx may be faster than shown." in at_limit

@@ -15,6 +15,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
 from bakeoff.errors import LabError, TargetError
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.run.afterwards import PATIENCE_S, silent
 from bakeoff.run.amend import Asked
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
@@ -64,7 +65,7 @@ def test_who_died_after_the_last_trial_is_told_of_first_everywhere_and_no_figure
     assert {trial.state for trial in run.trials} == {"ok"} and run.finished_at is not None
     (why,) = silent_of(run).values()
     found, without = compare_run(run), compare_run(replace(run, events=()))
-    (told,) = [each for each in found.warnings if each not in without.warnings]
+    (told,) = [each for each in warnings_of(found) if each not in warnings_of(without)]
     assert told.text == f"{silent_words('b', why.rstrip('.'))}." and told.first
     assert replace(found, warnings=without.warnings) == without
     assert told.text in shown(run, width=400)

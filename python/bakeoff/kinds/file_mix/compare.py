@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.faults import Source
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import megabytes_per_s, operations_rate
-from bakeoff.compare.model import Advisory, Audit
+from bakeoff.compare.model import Audit
 from bakeoff.kinds.file_mix.figures import MixFigures
 from bakeoff.kinds.files.compare import FileWork
 from bakeoff.plan.model import Plan
@@ -64,14 +65,14 @@ class Mix(FileWork):
         """See ComparePart. Its calls have an order, so that a part of a cycle has other sizes than the whole."""
         return (same_content(cube, comparable=lambda trial: not cut_short(trial)),)
 
-    def advice(self, run: RunRecord) -> list[Advisory]:
+    def advice(self, run: RunRecord) -> list[Fact]:
         usable = [trial for trial in run.trials if trial.state == "ok"]
         cut = Counter(trial.contender for trial in usable if cut_short(trial))
         if not cut:
             return []
         every = Counter(trial.contender for trial in usable)
         told = wording.names([f"{name} in {n:,} of {wording.plural(every[name], 'trial')}" for name, n in cut.items()])
-        return [Advisory(f"Some clients did not come through the mix once: {told}.", CUT_SHORT)]
+        return [Said(f"Some clients did not come through the mix once: {told}.", CUT_SHORT)]
 
     def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
         """X · (R + Z) over turns: their rate, their mean time and the mean rest before them."""

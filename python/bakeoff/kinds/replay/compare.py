@@ -10,8 +10,9 @@ from typing import ClassVar
 
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.exploratory import MEAN_OPERATIONS
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.model import Advisory, KindSummary
+from bakeoff.compare.model import KindSummary
 from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
 from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import replay_settings
@@ -104,7 +105,7 @@ class Replay(ComparePart):
                 if least >= enough and all(values):
                     yield row.path, metric, math.log(values[1] / values[0])
 
-    def advice(self, run: RunRecord) -> list[Advisory]:
+    def advice(self, run: RunRecord) -> list[Fact]:
         """See ComparePart: what of the log was not replayed as it was, and replies that do not fit it."""
         return [*_of_the_log(run), *_unlike_the_log(run)]
 
@@ -201,27 +202,27 @@ def _geometric_mean(values: Sequence[float | None]) -> float:
     return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
 
 
-def _of_the_log(run: RunRecord) -> list[Advisory]:
+def _of_the_log(run: RunRecord) -> list[Fact]:
     log = log_of(run)
     if log is None:
         return []
-    advisories = []
+    advisories = list[Fact]()
     if log.left_out:
         methods = ", ".join(f"{name} {count:,}" for name, count in sorted(log.left_out.items()))
         count = sum(log.left_out.values())
         of = count + log.requests
         text = f"{count:,} of {of:,} requests of the log ({wording.percent(count / of)}) are not replayed: {methods}."
-        advisories.append(Advisory(text, "Only GET and HEAD are, unless --bodies gives what others are to send."))
+        advisories.append(Said(text, "Only GET and HEAD are, unless --bodies gives what others are to send."))
     lines = sum(fault.lines for fault in log.faults)
     if lines:
         part = f"{lines:,} of {wording.plural(log.lines, 'line')}"
         text = f"{part} of the log are no requests, or none that could be made again."
-        advisories.append(Advisory(text, "See the section on the log for the reasons, with the first line of each."))
+        advisories.append(Said(text, "See the section on the log for the reasons, with the first line of each."))
     return advisories
 
 
-def _unlike_the_log(run: RunRecord) -> list[Advisory]:
-    advisories = []
+def _unlike_the_log(run: RunRecord) -> list[Fact]:
+    advisories = list[Fact]()
     for contender in run.contenders:
         rows = []
         for trial in run.trials:
@@ -243,7 +244,7 @@ def _unlike_the_log(run: RunRecord) -> list[Advisory]:
             f"{most.logged_status})."
         )
         advice = "See the table of paths: does it serve the site of the log, with the data of that time?"
-        advisories.append(Advisory(text, f"{advice} {counted}".strip()))
+        advisories.append(Said(text, f"{advice} {counted}".strip()))
     return advisories
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from bakeoff.compare.audits import same_content
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.model import Advisory, Audit
+from bakeoff.compare.model import Audit
 from bakeoff.kinds.web.classes import web_classes
 from bakeoff.kinds.web.connections import WebSummary, web_summary
 from bakeoff.kinds.web.plan import WebSettings
@@ -40,14 +41,14 @@ class Web(ComparePart):
         """Replies to HEAD have no body, and no content to compare; pages of errors are each server's own."""
         return () if only_heads(run) else (same_content(cube, _error_pages(run)),)
 
-    def advice(self, run: RunRecord) -> list[Advisory]:
+    def advice(self, run: RunRecord) -> list[Fact]:
         """That some contenders are asked over TLS, and others are not."""
         ways = {each.name: each.address.partition(":")[0] for each in run.contenders}
         if "https" not in ways.values() or len(set(ways.values())) < 2:
             return []
         said = ", ".join(f"{name} by {way}" for name, way in ways.items())
         advice = "Ask all of them alike, unless TLS is what is compared: handshakes are part of what is measured."
-        return [Advisory(f"Contenders are not asked alike: {said}.", advice)]
+        return [Said(f"Contenders are not asked alike: {said}.", advice)]
 
     def summary(self, run: RunRecord) -> WebSummary:
         """Connections."""

@@ -8,11 +8,13 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bakeoff.compare.cell_model import CellLevel, CellRatio
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.model import SCHEMA, Comparison, KindSummary
+from bakeoff.compare.model import SCHEMA, Advisory, Comparison, KindSummary
 from bakeoff.kinds import KINDS
 from bakeoff.mix import Clients, Rate
+from bakeoff.report.narrate.sentences import is_told
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -45,6 +47,8 @@ WEIGHTS: Schema = {
     },
     "required": ["folder", "files", "errors", "folded_share", "sizes"],
 }
+# Its kind, and what is known of that.
+FACT: Schema = {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"]}
 # Thousands of them: one list of names, and the values in its order.
 IN_ROWS = (CellRatio, CellLevel)
 
@@ -103,6 +107,7 @@ def _object(made: Any, parts: dict[str, Schema]) -> Schema:
         else:
             properties[key] = _of(hint, parts)
             optional |= {key} if is_own(hint) else set()
+    properties |= dict.fromkeys(_words(made), SIMPLE[str])
     parts[made.__name__] = {
         "type": "object",
         "description": " ".join((made.__doc__ or "").split()),
@@ -111,6 +116,11 @@ def _object(made: Any, parts: dict[str, Schema]) -> Schema:
         "additionalProperties": False,
     }
     return reference
+
+
+def _words(made: Any) -> tuple[str, ...]:
+    """Under which keys its words are, of what is told."""
+    return ("text", "advice") if made is Advisory else ("text",) if is_told(made) else ()
 
 
 def _members(prefix: str) -> dict[str, Schema]:
@@ -146,6 +156,8 @@ def _of(hint: Any, parts: dict[str, Schema]) -> Schema:
         return {"type": "object", "additionalProperties": _of(inner[1], parts)}
     if hint is FileWeights:
         return WEIGHTS
+    if hint is Fact:
+        return FACT
     if dataclasses.is_dataclass(hint):
         return _object(hint, parts)
     return SIMPLE.get(hint, {})

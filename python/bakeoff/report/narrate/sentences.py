@@ -21,11 +21,16 @@ def sentence(value: Any) -> str:
 
 def is_told(of: type[Any]) -> bool:
     """Whether there are words for this type; loads those who may have them."""
+    load_words(of)
+    return sentence.dispatch(of) is not sentence.dispatch(object)
+
+
+def load_words(of: type[Any]) -> None:
+    """Load all who may have words for this type: the subjects, and of its kind of suite the report part."""
     _load_subjects()
     parts = of.__module__.split(".")
     if parts[:2] == ["bakeoff", "kinds"] and len(parts) > 2:
         load(parts[2].replace("_", "-"), "report", default=())
-    return sentence.dispatch(of) is not sentence.dispatch(object)
 
 
 @cache

@@ -16,6 +16,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import place_of
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.sections.capacity import card as capacity_card
@@ -32,7 +33,7 @@ LOST_RATES = (
 def section(context: Context) -> Section:
     """What must be known first, the ranking of three and more, cards, and the table of verdicts."""
     comparison = context.comparison
-    first = tuple(w for w in comparison.warnings if w.first)
+    first = tuple(w for w in warnings_of(comparison) if w.first)
     blocks: list[Block] = [Text(w.text, "bad", w.advice, Depth.SUMMARY) for w in first]
     blocks += [_ranking(context)] if comparison.ranking else []
     places = [place.contender for place in comparison.ranking] or list(context.names)

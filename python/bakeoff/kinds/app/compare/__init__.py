@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Advisory
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.parts_of_time import steps_of_time
 from bakeoff.kinds.app.compare.kept import UNREAD, WORK, WRITES, impossible_times, unread_gates
@@ -39,7 +39,7 @@ class App(ComparePart):
         """What was written must be given back."""
         return unread_gates(name, usable, ahead)
 
-    def advice(self, run: RunRecord) -> list[Advisory]:
+    def advice(self, run: RunRecord) -> list[Fact]:
         """Times of the server's own that cannot be."""
         return impossible_times(run)
 

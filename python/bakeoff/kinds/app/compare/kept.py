@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.faults import Source
-from bakeoff.compare.model import Advisory
 from bakeoff.compare.pair_model import Gate
 from bakeoff.kinds.app.figures import AppFigures, ReadBack
 from bakeoff.report.narrate import wording
@@ -65,9 +65,9 @@ def unread_gates(name: str, usable: Sequence[TrialRecord], ahead: bool) -> list[
     return [Gate(UNREAD, "red" if ahead else "amber", text, name)]
 
 
-def impossible_times(run: RunRecord) -> list[Advisory]:
+def impossible_times(run: RunRecord) -> list[Fact]:
     """Contenders whose replies tell queue and service times that cannot be."""
-    listed = []
+    listed = list[Fact]()
     for contender in run.contenders:
         times = [t.figures(AppFigures).times for t in run.trials if t.contender == contender.name]
         told = sum(one.told for one in times)
@@ -79,5 +79,5 @@ def impossible_times(run: RunRecord) -> list[Advisory]:
                 f"{contender.name} tells queue and service times that cannot be: {wording.names(reasons)} of {told:,} "
                 "replies."
             )
-            listed.append(Advisory(text, "Do not believe its queue, service and network times; no verdict uses them."))
+            listed.append(Said(text, "Do not believe its queue, service and network times; no verdict uses them."))
     return listed

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.faults import Source
 from bakeoff.compare.gates import ERROR_BUDGET
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.manners import settings_by_name
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Advisory, Audit, Failed
+from bakeoff.compare.model import Audit, Failed
 from bakeoff.compare.pair_model import Gate
 from bakeoff.errors import PlanError
 from bakeoff.kinds.mail.compare import steps
@@ -121,7 +122,7 @@ class Mail(ComparePart):
         text = f"{name} put off the large messages: those it took are {wording.percent(smaller)} smaller on average"
         return [Gate(SMALLER_MAIL, "red" if ahead else "amber", text, name)]
 
-    def advice(self, run: RunRecord) -> list[Advisory]:
+    def advice(self, run: RunRecord) -> list[Fact]:
         """Reading that lags, foreign mail, and limits that decided the result."""
         return [
             *_advisories(
@@ -182,7 +183,7 @@ def _unlike_ways(run: RunRecord) -> tuple[str, ...]:
     return ("Contenders are not spoken to alike: " + ", ".join(f"{name} by {way}" for name, way in ways.items()),)
 
 
-def _short_drain(run: RunRecord) -> list[Advisory]:
+def _short_drain(run: RunRecord) -> list[Fact]:
     """That nobody waited for mail as long as it took, or may take: what counts as lost was, or may be, in a queue."""
     settings = mail_settings(run.planned.settings)
     drain_s, late_s = settings.drain_limit_s, settings.late_after_s
@@ -196,18 +197,18 @@ def _short_drain(run: RunRecord) -> list[Advisory]:
             f"one began, or in it, as {wording.names(came)} of what is lost. The drain ended "
             f"{format_duration(drain_s)} after a trial."
         )
-        return [Advisory(text, "Run again with a `--drain-limit` that waits for it: late is not lost.", first=True)]
+        return [Said(text, "Run again with a `--drain-limit` that waits for it: late is not lost.")]
     if not named or drain_s >= late_s:
         return []
     text = (
         f"What counts as lost may be slow: the drain ended {format_duration(drain_s)} after a trial, before mail "
         f"counts as late ({format_duration(late_s)}). Lost mail of {wording.names(named)} may have been in a queue."
     )
-    return [Advisory(text, "Run again with a longer `--drain-limit`: 60s unless given.", first=True)]
+    return [Said(text, "Run again with a longer `--drain-limit`: 60s unless given.")]
 
 
-def _advisories(texts: tuple[str, ...], advice: str) -> list[Advisory]:
-    return [Advisory(f"{text}.", advice) for text in texts]
+def _advisories(texts: tuple[str, ...], advice: str) -> list[Fact]:
+    return [Said(f"{text}.", advice) for text in texts]
 
 
 PART = Mail()

@@ -1,0 +1,23 @@
+"""What a comparison has found, as data: `report/narrate` has the words of each sort."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+class Fact:
+    """Something that is told in words: numbers, names and kinds. Its class is its `kind`."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its class in small letters: `not_complete`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+
+@dataclass(frozen=True)
+class Said(Fact):
+    """Something that is in words already, and what to do about it."""
+
+    words: str
+    advice: str

@@ -1,0 +1,29 @@
+"""A comparison as JSON: its data, and beside each value that is told the words for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bakeoff.compare.campaign_model import CampaignComparison
+from bakeoff.compare.model import Advisory, Comparison
+from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.sentences import is_told, sentence
+
+
+def to_dict(found: Comparison | CampaignComparison) -> dict[str, Any]:
+    """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
+    return found.to_dict(words_of)
+
+
+def to_json(found: Comparison | CampaignComparison, indent: int | None = None) -> str:
+    """The same as text."""
+    return json.dumps(to_dict(found), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def words_of(value: Any) -> Mapping[str, str]:
+    """The words for a value; none where nobody has any."""
+    if isinstance(value, Advisory):
+        return dict(zip(("text", "advice"), advised(value.about), strict=True))
+    return {"text": sentence(value)} if is_told(type(value)) else {}
