@@ -315,7 +315,6 @@ STILL_SPEAK: set[str] = {
     "compare/why_open.py",
     # of many
     "compare/campaign.py",
-    "compare/challenge.py",
     "compare/challenge_campaign.py",
     "compare/challenge_model.py",
     "compare/factors.py",

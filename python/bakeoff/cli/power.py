@@ -28,7 +28,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     """The answer as a table with what it rests on, or as JSON. Raises PlanError."""
     from bakeoff.compare.power import power_of  # NumPy and SciPy take a moment
     from bakeoff.compare.power_time import block_time
-    from bakeoff.report.narrate.power import power_dict
+    from bakeoff.report.narrate.document import plain
     from bakeoff.report.narrate.sentences import sentence
 
     if plan.capacity is not None:
@@ -37,7 +37,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     block_s, by = block_time(pilot.run, pilot.blocks_s, plan, found)
     told = power_of(pilot.run, plan, block_s, found.laid_s, block_by=by)
     if as_json:
-        typer.echo(json.dumps(power_dict(told), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(plain(told), indent=2, ensure_ascii=False))
         return
     from bakeoff.report.narrate import wording
 

@@ -18,7 +18,7 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
     """The answer over all suites, then for each, or as JSON. Raises PlanError."""
     from bakeoff.compare.power_campaign import power_of_campaign
     from bakeoff.report.narrate import wording  # NumPy and SciPy take a moment
-    from bakeoff.report.narrate.power import power_dict
+    from bakeoff.report.narrate.document import plain
     from bakeoff.report.narrate.sentences import sentence
 
     told = power_of_campaign(read_pilots(paths), campaign)
@@ -26,7 +26,7 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
     if len(why_not) == len(told.suites):
         raise PlanError("; ".join(f"{name}: {why}" for name, why in why_not.items()))
     if as_json:
-        typer.echo(json.dumps(power_dict(told), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(plain(told), indent=2, ensure_ascii=False))
         return
     console = make_console()
 

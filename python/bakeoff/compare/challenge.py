@@ -11,7 +11,20 @@ from numpy.typing import NDArray
 
 from bakeoff.compare import settings
 from bakeoff.compare.capacity import is_search
-from bakeoff.compare.challenge_model import AgainstThen, Challenge
+from bakeoff.compare.challenge_model import (
+    AgainstThen,
+    AskedOtherwise,
+    Challenge,
+    Machine,
+    NoFigures,
+    NotByBlock,
+    OtherContent,
+    OtherMachines,
+    OtherMetric,
+    OtherMixes,
+    Searched,
+)
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.level_model import Levels
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.redact import HIDDEN
@@ -33,6 +46,7 @@ def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challen
     read = read.model_copy(update={"absent": {**read.absent, **absent_of(run)}})
     said, then = read.said, read.then
     why = _why_none(read, levels, is_search(run))
+    asked = [AskedOtherwise(name, read.challenger, differ) for name, differ in _otherwise(run, read).items()]
     return Challenge(
         report=read.report,
         sha256=read.sha256,
@@ -50,10 +64,10 @@ def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challen
         higher_is_better=levels is None or levels.higher_is_better,
         ratios=()
         if why or levels is None or said.levels is None
-        else tuple(_ratios(read, levels, said.levels, level, frozenset(_otherwise(run, read)))),
+        else tuple(_ratios(read, levels, said.levels, level, frozenset(one.contender for one in asked))),
         why_none=why,
         missing=read.missing,
-        differences=(*_differences(run, read), *_told_otherwise(run, read)),
+        differences=(*_differences(run, read), *asked),
         other_settings=tuple(dict.fromkeys(_other(read.data.get("plan"), run.plan))),
     )
 
@@ -82,28 +96,18 @@ def _otherwise(run: RunRecord, read: Challenged) -> dict[str, tuple[str, ...]]:
     return {each: told for each, told in differ.items() if told}
 
 
-def _told_otherwise(run: RunRecord, read: Challenged) -> Iterator[str]:
-    for name, differ in _otherwise(run, read).items():
-        yield (
-            f"clients talked otherwise with {name} then than with {read.challenger} now ({', '.join(differ)}), so that "
-            "there is no ratio of the two"
-        )
-
-
-def _why_none(read: Challenged, levels: Levels | None, searched: bool) -> str:
+def _why_none(read: Challenged, levels: Levels | None, searched: bool) -> Fact | None:
     """Why nothing of now is divided by anything of then."""
     then = read.said.levels
     if read.missing:
-        return f"the report has no figures of this suite ({read.missing})"
+        return NoFigures(read.missing)
     if searched:
-        return "capacities are compared inside of one run alone"
+        return Searched()
     if levels is None or then is None:
-        return "what decides is known of pairs alone, or the report does not hold it by block"
+        return NotByBlock()
     if (then.title, then.unit) != (levels.title, levels.unit):
-        return f"the report decides by {then.title or 'something else'}, this run by {levels.title}"
-    if list(then.mixes) != nulled(as_dict(levels.mixes)):
-        return "the report has other mixes than this run"
-    return ""
+        return OtherMetric(then.title, levels.title)
+    return OtherMixes() if list(then.mixes) != nulled(as_dict(levels.mixes)) else None
 
 
 def _ratios(
@@ -146,16 +150,16 @@ def _fitting(values: Logs, other: Logs) -> Logs:
     return values if values.shape == other.shape else np.full_like(other, math.nan)
 
 
-def _differences(run: RunRecord, read: Challenged) -> Iterator[str]:
+def _differences(run: RunRecord, read: Challenged) -> Iterator[Fact]:
     if read.then.corpus != corpus_of(run):
-        yield "the contenders serve another content now"
-    machines = [[m.cpu, m.kernel] for m in read.then.machines]
+        yield OtherContent()
+    machines = [(m.cpu, m.kernel) for m in read.then.machines]
     facts = [agent.facts for agent in run.agents]
-    here = [[f["cpu"].get("model") if isinstance(f.get("cpu"), dict) else None, f.get("kernel")] for f in facts]
+    here = [(f["cpu"].get("model") if isinstance(f.get("cpu"), dict) else None, f.get("kernel")) for f in facts]
     if machines != here:
-        yield f"the load came from {_words(machines)} then, from {_words(here)} now"
+        yield OtherMachines(_told(machines), _told(here))
 
 
-def _words(machines: list[list[str | None]]) -> str:
-    told = [", ".join(part for part in machine if part) or "a machine that is not told" for machine in machines]
-    return " and ".join(dict.fromkeys(told)) or "a machine that is not told"
+def _told(machines: Sequence[tuple[str | None, str | None]]) -> tuple[Machine, ...]:
+    """What is known of each; those that are alike once."""
+    return tuple(dict.fromkeys(tuple(part for part in machine if part) for machine in machines))

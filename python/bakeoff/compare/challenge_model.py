@@ -4,6 +4,64 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bakeoff.compare.fact import Fact
+
+
+@dataclass(frozen=True)
+class NoFigures(Fact):
+    """The report has no figures of this suite, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Searched(Fact):
+    """Capacities are compared inside of one run alone."""
+
+
+@dataclass(frozen=True)
+class NotByBlock(Fact):
+    """What decides is known of pairs alone, or the report does not hold it by block."""
+
+
+@dataclass(frozen=True)
+class OtherMetric(Fact):
+    """The report decides by something else than this run."""
+
+    then: str
+    now: str
+
+
+@dataclass(frozen=True)
+class OtherMixes(Fact):
+    """The report has other mixes than this run."""
+
+
+@dataclass(frozen=True)
+class OtherContent(Fact):
+    """The contenders serve another content now."""
+
+
+Machine = tuple[str, ...]
+"""What is told of a machine, as its processor and kernel."""
+
+
+@dataclass(frozen=True)
+class OtherMachines(Fact):
+    """The load came from other machines."""
+
+    then: tuple[Machine, ...]
+    now: tuple[Machine, ...]
+
+
+@dataclass(frozen=True)
+class AskedOtherwise(Fact):
+    """Clients talked otherwise with a contender then than with the challenger now, in these settings."""
+
+    contender: str
+    challenger: str
+    settings: tuple[str, ...]
+
 
 @dataclass(frozen=True)
 class AgainstThen:
@@ -49,9 +107,9 @@ class Challenge:
     unit: str
     higher_is_better: bool
     ratios: tuple[AgainstThen, ...]
-    why_none: str
+    why_none: Fact | None
     missing: str
-    differences: tuple[str, ...]
+    differences: tuple[Fact, ...]
     other_settings: tuple[str, ...]
 
 

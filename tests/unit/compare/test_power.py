@@ -11,7 +11,7 @@ from bakeoff.compare.power import OtherSetting, Power, power_of
 from bakeoff.errors import PlanError
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate.power import power_dict
+from bakeoff.report.narrate.document import plain
 from bakeoff.stats import blocks_with_power, power_of_equivalence
 from tests.unit.compare import synthetic
 
@@ -68,7 +68,7 @@ def test_a_pilot_of_too_few_blocks_is_refused_in_a_sentence() -> None:
 
 
 def test_the_json_holds_no_nan() -> None:
-    told = power_dict(power_of(PILOT, plan("a", "b"), 30.0))
+    told = plain(power_of(PILOT, plan("a", "b"), 30.0))
     assert told["schema"] == "bakeoff-power/1" and "nan" not in str(told).lower()
     assert told["series"][1]["clients"] == 1 and told["series"][0]["needs"][0]["difference"] == 0.05
 

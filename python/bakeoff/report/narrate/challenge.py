@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare.challenge_model import Challenge
+from bakeoff.compare.challenge_model import (
+    AskedOtherwise,
+    Challenge,
+    Machine,
+    NoFigures,
+    NotByBlock,
+    OtherContent,
+    OtherMachines,
+    OtherMetric,
+    OtherMixes,
+    Searched,
+)
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.model import Sentence
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.ranking import WITHOUT_WINNER
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 
 # Kinds of sentences that stand above it: what was lost, and whether an objective was met.
 FIRST = ("loss", "objective_met", "objective_missed", "objective_undecided")
+
+UNTOLD = "a machine that is not told"
 
 
 def with_challenger(
     made: Challenge, pairs: Sequence[PairComparison], what: str, sentences: Sequence[Sentence]
 ) -> tuple[Sentence, ...]:
     """`sentences` with those about the challenger; `what` decides, such as requests/s."""
-    at = next((at for at, sentence in enumerate(sentences) if sentence.kind not in FIRST), len(sentences))
+    at = next((at for at, one in enumerate(sentences) if one.kind not in FIRST), len(sentences))
     before, after = sentences[:at], sentences[at:]
     own = [pair for pair in pairs if made.challenger in (pair.baseline, pair.contender)]
     if not own:
@@ -77,3 +91,58 @@ def _not_again(made: Challenge) -> list[Sentence]:
         return []
     names, one = wording.names(list(made.absent)), len(made.absent) == 1
     return [Sentence("", f"{names} {'was' if one else 'were'} not measured again, so there is no verdict on {names}.")]
+
+
+@sentence.register
+def no_figures(fact: NoFigures) -> str:
+    """Why nothing of now is divided by anything of then, as those that follow."""
+    return f"the report has no figures of this suite ({fact.why})"
+
+
+@sentence.register
+def searched(fact: Searched) -> str:
+    """Of a search."""
+    return "capacities are compared inside of one run alone"
+
+
+@sentence.register
+def not_by_block(fact: NotByBlock) -> str:
+    """Of figures that are there of pairs alone."""
+    return "what decides is known of pairs alone, or the report does not hold it by block"
+
+
+@sentence.register
+def other_metric(fact: OtherMetric) -> str:
+    """Of runs with other endpoints."""
+    return f"the report decides by {fact.then or 'something else'}, this run by {fact.now}"
+
+
+@sentence.register
+def other_mixes(fact: OtherMixes) -> str:
+    """Of runs with other loads."""
+    return "the report has other mixes than this run"
+
+
+@sentence.register
+def other_content(fact: OtherContent) -> str:
+    """What is another now, as those that follow."""
+    return "the contenders serve another content now"
+
+
+@sentence.register
+def other_machines(fact: OtherMachines) -> str:
+    """Of the machines that sent load."""
+    return f"the load came from {_machines(fact.then)} then, from {_machines(fact.now)} now"
+
+
+def _machines(machines: Sequence[Machine]) -> str:
+    return " and ".join(", ".join(one) or UNTOLD for one in machines) or UNTOLD
+
+
+@sentence.register
+def asked_otherwise(fact: AskedOtherwise) -> str:
+    """Of settings that one contender had alone."""
+    return (
+        f"clients talked otherwise with {fact.contender} then than with {fact.challenger} now "
+        f"({', '.join(fact.settings)}), so that there is no ratio of the two"
+    )

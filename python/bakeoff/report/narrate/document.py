@@ -8,6 +8,7 @@ from typing import Any
 
 from bakeoff.compare.campaign_model import CampaignComparison
 from bakeoff.compare.model import Advisory, Comparison
+from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import is_told, sentence
 
@@ -20,6 +21,12 @@ def to_dict(found: Comparison | CampaignComparison) -> dict[str, Any]:
 def to_json(found: Comparison | CampaignComparison, indent: int | None = None) -> str:
     """The same as text."""
     return json.dumps(to_dict(found), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> dict[str, Any]:
+    """The same of any dataclass."""
+    found: dict[str, Any] = nulled(as_dict(value, words_of))
+    return found
 
 
 def words_of(value: Any) -> Mapping[str, str]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from bakeoff.compare.plain import as_dict, nulled
-from bakeoff.compare.power import Assumption, OtherSetting, Power
-from bakeoff.compare.power_campaign import CampaignPower, NotKnown
+from bakeoff.compare.power import Assumption, OtherSetting
+from bakeoff.compare.power_campaign import NotKnown
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 
@@ -60,23 +57,3 @@ def not_known(why: NotKnown) -> str:
             return "one contender, nobody to compare it with"
         case "unusable":
             return why.fault
-
-
-def power_dict(told: Power | CampaignPower) -> dict[str, Any]:
-    """Plain dictionaries, lists, strings and numbers, with the sentences; NaN becomes None."""
-    plain = nulled(as_dict(told))
-    assert isinstance(plain, dict)
-    if isinstance(told, Power):
-        return _with_texts(plain, told)
-    for one, suite in zip(plain["suites"], told.suites, strict=True):
-        if suite.power is not None:
-            _with_texts(one["power"], suite.power)
-        if suite.why_not is not None:
-            one["why_not"]["text"] = sentence(suite.why_not)
-    return plain
-
-
-def _with_texts(plain: dict[str, Any], told: Power) -> dict[str, Any]:
-    for one, assumption in zip(plain["assumed"], told.assumed, strict=True):
-        one["text"] = sentence(assumption)
-    return plain

@@ -10,6 +10,7 @@ from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text, 
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 
 OVER_A_BRIDGE = (
     "Unpaired, and no verdict: ratios over a bridge are those of now to the bridge by those of then to it, so that "
@@ -39,7 +40,7 @@ def section(context: Context) -> Section | None:
         blocks.append(_table(made))
         blocks += [Text(text, depth=Depth.SUMMARY) for text in _within_the_noise(context, made)]
     elif made.absent:
-        blocks.append(Text(f"Nothing of now is divided by anything of then: {made.why_none or 'trials were lost'}."))
+        blocks.append(Text(f"Nothing of now is divided by anything of then: {_why_none(made)}."))
     blocks += [Text(SAID), Bullets(tuple(made.said))] if made.said else []
     seal = f", and its run file by the seal {made.seal}" if made.seal else ""
     blocks.append(Text(f"It is known by its SHA-256, {made.sha256}{seal}."))
@@ -108,6 +109,10 @@ def _what(context: Context, made: Challenge) -> str:
     )
 
 
+def _why_none(made: Challenge) -> str:
+    return "trials were lost" if made.why_none is None else sentence(made.why_none)
+
+
 def _beside(made: Challenge) -> str:
     if made.challenger in made.absent:
         return f"{made.challenger} could not be measured: {made.absent[made.challenger]}. There is no verdict on it."
@@ -128,7 +133,7 @@ def _moved(made: Challenge, delta: float) -> str:
         for one in made.ratios
         if one.contender == one.then and (one.low > 1.0 + delta or one.high < 1.0 / (1.0 + delta))
     ]
-    told = [*made.differences, *moved]
+    told = [*map(sentence, made.differences), *moved]
     if not told:
         return ""
     return f"{wording.sentence('; '.join(told))}. Ratios that stand over no bridge are of that, too."
