@@ -319,7 +319,6 @@ STILL_SPEAK: set[str] = {
     "compare/challenge_model.py",
     "compare/factors.py",
     "compare/joined.py",
-    "compare/looks.py",
     "compare/needed.py",
     "compare/needed_suites.py",
     "compare/noise.py",

@@ -33,5 +33,7 @@ def look(path: Path) -> Standing:
     """Whether a run is over by its plan, as it stands."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment
     from bakeoff.compare.looks import standing
+    from bakeoff.report.narrate.sentences import sentence
 
-    return Standing(*standing(compare_run(read_run(path))))
+    found = standing(compare_run(read_run(path)))
+    return Standing(found.ends, sentence(found))

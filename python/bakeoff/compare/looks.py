@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from bakeoff.plan.until import CLEAR as UNTIL_CLEAR
 from bakeoff.plan.until import precision_of
-from bakeoff.report.narrate import wording
 from bakeoff.stats import Decision, nominal_levels, spent
 from bakeoff.store.records import ADDED, CLEAR, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
@@ -61,54 +60,9 @@ class Look:
         return decision
 
     @property
-    def waits(self) -> str:
-        """Why there is no verdict before the next planned look; empty when none is to come."""
-        if self.next_blocks is None:
-            return ""
-        return f"the next planned look is after {wording.plural(self.next_blocks, 'block')}"
-
-    def _ending(self) -> list[str]:
-        """Whether what ends the run early was there."""
-        wanted, reached = precision_of(self.until), f"precision {wording.percent(self.precision)}"
-        if self.ended_early:
-            why = "its verdict is clear" if wanted is None else f"{reached} reached ({wording.percent(wanted)} wanted)"
-            return [f"Stopped at {self.place}: {why}."]
-        if wanted is None or self.between:
-            return []
-        if self.precision <= wanted:
-            return [f"At {self.place}: {reached} reached ({wording.percent(wanted)} wanted)."]
-        reached = "no precision" if math.isnan(self.precision) else f"only {reached}"
-        return [f"At {self.place}: {reached} ({wording.percent(wanted)} wanted)."]
-
-    @property
-    def place(self) -> str:
-        """ "look 3 of 5", of those that are planned."""
-        number = sum(each <= self.blocks for each in self.planned)
-        return f"look {number} of {len(self.planned)}"
-
-    def words(self) -> str:
-        """What must be known of looks, in sentences; empty when the only one was planned."""
-        told = []
-        if self.added:
-            parts = [
-                f"{wording.plural(more, 'block')} after {wording.count(seen)} had been seen"
-                for more, seen in zip(self.added, self.seen, strict=True)
-            ]
-            what = "Blocks of a further file count as" if self.joined else "Blocks were"
-            plan = "added after a look" if self.joined else "added that the plan did not have"
-            told.append(f"{what} {plan}: {wording.names(parts)}.")
-        if self.planned:
-            at = wording.names([f"{each:,}" for each in self.planned])
-            told.append(f"Looks were planned after {at} blocks.")
-            told += self._ending()
-        if self.between:
-            told.append(f"There is no look at {wording.plural(self.blocks, 'block')}: {self.waits or 'all are over'}.")
-        elif self.earlier or self.planned or self.level > LEVEL:
-            told.append(
-                f"This is look {self.number}: its tests are held to {wording.percent(self.alpha)} and its intervals to "
-                f"{100.0 * self.level:.4g} %, so that all looks together hold at 5 % and 95 %."
-            )
-        return " ".join(told)
+    def is_told(self) -> bool:
+        """Whether there is anything to be known of looks: not where the only one was planned."""
+        return bool(self.added or self.planned or self.between or self.earlier or self.level > LEVEL)
 
 
 ONLY_LOOK = Look(1, MINIMUM_BLOCKS, ALPHA - RESERVE, LEVEL, ALPHA - RESERVE)
@@ -200,8 +154,20 @@ def precision(pairs: Sequence[PairComparison]) -> float:
     return max(math.sqrt(high / low) for low, high in ends) - 1.0
 
 
-def standing(found: Comparison) -> tuple[bool, str]:
-    """Whether what the plan waits for is there at this look, and how it stands, in words.
+@dataclass(frozen=True)
+class Standing:
+    """How what a plan waits for stands at a look, and whether it `ends` the run: the `precision` that is `wanted`, or
+    without one that all verdicts are clear.
+    """
+
+    ends: bool
+    wanted: float | None
+    precision: float
+    pairs: tuple[PairComparison, ...]
+
+
+def standing(found: Comparison) -> Standing:
+    """Whether what the plan waits for is there at this look.
 
     The intervals of looks hold at all of them together (repeated confidence intervals, Jennison and Turnbull), so that
     a run may end by their width, which those of a single look would not bear: they would hold in 93 % of runs.
@@ -209,13 +175,6 @@ def standing(found: Comparison) -> tuple[bool, str]:
     look = found.run.look
     wanted = None if look is None else precision_of(look.until)
     if look is not None and wanted is not None:
-        if math.isnan(look.precision):
-            return False, f"no interval yet ({wording.percent(wanted)} wanted)"
-        told = f"precision {wording.percent(look.precision)}"
-        if look.precision <= wanted:
-            return True, f"{told} reached ({wording.percent(wanted)} wanted)"
-        return False, f"{told} ({wording.percent(wanted)} wanted)"
-    verdicts = [(pair, pair.primary.verdict) for pair in found.pairs]
-    if not verdicts or any(verdict.kind not in CLEAR_KINDS for _, verdict in verdicts):
-        return False, "not clear yet"
-    return True, "; ".join(f"{pair.contender} and {pair.baseline}: {verdict.text}" for pair, verdict in verdicts)
+        return Standing(look.precision <= wanted, wanted, look.precision, found.pairs)
+    clear = bool(found.pairs) and all(pair.primary.verdict.kind in CLEAR_KINDS for pair in found.pairs)
+    return Standing(clear, None, math.nan, found.pairs)

@@ -88,7 +88,7 @@ def _incomplete_files(run: RunRecord) -> list[Fact]:
 
 
 def _looks(info: RunInfo) -> list[Fact]:
-    return [LooksTaken(info.look)] if info.look is not None and info.look.words() else []
+    return [LooksTaken(info.look)] if info.look is not None and info.look.is_told else []
 
 
 def _repeated(run: RunRecord) -> list[Fact]:

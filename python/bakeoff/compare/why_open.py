@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare.looks import Look
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.looks import waits
 from bakeoff.stats import FLIP_ALPHA
 
 
@@ -21,7 +22,7 @@ class Open:
 
     def words(self, verdict: str, look: Look) -> str:
         """`verdict` with both, at this look: "inconclusive: about 9 more blocks needed"."""
-        parts = [look.waits] if look.between else [self.why, look.waits or self.needed]
+        parts = [waits(look)] if look.between else [self.why, waits(look) or self.needed]
         told = "; ".join(part for part in parts if part)
         return f"{verdict}: {told}" if told else verdict
 
@@ -37,7 +38,7 @@ def why_open(
     if math.isnan(low) or math.isnan(high) or low <= 1.0 <= high:
         return ""
     if look.between:
-        return look.waits
+        return waits(look)
     flips = max(look.alpha, FLIP_ALPHA)
     if p_flip > flips:
         over = wording.plural(blocks, "block")

@@ -13,6 +13,7 @@ from bakeoff.report.depth import Depth, depth_of
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_dict
+from bakeoff.report.narrate.looks import place
 from bakeoff.report.narrate.noise import BIAS, FLOOR, NONE
 from bakeoff.report.parts import in_order
 from bakeoff.report.sections import builders
@@ -148,7 +149,7 @@ def _blocks(comparison: Comparison) -> str:
     if info.look is not None and info.look.added:
         text += f", {sum(info.look.added)} of them added after a look"
     if info.look is not None and info.look.ended_early:
-        text += f" ({info.look.planned[-1]} planned, ended at {info.look.place})"
+        text += f" ({info.look.planned[-1]} planned, ended at {place(info.look)})"
     usable = min((pair.primary.blocks for pair in comparison.pairs), default=info.blocks_measured)
     if usable >= info.blocks_measured:
         return text

@@ -15,6 +15,7 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.joined_model import Joined
 from bakeoff.errors import PlanError
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.looks import looks_told
 from bakeoff.stats import farthest_apart, unpaired_from_logs
 from bakeoff.store.join import join, label
 from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
@@ -338,9 +339,9 @@ def test_a_file_that_stands_beside_another_undoes_no_look_of_it() -> None:
     alone, beside = compare_run(early).pairs[0].primary, compare_run(join([early, other])).pairs[0].primary
     assert alone.high / alone.low > 1.01 and (beside.low, beside.high) == (alone.low, alone.high)
     usual = compare_run(join([replace(early, plan=day("x", A, B).plan), other]))
-    assert usual.pairs[0].primary.low > beside.low and usual.run.look is not None and usual.run.look.words() == ""
+    assert usual.pairs[0].primary.low > beside.low and usual.run.look is not None and not usual.run.look.is_told
     found = compare_run(join([early, other]))
-    assert found.run.look is not None and "so that all looks together hold" in found.run.look.words()
+    assert found.run.look is not None and "so that all looks together hold" in looks_told(found.run.look)
     assert any("as wide as the planned looks of the files ask for" in text for text in found.headline)
 
 

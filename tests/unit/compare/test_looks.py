@@ -15,6 +15,8 @@ from bakeoff import stats
 from bakeoff.compare import compare_run
 from bakeoff.compare.looks import ALPHA, RESERVE, Look, look_of, planned_levels, standing
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.looks import looks_told
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.join import join
 from bakeoff.store.records import ADDED, CLEAR, FAILED, RETRIED, AmendmentRecord, PlannedTrial, RunRecord
@@ -45,7 +47,7 @@ def ran(blocks: int, *amendments: AmendmentRecord, looks: Sequence[int] | None =
 
 def test_a_run_without_looks_has_one_at_its_end() -> None:
     look = look_of(ran(8))
-    assert (look.number, look.blocks, look.earlier, look.level, look.words()) == (1, 8, (), 0.95, "")
+    assert (look.number, look.blocks, look.earlier, look.level, look.is_told) == (1, 8, (), 0.95, False)
     assert look.alpha == pytest.approx(ALPHA - RESERVE) and not look.between
     assert look.next_alpha < 0.01
 
@@ -57,7 +59,7 @@ def test_added_blocks_are_another_look_and_each_spends_less() -> None:
     assert (twice.number, twice.earlier, twice.added, twice.seen) == (3, (6, 13), (7, 7), (6, 13))
     assert RESERVE / 2 < once.alpha < 2 * RESERVE and RESERVE / 4 < twice.alpha < once.alpha
     assert once.level == pytest.approx(1.0 - once.alpha)
-    assert "7 blocks after 6 had been seen and 7 blocks after 13 had been seen" in twice.words()
+    assert "7 blocks after 6 had been seen and 7 blocks after 13 had been seen" in looks_told(twice)
 
 
 def test_what_cannot_be_called_spends_nothing() -> None:
@@ -98,9 +100,10 @@ def test_between_looks_there_is_no_verdict_however_clear() -> None:
     verdict = compare_run(planned).pairs[0].primary.verdict
     assert verdict.kind == "inconclusive"
     assert verdict.text == "inconclusive: the next planned look is after 12 blocks"
-    assert standing(compare_run(planned)) == (False, "not clear yet")
+    assert sentence(standing(compare_run(planned))) == "not clear yet"
     assert compare_run(record).pairs[0].primary.verdict.kind == "better"
-    ends, words = standing(compare_run(record))
+    told = standing(compare_run(record))
+    ends, words = told.ends, sentence(told)
     assert ends and "fast" in words
 
 
@@ -217,7 +220,7 @@ def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() 
     gone = PlannedTrial(two.trials[-1].order, "other", two.trials[-1].mix, 1, 1)
     killed = replace(two, trials=two.trials[:-1], pending=(gone,), finished_at=None)
     found = compare_run(join([one, killed]))
-    assert found.run.amendments == one.amendments and found.run.look is not None and found.run.look.words() == ""
+    assert found.run.amendments == one.amendments and found.run.look is not None and not found.run.look.is_told
     assert [w.text for w in warnings_of(found) if "not complete" in w.text] == [
         "two.bakeoff is not complete: 1 trial of it missing."
     ]

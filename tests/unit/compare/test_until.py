@@ -17,6 +17,8 @@ from bakeoff.plan.model import Plan
 from bakeoff.plan.plan_file import plan_to_toml
 from bakeoff.plan.until import precision_of
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.looks import looks_told
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.records import CLEAR, RunRecord
 from tests.unit.compare.synthetic import Server, run
 from tests.unit.compare.test_looks import added
@@ -68,7 +70,7 @@ def test_a_precise_run_says_at_which_look_it_stopped() -> None:
     look, end = found.run.look, found.pairs[0].primary
     assert look is not None and look.precision == pytest.approx(math.sqrt(end.high / end.low) - 1.0)
     words = f"precision {100.0 * look.precision:.3g} % reached (2 % wanted)"
-    assert standing(found) == (True, words)
+    assert (standing(found).ends, sentence(standing(found))) == (True, words)
     assert f"Stopped at look 3 of 5: {words}." in shown(record, width=300)
     assert ("Blocks", "12 of 12 measured (18 planned, ended at look 3 of 5)") in compose(record, found).facts
     assert look.next_blocks is None, "there is no next look"
@@ -77,9 +79,9 @@ def test_a_precise_run_says_at_which_look_it_stopped() -> None:
 
 def test_a_run_that_never_was_precise_enough_says_so() -> None:
     found = compare_run(ran(18, 0.2, "precision=2%"))
-    ends, words = standing(found)
+    ends, words = standing(found).ends, sentence(standing(found))
     assert not ends and words.endswith("(2 % wanted)")
-    assert found.run.look is not None and "At look 5 of 5: only precision " in found.run.look.words()
+    assert found.run.look is not None and "At look 5 of 5: only precision " in looks_told(found.run.look)
 
 
 def test_a_hostile_plan_in_a_file_ends_nothing() -> None:

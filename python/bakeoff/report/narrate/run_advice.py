@@ -22,6 +22,7 @@ from bakeoff.compare.advice_model import (
 from bakeoff.compare.cube import UNPAIRED
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.looks import looks_told
 from bakeoff.store.silent import silent_words
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -76,14 +77,14 @@ def _(fact: FileNotComplete) -> tuple[str, str]:
 @advised.register
 def _(fact: LooksTaken) -> tuple[str, str]:
     if not fact.look.added:
-        return fact.look.words(), "A look that the plan does not name has no verdict."
+        return looks_told(fact.look), "A look that the plan does not name has no verdict."
     if fact.look.joined:
         return (
-            fact.look.words(),
+            looks_told(fact.look),
             "To spread a plan over days, stop its run by Ctrl-C and `bakeoff resume` it: that is no look.",
         )
     return (
-        fact.look.words(),
+        looks_told(fact.look),
         "Who wants to look before the end says so in the plan: `--looks 6,12,18` costs less than adding blocks.",
     )
 
