@@ -18,9 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, turned
-from bakeoff.compare.joined_model import BetweenPair, Drift, FileRatio, FileVerdictKind, JoinedPair
+from bakeoff.compare.joined_model import (
+    BetweenPair,
+    BridgesContradict,
+    CountedWhy,
+    Drift,
+    FileRatio,
+    FileVerdictKind,
+    HeldBeside,
+    JoinedPair,
+    LostOutright,
+    OtherWork,
+)
 from bakeoff.compare.looks import ALPHA
 from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.metric import Metric
@@ -28,13 +40,12 @@ from bakeoff.compare.model import Comparison
 from bakeoff.compare.pair_model import Gate, GateLevel
 from bakeoff.compare.pairs import leader, pair_logs, reach
 from bakeoff.compare.whole_blocks import Mask, kept_mixes, kept_of_pair, over_mixes
-from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.joined import each_file
 from bakeoff.stats import Decision, UnpairedRatio, farthest_apart, holm, over_groups, unpaired_from_logs
 from bakeoff.store.records import JoinedFile, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 Logs = NDArray[np.float64]
-UNPAIRED = "unpaired: measured in other files"
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,7 @@ def _joined_pair(
     over = over_groups([groups[at] for at in there]) if there else None
     kinds = {(each.kind, each.winner) for each in ratios}
     names = [files[0][1], files[0][2]] if same_work else [files[0][0].names[name] for name in files[0][1:]]
-    counted, text = _counted(ratios, ratio, p, told.delta) if same_work else ("apart", "the plans differ")
+    counted, why = _counted(ratios, ratio, p, told.delta) if same_work else ("apart", "other_plans")
     return JoinedPair(
         baseline=names[0],
         contender=names[1],
@@ -123,8 +134,8 @@ def _joined_pair(
         files_low=math.nan if over is None else over.low,
         files_high=math.nan if over is None else over.high,
         counted=counted,
+        why=why,
         same_verdict=len(kinds) == 1,
-        text=f"{_each(ratios)}; {_far(between, ratio)}: {text}",
     )
 
 
@@ -149,38 +160,22 @@ def _alone(comparison: Comparison, file: JoinedFile, metric: Metric, baseline: s
     return FileRatio(file.label, ratio, low, high, end.blocks, verdict.kind, verdict.winner, verdict.bare)
 
 
-def _each(ratios: Sequence[FileRatio]) -> str:
-    parts = [f"{wording.ratio(each.ratio, each.low, each.high)} in {each.file}" for each in ratios]
-    return wording.names(parts)
-
-
-def _far(between: tuple[str, str], ratio: UnpairedRatio) -> str:
-    """ "B ÷ A 1.02× (0.98–1.06)"."""
-    if math.isnan(ratio.low):
-        return "how far files are apart cannot be told from one block each"
-    return f"{between[1]} ÷ {between[0]} {wording.ratio(ratio.ratio, ratio.low, ratio.high)} " + (
-        f"({wording.interval(ratio.low, ratio.high)})"
-    )
-
-
-def _counted(ratios: Sequence[FileRatio], apart: UnpairedRatio, p: float, delta: float) -> tuple[FileVerdictKind, str]:
+def _counted(
+    ratios: Sequence[FileRatio], apart: UnpairedRatio, p: float, delta: float
+) -> tuple[FileVerdictKind, CountedWhy]:
     """Whether blocks of all files count together. What a file withholds by itself is not made good by another."""
-    held = [each for each in ratios if each.kind == "withheld"]
     winners = {each.winner for each in ratios if each.kind == "better"}
     equal = any(each.kind == "equivalent" for each in ratios)
     differ = p <= ALPHA and not (apart.low > 1.0 / (1.0 + delta) and apart.high < 1.0 + delta)
-    if held:
-        return "apart", f"{held[0].file} by itself has its verdict {held[0].text}"
+    if any(each.kind == "withheld" for each in ratios):
+        return "apart", "held"
     if len(winners) > 1 or (winners and equal):
-        each = "; ".join(f"{one.file} {one.text}" for one in ratios if one.kind in ("better", "equivalent"))
-        return "apart", f"the files contradict each other ({each})"
-    if differ and all(each.kind == "better" for each in ratios):
-        return "each", "the files differ in size, not in who is better"
+        return "apart", "contradiction"
     if differ:
-        return "apart", "the files differ by more than their blocks do"
+        return ("each", "other_sizes") if all(each.kind == "better" for each in ratios) else ("apart", "differ")
     if math.isnan(p):
-        return "together", "nothing shows that they differ"
-    return "together", "not shown to differ" if p > ALPHA else "they differ by less than δ"
+        return "together", "one_block"
+    return "together", "not_shown" if p > ALPHA else "within_delta"
 
 
 def file_gates(told: Together, metrics: Sequence[Metric]) -> dict[tuple[str, frozenset[str]], Gate]:
@@ -195,7 +190,7 @@ def file_gates(told: Together, metrics: Sequence[Metric]) -> dict[tuple[str, fro
 
 def _gate(pair: JoinedPair) -> Gate:
     level: GateLevel = "red" if pair.counted == "apart" else "amber"
-    return Gate("files", level, f"the run files differ: {_each(pair.files)}", pair.contender)
+    return Gate("files", level, f"the run files differ: {each_file(pair)}", pair.contender)
 
 
 def drifts(told: Together) -> tuple[Drift, ...]:
@@ -287,7 +282,6 @@ def _bridged(
 ) -> BetweenPair:
     ratio, kept, lost = found
     names = tuple(dict.fromkeys(told.known(one)[0] for one, _ in bridges))
-    over = f"over the bridge of {wording.names(list(names))}, {UNPAIRED}"
     why_not = _why_not(told, judge, pairs, pair, bridges, lost)
     mixes = tuple(mix for mix, keep in zip(told.cube.mixes, kept, strict=True) if keep)
     low, high = _bounds(ratio)
@@ -296,12 +290,12 @@ def _bridged(
     verdict, _ = judge.verdict(
         decision, *pair, mixes, leader(pair, is_above, told.decides), min(ratio.blocks), reach(low, high, is_above)
     )
-    kind, winner, text = verdict.kind, verdict.winner, verdict.text
-    if why_not and kind not in ("disqualified", "too_few"):
-        kind, winner, text = "withheld", None, f"withheld: {why_not}"
+    if verdict.kind in ("disqualified", "too_few"):
+        why_not = None
+    kind, winner = (verdict.kind, verdict.winner) if why_not is None else ("withheld", None)
     return BetweenPair(
         *pair, names, ratio.ratio, low, high, ratio.p, adjusted[0], ratio.blocks, _explained(ratio.ratio),
-        kind, winner, f"{text} ({over})",
+        kind, winner, verdict, why_not,
     )  # fmt: skip
 
 
@@ -324,27 +318,25 @@ def _why_not(
     pair: tuple[str, str],
     bridges: Sequence[Bridge],
     lost: bool,
-) -> str:
-    """What keeps a bridge from carrying a verdict; empty when nothing does."""
+) -> Fact | None:
+    """What keeps a bridge from carrying a verdict; None when nothing does."""
     if any(one != other for one, other in bridges):
-        return "the plans of the files differ, so that the bridge did other work in each"
+        return OtherWork()
     if lost:
-        return "trials were lost outright, of which a ratio of ratios cannot say by how much"
+        return LostOutright()
     names = {one for one, _ in bridges}
     for told_pair in pairs:
         if {told_pair.baseline, told_pair.contender} <= names and told_pair.counted != "together":
-            return (
-                f"the bridges contradict each other, {told_pair.contender} ÷ {told_pair.baseline} is {told_pair.text}"
-            )
+            return BridgesContradict(told_pair)
     for file in told.files:
         strict = replace(judge, both=True, metric=told.decides.key, cube=_of_file(told.cube, file))
         for name, bridge in ((name, bridge) for name in pair for bridge in sorted(names)):
             if not {name, bridge} <= file.names.keys():
                 continue
             _, gates = strict.verdict(Decision("equivalent", 0), bridge, name, told.cube.mixes, name, MINIMUM_BLOCKS)
-            if red := [gate.text for gate in gates if gate.level == "red"]:
-                return f"beside the bridge {red[0]}"
-    return ""
+            if red := [gate for gate in gates if gate.level == "red"]:
+                return HeldBeside(red[0])
+    return None
 
 
 def _of_file(cube: Cube, file: JoinedFile) -> Cube:
@@ -367,14 +359,11 @@ def _unbridged(told: Together, baseline: str, contender: str) -> BetweenPair:
         for name, mask in zip((baseline, contender), masks, strict=True)
     )
     ratio = unpaired_from_logs(below, above, told.delta)
-    text = f"cannot tell: {UNPAIRED}, and no contender is in both; a difference of days looks the same"
-    lost = [name for name in (baseline, contender) if told.cube.losses(name).any()]
-    if lost:
-        text += f"; trials that {wording.names(lost)} lost are in no figure here"
+    lost = tuple(name for name in (baseline, contender) if told.cube.losses(name).any())
     nothing = math.nan
     return BetweenPair(
         baseline, contender, (), ratio.ratio, nothing, nothing, nothing, nothing, ratio.blocks,
-        _explained(ratio.ratio), "withheld", None, text,
+        _explained(ratio.ratio), "withheld", None, lost=lost,
     )  # fmt: skip
 
 

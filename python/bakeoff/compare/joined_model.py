@@ -9,10 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.fact import Fact
+from bakeoff.compare.pair_model import Gate, Verdict
 from bakeoff.mix import Mix
 
 DifferenceSort = Literal["work", "plan", "contenders", "environment", "software"]
 FileVerdictKind = Literal["together", "each", "apart"]
+# Why: plans that differ; a file that withholds its verdict; verdicts that contradict each other; the same winner by
+# sizes that differ; a difference beyond that of blocks; nothing that shows one; none shown; one below δ.
+CountedWhy = Literal[
+    "other_plans", "held", "contradiction", "other_sizes", "differ", "one_block", "not_shown", "within_delta"
+]
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class JoinedPair:
     are, `apart_p` the p value that no two files differ (Welch, Holm). `files_low` to `files_high` is the interval of
     the ratio in which each file counts as one. `same_work` says whether their plans ask for the same; `counted` is
     `together` when all blocks count as of one run, `each` when every file calls the same one better though by sizes
-    that differ, `apart` when no verdict holds for all of them. `text` says it.
+    that differ, `apart` when no verdict holds for all of them, and `why` says by what.
     """
 
     baseline: str
@@ -83,8 +90,8 @@ class JoinedPair:
     files_low: float
     files_high: float
     counted: FileVerdictKind
+    why: CountedWhy
     same_verdict: bool
-    text: str
 
 
 @dataclass(frozen=True)
@@ -105,11 +112,36 @@ class Drift:
 
 
 @dataclass(frozen=True)
+class OtherWork(Fact):
+    """The plans of the files differ, so that the bridge did other work in each."""
+
+
+@dataclass(frozen=True)
+class LostOutright(Fact):
+    """Trials were lost outright, of which a ratio of ratios cannot say by how much."""
+
+
+@dataclass(frozen=True)
+class BridgesContradict(Fact):
+    """Two bridges are not together in one file what they are in another."""
+
+    pair: JoinedPair
+
+
+@dataclass(frozen=True)
+class HeldBeside(Fact):
+    """What is red beside the bridge."""
+
+    gate: Gate
+
+
+@dataclass(frozen=True)
 class BetweenPair:
     """Two contenders that no file has both of, unpaired. Over `bridges`, contenders that are in files of either, the
     ratio is one of ratios: what changed all alike between the files is not in it. Without any it is the bare ratio, and
     the interval has in it nothing of what changed between the files. `explained_by` is the drift that would be the
-    whole of it, as a share. `blocks` are how many of baseline and contender.
+    whole of it, as a share. `blocks` are how many of baseline and contender. The `verdict` is that over the bridges,
+    unless `why_not` takes it away; `lost` are those whose trials without figures are in nothing of a bare ratio.
     """
 
     baseline: str
@@ -124,7 +156,9 @@ class BetweenPair:
     explained_by: float
     kind: str
     winner: str | None
-    text: str
+    verdict: Verdict | None = None
+    why_not: Fact | None = None
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.joined_model import Joined
+from bakeoff.compare.joined_model import BridgesContradict, HeldBeside, Joined, OtherWork
 from bakeoff.errors import PlanError
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.looks import looks_told
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import farthest_apart, unpaired_from_logs
 from bakeoff.store.join import join, label
 from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
@@ -54,11 +55,11 @@ def test_over_a_bridge_the_drift_is_gone_and_the_interval_holds_the_truth() -> N
     (pair,) = of(found).between
     assert (pair.baseline, pair.contender, pair.bridges) == ("a", "b", ("c",))
     assert pair.low < TRUE < pair.high and pair.high / pair.low < 1.05 and pair.blocks == (BLOCKS, BLOCKS)
-    assert pair.winner == "b" and pair.text == "b better (over the bridge of c, unpaired: measured in other files)"
+    assert pair.winner == "b" and sentence(pair) == "b better (over the bridge of c, unpaired: measured in other files)"
     (drift,) = of(found).drifts
     assert (drift.contender, drift.file, drift.against) == ("c", "B", "A") and drift.low < DRIFT < drift.high
-    (sentence,) = [text for text in found.headline if text.startswith("b ÷ a")]
-    assert "unpaired" in sentence and "what changed for one of them alone is" in sentence
+    (told,) = [text for text in found.headline if text.startswith("b ÷ a")]
+    assert "unpaired" in told and "what changed for one of them alone is" in told
     assert found.winner == "c", "who is in both files was measured beside either; the other two share a place"
     assert [place.words for place in found.ranking if place.contender in "ab"] == ["2–3", "2–3"]
 
@@ -68,7 +69,7 @@ def test_without_a_bridge_days_and_servers_cannot_be_told_apart() -> None:
     found = compare_run(join([day("x", A, seed=1), day("y", B, drift=DRIFT, seed=2)]))
     (pair,) = of(found).between
     assert pair.ratio == pytest.approx(TRUE * DRIFT, rel=0.03) and np.isnan(pair.low) and np.isnan(pair.p)
-    assert pair.kind == "withheld" and pair.winner is None and pair.text.startswith("cannot tell: unpaired")
+    assert pair.kind == "withheld" and pair.winner is None and sentence(pair).startswith("cannot tell: unpaired")
     assert pair.explained_by == pytest.approx(1.0 / pair.ratio - 1.0)
     assert not any(word in text for word in VERDICTS for text in found.headline)
     assert found.headline[0].startswith("Whether b or a is the better one cannot be told")
@@ -80,7 +81,7 @@ def test_a_bridge_that_was_measured_under_another_plan_carries_no_verdict() -> N
     other = replace(other, plan={**other.plan, "settings": {**other.plan["settings"], "keep_alive": True}})
     found = compare_run(join([day("x", A, C, seed=1), other]))
     (pair,) = of(found).between
-    assert pair.ratio == pytest.approx(TRUE, rel=0.03) and pair.kind == "withheld" and "plans of the files" in pair.text
+    assert pair.ratio == pytest.approx(TRUE, rel=0.03) and pair.kind == "withheld" and pair.why_not == OtherWork()
     assert [c.name for c in found.contenders] == ["a", "c (A)", "b", "c (B)"]
     assert next((d.sort, d.item, d.values) for d in of(found).differences) == (
         "work", "settings · keep_alive", ("false", "true"),
@@ -111,13 +112,13 @@ def test_bridges_that_contradict_each_other_carry_none() -> None:
             trials=(*at.trials, *more.trials),
         )  # fmt: skip
     (pair,) = of(compare_run(join(days))).between
-    assert pair.bridges == ("c", "d") and pair.winner is None and "the bridges contradict each other" in pair.text
+    assert pair.bridges == ("c", "d") and pair.winner is None and isinstance(pair.why_not, BridgesContradict)
 
 
 def test_a_bridge_whose_generator_was_the_limit_carries_none() -> None:
     limited = change(day("x", A, C, seed=1), "c", None, None, marks=("generator-limited",))
     (pair,) = of(compare_run(join([limited, day("y", B, C, seed=2, drift=DRIFT)]))).between
-    assert pair.winner is None and "beside the bridge" in pair.text
+    assert pair.winner is None and isinstance(pair.why_not, HeldBeside)
 
 
 def halves(whole: RunRecord) -> list[RunRecord]:
@@ -161,7 +162,7 @@ def test_days_that_disagree_are_not_put_together() -> None:
     assert "the run files differ: 1.1" in verdict.text and "in A and 0.9" in verdict.text
     assert all(p.verdict.kind == "withheld" for curve in found.pairs[0].curves[:1] for p in curve.points)
     (pair,) = of(found).pairs
-    assert pair.counted == "apart" and not pair.same_verdict and "contradict each other" in pair.text
+    assert pair.counted == "apart" and not pair.same_verdict and pair.why == "contradiction"
     assert [one.winner for one in pair.files] == ["b", "a"]
 
 
@@ -198,7 +199,7 @@ def test_what_a_file_withholds_is_not_made_good_by_another() -> None:
     """Of all trials the generator was the limit in half of them only."""
     limited = change(day("x", A, B, seed=1), "a", None, None, marks=("generator-limited",))
     found = compare_run(join([limited, day("y", A, B, seed=2)]))
-    assert found.pairs[0].primary.verdict.kind == "withheld" and "A by itself" in of(found).pairs[0].text
+    assert found.pairs[0].primary.verdict.kind == "withheld" and of(found).pairs[0].why == "held"
 
 
 def test_a_name_at_another_address_is_another_contender() -> None:

@@ -5,12 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare.joined_model import BetweenPair, DatedNote, Drift, Joined, JoinedPair
+from bakeoff.compare.joined_model import (
+    BetweenPair,
+    BridgesContradict,
+    CountedWhy,
+    DatedNote,
+    Drift,
+    HeldBeside,
+    Joined,
+    JoinedPair,
+    LostOutright,
+    OtherWork,
+)
 from bakeoff.compare.model import Sentence
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 
 # So many pairs are told one by one.
 NAMED = 3
+UNPAIRED = "unpaired: measured in other files"
+WHY: dict[CountedWhy, str] = {
+    "other_plans": "the plans differ",
+    "other_sizes": "the files differ in size, not in who is better",
+    "differ": "the files differ by more than their blocks do",
+    "one_block": "nothing shows that they differ",
+    "not_shown": "not shown to differ",
+    "within_delta": "they differ by less than δ",
+}
 
 
 def joined_sentences(joined: Joined, notes: Sequence[DatedNote]) -> list[Sentence]:
@@ -48,15 +69,79 @@ def _kind(pair: JoinedPair) -> str:
 def _pair(pair: JoinedPair) -> str:
     name = f"{pair.contender} ÷ {pair.baseline}"
     if not pair.same_work:
-        return f"{name} by file: {pair.text}: nothing is put together."
+        return f"{name} by file: {sentence(pair)}: nothing is put together."
     if pair.counted == "apart":
-        return f"{name} by file: {pair.text}. No verdict holds for all of them."
+        return f"{name} by file: {sentence(pair)}. No verdict holds for all of them."
     if pair.counted == "each":
-        return f"{name} by file: {pair.text}; no one size holds."
+        return f"{name} by file: {sentence(pair)}; no one size holds."
     own = "the verdict is the same in each" if pair.same_verdict else f"by themselves: {_own(pair)}"
     if all(one.kind == "too_few" for one in pair.files):
         own = "none of them has blocks enough for a verdict of its own"
-    return f"{name} by file: {pair.text}, so that their blocks count together; {own}."
+    return f"{name} by file: {sentence(pair)}, so that their blocks count together; {own}."
+
+
+@sentence.register
+def pair_told(pair: JoinedPair) -> str:
+    """What it is in each file, how far these are apart, and whether blocks of all of them count together."""
+    return f"{each_file(pair)}; {_far(pair)}: {_why(pair)}"
+
+
+def each_file(pair: JoinedPair) -> str:
+    """ "1.02× in A and 1.04× in B"."""
+    return wording.names([f"{wording.ratio(each.ratio, each.low, each.high)} in {each.file}" for each in pair.files])
+
+
+def _far(pair: JoinedPair) -> str:
+    """ "B ÷ A 1.02× (0.98–1.06)"."""
+    if math.isnan(pair.apart_low):
+        return "how far files are apart cannot be told from one block each"
+    earlier, later = pair.apart_files
+    ratio = wording.ratio(pair.apart, pair.apart_low, pair.apart_high)
+    return f"{later} ÷ {earlier} {ratio} ({wording.interval(pair.apart_low, pair.apart_high)})"
+
+
+def _why(pair: JoinedPair) -> str:
+    if pair.why == "held":
+        held = next(each for each in pair.files if each.kind == "withheld")
+        return f"{held.file} by itself has its verdict {held.text}"
+    if pair.why == "contradiction":
+        each = "; ".join(f"{one.file} {one.text}" for one in pair.files if one.kind in ("better", "equivalent"))
+        return f"the files contradict each other ({each})"
+    return WHY[pair.why]
+
+
+@sentence.register
+def between_told(pair: BetweenPair) -> str:
+    """What may be said of two contenders that no file has both of."""
+    if pair.verdict is None:
+        text = f"cannot tell: {UNPAIRED}, and no contender is in both; a difference of days looks the same"
+        return f"{text}; trials that {wording.names(pair.lost)} lost are in no figure here" if pair.lost else text
+    text = pair.verdict.text if pair.why_not is None else f"withheld: {sentence(pair.why_not)}"
+    return f"{text} (over the bridge of {wording.names(pair.bridges)}, {UNPAIRED})"
+
+
+@sentence.register
+def other_work(fact: OtherWork) -> str:
+    """What keeps a bridge from carrying a verdict, as those that follow."""
+    return "the plans of the files differ, so that the bridge did other work in each"
+
+
+@sentence.register
+def lost_outright(fact: LostOutright) -> str:
+    """Of trials without a ratio."""
+    return "trials were lost outright, of which a ratio of ratios cannot say by how much"
+
+
+@sentence.register
+def bridges_contradict(fact: BridgesContradict) -> str:
+    """Of two bridges."""
+    return f"the bridges contradict each other, {fact.pair.contender} ÷ {fact.pair.baseline} is {sentence(fact.pair)}"
+
+
+@sentence.register
+def held_beside(fact: HeldBeside) -> str:
+    """Of a gate."""
+    return f"beside the bridge {fact.gate.text}"
 
 
 def _own(pair: JoinedPair) -> str:
@@ -75,11 +160,11 @@ def _between(pair: BetweenPair, joined: Joined) -> str:
             f"different files, and no contender is in both; {_drift_of(pair.explained_by)} between the files would be "
             f"all of the ratio of {ratio} ({joined.figure}, unpaired)."
         )
-    bridge = wording.names(list(pair.bridges))
+    bridge = wording.names(pair.bridges)
     return (
         f"{name}, never in one file, over the bridge of {bridge}, which is in files of both: {ratio}{interval}, "
         f"{joined.figure}, unpaired; what changed between the files for all alike is not in it, what changed for one "
-        f"of them alone is. Verdict: {pair.text}."
+        f"of them alone is. Verdict: {sentence(pair)}."
     )
 
 

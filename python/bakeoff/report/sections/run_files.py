@@ -8,6 +8,7 @@ from bakeoff.report.blocks import Block, Column, Section, Table, Text, Tone, Ton
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.tones import TONES
 
 SORTS = {
@@ -208,7 +209,7 @@ def _between_row(pair: BetweenPair) -> tuple[str, ...]:
         f"{pair.contender} ÷ {pair.baseline}", wording.names(list(pair.bridges)) or "nothing",
         wording.ratio(pair.ratio, pair.low, pair.high), wording.interval(pair.low, pair.high),
         wording.probability(pair.p_adjusted), f"{pair.blocks[1]} and {pair.blocks[0]}",
-        wording.percent(pair.explained_by), Toned(pair.text, TONES.get(pair.kind, "plain")),
+        wording.percent(pair.explained_by), Toned(sentence(pair), TONES.get(pair.kind, "plain")),
     )  # fmt: skip
 
 
