@@ -14,7 +14,16 @@ from types import MappingProxyType
 from bakeoff.compare.advice_model import OfFile
 from bakeoff.compare.campaign_model import (
     SCHEMA,
+    BelowDelta,
     CampaignComparison,
+    Disqualified,
+    FewBlocks,
+    HeldIn,
+    LeaderLost,
+    NobodyElse,
+    NotBothIn,
+    NotMeasuredIn,
+    NotShown,
     OverallPair,
     OverallPlace,
     SuiteEffect,
@@ -23,6 +32,7 @@ from bakeoff.compare.campaign_model import (
 )
 from bakeoff.compare.caveat import of_suites
 from bakeoff.compare.challenge_campaign import with_challenge
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.factors import NOT_SHOWN
 from bakeoff.compare.factors_model import Effect
 from bakeoff.compare.looks import LEVEL, ONLY_LOOK
@@ -33,7 +43,6 @@ from bakeoff.compare.noise import floor_of
 from bakeoff.compare.noise_model import NoiseFloor
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.ranking import beaten, possible_places, wrong_content
-from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.compare.run import compare_run
 from bakeoff.errors import PlanError
 from bakeoff.report.narrate import wording
@@ -258,7 +267,7 @@ class _Part:
     log: float
     error: float
     freedom: int
-    trouble: str
+    trouble: Fact | None
     # By either contender: pairs of trials that it lost outright, of which no ratio tells how far it was behind.
     lost: Mapping[str, int]
     # By how much the look at its run makes it stricter, and the level of the intervals of that.
@@ -294,8 +303,8 @@ def _part(suite: SuiteResult, comparison: Comparison, one: PairComparison, pair:
     log = math.log(end.ratio) * (1.0 if end.higher_is_better else -1.0)
     if one.baseline != pair[0]:
         log = -log
-    few = "" if end.blocks >= MINIMUM_BLOCKS else f"{suite.name} has {wording.plural(end.blocks, 'block')}"
-    held = f"{suite.name}: {end.verdict.text}" if end.verdict.kind in ("withheld", "disqualified") else ""
+    few = None if end.blocks >= MINIMUM_BLOCKS else FewBlocks(suite.name, end.blocks)
+    held = HeldIn(suite.name, end.verdict) if end.verdict.kind in ("withheld", "disqualified") else None
     look = comparison.run.look or ONLY_LOOK
     error = end.log_sd / math.sqrt(end.blocks)
     trouble, times, floor = held or few, _times(comparison), floor_of(comparison, end.blocks)
@@ -334,17 +343,17 @@ def _overall_pair(
     without = [suite.name for suite in suites if suite.name not in [part.suite for part in parts]]
     reasons = [part.trouble for part in parts if part.trouble]
     if without:
-        reasons.append(f"not both in {wording.names(without)}")
+        reasons.append(NotBothIn(tuple(without)))
     delta = max(one.run.delta for _, one in _compared(suites))
     if math.isnan(adjusted) or not adjusted <= ONLY_LOOK.alpha:
-        reasons.append("the difference is not shown" if not math.isnan(adjusted) else "no interval")
+        reasons.append(NotShown(not math.isnan(adjusted)))
     elif abs(math.log(ratio)) < math.log1p(delta):
-        reasons.append(f"the difference is smaller than {delta:.0%}")
+        reasons.append(BelowDelta(delta))
     leader = pair[1] if ratio > 1.0 else pair[0]
-    reasons += [f"{leader} lost trials outright in {part.suite}" for part in parts if part.lost.get(leader)]
+    reasons += [LeaderLost(leader, part.suite) for part in parts if part.lost.get(leader)]
     names = tuple(part.suite for part in parts)
     winner = None if reasons else leader
-    return OverallPair(*pair, names, ratio, low, high, p, adjusted, winner, "; ".join(reasons), _joint_floor(parts))
+    return OverallPair(*pair, names, ratio, low, high, p, adjusted, winner, tuple(reasons), _joint_floor(parts))
 
 
 def _joint_floor(parts: Sequence[_Part]) -> float:
@@ -360,17 +369,18 @@ def _places(
     figures has a place: what a contender would have done where it was not is not known.
     """
     compared = [suite for suite, _ in _compared(suites)]
-    no_place = {name: wording.names([s.name for s in compared if name in s.absent]) for name in contenders}
-    no_place = {name: f"not measured in {where}" for name, where in no_place.items() if where}
-    no_place |= dict.fromkeys(wrong_content(pair for _, one in _compared(suites) for pair in one.pairs), DISQUALIFIED)
+    absent = {name: tuple(suite.name for suite in compared if name in suite.absent) for name in contenders}
+    no_place: dict[str, Fact] = {name: NotMeasuredIn(where) for name, where in absent.items() if where}
+    wrong = wrong_content(pair for _, one in _compared(suites) for pair in one.pairs)
+    no_place |= dict.fromkeys(wrong, Disqualified())
     ranked = [name for name in contenders if name not in no_place]
-    if len(ranked) == 1 and set(no_place.values()) != {DISQUALIFIED} and no_place:
+    if len(ranked) == 1 and any(one != Disqualified() for one in no_place.values()):
         # Nobody is the best of one.
-        no_place[ranked.pop()] = "nobody else was measured in all suites"
+        no_place[ranked.pop()] = NobodyElse()
     won = [(pair.winner, pair.baseline, pair.contender) for pair in overall]
     over = {name: beaten(won, name, ranked) if name in ranked else () for name in contenders}
     places = []
     for name in contenders:
         first, last = possible_places(name, over, ranked)
-        places.append(OverallPlace(name, first, last, over[name], no_place.get(name, "")))
+        places.append(OverallPlace(name, first, last, over[name], no_place.get(name)))
     return tuple(sorted(places, key=lambda place: (place.first is None, place.first or 0, place.last or 0)))

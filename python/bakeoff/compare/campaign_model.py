@@ -12,10 +12,11 @@ from typing import Any
 
 from bakeoff.compare.caveat_model import SuiteCaveat
 from bakeoff.compare.challenge_model import CampaignChallenge
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
+from bakeoff.compare.pair_model import Verdict
 from bakeoff.compare.plain import Words, as_dict, no_words, nulled
-from bakeoff.compare.ranking_model import place_words
 
 SCHEMA = "bakeoff-campaign/1"
 
@@ -61,9 +62,54 @@ class SuiteEffect:
 
 
 @dataclass(frozen=True)
+class FewBlocks(Fact):
+    """A suite has too few blocks for a verdict."""
+
+    suite: str
+    blocks: int
+
+
+@dataclass(frozen=True)
+class HeldIn(Fact):
+    """A suite withholds its verdict."""
+
+    suite: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class NotBothIn(Fact):
+    """In these suites there is no ratio of the two."""
+
+    suites: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NotShown(Fact):
+    """The difference is not shown; without an interval nobody can tell."""
+
+    has_interval: bool
+
+
+@dataclass(frozen=True)
+class BelowDelta(Fact):
+    """The difference is smaller than what matters."""
+
+    delta: float
+
+
+@dataclass(frozen=True)
+class LeaderLost(Fact):
+    """Who is ahead lost trials outright in a suite."""
+
+    contender: str
+    suite: str
+
+
+@dataclass(frozen=True)
 class OverallPair:
     """Two contenders over all suites in which both are: the weighted geometric mean of the suites' ratios, turned so
-    that above 1 is better for `contender`. `why_not` says what else keeps the order from being certain. `floor` is what
+    that above 1 is better for `contender`. `why_not` is what else keeps the order from being certain. `floor` is what
     equals differ by at most where the set-up errs to the same side in all of these suites, NaN where that was not
     measured for one of them.
     """
@@ -77,8 +123,25 @@ class OverallPair:
     p: float
     p_adjusted: float
     winner: str | None
-    why_not: str
+    why_not: tuple[Fact, ...]
     floor: float = math.nan
+
+
+@dataclass(frozen=True)
+class NotMeasuredIn(Fact):
+    """Who was not measured in these suites has no place."""
+
+    suites: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Disqualified(Fact):
+    """Whose content or books are wrong in some suite has no place."""
+
+
+@dataclass(frozen=True)
+class NobodyElse(Fact):
+    """Nobody is the best of one: nobody else was measured in all suites."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +154,7 @@ class OverallPlace:
     first: int | None
     last: int | None
     better_than: tuple[str, ...]
-    no_place: str = ""
-
-    @property
-    def words(self) -> str:
-        return self.no_place or place_words(self.first, self.last)
+    no_place: Fact | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from bakeoff.compare.campaign_model import CampaignComparison, OverallPair, Suit
 from bakeoff.compare.challenge_model import CampaignChallenge, SuiteChallenge
 from bakeoff.compare.intervals import turned
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.doubts import doubts
 from bakeoff.store.challenged import ChallengedCampaign, ChallengedSuite
 
 
@@ -39,7 +40,7 @@ def _lead(pair: OverallPair, challenge: CampaignChallenge) -> tuple[str, str]:
     interval = wording.interval(low, high)
     reach = "" if interval == wording.MISSING else f" (95 % interval {interval})"
     suites = wording.plural(len(pair.suites), "suite")
-    end = f"{pair.winner} is better" if pair.winner else f"who is better is not certain: {pair.why_not}"
+    end = f"{pair.winner} is better" if pair.winner else f"who is better is not certain: {doubts(pair)}"
     text = f"{who} challenges {challenge.report}: over {suites} {wording.ratio(ratio, low, high)} as good as {other}"
     return f"{text}{reach}; {end}.", ("better" if pair.winner == who else "" if pair.winner else "inconclusive")
 

@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from bakeoff.compare.campaign_model import CampaignComparison, OverallPair, SuiteVerdict
+from bakeoff.compare.campaign_model import CampaignComparison, Disqualified, OverallPair, SuiteVerdict
 from bakeoff.compare.objective import worst
-from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.report.blocks import Block, Chart, Column, Report, Section, Table, Text, Tone, Toned
 from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
 from bakeoff.report.depth import Depth
@@ -17,6 +16,7 @@ from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.campaign import weights_of
 from bakeoff.report.narrate.document import to_dict
+from bakeoff.report.narrate.doubts import doubts, place_told
 from bakeoff.report.parts import in_order
 from bakeoff.report.sections.challenged import challenge_over_all
 from bakeoff.report.shared_notes import SharedNotes
@@ -83,7 +83,7 @@ def _number(comparison: CampaignComparison) -> str:
 
 
 def _verdict(comparison: CampaignComparison) -> tuple[str, Tone]:
-    if any(place.no_place == DISQUALIFIED for place in comparison.places):
+    if any(place.no_place == Disqualified() for place in comparison.places):
         return VERDICTS["disqualified"]
     held = [suite.comparison.objective for suite in comparison.suites if suite.comparison is not None]
     verdicts = [found.verdict for found in held if found is not None]
@@ -231,7 +231,7 @@ def _places(comparison: CampaignComparison) -> Table:
     )
     rows = tuple(
         (
-            Toned(place.words, "good" if place.contender == comparison.winner else "plain"),
+            Toned(place_told(place), "good" if place.contender == comparison.winner else "plain"),
             place.contender,
             wording.names(list(place.better_than)) or wording.MISSING,
         )
@@ -260,7 +260,7 @@ def _pairs(comparison: CampaignComparison) -> Table:
 
 
 def _pair_row(pair: OverallPair) -> tuple[str, ...]:
-    order = f"{pair.winner} better" if pair.winner else f"not certain: {pair.why_not}"
+    order = f"{pair.winner} better" if pair.winner else f"not certain: {doubts(pair)}"
     p = wording.probability(pair.p_adjusted)
     return (
         f"{pair.contender} against {pair.baseline}",

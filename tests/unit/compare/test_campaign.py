@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
-from bakeoff.compare.campaign_model import CampaignComparison, SuiteResult
+from bakeoff.compare.campaign_model import CampaignComparison, FewBlocks, LeaderLost, NotBothIn, SuiteResult
 from bakeoff.compare.needed import duration
 from bakeoff.compare.noise import noise_of, same_setup
 from bakeoff.compare.noise_model import NoiseFloor
@@ -27,6 +27,7 @@ from bakeoff.report.compose import VERDICTS
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate.campaign import _suite_sentences
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.doubts import place_told
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.renderers import renderer
@@ -68,7 +69,7 @@ def test_a_winner_of_all_suites_is_first_and_one_of_each_is_not() -> None:
     assert both.winner == "red" and "red is better over 2 suites" in both.headline[0]
     split = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1 / 1.3, seed=2)))
     assert split.winner is None and "certainly" in split.headline[0]
-    assert {place.words for place in split.places} == {"1–2"}
+    assert {place_told(place) for place in split.places} == {"1–2"}
 
 
 def test_holm_counts_all_suites_together() -> None:
@@ -128,7 +129,7 @@ def test_a_suite_that_could_not_start_is_named_and_takes_the_order_away() -> Non
     """Who did not come to a suite cannot win by the others."""
     found = compared(Measured("one", 1.0, web(1.3)), Measured("mail", 1.0, None, "the port is closed"))
     assert found.winner is None and "mail: the port is closed." in found.headline
-    assert "not both in mail" in found.overall[0].why_not
+    assert NotBothIn(("mail",)) in found.overall[0].why_not
     assert found.headline[0] == "No contender is named the best over all 2 suites: mail has no figures.", (
         "not by chance"
     )
@@ -140,15 +141,15 @@ def test_a_contender_that_is_not_in_a_suite_has_no_certain_place() -> None:
         alone, contenders=alone.contenders[:1], trials=tuple(t for t in alone.trials if t.contender == "blue")
     )
     found = compared(Measured("one", 1.0, web(1.3, seed=2)), Measured("two", 1.0, alone))
-    assert found.winner is None and "not both in two" in found.overall[0].why_not
+    assert found.winner is None and NotBothIn(("two",)) in found.overall[0].why_not
 
 
 def test_few_blocks_and_withheld_verdicts_leave_the_order_open() -> None:
     few = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2, blocks=4)))
-    assert few.winner is None and "two has 4 blocks" in few.overall[0].why_not
+    assert few.winner is None and FewBlocks("two", 4) in few.overall[0].why_not
     failing = change(web(1.3, seed=2), "red", 8, (1, 2, 3, 4), state="failed", reason="refused")
     held = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, failing))
-    assert held.winner is None and "red lost trials outright in two" in held.overall[0].why_not
+    assert held.winner is None and LeaderLost("red", "two") in held.overall[0].why_not
 
 
 def test_cells_and_curves_stand_in_one_comparison_and_json_has_no_nan() -> None:
@@ -163,7 +164,7 @@ def test_three_contenders_have_places() -> None:
     names = ("a", "b", "c")
     runs = [web(1.3, seed=seed, names=names) for seed in (1, 2)]
     found = compared(*(Measured(f"s{n}", 1.0, one) for n, one in enumerate(runs)), names=names)
-    assert [place.words for place in found.places] == ["1", "2", "3"]
+    assert [place_told(place) for place in found.places] == ["1", "2", "3"]
     assert [place.contender for place in found.places] == ["c", "b", "a"]
     text = " ".join(found.headline)
     for pair in found.overall:
@@ -305,7 +306,7 @@ def test_who_was_dead_in_a_suite_is_named_first_and_never_ranks() -> None:
     assert found.headline_kinds[0] == "withheld"
     assert found.headline[1].startswith("Of those measured in all suites b is the best over 2 suites")
     assert found.headline[1].endswith("1 b; 2 a; c has no place (not measured in two).")
-    assert [(place.contender, place.words) for place in found.places] == [
+    assert [(place.contender, place_told(place)) for place in found.places] == [
         ("b", "1"),
         ("a", "2"),
         ("c", "not measured in two"),
@@ -413,7 +414,7 @@ def test_a_challenger_wins_over_all_suites_of_a_report_or_over_none() -> None:
     assert "as good as blue (95 % interval 1." in lead and whole.headline_kinds[0] == "better"
     assert whole.result()[:2] == whole.headline[:2], "what a page is verified by has both"
     part = challenging(left_out="red has no address for it (files)")
-    assert part.winner is None and "not both in two" in part.overall[0].why_not
+    assert part.winner is None and NotBothIn(("two",)) in part.overall[0].why_not
     assert "two: red has no address for it (files)." in part.headline
     assert part.headline[0].endswith("who is better is not certain: not both in two.")
     assert part.headline[1].endswith("two was left out, so there is no verdict over all suites.")

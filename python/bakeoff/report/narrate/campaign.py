@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare.campaign_model import OverallPair, OverallPlace, SuiteEffect, SuiteResult, SuiteVerdict
+from bakeoff.compare.campaign_model import (
+    Disqualified,
+    OverallPair,
+    OverallPlace,
+    SuiteEffect,
+    SuiteResult,
+    SuiteVerdict,
+)
 from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
-from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.compare.turns import TURNS
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.challenge import FIRST
+from bakeoff.report.narrate.doubts import place_told
 
 Told = tuple[str, str]
 """A sentence, and the kind of verdict that it states."""
@@ -63,8 +70,8 @@ def _order_sentence(
     by = f"{wording.plural(len([suite for suite in suites if suite.comparison]), 'suite')}, {weights_of(suites)}"
     if len(contenders) == 1:
         return f"{contenders[0]} was measured alone over {by}: there is nobody to be better than.", "inconclusive"
-    unplaced = [place for place in places if place.first is None and place.no_place != DISQUALIFIED]
-    without = "; ".join(f"{place.contender} has no place ({place.no_place})" for place in unplaced)
+    unplaced = [place for place in places if place.first is None and place.no_place != Disqualified()]
+    without = "; ".join(f"{place.contender} has no place ({place_told(place)})" for place in unplaced)
     first = next((place.contender for place in places if place.first == place.last == 1), None)
     unmeasured = [suite.name for suite in suites if suite.comparison is None]
     if first is None and unmeasured:
@@ -85,7 +92,7 @@ def _order_sentence(
         other = next(iter({pair.baseline, pair.contender} - {first}))
         reach = f"{wording.ratio(ratio, low, high)} (95 % interval {wording.interval(low, high)})"
         return f"{first} is better over {by}: {reach} as good as {other} on average.", "better"
-    rest = "; ".join(f"{place.words} {place.contender}" for place in places if place not in unplaced)
+    rest = "; ".join(f"{place_told(place)} {place.contender}" for place in places if place not in unplaced)
     if without:
         return f"Of those measured in all suites {first} is the best over {by}: {rest}; {without}.", "better"
     return f"{first} is the best over {by}: {rest}.", "better"
