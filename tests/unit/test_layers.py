@@ -321,7 +321,6 @@ STILL_SPEAK: set[str] = {
     "compare/joined.py",
     "compare/needed.py",
     "compare/needed_suites.py",
-    "compare/noise.py",
     "compare/noted.py",
     # of the trials and machines
     "compare/audits.py",

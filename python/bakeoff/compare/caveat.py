@@ -161,7 +161,7 @@ def _noise_floor(found: Comparison) -> Iterator[Caveat]:
     quote = found.noise_quote
     if quote is not None and quote.within:
         figures = {"floor_share": quote.floor, "blocks": float(quote.blocks)}
-        yield Caveat("noise floor", "", 0, 0, figures, f"{quote.within[0]} on this set-up")
+        yield Caveat("noise floor", "", 0, 0, figures, f"{sentence(quote.within[0])} on this set-up")
 
 
 def _speeds(cube: Cube) -> Iterator[Caveat]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import combinations
 from typing import Any
@@ -13,21 +13,32 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from bakeoff.compare.cube import Cube, build_cube
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.looks import planned_levels
 from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of
 from bakeoff.compare.model import Comparison
-from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote, NoiseSeries
+from bakeoff.compare.noise_model import (
+    AskedAlike,
+    MoreSettings,
+    NoContender,
+    NoiseFloor,
+    NoiseQuote,
+    NoiseSeries,
+    OtherDay,
+    OtherHere,
+    OtherSuite,
+    SmallerThanFloor,
+    WithinFloor,
+)
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.power import spread_of_pair
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
 from bakeoff.errors import PlanError
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
 from bakeoff.stats import (
     MeanInterval,
     decide,
@@ -42,6 +53,8 @@ from bakeoff.thresholds import MINIMUM_BLOCKS
 SCHEMA = "bakeoff-noise/1"
 SEED, MOST_DRAWS = 65, 500
 POWER = 0.8
+# Settings that differ are listed up to so many.
+LISTED = 4
 # Settings that do not change what a trial does.
 ASIDE = frozenset({"blocks", "seed", "name"})
 
@@ -150,7 +163,7 @@ def setup_of(run: RunRecord) -> dict[str, str]:
         "kernel": facts.get("kernel"),
         "bakeoff": run.tool.get("version"),
         "machines": f"{max(1, len(run.agents))}",
-        "order of trials": run.planned.order,
+        "order": run.planned.order,
     }
     return {name: str(value) for name, value in known.items() if value is not None}
 
@@ -206,36 +219,31 @@ def quoted(noise: NoiseFloor, run: RunRecord, pairs: tuple[PairComparison, ...])
         lead = max(end.ratio, 1.0 / end.ratio) - 1.0 if end.ratio > 0.0 else math.nan
         most = noise.primary.floor(end.blocks)
         if end.verdict.kind in ("better", "near_margin") and lead < most:
-            within.append(
-                f"{pair.contender} and {pair.baseline} differ by {wording.percent(lead)}, and equals by up to "
-                f"{wording.percent(most)} in {wording.plural(end.blocks, 'block')}"
-            )
+            within.append(WithinFloor(pair.contender, pair.baseline, lead, most, end.blocks))
     return NoiseQuote(noise, blocks, floor, tuple(_differs(noise, run)), tuple(within))
 
 
-def _differs(noise: NoiseFloor, run: RunRecord) -> list[str]:
+def _differs(noise: NoiseFloor, run: RunRecord) -> Iterator[Fact]:
     """In what the set-up of the A/A run was another than that of `run`: when, where, what."""
-    told = []
-    days = _days(noise.measured_at, run.created_at)
-    if days:
-        told.append(f"measured {wording.plural(abs(days), 'day')} {'before' if days > 0 else 'after'} this run")
+    if days := _days(noise.measured_at, run.created_at):
+        yield OtherDay(days)
     if noise.suite != run.suite:
-        told.append(f"suite {noise.suite}, here {run.suite}")
+        yield OtherSuite(noise.suite, run.suite)
     if all(contender.address != noise.address for contender in run.contenders):
-        told.append(f"{noise.address} is no contender here")
+        yield NoContender(noise.address)
     here = setup_of(run)
-    told += [
-        f"{name} {value}, here {here.get(name, 'unknown')}"
-        for name, value in noise.setup.items()
-        if here.get(name) != value
-    ]
+    for name, then in noise.setup.items():
+        if here.get(name) != then:
+            yield OtherHere(name, then, here.get(name))
     now = _settings(run)
     differ = [name for name, value in noise.settings.items() if name in now and now[name] != value]
-    told += [f"{name} {noise.settings[name]}, here {now[name]}" for name in differ[:4]]
-    if len(differ) > 4:
-        told.append(f"{len(differ) - 4} more settings")
+    for name in differ[:LISTED]:
+        yield OtherHere(name, noise.settings[name], now[name])
+    if len(differ) > LISTED:
+        yield MoreSettings(len(differ) - LISTED)
     words = manner_words(manners_of(run), compare_part(run.kind), [contender.name for contender in run.contenders])
-    return [*told, f"it asked in one way; here {words}"] if words else told
+    if words:
+        yield AskedAlike(words)
 
 
 def _days(then: str, now: str) -> int:
@@ -247,11 +255,7 @@ def _days(then: str, now: str) -> int:
 
 def noise_advice(quote: NoiseQuote | None) -> list[Fact]:
     """Verdicts that are smaller than what equals show on this set-up."""
-    if quote is None or not quote.within:
-        return []
-    text = f"Smaller than the noise floor of this set-up ({quote.noise.file}): {'; '.join(quote.within)}."
-    advice = "Do not call it a difference of the servers: find what tells equals apart here, or measure more blocks."
-    return [Said(text, advice)]
+    return [SmallerThanFloor(quote.noise.file, quote.within)] if quote is not None and quote.within else []
 
 
 def floor_of(comparison: Comparison, blocks: int) -> float:

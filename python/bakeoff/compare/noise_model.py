@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bakeoff.compare.fact import Fact
 from bakeoff.stats.intervals import t_quantile
 
 
@@ -73,13 +74,77 @@ class NoiseFloor:
 
 
 @dataclass(frozen=True)
+class OtherDay(Fact):
+    """The A/A run was measured so many days before this run; after it where they are below 0."""
+
+    days: int
+
+
+@dataclass(frozen=True)
+class OtherSuite(Fact):
+    """It is of another suite."""
+
+    then: str
+    here: str
+
+
+@dataclass(frozen=True)
+class NoContender(Fact):
+    """Its server is no contender here."""
+
+    address: str
+
+
+@dataclass(frozen=True)
+class OtherHere(Fact):
+    """Something of its set-up, or a setting, is another here; None where nobody knows what."""
+
+    name: str
+    then: str
+    here: str | None
+
+
+@dataclass(frozen=True)
+class MoreSettings(Fact):
+    """So many more settings are others here."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class AskedAlike(Fact):
+    """It asked in one way; here contenders are asked in several."""
+
+    here: str
+
+
+@dataclass(frozen=True)
+class WithinFloor(Fact):
+    """A lead that is called, and by how much equals differ in as many blocks."""
+
+    contender: str
+    baseline: str
+    lead: float
+    floor: float
+    blocks: int
+
+
+@dataclass(frozen=True)
+class SmallerThanFloor(Fact):
+    """Verdicts that are smaller than what equals show on this set-up, as an A/A run has it."""
+
+    file: str
+    verdicts: tuple[WithinFloor, ...]
+
+
+@dataclass(frozen=True)
 class NoiseQuote:
-    """What a comparison says of the noise floor of its set-up: `floor` for its own blocks, 0.02 is 2 %; `differs` says
-    in what the set-up of the A/A run was another; `within` are the verdicts, in words, that are smaller than it.
+    """What a comparison says of the noise floor of its set-up: `floor` for its own blocks, 0.02 is 2 %; `differs` is
+    in what the set-up of the A/A run was another; `within` are the verdicts that are smaller than it.
     """
 
     noise: NoiseFloor
     blocks: int
     floor: float
-    differs: tuple[str, ...]
-    within: tuple[str, ...]
+    differs: tuple[Fact, ...]
+    within: tuple[WithinFloor, ...]

@@ -11,7 +11,7 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.noise import is_aa, noise_of, read_noise, same_setup, stored_noise
-from bakeoff.compare.noise_model import NoiseFloor, NoiseSeries
+from bakeoff.compare.noise_model import NoiseFloor, NoiseSeries, OtherDay, OtherHere
 from bakeoff.errors import PlanError
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
@@ -131,7 +131,7 @@ def test_back_to_back_it_is_who_comes_first_at_a_mix() -> None:
     found = measured(replace(record, trials=trials))
     assert found.first == pytest.approx(1.05, abs=0.01) and found.first_low > 1.0
     assert found.primary.low < 1.0 < found.primary.high, "which favours none of the two"
-    assert found.setup["order of trials"] == "mixes"
+    assert found.setup["order"] == "mixes"
 
 
 @pytest.mark.parametrize(("floor_of", "bias", "blocks"), [(12, 0.004, 8), (12, 0.02, 8), (6, 0.02, 30), (6, 0.0, 30)])
@@ -173,7 +173,7 @@ def test_a_report_quotes_the_floor_with_its_date_and_what_differs() -> None:
     slower = replace(record, plan={**record.plan, "settings": {**record.plan["settings"], "length_s": 30.0}})
     found = compare_run(slower, noise=noise)
     assert found.noise_quote is not None
-    assert found.noise_quote.differs == ("measured 4 days before this run", "length_s 10, here 30")
+    assert found.noise_quote.differs == (OtherDay(4), OtherHere("length_s", "10", "30"))
     text = " ".join(str(block) for s in compose(slower, found).sections if s.id == "noise" for block in s.blocks)
     assert "2026-11-20 10:00:00 UTC, 12 blocks of web against itself" in text
     assert "length_s 10, here 30" in text and "no lead that is called is smaller" in text

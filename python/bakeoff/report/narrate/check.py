@@ -25,6 +25,7 @@ from bakeoff.compare.noise_model import NoiseQuote
 from bakeoff.compare.objective import objective_sentence
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.noise import differs_told
 from bakeoff.report.narrate.warned import warned
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -61,7 +62,7 @@ def _note(note: Gate | Advisory | NoiseQuote) -> str:
 def _of_floor(quote: NoiseQuote) -> str:
     """Where the noise floor comes from, and what was another there."""
     noise, when = quote.noise, quote.noise.measured_at[:10]
-    differs = f"; it was not all alike: {'; '.join(quote.differs)}" if quote.differs else ""
+    differs = f"; it was not all alike: {differs_told(quote)}" if quote.differs else ""
     blocks = wording.plural(noise.primary.blocks, "block")
     return f"The noise floor is of {noise.file} ({when}, {blocks} of {noise.contender} against itself){differs}."
 

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from bakeoff.compare.model import Sentence
-from bakeoff.compare.noise_model import NoiseFloor
+from bakeoff.compare.noise_model import (
+    AskedAlike,
+    MoreSettings,
+    NoContender,
+    NoiseFloor,
+    NoiseQuote,
+    OtherDay,
+    OtherHere,
+    OtherSuite,
+    SmallerThanFloor,
+    WithinFloor,
+)
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 FLOOR, BIAS, NONE = "noise_floor", "noise_bias", "noise_unknown"
@@ -37,3 +50,63 @@ def noise_sentence(noise: NoiseFloor | None, blocks: int, file: str) -> Sentence
         f"(95 % interval {wording.interval(primary.low, primary.high)}, {count}). The noise floor is {floor}."
     )
     return Sentence(BIAS, text)
+
+
+def differs_told(quote: NoiseQuote) -> str:
+    """In what the set-up of the A/A run was another; empty where it was not."""
+    return "; ".join(map(sentence, quote.differs))
+
+
+@sentence.register
+def other_day(fact: OtherDay) -> str:
+    """In what the A/A run was another, as those that follow."""
+    return f"measured {wording.plural(abs(fact.days), 'day')} {'before' if fact.days > 0 else 'after'} this run"
+
+
+@sentence.register
+def other_suite(fact: OtherSuite) -> str:
+    """Of the work."""
+    return f"suite {fact.then}, here {fact.here}"
+
+
+@sentence.register
+def no_contender(fact: NoContender) -> str:
+    """Of the server."""
+    return f"{fact.address} is no contender here"
+
+
+@sentence.register
+def other_here(fact: OtherHere) -> str:
+    """Of the set-up, or of a setting."""
+    name = "order of trials" if fact.name == "order" else fact.name
+    return f"{name} {fact.then}, here {fact.here or 'unknown'}"
+
+
+@sentence.register
+def more_settings(fact: MoreSettings) -> str:
+    """Of those that are not listed."""
+    return f"{fact.number} more settings"
+
+
+@sentence.register
+def asked_alike(fact: AskedAlike) -> str:
+    """Of how clients talk."""
+    return f"it asked in one way; here {fact.here}"
+
+
+@sentence.register
+def within_floor(fact: WithinFloor) -> str:
+    """A lead beside that of equals."""
+    return (
+        f"{fact.contender} and {fact.baseline} differ by {wording.percent(fact.lead)}, and equals by up to "
+        f"{wording.percent(fact.floor)} in {wording.plural(fact.blocks, 'block')}"
+    )
+
+
+@advised.register
+def smaller_than_floor(fact: SmallerThanFloor) -> tuple[str, str]:
+    """Verdicts that equals show, too."""
+    return (
+        f"Smaller than the noise floor of this set-up ({fact.file}): {'; '.join(map(sentence, fact.verdicts))}.",
+        "Do not call it a difference of the servers: find what tells equals apart here, or measure more blocks.",
+    )

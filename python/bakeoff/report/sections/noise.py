@@ -7,6 +7,8 @@ from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.noise import differs_told
+from bakeoff.report.narrate.sentences import sentence
 
 # From which floor on a share says less than both ratios: 10 % more is 9 % less.
 WIDE = 0.1
@@ -87,10 +89,12 @@ def _quoted(context: Context, quote: NoiseQuote) -> list[Block]:
         f"{here if quote.blocks else 'here no pair has a block that could be held against it.'}"
     )
     differs = (
-        f" It was not all alike: {'; '.join(quote.differs)}."
-        if quote.differs
-        else " It was alike in all that is known."
+        f" It was not all alike: {differs_told(quote)}." if quote.differs else " It was alike in all that is known."
     )
-    smaller = f"smaller than that: {'; '.join(quote.within)}" if quote.within else "no lead that is called is smaller"
+    smaller = (
+        f"smaller than that: {'; '.join(map(sentence, quote.within))}"
+        if quote.within
+        else "no lead that is called is smaller"
+    )
     verdicts = f" Verdicts: {smaller}." if quote.blocks else ""
     return [Text(f"{text}{differs}{verdicts}", depth=Depth.COMPARISON), _table(noise)]
