@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.agents.result import ClientResult, SummaryResult, TrialResult
+from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.errors import PlanError, TargetError
@@ -25,6 +25,7 @@ from bakeoff.run.ground import Ground
 from bakeoff.run.judge import to_record
 from bakeoff.run.kind import run_part
 from bakeoff.store.records import ContenderRecord, PlannedTrial, RunRecord, SearchRecord, TrialRecord
+from bakeoff.store.trial_parts import EMPTY_SUMMARY, ClientRecord, Summary
 from tests.control import PATIENCE_S
 
 GOOD, EVIL = "good", "evil"
@@ -177,29 +178,25 @@ def paced(
     )
 
 
-NONE = SummaryResult(count=0)
+NONE = EMPTY_SUMMARY
 # Figures of made-up times over their mean.
 SHAPE = {"mean": 1.0, "min": 0.5, "p50": 0.9, "p95": 1.5, "p99": 2.0, "p999": 3.0, "max": 4.0}
 
 
-def _times(times: SummaryResult, mean_ns: float) -> SummaryResult:
+def _times(times: Summary, mean_ns: float) -> Summary:
     if not times.count:
         return times
-    return SummaryResult.model_validate(
-        {"count": times.count, **{f"{name}_ns": round(mean_ns * factor) for name, factor in SHAPE.items()}}
-    )
+    return Summary(times.count, **{f"{name}_ns": round(mean_ns * factor) for name, factor in SHAPE.items()})
 
 
-def _evenly(clients: Sequence[ClientResult], window_s: float) -> tuple[ClientResult, ...]:
+def _evenly(clients: Sequence[ClientRecord], window_s: float) -> tuple[ClientRecord, ...]:
     """What clients did in trials as short as these, as it would be in longer ones: who was served at all, was served
     like the others.
     """
     served = [one for one in clients if one.operations]
     counts = [sum(one.operations for one in served) + index for index in range(len(served))]
     shares = {one.client: count // len(served) for one, count in zip(served, counts, strict=True)}
-    return tuple(
-        one.model_copy(update={"busy_s": window_s, "operations": shares.get(one.client, 0)}) for one in clients
-    )
+    return tuple(replace(one, busy_s=window_s, operations=shares.get(one.client, 0)) for one in clients)
 
 
 def _lasting(workload: dict[str, Any] | None, window_s: float, is_rate: bool) -> dict[str, Any] | None:
@@ -260,5 +257,5 @@ def _in_time(result: TrialResult) -> TrialResult:
     offered = result.operations + result.errors_total
     starts = {"offered": offered, "started": offered, "never_started": 0, "answered": result.operations, "ran_out": 0}
     return result.model_copy(
-        update={"starts": result.starts.model_copy(update={**starts, "queue": None, "fates": None, "late": NONE})}
+        update={"starts": replace(result.starts, **{**starts, "queue": (), "fates": None, "late": NONE})}
     )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from bakeoff.agents.result import OperationResult, StartsResult, TrialResult
+from bakeoff.agents.result import TrialResult
 from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.search import Search
 from bakeoff.compare import Comparison, compare_run
@@ -11,7 +11,7 @@ from bakeoff.plan.order import Visit, order_visits
 from bakeoff.run.kind import run_part
 from bakeoff.run.probe import _timed
 from bakeoff.store.records import SEARCH, SHARE, PlannedTrial, SearchRecord, TrialRecord
-from bakeoff.store.trial_parts import JudgedRecord
+from bakeoff.store.trial_parts import JudgedRecord, OperationRecord, StartsRecord
 from tests.faults.bench import NONE, Measured, mean_of, record_of, run_of
 
 # So many operations at a time are what a contender can do.
@@ -65,7 +65,7 @@ def under(result: TrialResult, load: float, most: float) -> TrialResult:
         "late": NONE,
         "queue": tuple(round(waits * i / 50) for i in range(51)),
     }
-    times = result.service.model_copy(update={"count": good})
+    times = replace(result.service, count=good)
     return result.model_copy(
         update={
             "window_s": WINDOW_S,
@@ -78,7 +78,7 @@ def under(result: TrialResult, load: float, most: float) -> TrialResult:
             "bytes_in": round(result.bytes_in * good / result.operations) if result.operations else 0,
             "per_operation": tuple(_part(one, good / max(1, result.operations)) for one in result.per_operation),
             "per_client": (),
-            "starts": StartsResult.model_validate(starts),
+            "starts": StartsRecord(**starts),
             "workload": _again(result.workload, ended / tried if tried else 0.0),
         }
     )
@@ -92,16 +92,11 @@ def _again(workload: dict[str, Any] | None, share: float) -> dict[str, Any] | No
     return {**workload, **{name: round(workload[name] * share) for name in told}}
 
 
-def _part(part: OperationResult, share: float) -> OperationResult:
+def _part(part: OperationRecord, share: float) -> OperationRecord:
     """So much of a class of operations."""
     operations = round(part.operations * share)
-    return part.model_copy(
-        update={
-            "operations": operations,
-            "bytes_in": round(part.bytes_in * share),
-            "service": part.service.model_copy(update={"count": operations}),
-        }
-    )
+    service = replace(part.service, count=operations)
+    return replace(part, operations=operations, bytes_in=round(part.bytes_in * share), service=service)
 
 
 def answers_of(record: TrialRecord) -> Answers:

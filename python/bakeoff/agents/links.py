@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bakeoff.agents.result import LinkUse
 from bakeoff.kinds.spec import Workload
 from bakeoff.links import Link, carrier, link_to, links, recounted
 from bakeoff.mounts import mount_of, server_address
+from bakeoff.store.trial_parts import LinkRecord
 
 SETTLED_S = 0.5  # the least time over which counters say how full a link is
 
@@ -60,7 +60,7 @@ class Meter:
         elif self._first is None:
             self._before = self._look()
 
-    def used(self) -> tuple[LinkUse, ...]:
+    def used(self) -> tuple[LinkRecord, ...]:
         """What went over each of them in the window; in a short one from the last look before to the first after it."""
         if not self._names:
             return ()
@@ -83,9 +83,11 @@ class _Reading:
     links: Mapping[str, Link]
 
 
-def _use(before: Link, after: Link, span_s: float) -> LinkUse:
+def _use(before: Link, after: Link, span_s: float) -> LinkRecord:
     grown = {
         name: max(0, getattr(after, name) - getattr(before, name))
         for name in ("bytes_in", "bytes_out", "packets_in", "packets_out")
     }
-    return LinkUse(name=after.name, bits_per_s=after.speed_bits_per_s, unjudged=after.unjudged, span_s=span_s, **grown)
+    return LinkRecord(
+        name=after.name, bits_per_s=after.speed_bits_per_s, unjudged=after.unjudged, span_s=span_s, **grown
+    )

@@ -13,12 +13,12 @@ from bakeoff.agents.result import (
     RowResult,
     Snapshot,
     SoakRow,
-    SummaryResult,
+    summary_of,
 )
 from bakeoff.agents.spec import TrialSpec
+from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 
 NOBODY = Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
-NO_TIMES = SummaryResult(count=0)
 # A trial is as far as the agent that is furthest back.
 PHASES = ("prepare", "armed", "starting", "ramp_up", "window", "ramp_down", "drain", "done")
 
@@ -60,8 +60,8 @@ def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
         errors=dict(errors),
         bytes_in=sum(told.bytes_in for told in figures),
         bytes_out=sum(told.bytes_out for told in figures),
-        service=service_told or NO_TIMES,
-        response=response_told or (NO_TIMES if planned else None),
+        service=service_told or EMPTY_SUMMARY,
+        response=response_told or (EMPTY_SUMMARY if planned else None),
         cpu_share=max(told.cpu_share for told in figures),
         run_delay_share=most([told.run_delay_share for told in figures]),
         stolen_s=most([told.stolen_s for told in figures]),
@@ -77,14 +77,14 @@ def most(told: Sequence[float | None]) -> float | None:
     return max(known) if known and len(known) == len(told) else None
 
 
-def _merged_histogram(blobs: Sequence[bytes]) -> tuple[bytes, SummaryResult | None]:
+def _merged_histogram(blobs: Sequence[bytes]) -> tuple[bytes, Summary | None]:
     """One histogram of all, and its figures; none where nothing was done."""
     filled = [blob for blob in blobs if blob]
     if not filled:
         return b"", None
     with explained():
         blob, told = load_engine().merge_histograms(filled)
-    return blob, SummaryResult.model_validate_json(told)
+    return blob, summary_of(told)
 
 
 def merged_snapshot(parts: Sequence[tuple[str, Snapshot]]) -> Snapshot:

@@ -2,10 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
+from bakeoff.store.trial_parts import (
+    ClientRecord,
+    LinkRecord,
+    OperationRecord,
+    SecondRecord,
+    StartsRecord,
+    StepRecord,
+    Summary,
+)
 from bakeoff.telemetry.model import Telemetry
 
 
@@ -14,57 +24,14 @@ class _Result(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class SummaryResult(_Result):
-    """A histogram in figures; see bakeoff.store.trial_parts.Summary."""
-
-    count: int
-    mean_ns: float | None = None
-    p50_ns: int | None = None
-    p95_ns: int | None = None
-    p99_ns: int | None = None
-    p999_ns: int | None = None
-    max_ns: int | None = None
-    min_ns: int | None = None
+@cache
+def _summaries() -> TypeAdapter[Summary]:
+    return TypeAdapter(Summary)
 
 
-class OperationResult(_Result):
-    """One class of operations in the window."""
-
-    name: str
-    operations: int
-    errors: dict[str, int]
-    bytes_in: int
-    bytes_out: int
-    service: SummaryResult
-
-
-class StepResult(_Result):
-    """One step of the operations."""
-
-    name: str
-    summary: SummaryResult
-
-
-class SecondResult(_Result):
-    """One second of the trial."""
-
-    second: int
-    phase: str
-    operations: int
-    errors: int
-    bytes_in: int
-    service: SummaryResult
-    width_s: float = 1.0
-
-
-class ClientResult(_Result):
-    """One client in the window."""
-
-    client: int
-    operations: int
-    errors: int
-    bytes_in: int
-    busy_s: float
+def summary_of(told: str) -> Summary:
+    """A histogram in figures, as the engine tells it."""
+    return _summaries().validate_json(told)
 
 
 class ConnectionsResult(_Result):
@@ -165,8 +132,8 @@ class GeneratorResult(_Result):
     busy_share: float | None = None
     polled_s: float = 0.0
     threads: int
-    late_start: SummaryResult
-    lag: SummaryResult
+    late_start: Summary
+    lag: Summary
     rss_bytes: int
     disturbances: DisturbancesResult | None = None
 
@@ -178,46 +145,11 @@ class UnfinishedResult(_Result):
     oldest_s: float = 0.0
 
 
-class FatesResult(_Result):
-    """What became of them; see bakeoff.store.trial_parts.FatesRecord."""
-
-    answered: int
-    failed: int
-    open: int
-
-
-class StartsResult(_Result):
-    """Starts that a rate planned for the window; see bakeoff.store.trial_parts.StartsRecord."""
-
-    offered: int
-    started: int
-    never_started: int
-    answered: int
-    ran_out: int
-    connections_used: int
-    late: SummaryResult
-    queue: tuple[int, ...] | None = None
-    fates: FatesResult | None = None
-
-
 class OutsideResult(_Result):
     """What ended before or after the measured window."""
 
     operations: int = 0
     errors_total: int = 0
-
-
-class LinkUse(_Result):
-    """What went over a link of the agent's machine while it measured; see bakeoff.store.trial_parts.LinkRecord."""
-
-    name: str
-    bits_per_s: int | None
-    unjudged: str
-    span_s: float
-    bytes_in: int
-    bytes_out: int
-    packets_in: int
-    packets_out: int
 
 
 class StartResult(_Result):
@@ -228,6 +160,11 @@ class StartResult(_Result):
     planned_ns: int
     real_ns: int
     unix_ns: int
+
+
+def _known(told: Any) -> Any:
+    """What is told of it: null is as if it was not."""
+    return {name: value for name, value in told.items() if value is not None} if isinstance(told, dict) else told
 
 
 class TrialResult(_Result):
@@ -249,19 +186,19 @@ class TrialResult(_Result):
     bytes_out: int
     errors: dict[str, int]
     statuses: dict[str, int]
-    service: SummaryResult
-    response: SummaryResult | None = None  # from the planned start: where the load plans them
-    starts: StartsResult | None = None
-    per_operation: tuple[OperationResult, ...]
-    steps: tuple[StepResult, ...]
-    per_second: tuple[SecondResult, ...]
-    per_client: tuple[ClientResult, ...]
+    service: Summary
+    response: Summary | None = None  # from the planned start: where the load plans them
+    starts: Annotated[StartsRecord | None, BeforeValidator(_known)] = None
+    per_operation: tuple[OperationRecord, ...]
+    steps: tuple[StepRecord, ...]
+    per_second: tuple[SecondRecord, ...]
+    per_client: tuple[ClientRecord, ...]
     connections: ConnectionsResult
     generator: GeneratorResult
     unfinished: UnfinishedResult = UnfinishedResult()
     outside: OutsideResult = OutsideResult()
     workload: dict[str, Any] | None = None
-    links: tuple[LinkUse, ...] = ()
+    links: tuple[LinkRecord, ...] = ()
     telemetry: Telemetry | None = None
     others: OtherLoad | None = None
     control: ControlResult | None = None
@@ -280,8 +217,8 @@ class RowResult(_Result):
     errors: dict[str, int]
     bytes_in: int
     bytes_out: int
-    service: SummaryResult
-    response: SummaryResult | None = None
+    service: Summary
+    response: Summary | None = None
     cpu_share: float
     run_delay_share: float | None = None
     stolen_s: float | None = None

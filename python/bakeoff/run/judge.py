@@ -8,12 +8,13 @@ says nothing about the contender), failed (the contender failed), ok. Nothing is
 from collections.abc import Sequence
 from typing import Any
 
-from bakeoff.agents.result import StartsResult, SummaryResult, TrialResult
+from bakeoff.agents.result import GeneratorResult, TrialResult
 from bakeoff.pace import pace_marks
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
 from bakeoff.run.kind import RunPart, figures_of
 from bakeoff.run.most import Ceiling
 from bakeoff.store import records
+from bakeoff.store.figure import fields_of
 from bakeoff.store.figures import Common, Figures
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
@@ -29,18 +30,6 @@ from bakeoff.store.marks import (
     Mark,
 )
 from bakeoff.store.records import PlannedTrial, TrialRecord
-from bakeoff.store.trial_parts import (
-    EMPTY_SUMMARY,
-    START_COUNTS,
-    ClientRecord,
-    FatesRecord,
-    LinkRecord,
-    OperationRecord,
-    SecondRecord,
-    StartsRecord,
-    StepRecord,
-    Summary,
-)
 from bakeoff.thresholds import (
     BUSY_SHARE,
     CONTROL_LONGEST_S,
@@ -207,7 +196,7 @@ def generator_marks(result: TrialResult, most: Ceiling | None) -> list[Mark]:
     others = result.others
     if others is not None and others.share > OTHER_LOAD_SHARE and others.taken * others.span_s >= OTHERS_LEAST_S:
         all_marks.append(OTHER_LOAD)
-    if any((LinkRecord(**link.model_dump()).share or 0.0) > BUSY_SHARE for link in result.links):
+    if any((link.share or 0.0) > BUSY_SHARE for link in result.links):
         all_marks.append(LINK_LIMITED)
     if most is not None and most.is_near(rate, busy_share):
         all_marks.append(NEAR_CEILING)
@@ -250,111 +239,51 @@ def to_record(
     part: RunPart,
 ) -> TrialRecord:
     """The record of a trial that ran."""
-    state, reason = judge(result, error_limit, part)
     window_s = result.window_s
     per_s = 1 / window_s if window_s > 0 else 0.0
     generator = result.generator
-    return TrialRecord(
-        id=0,
-        contender=planned.contender,
-        mix=planned.mix,
-        block=planned.block,
-        order=planned.order,
-        seed=planned.seed,
-        state=state,
-        reason=reason,
-        marks=marks(result, most, part),
-        started_at=started_at,
-        window_s=window_s,
-        operations=result.operations,
-        operations_per_s=result.operations * per_s,
-        bytes_in=result.bytes_in,
-        bytes_out=result.bytes_out,
-        bytes_per_s=result.bytes_in * per_s,
-        errors={name: n for name, n in result.errors.items() if n},
-        statuses=dict(result.statuses),
-        service=summary_of(result.service),
-        per_operation=tuple(
-            OperationRecord(o.name, o.operations, o.errors, o.bytes_in, o.bytes_out, summary_of(o.service))
-            for o in result.per_operation
-        ),
-        steps=tuple(StepRecord(s.name, summary_of(s.summary)) for s in result.steps),
-        per_second=tuple(
-            SecondRecord(s.second, s.phase, s.operations, s.errors, s.bytes_in, summary_of(s.service), s.width_s)
-            for s in result.per_second
-        ),
-        per_client=tuple(
-            ClientRecord(c.client, c.operations, c.errors, c.bytes_in, c.busy_s)
-            for c in result.per_client
-            if result.starts is None or c.operations or c.errors
-        ),
-        connections={name: count for name, count in result.connections.model_dump().items() if count},
-        generator_cpu_share=generator.cpu_share,
-        generator_cpu_us_per_operation=generator.cpu_us_per_operation or 0.0,
-        generator_late_start=summary_of(generator.late_start),
-        generator_lag=summary_of(generator.lag),
-        generator_rss_bytes=generator.rss_bytes,
+    measured = taken(TrialRecord, result, "generator_")
+    told = {
+        "errors": {name: n for name, n in result.errors.items() if n},
+        "per_client": tuple(c for c in result.per_client if result.starts is None or c.operations or c.errors),
+        "connections": {name: count for name, count in result.connections.model_dump().items() if count},
+        "telemetry": (),
         # Connections that carry a rate stand in for each other: the one that was idle last has most to do.
-        fairness_jain=1.0 if result.starts is not None else jain([c.operations for c in result.per_client]),
-        workload={
+        "fairness_jain": 1.0 if result.starts is not None else jain([c.operations for c in result.per_client]),
+        "workload": {
             **(result.workload or {}),
             **disturbance_facts(generator.disturbances, window_s),
             **_polled(result),
             **other_facts(result),
             "outside": {"operations": result.outside.operations, "errors": result.outside.errors_total},
         },
-        generator_run_delay_share=generator.run_delay_share,
-        control_cpu_share=None if result.control is None else result.control.cpu_share,
-        control_longest_s=None if result.control is None else result.control.longest_s,
-        response=None if result.response is None else summary_of(result.response),
-        starts=None if result.starts is None else starts_of(result.starts),
+        "control_cpu_share": None if result.control is None else result.control.cpu_share,
+        "control_longest_s": None if result.control is None else result.control.longest_s,
+    }
+    state, reason = judge(result, error_limit, part)
+    return TrialRecord(
+        **vars(planned),
+        id=0,
+        state=state,
+        reason=reason,
+        marks=marks(result, most, part),
+        started_at=started_at,
+        operations_per_s=result.operations * per_s,
+        bytes_per_s=result.bytes_in * per_s,
+        **(measured | told),
     )
 
 
 def without_result(planned: PlannedTrial, started_at: str, state: str, reason: str) -> TrialRecord:
     """The record of a trial that could not run: it is stored like any other, never left out."""
-    return TrialRecord(
-        id=0,
-        contender=planned.contender,
-        mix=planned.mix,
-        block=planned.block,
-        order=planned.order,
-        seed=planned.seed,
-        state=state,
-        reason=reason,
-        marks=(),
-        started_at=started_at,
-        window_s=0.0,
-        operations=0,
-        operations_per_s=0.0,
-        bytes_in=0,
-        bytes_out=0,
-        bytes_per_s=0.0,
-        errors={},
-        statuses={},
-        service=EMPTY_SUMMARY,
-        per_operation=(),
-        steps=(),
-        per_second=(),
-        per_client=(),
-        connections={},
-        generator_cpu_share=0.0,
-        generator_cpu_us_per_operation=0.0,
-        generator_late_start=EMPTY_SUMMARY,
-        generator_lag=EMPTY_SUMMARY,
-        generator_rss_bytes=0,
-        fairness_jain=1.0,
-        workload={},
-    )
+    return TrialRecord(**vars(planned), id=0, state=state, reason=reason, marks=(), started_at=started_at)
 
 
-def starts_of(s: StartsResult) -> StartsRecord:
-    """The starts that a rate planned, as they are stored."""
-    counts = {name: getattr(s, name) for name in START_COUNTS}
-    fates = None if s.fates is None else FatesRecord(**s.fates.model_dump())
-    return StartsRecord(**counts, late=summary_of(s.late), queue=tuple(s.queue or ()), fates=fates)
-
-
-def summary_of(s: SummaryResult) -> Summary:
-    """A histogram in figures, as it is stored."""
-    return Summary(s.count, s.mean_ns, s.p50_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns, s.min_ns)
+def taken(record: type, result: TrialResult, of_generator: str = "") -> dict[str, Any]:
+    """The fields of a record that a result, or its generator, has by the same name, but what was not measured."""
+    names = {one.name for one in fields_of(record)}
+    found = {name: getattr(result, name) for name in names & set(TrialResult.model_fields)}
+    for name in GeneratorResult.model_fields:
+        if f"{of_generator}{name}" in names:
+            found[f"{of_generator}{name}"] = getattr(result.generator, name)
+    return {name: value for name, value in found.items() if value is not None}

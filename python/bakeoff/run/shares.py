@@ -11,8 +11,7 @@ from bakeoff.run.judge import (
     UNDONE_SHARE,
     generator_marks,
     other_facts,
-    starts_of,
-    summary_of,
+    taken,
     to_record,
     undone_idle,
     undone_words,
@@ -21,7 +20,7 @@ from bakeoff.run.judge import (
 from bakeoff.run.kind import RunPart
 from bakeoff.run.most import Ceiling
 from bakeoff.store.records import INTERRUPTED, VOIDED, PlannedTrial, TrialRecord
-from bakeoff.store.trial_parts import CLOCK_ERROR, EMPTY_SUMMARY, LinkRecord, ShareRecord
+from bakeoff.store.trial_parts import CLOCK_ERROR, ShareRecord
 from bakeoff.times import ms_of, s_of
 
 
@@ -126,31 +125,12 @@ def _clock_error(part: AgentOutcome) -> dict[str, int]:
 def _share(part: AgentOutcome) -> ShareRecord:
     result = _result(part)
     if result is None:
-        return ShareRecord(
-            agent=part.agent, clients=part.clients, lost=part.lost, window_s=0.0, operations=0, errors={}, bytes_in=0,
-            bytes_out=0, service=EMPTY_SUMMARY, cpu_share=0.0, cpu_us_per_operation=0.0, run_delay_share=None,
-            rss_bytes=0, late_start_p99_ns=None, lag_p99_ns=None, disturbances={},
-        )  # fmt: skip
-    generator = result.generator
-    return ShareRecord(
-        agent=part.agent,
-        clients=part.clients,
-        lost="",
-        window_s=result.window_s,
-        operations=result.operations,
-        errors={name: count for name, count in result.errors.items() if count},
-        bytes_in=result.bytes_in,
-        bytes_out=result.bytes_out,
-        service=summary_of(result.service),
-        cpu_share=generator.cpu_share,
-        cpu_us_per_operation=generator.cpu_us_per_operation or 0.0,
-        run_delay_share=generator.run_delay_share,
-        rss_bytes=generator.rss_bytes,
-        late_start_p99_ns=generator.late_start.p99_ns,
-        lag_p99_ns=generator.lag.p99_ns,
-        disturbances=_disturbances(result) | _clock_error(part),
-        start_offset_ns=part.start_offset_ns,
-        starts=None if result.starts is None else starts_of(result.starts),
-        response=None if result.response is None else summary_of(result.response),
-        links=tuple(LinkRecord(**link.model_dump()) for link in result.links),
-    )
+        return ShareRecord(agent=part.agent, clients=part.clients, lost=part.lost)
+    told = {
+        "errors": {name: count for name, count in result.errors.items() if count},
+        "late_start_p99_ns": result.generator.late_start.p99_ns,
+        "lag_p99_ns": result.generator.lag.p99_ns,
+        "disturbances": _disturbances(result) | _clock_error(part),
+        "start_offset_ns": part.start_offset_ns,
+    }
+    return ShareRecord(agent=part.agent, clients=part.clients, **(taken(ShareRecord, result) | told))

@@ -14,7 +14,7 @@ from typing import Any
 
 from bakeoff.agents.engine import load_engine
 from bakeoff.agents.merge import most
-from bakeoff.agents.result import DisturbancesResult, Snapshot, SoakRow, SummaryResult
+from bakeoff.agents.result import DisturbancesResult, Snapshot, SoakRow, summary_of
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.mix import Rate
 from bakeoff.plan.model import Plan
@@ -222,7 +222,7 @@ class Stretch:
             operations=f.operations, errors=f.errors, bytes_in=f.bytes_in, bytes_out=f.bytes_out,
             cpu_share=f.cpu_share, run_delay_share=f.run_delay_share, stolen_s=f.stolen_s,
             stopped_s=f.stopped_s, rss_bytes=f.rss_bytes,
-            service=_summary(f.service), response=None if f.response is None else _summary(f.response),
+            service=f.service, response=f.response,
         )  # fmt: skip
 
     def _hold_against_rules(self) -> None:
@@ -314,9 +314,5 @@ def _merged(path: Path, order: int, without: Collection[int]) -> tuple[dict[str,
     for name, blobs in zip(("service", "response"), soak_histograms(path, order, without), strict=True):
         if blobs:
             histograms[name], told = load_engine().merge_histograms(blobs)
-            summaries[name] = _summary(SummaryResult.model_validate_json(told))
+            summaries[name] = summary_of(told)
     return histograms, summaries
-
-
-def _summary(summary: SummaryResult) -> Summary:
-    return Summary(**summary.model_dump())

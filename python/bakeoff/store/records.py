@@ -30,6 +30,7 @@ from bakeoff.store.figure import (
 )
 from bakeoff.store.figures import F, Figures, parsed
 from bakeoff.store.trial_parts import (
+    EMPTY_SUMMARY,
     ClientRecord,
     Judged,
     OperationRecord,
@@ -128,27 +129,33 @@ class TrialRecord:
     reason: Annotated[str, Figure("why it is not `ok`, in a sentence; empty otherwise")]
     marks: Annotated[tuple[str, ...], Figure("warnings that do not change the state, JSON array")]
     started_at: Began
-    window_s: Window
-    operations: Operations
-    operations_per_s: Annotated[float, Figure("operations that ended well within the window, by its length")]
-    bytes_in: BytesIn
-    bytes_out: BytesOut
-    bytes_per_s: Annotated[float, Figure("bytes received, by the length of the window")]
-    errors: Errors
-    statuses: Annotated[dict[str, int], Figure("replies by status, JSON object")]
-    service: Service
-    per_operation: tuple[OperationRecord, ...]
-    steps: tuple[StepRecord, ...]
-    per_second: tuple[SecondRecord, ...]
-    per_client: tuple[ClientRecord, ...]
-    connections: Annotated[dict[str, int], Figure("what became of connections, JSON object of counts")]
-    generator_cpu_share: CpuShare
-    generator_cpu_us_per_operation: CpuPerOperation
-    generator_late_start: Annotated[Summary, Figure("how late clients began")]
-    generator_lag: Annotated[Summary, Figure("how long finished operations waited for the generator to look")]
-    generator_rss_bytes: Memory
-    fairness_jain: Annotated[float, Figure("Jain's index of the clients' operations: 1 is fair")]
-    workload: Annotated[dict[str, Any], Figure("what its kind reports beside, JSON object")]
+    window_s: Window = 0.0
+    operations: Operations = 0
+    operations_per_s: Annotated[float, Figure("operations that ended well within the window, by its length")] = 0.0
+    bytes_in: BytesIn = 0
+    bytes_out: BytesOut = 0
+    bytes_per_s: Annotated[float, Figure("bytes received, by the length of the window")] = 0.0
+    errors: Errors = field(default_factory=dict)
+    statuses: Annotated[dict[str, int], Figure("replies by status, JSON object")] = field(default_factory=dict)
+    service: Service = EMPTY_SUMMARY
+    per_operation: tuple[OperationRecord, ...] = ()
+    steps: tuple[StepRecord, ...] = ()
+    per_second: tuple[SecondRecord, ...] = ()
+    per_client: tuple[ClientRecord, ...] = ()
+    connections: Annotated[dict[str, int], Figure("what became of connections, JSON object of counts")] = field(
+        default_factory=dict
+    )
+    generator_cpu_share: CpuShare = 0.0
+    generator_cpu_us_per_operation: CpuPerOperation = 0.0
+    generator_late_start: Annotated[Summary, Figure("how late clients began")] = EMPTY_SUMMARY
+    generator_lag: Annotated[Summary, Figure("how long finished operations waited for the generator to look")] = (
+        EMPTY_SUMMARY
+    )
+    generator_rss_bytes: Memory = 0
+    fairness_jain: Annotated[float, Figure("Jain's index of the clients' operations: 1 is fair")] = 1.0
+    workload: Annotated[dict[str, Any], Figure("what its kind reports beside, JSON object")] = field(
+        default_factory=dict
+    )
     generator_run_delay_share: RunDelayShare | None = None
     control_cpu_share: Annotated[
         float | None,

@@ -5,7 +5,7 @@ Times are in nanoseconds where the name ends in `_ns`, seconds where it ends in 
 headers together, as received.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from bakeoff.store.figure import (
@@ -39,13 +39,13 @@ class Summary:
     """One histogram in figures. All times are None when `count` is 0."""
 
     count: Annotated[int, Figure("how many values there are")]
-    mean_ns: Annotated[float | None, Figure("mean; NULL where there is no value, as all that follow")]
-    p50_ns: Annotated[int | None, Figure("median")]
-    p95_ns: Annotated[int | None, Figure("95th percentile")]
-    p99_ns: Annotated[int | None, Figure("99th percentile")]
-    p999_ns: Annotated[int | None, Figure("99.9th percentile")]
-    max_ns: Annotated[int | None, Figure("largest value")]
-    min_ns: Annotated[int | None, Figure("smallest value")]
+    mean_ns: Annotated[float | None, Figure("mean; NULL where there is no value, as all that follow")] = None
+    p50_ns: Annotated[int | None, Figure("median")] = None
+    p95_ns: Annotated[int | None, Figure("95th percentile")] = None
+    p99_ns: Annotated[int | None, Figure("99th percentile")] = None
+    p999_ns: Annotated[int | None, Figure("99.9th percentile")] = None
+    max_ns: Annotated[int | None, Figure("largest value")] = None
+    min_ns: Annotated[int | None, Figure("smallest value")] = None
 
 
 Service = Annotated[Summary, Figure("service times of operations that ended well")]
@@ -139,26 +139,28 @@ class ShareRecord:
 
     agent: Annotated[str, Figure("which agent", sql="REFERENCES agents(name)")]
     clients: Annotated[int, Figure("how many of the trial's clients were its own", most=MOST_CLIENTS)]
-    lost: Annotated[str, Figure("why it was lost in the middle of the trial; empty when it was not")]
-    window_s: Window
-    operations: Operations
-    errors: Errors
-    bytes_in: BytesIn
-    bytes_out: BytesOut
-    service: Service
-    cpu_share: CpuShare
-    cpu_us_per_operation: CpuPerOperation
-    run_delay_share: RunDelayShare | None
-    rss_bytes: Memory
-    late_start_p99_ns: Annotated[int | None, Figure("99th percentile of how late its clients began")]
-    lag_p99_ns: Annotated[int | None, Figure("99th percentile of how long a finished operation waited for a look")]
+    lost: Annotated[str, Figure("why it was lost in the middle of the trial; empty when it was not")] = ""
+    window_s: Window = 0.0
+    operations: Operations = 0
+    errors: Errors = field(default_factory=dict)
+    bytes_in: BytesIn = 0
+    bytes_out: BytesOut = 0
+    service: Service = EMPTY_SUMMARY
+    cpu_share: CpuShare = 0.0
+    cpu_us_per_operation: CpuPerOperation = 0.0
+    run_delay_share: RunDelayShare | None = None
+    rss_bytes: Memory = 0
+    late_start_p99_ns: Annotated[int | None, Figure("99th percentile of how late its clients began")] = None
+    lag_p99_ns: Annotated[int | None, Figure("99th percentile of how long a finished operation waited for a look")] = (
+        None
+    )
     disturbances: Annotated[
         dict[str, Any],
         Figure(
             "stops, suspends, steps of the clock and stolen time of its machine, and how far off start_offset_ns may "
             "be (`clock_error_ns`), JSON object"
         ),
-    ]
+    ] = field(default_factory=dict)
     start_offset_ns: Annotated[
         int | None,
         Figure(
@@ -236,8 +238,8 @@ Starts = Annotated[
     ),
 ]
 # The counts of it, by name.
-START_COUNTS = tuple(field.name for field in fields(StartsRecord) if field.name not in ("late", "queue", "fates"))
-FATES = tuple(field.name for field in fields(FatesRecord))
+START_COUNTS = tuple(one.name for one in fields(StartsRecord) if one.name not in ("late", "queue", "fates"))
+FATES = tuple(one.name for one in fields(FatesRecord))
 
 
 @dataclass(frozen=True)

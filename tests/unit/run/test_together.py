@@ -16,7 +16,6 @@ from bakeoff.agents.result import (
     Snapshot,
     SoakRow,
     StartResult,
-    SummaryResult,
 )
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError
@@ -26,6 +25,7 @@ from bakeoff.run.fleet import Fleet
 from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.run.shares import trial_record
 from bakeoff.store.records import PlannedTrial
+from bakeoff.store.trial_parts import EMPTY_SUMMARY
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import WEB, FakeAgent, result
 
@@ -336,7 +336,7 @@ def row(number: int, operations: int, length_s: float = 2.0) -> SoakRow:
     """Without histograms: nothing has been timed."""
     told = RowResult(
         row=number, start_s=2.0 * number, length_s=length_s, operations=operations, errors={"refused": 1}, bytes_in=10,
-        bytes_out=1, service=SummaryResult(count=0), cpu_share=0.1 * operations, run_delay_share=0.0, stolen_s=0.0,
+        bytes_out=1, service=EMPTY_SUMMARY, cpu_share=0.1 * operations, run_delay_share=0.0, stolen_s=0.0,
         rss_bytes=7,
     )  # fmt: skip
     return SoakRow(told, b"", None)
