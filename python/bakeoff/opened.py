@@ -5,7 +5,7 @@
     run = bakeoff.open("lab.bakeoff")
     run.trials                      # a data frame: a row for each trial
     run.table("seconds")            # another table of `bakeoff export --table`
-    run.compare().headline          # what the statistics say
+    run.headline()                  # what the statistics say
     run.chart("rate")               # drawn by the notebook
 
 The folder of a campaign opens the same way: its tables begin with a column `suite`, its charts are called `SUITE/rate`,
@@ -131,6 +131,12 @@ class OpenRun(_Tables):
 
         return compare_run(self.record, baseline, delta, noise=self._floor(aa))
 
+    def headline(self, baseline: str | None = None, delta: float | None = None, aa: AaRuns = None) -> tuple[str, ...]:
+        """What `compare` finds, in sentences."""
+        from bakeoff.report.narrate.headline import headline
+
+        return tuple(one.text for one in headline(self.compare(baseline, delta, aa)))
+
     def _floor(self, aa: AaRuns) -> NoiseFloor | None:
         return _floors(self.paths, aa).get(THE_RUN)
 
@@ -221,6 +227,10 @@ class OpenCampaign(_Tables):
 
         noise = self._floors_near if aa is None else _floors([self.path], aa, self.folder)
         return compare_folder(self.folder, baseline, delta, noise)
+
+    def headline(self, baseline: str | None = None, delta: float | None = None, aa: AaRuns = None) -> tuple[str, ...]:
+        """What `compare` finds, in sentences."""
+        return self.compare(baseline, delta, aa).headline
 
     @cached_property
     def _floors_near(self) -> Mapping[str, NoiseFloor]:

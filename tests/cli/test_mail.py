@@ -21,6 +21,7 @@ from bakeoff.store.read import read_run
 from tests.cli.conftest import COMMAND, Bakeoff, target
 from tests.control import PATIENCE_S
 from tests.mailtools import serve
+from tests.told import headline_of
 from tests.unit.store.builders import stored
 from tests.unit.store.test_figures import record_of
 
@@ -240,8 +241,8 @@ def test_a_server_with_wrong_books_is_disqualified(
     assert done.returncode == 4, done.stderr
     found = compare_run(read_run(tmp_path / "r.bakeoff"))
     assert found.pairs[0].primary.verdict.kind == "disqualified"
-    assert found.headline[0].startswith("bad is disqualified, it did not keep its mail")
-    assert found.headline[0] in done.stdout
+    assert headline_of(found)[0].startswith("bad is disqualified, it did not keep its mail")
+    assert headline_of(found)[0] in done.stdout
 
 
 def test_honest_refusals_are_no_wrong_answers(bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.faults.faults import FAULTS, Fault
 from tests.faults.scenes import SCENES, Stage
 from tests.faults.searches import searched
 from tests.faults.sorts import AGENTS, CAPACITY, CLOSED, HTTP_3, RATE
+from tests.told import headline_of, kinds_of
 
 # Suites under all of whose loads trials are sent, for each family of contenders; of the others under these loads, and
 # under the rest by the counts of those.
@@ -105,9 +106,9 @@ def came(found: Comparison) -> Came:
         outcome = "wins" if verdict.winner == EVIL else "loses"
     else:
         outcome = verdict.kind
-    return Came(outcome, "\n".join(found.headline), winners, tuple(end.metric for end in ends))
+    return Came(outcome, "\n".join(headline_of(found)), winners, tuple(end.metric for end in ends))
 
 
 def told(found: Comparison) -> list[tuple[str, str]]:
     """The sentences of the headline with their kinds."""
-    return list(zip(found.headline_kinds, found.headline, strict=True))
+    return list(zip(kinds_of(found), headline_of(found), strict=True))

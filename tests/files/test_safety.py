@@ -22,6 +22,7 @@ from tests.files.mounts import memory_of
 from tests.files.shares import share, tmpfs
 from tests.files.test_matrix import KIB, MIB, cells, measure
 from tests.patient import COMMAND
+from tests.told import headline_of
 
 SHIM = r"""
 #define _GNU_SOURCE
@@ -225,7 +226,7 @@ def test_writes_that_are_acknowledged_and_lost_disqualify(
     assert [trial.state for trial in trials(record, "good")] == ["ok"], trials(record, "good")[0].reason
     (trial,) = trials(record, "bad")
     assert trial.state == "failed" and re.search("not what was written|other bytes|is not there", trial.reason)
-    assert compare_run(record).headline[0].startswith("bad is disqualified")
+    assert headline_of(compare_run(record))[0].startswith("bad is disqualified")
 
 
 def test_free_space_is_checked_before_anything_is_written(tmp_path: Path, good: Path) -> None:
@@ -547,7 +548,7 @@ def test_a_run_that_went_on_elsewhere_names_what_differed_first(tmp_path: Path) 
     record = read_run(Path(output))
     kinds = [(trial.found or {}).get("file_system", "ext4") for trial in record.trials]
     assert kinds == ["ext4"] * done + ["tmpfs"] * (3 - done)
-    first = compare_run(record).headline[0]
+    first = headline_of(compare_run(record))[0]
     assert first.startswith("a was not the same in all of its trials") and f"tmpfs in {3 - done} trial" in first
     shown = subprocess.run([*COMMAND, "show", output], capture_output=True, text=True, check=True).stdout
     assert "not the same in all of its trials" in shown

@@ -18,6 +18,7 @@ from bakeoff.run.fleet import Fleet
 from bakeoff.store.read import read_run
 from tests.conftest import Target, app_workload
 from tests.control import PATIENCE_S
+from tests.told import headline_of
 from tests.unit.run.fake import Notebook, plan_for
 
 pytestmark = pytest.mark.usefixtures("patient")
@@ -106,7 +107,7 @@ def test_what_was_lost_reaches_the_headline(target: MakeTarget, tmp_path: Path) 
     start_run(plan, tmp_path / "x.bakeoff", [LocalAgent()], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
     compared = compare_run(run)
-    assert compared.headline[0].startswith("b is disqualified, it did not keep its data: of ")
+    assert headline_of(compared)[0].startswith("b is disqualified, it did not keep its data: of ")
     assert compared.pairs[0].primary.verdict.winner != "b"
     report = compose(run, compared)
     assert any(section.id == "kept" for section in report.sections)

@@ -11,6 +11,7 @@ from bakeoff.compare import compare_run
 from bakeoff.store.read import read_run
 from tests.cli.conftest import target
 from tests.patient import COMMAND
+from tests.told import headline_of
 
 WORDS = ["--for", "4s", "--row", "1s", "--clients", "2", "--ramp-up", "100ms", "--ramp-down", "100ms"]
 
@@ -38,5 +39,5 @@ def test_a_soak_of_mail_names_who_did_not_keep_it(
     assert {row.contender for row in run.soak_rows} == {"good", "bad"}
     found = compare_run(run)
     assert all(pair.primary.verdict.winner != "bad" for pair in found.pairs)
-    assert found.headline[0].startswith("bad is disqualified, it did not keep its mail"), found.headline
-    assert not any(text.startswith("good is disqualified") for text in found.headline)
+    assert headline_of(found)[0].startswith("bad is disqualified, it did not keep its mail"), headline_of(found)
+    assert not any(text.startswith("good is disqualified") for text in headline_of(found))

@@ -290,7 +290,6 @@ STILL_SPEAK: set[str] = {
     # of one pair of contenders
     "compare/caveat.py",
     "compare/caveat_model.py",
-    "compare/clear.py",
     "compare/coarse.py",
     "compare/content.py",
     "compare/delayed.py",
@@ -306,14 +305,11 @@ STILL_SPEAK: set[str] = {
     "compare/objective.py",
     "compare/pairs.py",
     "compare/parts_of_time.py",
-    "compare/ranking.py",
-    "compare/run.py",
     "compare/spread.py",
     "compare/starved.py",
     "compare/steady.py",
     "compare/steady_model.py",
     "compare/turned_away.py",
-    "compare/turns.py",
     "compare/unserved.py",
     "compare/why_open.py",
     # of many
@@ -324,6 +320,7 @@ STILL_SPEAK: set[str] = {
     "compare/joined.py",
     "compare/needed.py",
     "compare/needed_suites.py",
+    "compare/noise.py",
     "compare/noted.py",
     # of the trials and machines
     "compare/audits.py",

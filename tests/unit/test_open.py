@@ -18,6 +18,7 @@ from bakeoff import opened
 from bakeoff.cli.app import app
 from bakeoff.errors import PlanError, RunFileError
 from bakeoff.opened import OpenCampaign
+from bakeoff.report.narrate.document import to_dict
 from bakeoff.store.campaign import StoredCampaign, StoredLeg, write_campaign
 from bakeoff.store.canonical import plan_hash
 from tests.unit.compare.synthetic import run
@@ -51,7 +52,7 @@ def test_without_polars_it_is_pandas_or_rows(path: Path, monkeypatch: pytest.Mon
 
 def test_the_comparison_is_the_one_of_compare(path: Path) -> None:
     found = bakeoff.open(path)
-    assert found.compare().headline[0].startswith("nginx is better")
+    assert found.headline()[0].startswith("nginx is better")
     assert found.compare(baseline="apache").run.baseline == "apache"
     with pytest.raises(PlanError, match="iis"):
         found.compare(baseline="iis")
@@ -84,7 +85,7 @@ def test_a_campaign_opens_as_its_folder(tmp_path: Path) -> None:
     frame = found.trials
     assert frame.columns[:2] == ["suite", "contender"] and frame.height == len(web.trials) + len(other.trials)
     assert set(frame["suite"]) == {"web", "other"}
-    assert found.suite("web").contenders == names and "all 3 suites: mail has no" in found.compare().headline[0]
+    assert found.suite("web").contenders == names and "all 3 suites: mail has no" in found.headline()[0]
     assert {suite.name for suite in found.compare("apache").suites if suite.missing} == {"mail"}
     assert "web/rate" in found.charts and found.chart("web/rate")._repr_mimebundle_()["image/svg+xml"].startswith(
         "<svg"
@@ -102,7 +103,7 @@ def test_a_comparison_quotes_what_equals_differ_by(path: Path) -> None:
     quote = found.compare().noise_quote
     assert quote is not None and quote.noise.file == beside.name and quote.floor > 0.0
     told = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).output)
-    assert found.compare().to_dict()["noise_quote"] == told["noise_quote"]
+    assert to_dict(found.compare())["noise_quote"] == told["noise_quote"]
     other = found.compare(aa=named).noise_quote
     assert other is not None and other.noise.file == named.name and other.floor != quote.floor
     assert found.compare(aa=()).noise_quote is None

@@ -138,6 +138,7 @@ def _of_campaign(folder: CampaignFolder, edition: Edition) -> Made:
 def _of_runs(held: Held, edition: Edition) -> Made:
     from bakeoff.compare import compare_run
     from bakeoff.report.compose import compose
+    from bakeoff.report.narrate.headline import result
     from bakeoff.report.shown_pairs import shown_pairs
 
     run = join([file.record for file in held.files], edition.failed, edition.notes)
@@ -147,7 +148,7 @@ def _of_runs(held: Held, edition: Edition) -> Made:
     comparison = compare_run(run, edition.baseline, edition.delta, noise=_floors(edition).get(THE_RUN))
     shown = shown_pairs(edition.pairs, [contender.name for contender in run.contenders])
     made = compose(run, comparison, edition.surfaces, shown=shown)
-    return made, edition, comparison.result(), {run.suite: comparison}, _places(run)
+    return made, edition, result(comparison), {run.suite: comparison}, _places(run)
 
 
 def _floors(edition: Edition) -> dict[str, NoiseFloor]:

@@ -105,8 +105,9 @@ def _print_failed(console: Console, run: RunRecord) -> None:
 
 
 def _print_head(console: Console, run: RunRecord) -> None:
-    from bakeoff.compare.content import changed_sentences  # takes a moment to load
+    from bakeoff.compare.content import changed_of  # takes a moment to load
     from bakeoff.compare.settings import of_single
+    from bakeoff.report.narrate.content import changed_sentences
 
     missing = f"{len(run.pending)} of {run.trials_planned} trials missing" if run.pending else "it did not end"
     state = "complete" if run.is_complete and run.finished_at else f"not complete, {missing}"
@@ -120,7 +121,7 @@ def _print_head(console: Console, run: RunRecord) -> None:
     ]
     lines += [f"{a.at} {a.contender or 'the plan'}: {a.text}, after {a.blocks_seen} blocks" for a in run.amendments]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
-    lines[2:2] = changed_sentences(run)
+    lines[2:2] = changed_sentences(changed_of(run))
     lines += [f"settings of {name} alone: {_plain(own)}" for name, own in of_single(run.plan).items()]
     for line in (*lines, *_ceilings(run)):
         print_line(console, line)

@@ -12,6 +12,7 @@ from bakeoff.compare.disturbed import crowd, lost_share
 from bakeoff.compare.metrics import metrics_of, near_ceiling
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.order_in_time import turned_in_time
+from bakeoff.compare.ranking import leading
 from bakeoff.compare.spread import widest
 from bakeoff.compare.steady import STEADY_STATE
 from bakeoff.compare.steady_model import unsteady_clause
@@ -36,13 +37,17 @@ RANKS = {kind: rank for rank, kind in enumerate(get_args(CaveatKind))}
 
 def caveat_of(run: RunRecord, cube: Cube, found: Comparison) -> Caveat | None:
     """The one to show; None where nothing speaks against the result, or the headline says all of it."""
-    said = {
-        gate.name
-        for pair in found.pairs
-        for gate in pair.primary.gates
-        if any(gate.text in sentence for sentence in found.headline)
-    }
+    said = _said(found)
     return weightiest(caveat for caveat in caveats_of(run, cube, found) if caveat.kind not in said)
+
+
+def _said(found: Comparison) -> set[str]:
+    """The names of the gates that the headline tells of beside the verdict."""
+    pairs = leading(found.ranking, found.pairs) if found.ranking else found.pairs
+    ends = [] if found.run.equals and found.capacity is None else [pair.primary for pair in pairs]
+    names = {gate.name for end in ends for gate in end.decisive}
+    unsized = any(end.verdict.kind == "better" and not end.verdict.sized and not end.all_lost for end in ends)
+    return names | ({"other load"} if unsized else set())
 
 
 def weightiest(caveats: Iterable[Caveat]) -> Caveat | None:

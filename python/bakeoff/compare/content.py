@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bakeoff.redact import hidden
-from bakeoff.report.narrate import wording
 from bakeoff.store import found
 from bakeoff.store.records import RunRecord
 from bakeoff.visible import visible
@@ -16,8 +14,6 @@ from bakeoff.visible import visible
 LONGEST = 120
 
 Differences = dict[frozenset[str], str]
-# How the sentence begins that tells whose replies were not compared.
-NOT_COMPARED = "Bodies were not compared: "
 
 
 @dataclass(frozen=True)
@@ -35,21 +31,6 @@ class Bodies:
     unknown: int
     unchecked: int
 
-    @property
-    def words(self) -> str:
-        """Why not all are held; empty when they are."""
-        whys = []
-        one = self.pages == 1
-        for count, alone, several in (
-            (self.changing, "the page changes", "change"),
-            (self.unsafe, "the request may change something", "are of requests that may change something"),
-            (self.unknown, "the page was not asked for before", "were not asked for before"),
-            (self.unchecked, "check_every is 0", "are not looked at, as check_every is 0"),
-        ):
-            if count:
-                whys.append(alone if one else f"{count:,} of {self.pages:,} pages {several}")
-        return wording.names(whys)
-
 
 def bodies_of(run: RunRecord) -> tuple[Bodies, ...]:
     """Of each contender whose checks told it."""
@@ -61,16 +42,6 @@ def bodies_of(run: RunRecord) -> tuple[Bodies, ...]:
             counts = [count if isinstance(count := told.get(name), int) and count > 0 else 0 for name in names]
             listed.append(Bodies(contender.name, *counts))
     return tuple(listed)
-
-
-def bodies_sentence(bodies: Sequence[Bodies]) -> str:
-    """ "Bodies were not compared: the page changes (a, b)."; empty where all were."""
-    whys: dict[str, list[str]] = {}
-    for each in bodies:
-        if each.words:
-            whys.setdefault(each.words, []).append(each.contender)
-    parts = [f"{why} ({', '.join(names)})" for why, names in whys.items()]
-    return f"{NOT_COMPARED}{'; '.join(parts)}." if parts else ""
 
 
 def differences(run: RunRecord) -> Differences:
@@ -89,15 +60,33 @@ def facts_of(run: RunRecord, contender: str) -> dict[str, Any]:
     return found.facts_of(run.environment, contender)
 
 
-def changed_sentences(run: RunRecord) -> tuple[str, ...]:
-    """What was not the same in all trials of a contender, one sentence for each contender."""
-    parts: dict[str, list[str]] = {}
-    for each in found.changed_facts(run):
-        values = [f"{_shown(each.fact, value)} in {wording.plural(number, 'trial')}" for value, number in each.values]
-        parts.setdefault(each.contender, []).append(
-            f"{visible(each.fact)[:LONGEST].replace('_', ' ')} {', '.join(values)}"
+@dataclass(frozen=True)
+class ChangedValue:
+    """What a fact was in so many trials, on a line, without secrets."""
+
+    value: str
+    trials: int
+
+
+@dataclass(frozen=True)
+class ChangedFact:
+    """A fact of a contender that was not the same in all of its trials."""
+
+    contender: str
+    fact: str
+    values: tuple[ChangedValue, ...]
+
+
+def changed_of(run: RunRecord) -> tuple[ChangedFact, ...]:
+    """What was not the same in all trials of a contender."""
+    return tuple(
+        ChangedFact(
+            each.contender,
+            visible(each.fact)[:LONGEST],
+            tuple(ChangedValue(_shown(each.fact, value), number) for value, number in each.values),
         )
-    return tuple(f"{name} was not the same in all of its trials: {'; '.join(told)}." for name, told in parts.items())
+        for each in found.changed_facts(run)
+    )
 
 
 def _shown(fact: str, value: Any) -> str:

@@ -13,37 +13,23 @@ from dataclasses import dataclass
 
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import blamed
-from bakeoff.report.narrate import wording
+from bakeoff.compare.faults_model import Fault
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where faults of one sort are found. `words` has a clause for each class that counts, in the order of printing;
-    `counts` gives the classes of a trial, `of` the number of things that were looked at, `noun` what they are.
+    """Where faults of one sort are found, `key` is its name. `words` has a clause for each class that counts, in the
+    order of printing; `counts` gives the classes of a trial, `of` the number of things that were looked at, `noun` what
+    they are.
     """
 
+    key: str
     opening: str
     noun: str
     words: dict[str, str]
     counts: Callable[[TrialRecord], dict[str, int]]
     of: Callable[[TrialRecord], int]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Faults of one source in `trials` trials of a contender: how many of each class, of how many things."""
-
-    source: Source
-    counts: dict[str, int]
-    of: int
-    trials: int
-
-    @property
-    def text(self) -> str:
-        """ "did not keep its mail: of 5,000 accepted, 50 lost, 12 delivered more than once"."""
-        parts = [f"{self.counts[name]:,} {words}" for name, words in self.source.words.items() if self.counts[name]]
-        return f"{self.source.opening}: of {self.of:,} {self.source.noun}, {', '.join(parts)}"
 
 
 def _damaged_records(trial: TrialRecord) -> dict[str, int]:
@@ -66,8 +52,9 @@ def _answered(trial: TrialRecord) -> int:
     return trial.operations + trial.errors_total
 
 
-RECORDS = Source("gave back wrong data", "records", {"damaged": "damaged"}, _damaged_records, _records)
+RECORDS = Source("records", "gave back wrong data", "records", {"damaged": "damaged"}, _damaged_records, _records)
 ANSWERS = Source(
+    "answers",
     "gave wrong content",
     "answers",
     {"wrong_content": "with other content than agreed", "short_body": "cut short of their announced length"},
@@ -88,7 +75,8 @@ def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fa
             sums.update(counts)
             touched += bool(counts)
         if touched:
-            listed.append(Fault(source, sums, sum(source.of(trial) for trial in counted), touched))
+            found = {name: sums[name] for name in source.words if sums[name]}
+            listed.append(Fault(source.key, found, sum(source.of(trial) for trial in counted), touched))
     return tuple(listed)
 
 
@@ -96,13 +84,3 @@ def faults_of(run: RunRecord, sources: Sequence[Source]) -> dict[str, tuple[Faul
     """The faults of each contender that has any."""
     by_contender = {c.name: faults((t for t in run.trials if t.contender == c.name), sources) for c in run.contenders}
     return {name: listed for name, listed in by_contender.items() if listed}
-
-
-def clause(listed: tuple[Fault, ...]) -> str:
-    """All faults of a contender in one clause."""
-    return wording.names([fault.text for fault in listed])
-
-
-def disqualified(by_contender: dict[str, tuple[Fault, ...]]) -> tuple[str, ...]:
-    """A sentence for each contender with faults; the first lines of a report."""
-    return tuple(f"{name} is disqualified, it {clause(listed)}." for name, listed in by_contender.items())

@@ -14,11 +14,10 @@ from bakeoff.compare.cells import starving_cells
 from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.disturbed import crowd, crowd_gate, lost_share
-from bakeoff.compare.faults import Fault, clause
+from bakeoff.compare.faults_model import Fault
 from bakeoff.compare.hung import hung
 from bakeoff.compare.looks import ONLY_LOOK, Look
 from bakeoff.compare.lost import broke, starved_clients
-from bakeoff.compare.manners import manner_words
 from bakeoff.compare.manners_model import Manner
 from bakeoff.compare.model import Repeated
 from bakeoff.compare.pair_model import Gate, GateLevel, Verdict
@@ -30,7 +29,9 @@ from bakeoff.compare.unserved import over_budget, over_budget_words
 from bakeoff.compare.why_open import Open
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.faults import clause
 from bakeoff.report.narrate.fleet import busiest, full_link
+from bakeoff.report.narrate.manners import manner_words
 from bakeoff.stats import Decision
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,

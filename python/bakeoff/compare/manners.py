@@ -8,15 +8,13 @@ from typing import Any
 
 from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.manners_model import TOO, Manner
+from bakeoff.compare.manners_model import Manner
 from bakeoff.compare.settings import of_contender
 from bakeoff.redact import hidden
-from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.manners import manner_words
 from bakeoff.store.records import RunRecord
 
 TEXT_MAX = 80
-# So many ways of talking are told in a sentence, and so many contenders of each by name.
-WAYS, NAMES = 4, 3
 
 
 def settings_by_name(run: RunRecord) -> dict[str, Mapping[str, Any]]:
@@ -47,38 +45,6 @@ def manners_of(run: RunRecord) -> tuple[Manner, ...]:
     return tuple(told)
 
 
-def ways(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> dict[str, str]:
-    """How each is talked to, as far as these differ among `names`: "over HTTP/2"."""
-    differ = [manner for manner in manners if len({manner.values.get(name) for name in names}) > 1]
-    return {
-        name: wording.names([_words(kind, manner.setting, manner.values.get(name, "?")) for manner in differ])
-        for name in names
-        if differ
-    }
-
-
-def manner_words(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> str:
-    """ "b is measured over HTTP/2, a over HTTP/1.1"; empty where all are talked to alike. Of many ways the first."""
-    found = ways(manners, kind, names)
-    by_way: dict[str, list[str]] = {}
-    for name, way in found.items():
-        by_way.setdefault(way, []).append(name)
-    parts = [f"{_named(alike)} {way}" for way, alike in by_way.items()]
-    if not parts:
-        return ""
-    first, *others = parts if len(parts) <= WAYS else [*parts[: WAYS - 1], "others otherwise"]
-    alike = next(iter(by_way.values()))
-    verb = "is" if len(alike) == 1 else "are"
-    head = _named(alike)
-    return ", ".join([f"{head} {verb} measured{first.removeprefix(head)}", *others])
-
-
-def manner_sentence(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> str:
-    """The same as a sentence of the headline."""
-    words = manner_words(manners, kind, names)
-    return f"{words}: {TOO}" if words else ""
-
-
 def manner_advice(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> list[Fact]:
     """What readers of the figures must know of it."""
     words = manner_words(manners, kind, names)
@@ -93,15 +59,6 @@ def manner_advice(manners: Sequence[Manner], kind: ComparePart, names: Sequence[
         "The section on the load generator has the cost for each."
     )
     return [Said(text, advice)]
-
-
-def _named(names: Sequence[str]) -> str:
-    left = len(names) - NAMES
-    return wording.names(list(names) if left <= 0 else [*names[:NAMES], wording.plural(left, "other")])
-
-
-def _words(kind: ComparePart, setting: str, value: str) -> str:
-    return kind.manner_words.get(setting, {}).get(value) or f"with {setting} {value}"
 
 
 def _plans(run: RunRecord) -> list[dict[str, Any]]:

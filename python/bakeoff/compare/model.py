@@ -15,16 +15,17 @@ from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.caveat_model import Caveat
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.challenge_model import Challenge
-from bakeoff.compare.content import NOT_COMPARED, Bodies
+from bakeoff.compare.content import Bodies, ChangedFact
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.factors_model import FactorComparison
+from bakeoff.compare.faults_model import Fault
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.joined_model import DatedNote, Joined
 from bakeoff.compare.level_model import Levels
 from bakeoff.compare.looks import Look
-from bakeoff.compare.manners_model import Manner, told_in
+from bakeoff.compare.manners_model import Manner
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
-from bakeoff.compare.objective_model import KINDS, ObjectiveHeld
+from bakeoff.compare.objective_model import ObjectiveHeld
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.plain import Words, as_dict, no_words, nulled
 from bakeoff.compare.ranking_model import Place
@@ -32,6 +33,7 @@ from bakeoff.compare.soak import Soak
 from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.telemetry_model import Resources
 from bakeoff.mix import Mix
+from bakeoff.plan.unit import OPERATIONS, Unit
 from bakeoff.report.narrate import wording
 from bakeoff.store.records import AmendmentRecord
 
@@ -324,16 +326,27 @@ class RunInfo:
     absent: dict[str, str] = field(default_factory=dict)
     # How long a block takes, s; NaN where the starts of trials do not tell.
     block_s: float = math.nan
+    # What a trial counts a second, and what a rate offers.
+    unit: Unit = OPERATIONS
+    # Whether the contenders are one server, and so differ by chance alone.
+    equals: bool = False
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A sentence of the headline; `kind` is that of the verdict it states, `loss`, `turns` of an order that turns with
-    the load, or empty for what follows.
+class Measure:
+    """What contenders are compared by; `short` is its name in a sentence. What is `paired` is no ratio of the values of
+    two trials; a trial of fewer operations than `least` has no such figure. By the sizes of the files in `weighted_by`
+    the mean of cells is weighted.
     """
 
-    kind: str
-    text: str
+    metric: str
+    title: str
+    short: str
+    unit: str
+    higher_is_better: bool
+    paired: bool
+    least: int
+    weighted_by: str
 
 
 @dataclass(frozen=True)
@@ -345,15 +358,13 @@ class KindSummary:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that a report says about who is faster; `headline` is the result in sentences, first one
-    first, `headline_kinds` the kind of each. What compares cells is there for suites whose trials are made of them;
-    a kind of suite may tell more of its own.
+    """All that a report says about who is faster. The first of `measures` decides. What compares cells is there for
+    suites whose trials are made of them; a kind of suite may tell more of its own.
     """
 
     schema: str
     run: RunInfo
-    headline: tuple[str, ...]
-    headline_kinds: tuple[str, ...]
+    measures: tuple[Measure, ...]
     pairs: tuple[PairComparison, ...]
     contenders: tuple[ContenderSummary, ...]
     curves: tuple[Curve, ...]
@@ -383,6 +394,9 @@ class Comparison:
     steady: SteadyState | None = None
     # Settings of the load that contenders have differently.
     manners: tuple[Manner, ...] = ()
+    # By contender: what it did wrong to the data in its care, and what was not the same in all of its trials.
+    faults: dict[str, tuple[Fault, ...]] = field(default_factory=dict)
+    changed: tuple[ChangedFact, ...] = ()
     # How far replies were held to what they were before timing.
     bodies: tuple[Bodies, ...] = ()
     # Of several run files.
@@ -413,15 +427,6 @@ class Comparison:
         plain = nulled({**rest, "matrix": self.cells.to_dict(words) if self.cells else None, **own})
         assert isinstance(plain, dict)
         return plain
-
-    def result(self) -> tuple[str, ...]:
-        """The sentences to read when only a few are read: what was lost, who meets the objective, the first of the
-        others, and that contenders were not asked alike, or their replies not compared.
-        """
-        before = sum(kind in ("loss", *KINDS.values()) for kind in self.headline_kinds)
-        rest = self.headline[before + 1 :]
-        unseen = (text for text in rest if text.startswith(NOT_COMPARED))
-        return (*self.headline[: before + 1], *told_in(self.headline), *unseen)
 
     def curve(self, metric: str, contender: str) -> Curve:
         """The curve of `metric` for `contender`. Raises KeyError when there is none."""

@@ -16,7 +16,7 @@ from bakeoff.compare.cube import Cube, build_cube
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.looks import planned_levels
-from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
+from bakeoff.compare.manners import manners_of, settings_by_name
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of
 from bakeoff.compare.model import Comparison
@@ -39,6 +39,7 @@ from bakeoff.compare.power import spread_of_pair
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
 from bakeoff.errors import PlanError
 from bakeoff.mix import Mix
+from bakeoff.report.narrate.manners import manner_words
 from bakeoff.stats import (
     MeanInterval,
     decide,

@@ -12,12 +12,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bakeoff.capacity.objective import Objective, parse_objective
-from bakeoff.compare.faults import Fault, clause
-from bakeoff.compare.model import Sentence
-from bakeoff.compare.objective_model import KINDS, ContenderHeld, Held, HeldAt, ObjectiveHeld
+from bakeoff.compare.faults_model import Fault
+from bakeoff.compare.objective_model import ContenderHeld, Held, HeldAt, ObjectiveHeld
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.capacity import term_value
+from bakeoff.report.narrate.faults import clause
 from bakeoff.store.records import INTERRUPTED, VOIDED, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import TermRecord
 
@@ -37,13 +37,6 @@ def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> O
         return None
     found = tuple(_contender(run, contender.name, goal, faults) for contender in run.contenders)
     return ObjectiveHeld(text, worst([each.verdict for each in found]), found)
-
-
-def objective_sentences(found: ObjectiveHeld | None) -> list[Sentence]:
-    """One for each contender: "api meets p99<=50ms at 200/s: at worst p99 was 31 ms"."""
-    if found is None:
-        return []
-    return [Sentence(KINDS[each.verdict], objective_sentence(found.objective, each)) for each in found.contenders]
 
 
 def _contender(run: RunRecord, name: str, goal: Objective, faults: Mapping[str, tuple[Fault, ...]]) -> ContenderHeld:
@@ -125,19 +118,3 @@ def _badness(term: TermRecord) -> tuple[bool, float, float]:
 def worst(verdicts: Sequence[Held]) -> Held:
     """Missed by one is missed, not decided of one is not decided."""
     return next((one for one in ("missed", "undecided") if one in verdicts), "met")
-
-
-def objective_sentence(objective: str, each: ContenderHeld) -> str:
-    """ "api meets p99<=50ms at 200/s: at worst p99 was 31 ms"."""
-    if each.verdict == "missed":
-        return f"{each.name} misses {objective}: {each.why}."
-    if each.verdict == "undecided":
-        return f"Whether {each.name} meets {objective} is not decided: {each.why}."
-    where = each.loads[0].mix.words if len(each.loads) == 1 else wording.mixes([load.mix for load in each.loads])
-    top = each.loads[-1]
-    asked = [term for term in top.worst if term.term in objective.split(",")]
-    figures = wording.names([f"{term.name} was {term_value(term)}" for term in asked])
-    at = "" if len(each.loads) == 1 else f" at {top.mix.words}"
-    trials = sum(load.met for load in each.loads)
-    held = f"{each.name} meets {objective} at {where}, in all of {wording.plural(trials, 'trial')}"
-    return f"{held}: at worst {figures}{at}."

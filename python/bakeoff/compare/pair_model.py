@@ -109,6 +109,14 @@ class Endpoint:
     gates: tuple[Gate, ...]
 
     @property
+    def decisive(self) -> tuple[Gate, ...]:
+        """The gates that withhold the verdict; none where it is another."""
+        if self.verdict.kind != "withheld" or not self.blocks:
+            return ()
+        red = tuple(gate for gate in self.gates if gate.level == "red")
+        return tuple(gate for gate in red if gate.name == "different pages") or red
+
+    @property
     def all_lost(self) -> str:
         """Who lost every pair, so that the ratio is what a loss counts as and no measure; empty when nobody did."""
         whole = [name for name, number in self.lost.items() if 0 < number == self.pairs_counted]

@@ -6,12 +6,11 @@ message. Who decides has to know that step by its name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import DominantStep
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 
 if TYPE_CHECKING:
@@ -79,13 +78,3 @@ def _dominant(
 def _shares(parts: Mapping[str, float]) -> dict[str, float]:
     whole = sum(parts.values())
     return {step: time_ns / whole for step, time_ns in parts.items()} if whole > 0.0 else {}
-
-
-def dominant_sentences(found: Sequence[DominantStep]) -> list[str]:
-    """ "97 % of the sending time of exim is the reply to QUIT (of postfix 3 %)."."""
-    return [_sentence(one) for one in found]
-
-
-def _sentence(one: DominantStep) -> str:
-    others = ", ".join(f"of {name} {wording.percent(share)}" for name, share in one.others.items())
-    return f"{wording.percent(one.share)} of the {one.of} of {one.contender} is {one.words} ({others})."

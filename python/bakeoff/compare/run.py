@@ -26,12 +26,12 @@ from bakeoff.compare.cell_model import CellPair
 from bakeoff.compare.cell_pairs import compare_cells
 from bakeoff.compare.cells import has_cells, lost_cells
 from bakeoff.compare.challenge import challenge_of
-from bakeoff.compare.content import bodies_of, bodies_sentence, changed_sentences, differences, facts_of
+from bakeoff.compare.content import bodies_of, changed_of, differences, facts_of
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.delayed import delayed_advice, delayed_steps
 from bakeoff.compare.factors import compare_factors, design_of
-from bakeoff.compare.faults import disqualified, faults_of
+from bakeoff.compare.faults import faults_of
 from bakeoff.compare.fleet import machines_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.joined import Together, between_pairs, file_gates, joined_pairs
@@ -40,14 +40,14 @@ from bakeoff.compare.joined_model import DatedNote, IfCounted
 from bakeoff.compare.levels import levels_of
 from bakeoff.compare.looks import LEVEL, look_of, precision
 from bakeoff.compare.losers import without_losers
-from bakeoff.compare.manners import manner_advice, manner_sentence, manners_of
+from bakeoff.compare.manners import manner_advice, manners_of
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of, rate_of
-from bakeoff.compare.model import SCHEMA, Advisory, Audit, Comparison, RunInfo, Sentence
+from bakeoff.compare.model import SCHEMA, Advisory, Audit, Comparison, Measure, RunInfo
 from bakeoff.compare.needed import block_lengths_s
 from bakeoff.compare.noise import is_aa, noise_advice, noise_of, quoted
 from bakeoff.compare.noise_model import NoiseFloor
-from bakeoff.compare.objective import objective_held, objective_sentences
+from bakeoff.compare.objective import objective_held
 from bakeoff.compare.pair_model import Exploratory, PairComparison
 from bakeoff.compare.pairs import compare_pairs, without_number, without_result
 from bakeoff.compare.parts_of_time import dominant_steps
@@ -58,12 +58,8 @@ from bakeoff.compare.soak import soak_of
 from bakeoff.compare.steady import steady_audit, steady_state
 from bakeoff.compare.telemetry import resources_of
 from bakeoff.compare.telemetry_cost import cost_metrics
-from bakeoff.compare.units import unit_of, units_sentence
+from bakeoff.compare.units import unit_of
 from bakeoff.errors import PlanError
-from bakeoff.report.narrate.challenge import with_challenger
-from bakeoff.report.narrate.headline import headline, what_decides
-from bakeoff.report.narrate.joined import joined_sentences
-from bakeoff.report.narrate.noise import noise_sentence
 from bakeoff.store.absent import absent_of
 from bakeoff.store.join import join
 from bakeoff.store.records import RunRecord
@@ -126,7 +122,7 @@ def compare_run(
             cube, look.level, run.kind, _in_memory(run), regions_of(run.planned.settings), measured[0].weights
         )
         cells = cells and replace(cells, pairs=tuple(p for p in cells.pairs if not _disagree(p, judge, measured[0])))
-    behind = falls_behind(cube, unit_of(whole))
+    behind = falls_behind(cube, info.unit)
     capacity = None
     if whole.planned.capacity is not None:
         unit = "clients" if whole.planned.capacity.by == "clients" else f"{cube.kind.turns or cube.kind.work}/s"
@@ -144,40 +140,12 @@ def compare_run(
         factors = compare_factors(design, decides.cube, measured[:1] if is_search(whole) else measured, decides)
     machines = machines_of(run, cube, smallest)
     levels = None if is_search(whole) else levels_of(cube, measured[0])
-    places = rank(pairs, tuple(names), first)
-    dominant, delayed = dominant_steps(cube), delayed_steps(cube)
-    bodies, own_noise = bodies_of(whole), noise_of(whole)
-    sentences = headline(
-        info,
-        pairs,
-        contenders,
-        measured,
-        cells,
-        disqualified(wrong),
-        behind,
-        capacity,
-        places,
-        curves,
-        repeated,
-        factors,
-        manner_sentence(manners, cube.kind, names),
-        dominant,
-        bodies_sentence(bodies),
-        _equals(whole, own_noise, pairs),
-        units_sentence(whole, cube.mixes, capacity),
-    )
-    objective = objective_held(whole, wrong)
-    changed = [Sentence("loss", text) for text in changed_sentences(whole)]
-    sentences = (*changed, *objective_sentences(objective), *sentences)
-    challenge = challenge_of(whole, levels, LEVEL)
-    if challenge is not None:
-        sentences = with_challenger(challenge, pairs, what_decides(info, measured[0]), sentences)
+    delayed = delayed_steps(cube)
     quote = None if noise is None or is_aa(whole) else quoted(noise, whole, pairs)
     found = Comparison(
         schema=SCHEMA,
         run=info,
-        headline=tuple(sentence.text for sentence in sentences),
-        headline_kinds=tuple(sentence.kind for sentence in sentences),
+        measures=tuple(map(_measure, measured)),
         pairs=pairs,
         contenders=contenders,
         curves=curves,
@@ -191,9 +159,11 @@ def compare_run(
             *advise(run, cube, info, contenders, pairs, audits, machines, steady),
         ),
         manners=manners,
-        bodies=bodies,
+        faults=wrong,
+        changed=changed_of(whole),
+        bodies=bodies_of(whole),
         falls_behind=behind,
-        dominant=dominant,
+        dominant=dominant_steps(cube),
         delayed=delayed,
         cells=cells,
         capacity=capacity,
@@ -201,25 +171,31 @@ def compare_run(
         soak=soak_of(run),
         machines=machines,
         resources=resources_of(run, cube),
-        ranking=places,
+        ranking=rank(pairs, tuple(names), first),
         levels=levels,
-        challenge=challenge,
+        challenge=challenge_of(whole, levels, LEVEL),
         factors=factors,
         steady=steady,
-        noise=own_noise,
+        noise=noise_of(whole),
         noise_quote=quote,
-        objective=objective,
+        objective=objective_held(whole, wrong),
         notes=tuple(DatedNote(day, text) for day, text in whole.notes),
     )
     found = found if together is None else _with_files(found, together, judge)
     return replace(found, caveat=caveat_of(whole, cube, found))
 
 
-def _equals(run: RunRecord, noise: NoiseFloor | None, pairs: tuple[PairComparison, ...]) -> Sentence | None:
-    """What an A/A run comes to; None of another, and of a search, whose capacities have no floor."""
-    if not is_aa(run) or is_search(run) or not pairs:
-        return None
-    return noise_sentence(noise, pairs[0].primary.blocks, run.path.name)
+def _measure(metric: Metric) -> Measure:
+    return Measure(
+        metric=metric.key,
+        title=metric.title,
+        short=metric.short,
+        unit=metric.unit,
+        higher_is_better=metric.higher_is_better,
+        paired=metric.paired is not None,
+        least=metric.least,
+        weighted_by="" if metric.weights is None else metric.weights.folder,
+    )
 
 
 def _delta(run: RunRecord) -> float:
@@ -254,16 +230,7 @@ def _with_files(found: Comparison, together: Together, judge: Judge) -> Comparis
     if any(file.failed for file in run.joined):
         whole = compare_run(join([file.run for file in run.joined]), found.run.baseline, found.run.delta, judge.both)
         counted = if_counted(found, whole)
-    joined = made_of(together, by_file, between_pairs(together, judge, by_file), counted)
-    told = [Sentence(kind, text) for kind, text in zip(found.headline_kinds, found.headline, strict=True)]
-    first = sum(bool(sentence.kind) for sentence in told)
-    told[first:first] = joined_sentences(joined, found.notes)
-    return replace(
-        found,
-        joined=joined,
-        headline=tuple(sentence.text for sentence in told),
-        headline_kinds=tuple(sentence.kind for sentence in told),
-    )
+    return replace(found, joined=made_of(together, by_file, between_pairs(together, judge, by_file), counted))
 
 
 def _audits(whole: RunRecord, view: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
@@ -305,4 +272,6 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: st
         left_out=left_out_contenders(run),
         absent=absent_of(run),
         block_s=judge.block_s,
+        unit=unit_of(run),
+        equals=is_aa(run),
     )

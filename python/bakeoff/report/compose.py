@@ -13,6 +13,7 @@ from bakeoff.report.depth import Depth, depth_of
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_dict
+from bakeoff.report.narrate.headline import equals_sentences, headline
 from bakeoff.report.narrate.looks import place
 from bakeoff.report.narrate.noise import BIAS, FLOOR, NONE
 from bakeoff.report.parts import in_order
@@ -60,14 +61,15 @@ def compose(
     """The report of `run` for a reader at `depth`, with the data of a page where it is one."""
     context = Context(view_of(run), comparison, surfaces, run, shown)
     verdict, tone = _verdict(comparison)
+    told = headline(comparison)
     info = comparison.run
     return Report(
         title=_title(context.names),
         subtitle=f"{info.suite}: {run.planned.title or info.name}",
         verdict=verdict,
         tone=tone,
-        headline=comparison.headline,
-        tones=tuple(TONES.get(kind, "plain") for kind in comparison.headline_kinds),
+        headline=tuple(one.text for one in told),
+        tones=tuple(TONES.get(one.kind, "plain") for one in told),
         sections=_sections(context, depth),
         facts=_facts(context),
         embedded=data_of_run(run, comparison, shown) if depth == Depth.PAGE else {},
@@ -107,10 +109,10 @@ def _title(names: tuple[str, ...]) -> str:
 
 
 def _verdict(comparison: Comparison) -> tuple[str, Tone]:
-    if "loss" in comparison.headline_kinds:
+    if comparison.faults or comparison.changed:
         return "Wrong results", "bad"
-    if equals := next((EQUALS[kind] for kind in comparison.headline_kinds if kind in EQUALS), None):
-        return equals
+    if equals := equals_sentences(comparison):
+        return EQUALS[equals[0].kind]
     if comparison.ranking and comparison.winner is None:
         return "No single winner", "plain"
     if comparison.winner is not None:

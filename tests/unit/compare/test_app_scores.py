@@ -15,6 +15,7 @@ from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import ClientRecord, StepRecord
 from bakeoff.telemetry.model import Telemetry
+from tests.told import headline_of
 from tests.unit.compare.synthetic import run, summary
 
 
@@ -87,7 +88,7 @@ def test_the_starved_client_is_named_in_the_first_lines() -> None:
     told = [place for place, block in enumerate(blocks) if isinstance(block, Text) and block.text == said]
     cards = next(place for place, block in enumerate(blocks) if isinstance(block, Cards))
     assert len(told) == 1 and told[0] < cards, "once, and before any figure"
-    assert not any("starved" in line for line in (*comparison.headline[1:], *known(app_run(starve=False))))
+    assert not any("starved" in line for line in (*headline_of(comparison)[1:], *known(app_run(starve=False))))
 
 
 def test_many_starved_clients_are_counted_after_the_first() -> None:

@@ -18,6 +18,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers import html, markdown, pdf, terminal
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, change, run
 
 
@@ -84,7 +85,7 @@ def test_what_the_headline_says_is_not_said_twice() -> None:
         for name in ("nginx", "apache"):
             record = change(record, name, clients, tuple(range(1, 9)), marks=("generator-limited",))
     found = compare_run(record)
-    assert "was the limit" in found.headline[0]
+    assert "was the limit" in headline_of(found)[0]
     assert found.caveat is None or found.caveat.kind != "generator"
 
 

@@ -19,6 +19,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import size
 from bakeoff.report.narrate.document import to_json
 from bakeoff.stats import ratio_from_logs, ratios_by_row
+from tests.told import headline_of
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, Change, Ratio, blocks_run, matrix_run, skip
 
@@ -73,8 +74,8 @@ def test_the_verdict_is_that_of_the_geometric_mean_of_cells() -> None:
     primary = comparison.pairs[0].primary
     assert primary.verdict.winner == "cifs"
     assert primary.ratio == pytest.approx(pair.overall.ratio) and primary.low == pytest.approx(pair.overall.low)
-    assert comparison.headline[0].startswith("cifs is better: cifs serves 1.2")
-    assert f"geometric mean of {len(SMALL)} cells" in comparison.headline[0]
+    assert headline_of(comparison)[0].startswith("cifs is better: cifs serves 1.2")
+    assert f"geometric mean of {len(SMALL)} cells" in headline_of(comparison)[0]
 
 
 def test_equal_contenders_win_few_cells() -> None:
@@ -122,7 +123,7 @@ def test_cached_cells_are_marked_counted_and_left_out_only_beside() -> None:
     assert pair.uncached is not None and pair.uncached.cells == len(SMALL) - 6
     assert pair.uncached.ratio == pytest.approx(1.0, abs=0.01)
     said = "6 cells of 15 can only be explained by a cache (marked; of cifs alone); without them cifs is "
-    assert any(text.startswith(said) for text in comparison.headline), comparison.headline
+    assert any(text.startswith(said) for text in headline_of(comparison)), headline_of(comparison)
 
 
 @pytest.mark.parametrize(("blocks", "alone"), [(5, True), (6, False)])
@@ -159,7 +160,7 @@ def test_small_ratios_of_cells_are_one_over_something_in_tables_and_sentences() 
 def test_a_run_of_cached_cells_only_says_so() -> None:
     comparison, pair = compared(level, lambda _, __, cell: cell.update(cached=True), tests=("read",), sizes=SMALL)
     assert pair.uncached is None and pair.overall.cells == len(SMALL)
-    assert any(text.endswith("explained by a cache (marked); no other is left.") for text in comparison.headline)
+    assert any(text.endswith("explained by a cache (marked); no other is left.") for text in headline_of(comparison))
 
 
 def test_outliers_are_named_counted_and_left_out_only_beside() -> None:
@@ -268,7 +269,7 @@ def test_caching_does_not_end_where_cells_behind_the_fall_were_cached_as_well() 
     assert comparison.cells is not None
     (pair,) = comparison.cells.pairs
     assert pair.cached_cells == pair.overall.cells
-    assert f"all of it cache: {pair.cached_cells} of {pair.cached_cells} cells" in comparison.headline[0]
+    assert f"all of it cache: {pair.cached_cells} of {pair.cached_cells} cells" in headline_of(comparison)[0]
 
 
 def test_two_file_sizes_tell_nothing_of_caching() -> None:
@@ -300,7 +301,7 @@ def test_several_numbers_of_clients_are_several_surfaces() -> None:
     assert comparison.cells is not None
     assert [pair.mix.clients for pair in comparison.cells.pairs] == [1, 4]
     # A sentence that names no number of clients would be read as one about all.
-    about_cells = [text for text in comparison.headline if "cells" in text or "records" in text][1:]
+    about_cells = [text for text in headline_of(comparison) if "cells" in text or "records" in text][1:]
     assert about_cells and all(text.startswith(("At 1 client: ", "At 4 clients: ")) for text in about_cells)
 
 

@@ -14,6 +14,7 @@ from bakeoff.mix import Rate
 from bakeoff.store.marks import BEHIND_SCHEDULE
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, FatesRecord, StartsRecord, Summary
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, Server, run
 
 Make = Callable[[TrialRecord], TrialRecord]
@@ -60,7 +61,7 @@ def slower(trial: TrialRecord) -> TrialRecord:
 def test_a_median_that_is_clear_is_said_where_the_p99_cannot_be_told() -> None:
     """200/s for 1.5 s are 300 starts: none has a p99."""
     found = at_rate(200.0, 1.5, slower)
-    text = " ".join(found.headline)
+    text = " ".join(headline_of(found))
     assert "the p99 cannot be told in trials this short: windows of 2 s would do" in text
     (pair,) = found.pairs
     ends = {end.metric: end for end in pair.secondary}

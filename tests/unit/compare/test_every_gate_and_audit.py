@@ -20,6 +20,7 @@ from bakeoff.kinds import KINDS
 from bakeoff.store.join import join
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import FatesRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import at_rates, change, run
 
 BLOCKS = 8
@@ -341,7 +342,7 @@ def test_a_winner_whose_requests_were_asked_again_is_named_in_the_headline() -> 
     told = [
         compare_run(on(of(name), lambda t: asked_again(t, 0.011))(run(blocks=BLOCKS))) for name in (LEADER, FOLLOWER)
     ]
-    said = [[text for text in found.headline if "ended the kept connection of 1.1 % of" in text] for found in told]
+    said = [[text for text in headline_of(found) if "ended the kept connection of 1.1 % of" in text] for found in told]
     assert [len(texts) for texts in said] == [1, 0] and said[0][0].startswith(f"{LEADER.capitalize()} ended")
 
 
@@ -360,9 +361,9 @@ def test_exactly_this_audit(name: str) -> None:
 @pytest.mark.parametrize("blocks", [1, 2, BLOCKS])
 def test_contenders_that_answer_differently_get_no_verdict_and_the_first_line_says_so(blocks: int) -> None:
     found = compare_run(answering_differently(run(blocks=blocks)))
-    assert found.headline_kinds[0] == "withheld"
-    assert found.headline[0].startswith("Verdict withheld, they differ:")
+    assert kinds_of(found)[0] == "withheld"
+    assert headline_of(found)[0].startswith("Verdict withheld, they differ:")
     harmless = {"between": [FOLLOWER, LEADER], "text": "they differ", "withhold": False}
     record = run(blocks=blocks)
     record = replace(record, environment={**record.environment, "content": {"differences": [harmless]}})
-    assert compare_run(record).headline[0] == compare_run(run(blocks=blocks)).headline[0]
+    assert headline_of(compare_run(record))[0] == headline_of(compare_run(run(blocks=blocks)))[0]

@@ -20,6 +20,7 @@ from bakeoff.report.renderers import renderer
 from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
 from bakeoff.store.records import RunRecord
 from tests.control import most_by_chance
+from tests.told import headline_of
 from tests.unit.compare.designs import SHAPE, Levels, combinations, design, effect, effects_of, planned, redrawn
 from tests.unit.compare.synthetic import change
 
@@ -44,9 +45,9 @@ def test_the_same_on_both_servers() -> None:
     assert raid.low < RAID < raid.high and raid.high / raid.low < 1.06
     assert (raid.below, raid.above, raid.contexts, raid.verdict.kind) == (("5",), ("0",), 2, "shown")
     assert both.low < 1.0 < both.high and both.verdict.kind == "equivalent"
-    sentence = next(text for text in found.headline if text.startswith("raid 0 gives"))
+    sentence = next(text for text in headline_of(found) if text.startswith("raid 0 gives"))
     assert "1.9" in sentence and "× the requests/s of raid 5" in sentence and "the same on both servers" in sentence
-    assert found.headline[0].startswith("Ranking of 4")
+    assert headline_of(found)[0].startswith("Ranking of 4")
 
 
 def test_the_effect_depends_on_the_server() -> None:
@@ -58,7 +59,7 @@ def test_the_effect_depends_on_the_server() -> None:
     at = {(one.factor, one.level): one for one in effect(told, "raid").at}
     assert at["server", "nginx"].low < RAID < at["server", "nginx"].high
     assert at["server", "apache"].low < RAID / 1.5 < at["server", "apache"].high
-    sentence = next(text for text in found.headline if text.startswith("raid 0 gives on average"))
+    sentence = next(text for text in headline_of(found) if text.startswith("raid 0 gives on average"))
     assert "it depends on the server: on nginx 1.9" in sentence and "on apache 1.2" in sentence
     cells = {cell.levels: cell.ratio for cell in told.planes[0].cells}
     assert cells["nginx", "5"] == 1.0 and cells["apache", "0"] == pytest.approx(0.8 * RAID / 1.5, rel=0.03)
@@ -126,7 +127,7 @@ def test_a_dead_contender_leaves_what_the_others_tell() -> None:
     assert math.isnan(effect(told, "server", "raid").ratio)
     assert any(text.startswith("apache-0 lost 16 of 16 trials (connection refused)") for text in told.not_estimated)
     assert "Cannot be estimated: the interaction of server and raid." in told.not_estimated
-    sentence = next(text for text in found.headline if text.startswith("raid 0 gives"))
+    sentence = next(text for text in headline_of(found) if text.startswith("raid 0 gives"))
     assert "over 1 of 2 combinations" in sentence and "whether it is the same on both servers cannot be" in sentence
 
 
@@ -166,7 +167,7 @@ def test_one_factor_alone() -> None:
     record = design(lambda at: {"on": 1.0, "off": 0.5, "auto": 0.97}[at["cache"]], shape)
     found = compare_run(record)
     assert found.factors is not None and found.factors.planes == () and len(found.factors.effects) == 3
-    assert not any("cache on:" in text for text in found.headline), "the pairs say it already"
+    assert not any("cache on:" in text for text in headline_of(found)), "the pairs say it already"
 
 
 def test_each_mix_has_its_effect() -> None:

@@ -12,6 +12,7 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, change, run
 
 TWIN = replace(FAST, name="twin")
@@ -39,10 +40,10 @@ def kinds(comparison: Comparison) -> set[str]:
 def test_a_server_that_loses_mail_neither_wins_nor_is_equivalent(lost: int, blocks: int, other: Any) -> None:
     record = change(mail(run((FAST, other), blocks=blocks)), "nginx", 8, (1,), workload=books(lost=lost))
     found = compare_run(record)
-    assert found.headline[0] == (f"nginx is disqualified, it did not keep its mail: of 1,000 accepted, {lost} lost."), (
-        "the first sentence names it"
-    )
-    assert found.headline_kinds[0] == "loss"
+    assert headline_of(found)[0] == (
+        f"nginx is disqualified, it did not keep its mail: of 1,000 accepted, {lost} lost."
+    ), "the first sentence names it"
+    assert kinds_of(found)[0] == "loss"
     assert not kinds(found) & {"equivalent", "inconclusive"}, "no count of more blocks mends lost mail"
     assert all(pair.primary.verdict.winner != "nginx" for pair in found.pairs)
     assert all(end.verdict.winner != "nginx" for end in found.pairs[0].secondary)
@@ -59,7 +60,7 @@ def test_every_class_of_wrong_books_counts(name: str) -> None:
 def test_the_honest_one_wins_when_it_is_ahead_by_the_rules() -> None:
     found = compare_run(change(mail(run()), "apache", 8, (1,), workload=books(lost=1)))
     assert found.pairs[0].primary.verdict.winner == "nginx"
-    assert found.headline[0].startswith("apache is disqualified")
+    assert headline_of(found)[0].startswith("apache is disqualified")
 
 
 def test_honest_refusals_are_refusals_and_do_not_save_the_one_that_loses() -> None:
@@ -80,14 +81,14 @@ def test_honest_refusals_are_refusals_and_do_not_save_the_one_that_loses() -> No
 def test_one_wrong_content_is_enough(name: str, kind: str) -> None:
     found = compare_run(replace(change(run(), "nginx", 8, (3,), errors={name: 1}), kind=kind))
     assert found.pairs[0].primary.verdict.kind == "disqualified"
-    assert found.headline[0].startswith("nginx is disqualified, it gave wrong content: of ")
+    assert headline_of(found)[0].startswith("nginx is disqualified, it gave wrong content: of ")
 
 
 def test_damaged_records_of_cells_count() -> None:
     cell = {"test": "read", "file_bytes": 1, "record_bytes": 1, "operations": 500, "rate_kib_s": 10.0, "damaged": 2}
     cells = {"cells": [{**cell, "bytes": 500}]}
     record = change(replace(run(), kind="file-matrix"), "nginx", None, None, workload=cells)
-    assert compare_run(record).headline[0].startswith("nginx is disqualified, it gave back wrong data: of ")
+    assert headline_of(compare_run(record))[0].startswith("nginx is disqualified, it gave back wrong data: of ")
 
 
 def test_damage_that_broke_its_cell_off_counts_too() -> None:
@@ -95,14 +96,17 @@ def test_damage_that_broke_its_cell_off_counts_too() -> None:
     cell = {"test": "read", "file_bytes": 1, "record_bytes": 1, "skipped": "the trial ended before this cell was done"}
     broken = {"workload": {"cells": [cell]}, "errors": {"wrong_content": 92}, "state": "failed", "reason": "damaged"}
     record = change(replace(run(), kind="file-blocks"), "nginx", None, (3,), **broken)
-    assert compare_run(record).headline[0].startswith("nginx is disqualified, it gave back wrong data: of ")
+    assert headline_of(compare_run(record))[0].startswith("nginx is disqualified, it gave back wrong data: of ")
 
 
 def test_both_wrong_gives_no_verdict_and_names_both() -> None:
     record = mail(run())
     record = replace(record, trials=tuple(replace(t, workload=books(lost=1)) for t in record.trials))
     found = compare_run(record)
-    assert [line.split(",")[0] for line in found.headline[:2]] == ["nginx is disqualified", "apache is disqualified"]
+    assert [line.split(",")[0] for line in headline_of(found)[:2]] == [
+        "nginx is disqualified",
+        "apache is disqualified",
+    ]
     assert found.pairs[0].primary.verdict.kind == "disqualified"
 
 
@@ -113,8 +117,8 @@ def test_voided_trials_are_not_held_against_it() -> None:
 
 def test_the_ratio_of_a_disqualified_pair_lies_in_the_interval_beside_it() -> None:
     found = compare_run(change(mail(run()), "nginx", 8, (1,), workload=books(lost=1)))
-    numbers = re.search(r"apache over nginx: ([\d.]+)×, 95 % interval ([\d.]+)–([\d.]+)", found.headline[1])
-    assert numbers is not None, found.headline[1]
+    numbers = re.search(r"apache over nginx: ([\d.]+)×, 95 % interval ([\d.]+)–([\d.]+)", headline_of(found)[1])
+    assert numbers is not None, headline_of(found)[1]
     ratio, low, high = map(float, numbers.groups())
     assert low <= ratio <= high < 1.0
 
@@ -140,7 +144,7 @@ def looked_again(lost: int = 0, damaged: int = 0, wrong: int = 0) -> dict[str, A
 def test_a_server_whose_data_or_results_are_wrong_afterwards_is_disqualified(found: dict[str, int], told: str) -> None:
     record = change(app(run()), "nginx", 8, (1,), workload=looked_again(**found))
     compared = compare_run(record)
-    assert compared.headline[0] == f"nginx is disqualified, it {told}."
+    assert headline_of(compared)[0] == f"nginx is disqualified, it {told}."
     assert compared.pairs[0].primary.verdict.kind == "disqualified"
     assert compared.pairs[0].primary.verdict.winner != "nginx"
     report = compose(record, compared)

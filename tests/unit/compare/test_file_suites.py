@@ -16,6 +16,7 @@ from bakeoff.mix import Clients
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
+from tests.told import headline_of
 from tests.unit.compare.synthetic import change, run, with_ceiling
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
 
@@ -75,8 +76,8 @@ def test_rates_are_in_the_unit_of_the_suite() -> None:
     )
     for comparison, unit in comparisons:
         assert comparison.run.rate_unit == unit
-        assert f"the {unit} of" in comparison.headline[0]
-        assert "operations/s" not in " ".join(comparison.headline)
+        assert f"the {unit} of" in headline_of(comparison)[0]
+        assert "operations/s" not in " ".join(headline_of(comparison))
 
 
 def test_the_mean_of_cells_is_in_megabytes() -> None:

@@ -15,6 +15,7 @@ from bakeoff.compare.run import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.html import render_html
+from tests.told import headline_of
 from tests.unit.compare.synthetic_cells import KIB, MIB, matrix_run
 from tests.unit.report.shown import shown
 
@@ -78,7 +79,7 @@ def test_sizes_outside_the_matrix_count_at_the_nearest_and_are_told() -> None:
 def test_cells_that_the_share_has_no_files_of_count_nothing() -> None:
     found = compared((LARGE, 3))
     assert found.pairs[0].primary.ratio == pytest.approx(2.0, rel=0.005)
-    assert "geometric mean of 1 cell, " in found.headline[0]
+    assert "geometric mean of 1 cell, " in headline_of(found)[0]
     assert found.cells is not None
     assert (found.cells.pairs[0].overall.cells, len(found.cells.pairs[0].cells)) == (1, 3)
 
@@ -86,10 +87,10 @@ def test_cells_that_the_share_has_no_files_of_count_nothing() -> None:
 def test_every_sentence_that_uses_the_weights_names_them() -> None:
     record = weighed((SMALL, 1), (LARGE, 3), (1 << 30, 4))
     found = compare_run(record)
-    assert WORDS in found.headline[0]
-    said = [text for text in found.headline if " overall" in text or text.startswith("Geometric mean")]
+    assert WORDS in headline_of(found)[0]
+    said = [text for text in headline_of(found) if " overall" in text or text.startswith("Geometric mean")]
     assert said and all("weighted by" in text for text in said)
-    assert any("50 % of them are of sizes outside the matrix" in text for text in found.headline)
+    assert any("50 % of them are of sizes outside the matrix" in text for text in headline_of(found))
     plain = json.loads(to_json(found))
     assert WORDS in plain["pairs"][0]["primary"]["title"]
     assert plain["matrix"]["weights"]["folded_share"] == 0.5
@@ -106,4 +107,4 @@ def test_the_page_and_the_terminal_name_them() -> None:
 
 
 def test_without_weights_nothing_is_said_of_them() -> None:
-    assert "weighted" not in "\n".join(compared().headline)
+    assert "weighted" not in "\n".join(headline_of(compared()))

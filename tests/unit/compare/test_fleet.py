@@ -11,6 +11,7 @@ from bakeoff.compare.model import Comparison
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
+from tests.told import headline_of
 from tests.unit.compare.fleets import FOUR, Machines, divided, without
 from tests.unit.compare.synthetic import run
 
@@ -89,7 +90,7 @@ def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
     some = divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.mix.clients > 4))
     assert any("in 12 of 18 trials of nginx, at 8 and 40 clients: the network" in text for text in warnings(some))
     led = compare_run(divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.contender == "nginx")))
-    assert verdict(led) == "better" and "apache serves at most 0." in led.headline[0]
+    assert verdict(led) == "better" and "apache serves at most 0." in headline_of(led)[0]
 
 
 def test_a_machine_with_a_low_ceiling_is_named() -> None:

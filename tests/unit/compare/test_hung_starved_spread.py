@@ -11,6 +11,7 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.narrate.wording import rate
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, change, run
 
 
@@ -21,10 +22,10 @@ def kind(comparison: Comparison) -> str:
 def test_one_unfinished_operation_of_the_leader_withholds_the_verdict() -> None:
     found = compare_run(change(run(), "nginx", 8, (2,), errors={"unfinished": 1}))
     assert kind(found) == "withheld"
-    assert found.headline[0].startswith(
+    assert headline_of(found)[0].startswith(
         "Verdict withheld, 1 operation of nginx never ended, in 1 of 18 trials: apache "
     )
-    errors = next(line for line in found.headline if line.startswith("Errors: "))
+    errors = next(line for line in headline_of(found) if line.startswith("Errors: "))
     assert "nginx 1 (< 0.001 %)" in errors and ", 1 of them never ended; apache none" in errors
     assert any(
         "1 operation of nginx never ended" in w.text and "--reply-timeout" in w.advice for w in warnings_of(found)
@@ -48,15 +49,15 @@ def test_equal_contenders_are_not_called_so_when_one_swallows_requests() -> None
 def test_stuck_operations_without_a_count_weigh_the_same() -> None:
     found = compare_run(change(run(), "nginx", 8, (2,), marks=("stuck-operations",)))
     assert kind(found) == "withheld"
-    assert "nginx left operations hanging at the end of 1 of 18 trials" in found.headline[0]
-    assert "operations left hanging in 1 trial" in found.headline[-1]
+    assert "nginx left operations hanging at the end of 1 of 18 trials" in headline_of(found)[0]
+    assert "operations left hanging in 1 trial" in headline_of(found)[-1]
     assert kind(compare_run(change(run(), "apache", 8, (2,), marks=("stuck-operations",)))) == "better"
 
 
 def test_a_failed_trial_tells_too_and_a_voided_one_does_not() -> None:
     hanging = {"unfinished": 9}
     failed = change(run(blocks=8), "nginx", 8, (2,), state="failed", reason="errors", errors=hanging)
-    assert "9 operations of nginx never ended" in compare_run(failed).headline[0]
+    assert "9 operations of nginx never ended" in headline_of(compare_run(failed))[0]
     voided = change(run(blocks=8), "nginx", 8, (2,), state="voided", reason="ports", errors=hanging)
     assert kind(compare_run(voided)) == "better"
 
@@ -70,7 +71,7 @@ def starved(name: str) -> RunRecord:
 def test_a_starved_generator_qualifies_the_verdict_and_names_the_cure(name: str) -> None:
     found = compare_run(starved(name))
     text = f"the load generator waited up to 12 % of its time for a processor in 3 of 18 trials of {name}"
-    assert kind(found) == "better" and "at least" not in found.headline[0]
+    assert kind(found) == "better" and "at least" not in headline_of(found)[0]
     assert [(gate.level, gate.text) for gate in found.pairs[0].primary.gates] == [("amber", text)]
     advice = [w.advice for w in warnings_of(found) if w.text.lower().startswith(text.lower()[:40])]
     assert len(advice) == 1 and "--pin" in advice[0] and "taskset" in advice[0]
@@ -82,7 +83,7 @@ def test_nobody_who_gave_pin_is_told_to_give_it() -> None:
     found = compare_run(replace(record, plan={**record.plan, "settings": settings}))
     said = [f"{each.text} {each.advice}" for each in warnings_of(found)]
     assert any("bound to cores already" in text for text in said)
-    assert not any("--pin" in text for text in (*said, *found.headline))
+    assert not any("--pin" in text for text in (*said, *headline_of(found)))
 
 
 def test_notes_that_are_alike_are_one_with_what_each_contender_has_to_it() -> None:
@@ -119,6 +120,6 @@ def test_blocks_that_differ_by_more_than_twice_are_named() -> None:
 def test_slow_peaks_keep_their_figures() -> None:
     slow = run(blocks=2)
     slow = replace(slow, trials=tuple(replace(t, operations_per_s=4.5) for t in slow.trials))
-    assert "Peak: nginx 4.500 requests/s" in " ".join(compare_run(slow).headline)
+    assert "Peak: nginx 4.500 requests/s" in " ".join(headline_of(compare_run(slow)))
     assert [rate(value) for value in (0.0, 4.5, 40.0, 99.94)] == ["0", "4.500", "40", "99.94"]
     assert [rate(value) for value in (100.4, 12345.6)] == ["100", "12,346"]

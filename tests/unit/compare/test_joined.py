@@ -20,6 +20,7 @@ from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import farthest_apart, unpaired_from_logs
 from bakeoff.store.join import join, label
 from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.synthetic_cells import blocks_run
 
@@ -58,7 +59,7 @@ def test_over_a_bridge_the_drift_is_gone_and_the_interval_holds_the_truth() -> N
     assert pair.winner == "b" and sentence(pair) == "b better (over the bridge of c, unpaired: measured in other files)"
     (drift,) = of(found).drifts
     assert (drift.contender, drift.file, drift.against) == ("c", "B", "A") and drift.low < DRIFT < drift.high
-    (told,) = [text for text in found.headline if text.startswith("b ÷ a")]
+    (told,) = [text for text in headline_of(found) if text.startswith("b ÷ a")]
     assert "unpaired" in told and "what changed for one of them alone is" in told
     assert found.winner == "c", "who is in both files was measured beside either; the other two share a place"
     assert [place.words for place in found.ranking if place.contender in "ab"] == ["2–3", "2–3"]
@@ -71,8 +72,8 @@ def test_without_a_bridge_days_and_servers_cannot_be_told_apart() -> None:
     assert pair.ratio == pytest.approx(TRUE * DRIFT, rel=0.03) and np.isnan(pair.low) and np.isnan(pair.p)
     assert pair.kind == "withheld" and pair.winner is None and sentence(pair).startswith("cannot tell: unpaired")
     assert pair.explained_by == pytest.approx(1.0 / pair.ratio - 1.0)
-    assert not any(word in text for word in VERDICTS for text in found.headline)
-    assert found.headline[0].startswith("Whether b or a is the better one cannot be told")
+    assert not any(word in text for word in VERDICTS for text in headline_of(found))
+    assert headline_of(found)[0].startswith("Whether b or a is the better one cannot be told")
     assert found.pairs == () and found.ranking == () and found.winner is None
 
 
@@ -151,7 +152,7 @@ def test_equal_days_are_the_run_of_all_blocks_to_which_half_was_added() -> None:
     assert pair.counted == "together" and pair.same_verdict and found.pairs[0].primary.verdict.winner == "b"
     assert pair.apart_low < 1.0 < pair.apart_high and pair.files_low < TRUE < pair.files_high
     assert [one.blocks for one in pair.files] == [8, 8]
-    assert any("so that their blocks count together; the verdict is the same in each" in t for t in found.headline)
+    assert any("so that their blocks count together; the verdict is the same in each" in t for t in headline_of(found))
 
 
 def test_days_that_disagree_are_not_put_together() -> None:
@@ -173,7 +174,7 @@ def test_cells_and_operations_of_days_that_disagree_are_not_put_together() -> No
         days.append(replace(record, path=Path(f"{number}.bakeoff"), created_at=f"2026-11-0{number}T10:00:00.000+00:00"))
     found = compare_run(join(days))
     assert found.cells is not None and found.cells.pairs == () and found.pairs[0].exploratory.tested == 0
-    assert found.pairs[0].primary.verdict.kind == "withheld" and not any("120" in text for text in found.headline)
+    assert found.pairs[0].primary.verdict.kind == "withheld" and not any("120" in text for text in headline_of(found))
     agreeing = compare_run(join([days[0], replace(days[0], path=Path("3.bakeoff"), created_at="2026-11-03")]))
     assert agreeing.cells is not None and len(agreeing.cells.pairs) == 1
 
@@ -181,9 +182,9 @@ def test_cells_and_operations_of_days_that_disagree_are_not_put_together() -> No
 def test_single_blocks_of_several_days_have_a_verdict_from_six_on() -> None:
     days = [day(f"{seed}", A, B, seed=seed, blocks=1) for seed in range(1, 8)]
     two, six = compare_run(join(days[:2])), compare_run(join(days[:6]))
-    assert two.pairs[0].primary.verdict.kind == "too_few" and "widened" not in two.headline[0]
-    assert any("none of them has blocks enough for a verdict of its own" in text for text in two.headline)
-    assert six.pairs[0].primary.verdict.winner == "b" and "widened" not in six.headline[0]
+    assert two.pairs[0].primary.verdict.kind == "too_few" and "widened" not in headline_of(two)[0]
+    assert any("none of them has blocks enough for a verdict of its own" in text for text in headline_of(two))
+    assert six.pairs[0].primary.verdict.winner == "b" and "widened" not in headline_of(six)[0]
     (pair,) = of(six).pairs
     assert (pair.files_low, pair.files_high) == pytest.approx((six.pairs[0].primary.low, six.pairs[0].primary.high))
 
@@ -192,7 +193,7 @@ def test_days_of_one_winner_by_another_size_say_both_sizes() -> None:
     found = compare_run(join([day("x", A, B, seed=1), day("y", A, slower(B, 1.2), seed=2)]))
     end = found.pairs[0].primary
     assert end.verdict.winner == "b" and [gate.level for gate in end.gates] == ["amber"]
-    assert of(found).pairs[0].counted == "each" and any("no one size holds" in text for text in found.headline)
+    assert of(found).pairs[0].counted == "each" and any("no one size holds" in text for text in headline_of(found))
 
 
 def test_what_a_file_withholds_is_not_made_good_by_another() -> None:
@@ -253,7 +254,7 @@ def test_a_failed_run_stands_beside_its_repetition() -> None:
     assert all(np.isnan(one.value) and one.repeated > 0.0 for one in crashed)
     (if_counted,) = joined.if_counted
     assert if_counted.ratio < 0.7 < found.pairs[0].primary.ratio
-    told = " ".join(found.headline)
+    told = " ".join(headline_of(found))
     assert "A failed and was repeated" in told and "2026-11-21: b failed at 4 clients" in told
     assert "b had failed 8 trials before they were repeated" in told
 
@@ -343,7 +344,7 @@ def test_a_file_that_stands_beside_another_undoes_no_look_of_it() -> None:
     assert usual.pairs[0].primary.low > beside.low and usual.run.look is not None and not usual.run.look.is_told
     found = compare_run(join([early, other]))
     assert found.run.look is not None and "so that all looks together hold" in looks_told(found.run.look)
-    assert any("as wide as the planned looks of the files ask for" in text for text in found.headline)
+    assert any("as wide as the planned looks of the files ask for" in text for text in headline_of(found))
 
 
 def test_a_file_between_two_of_its_looks_is_looked_at_by_whoever_reads_it_beside_another() -> None:

@@ -20,6 +20,7 @@ from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.join import join
 from bakeoff.store.records import ADDED, CLEAR, FAILED, RETRIED, AmendmentRecord, PlannedTrial, RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, Server, run
 from tests.unit.report.shown import shown
 
@@ -115,7 +116,7 @@ def test_report_and_json_say_that_blocks_were_added_and_intervals_are_wider() ->
     plain = found.to_dict()["run"]
     assert plain["look"]["added"] == [7] and plain["look"]["seen"] == [6] and plain["plan_hash_first"] == "1" * 64
     assert plain["amendments"][0]["text"] == "--blocks +7" and plain["amendments"][0]["blocks_seen"] == 6
-    assert "widened as 7 blocks were added after a look" in found.headline[0]
+    assert "widened as 7 blocks were added after a look" in headline_of(found)[0]
     text = shown(grown, width=300)
     assert "Blocks were added that the plan did not have: 7 blocks after 6 had been seen." in text
     assert "What became of the plan" in text
@@ -143,7 +144,7 @@ def test_repeated_trials_are_kept_and_named_in_verdict_headline_and_report() -> 
     ]
     (gate,) = [gate for gate in found.pairs[0].primary.gates if gate.name == "repeated trials"]
     assert gate.text == f"{first.contender} had failed 1 trial that was repeated"
-    assert f"{first.contender} had failed 1 trial before they were repeated; these are kept." in found.headline
+    assert f"{first.contender} had failed 1 trial before they were repeated; these are kept." in headline_of(found)
     text = shown(again, width=300)
     assert "Repeated trials" in text and "no operation succeeded (refused 9)" in text
     assert found.to_dict()["repeated"][0]["reason"] == "no operation succeeded (refused 9)"
@@ -227,8 +228,8 @@ def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() 
     stopped = tuple(replace(t, state="interrupted", reason="stopped after 2 s") for t in two.trials)
     nothing = compare_run(join([one, replace(two, trials=stopped, pending=(gone,), finished_at=None)]))
     told = "other and nginx are in different files, and have no figures that can be compared."
-    assert nothing.headline[0] == told and not nothing.pairs
-    assert nothing.headline[-1].endswith("; of other nothing was measured.")
+    assert headline_of(nothing)[0] == told and not nothing.pairs
+    assert headline_of(nothing)[-1].endswith("; of other nothing was measured.")
     assert not any("not complete" in w.text for w in warnings_of(nothing)), "they are named as stopped"
 
 

@@ -14,9 +14,11 @@ from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.mix import Clients
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.headline import result
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import run, summary
 from tests.unit.report.shown import shown
 
@@ -41,12 +43,12 @@ def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() 
     counts = {"accepted": 5000, "delivered": 4938, "lost": 50, "duplicate": 12, "temporary": 7}
     record = mail_run(ledger={"counts": counts, "balanced": True})
     comparison = compare_run(record)
-    assert comparison.headline[0] == (
+    assert headline_of(comparison)[0] == (
         "nginx is disqualified, it did not keep its mail: of 5,000 accepted, 50 lost, 12 delivered more than once."
     )
-    assert not any(line.startswith("apache is disqualified") for line in comparison.headline)
-    assert comparison.headline_kinds[:2] == ("loss", comparison.pairs[0].primary.verdict.kind)
-    assert comparison.result() == comparison.headline[:2]
+    assert not any(line.startswith("apache is disqualified") for line in headline_of(comparison))
+    assert kinds_of(comparison)[:2] == ("loss", comparison.pairs[0].primary.verdict.kind)
+    assert result(comparison) == headline_of(comparison)[:2]
     report = compose(record, comparison)
     assert (report.verdict, report.tone) == ("Wrong results", "bad")
 

@@ -14,6 +14,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.rates import rates_table
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import run
 
 
@@ -61,7 +62,7 @@ def test_polls_of_empty_mailboxes_do_not_win() -> None:
     (pair,) = found.pairs
     assert pair.primary.verdict.winner == "apache"
     assert pair.primary.title.startswith("Messages delivered")
-    assert "the delivered messages/s of nginx" in found.headline[0]
+    assert "the delivered messages/s of nginx" in headline_of(found)[0]
     steps = next(end for end in pair.secondary if end.metric == "steps")
     assert steps.ratio < 1.0, "as published, it stays beside"
     assert steps.verdict.text == "withheld: nginx is behind in delivered messages/s"

@@ -9,6 +9,7 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import at_rates, run
 
 
@@ -92,7 +93,7 @@ def test_no_time_of_the_loser_is_called_better_anywhere(rate: bool) -> None:
     assert not any(verdict.winner == "apache" for verdict in verdicts)
     (p99,) = [end for end in pair(found).secondary if end.metric == "p99"]
     assert p99.ratio < 0.5 and p99.verdict.text.startswith("withheld: apache is behind in ")
-    assert not any("apache better" in sentence for sentence in found.headline)
+    assert not any("apache better" in sentence for sentence in headline_of(found))
 
 
 def test_a_server_that_never_lets_delay_end_has_no_ratio_by_it() -> None:
@@ -106,7 +107,7 @@ def test_refused_recipients_are_a_share_of_messages_and_cost_the_lead() -> None:
     """5 % of recipients were 0.212 % of steps, and within the budget."""
     record = mail(figures(20.0, 0.0), figures(40.0, 0.0, refused=11), rate=False)
     found = compare_run(record)
-    (errors,) = [sentence for sentence in found.headline if sentence.startswith("Errors")]
+    (errors,) = [sentence for sentence in headline_of(found) if sentence.startswith("Errors")]
     assert "apache 88 (5.21 %) of 1,688 messages, none of 3,200 visits of a mailbox" in errors
     assert pair(found).primary.verdict.kind == "withheld"
     assert "apache failed 5.21 % of the messages" in pair(found).primary.verdict.text

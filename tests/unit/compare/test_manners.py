@@ -12,14 +12,17 @@ from bakeoff.compare.campaign import Measured, compare_campaign
 from bakeoff.compare.ceiling import ceilings_of
 from bakeoff.compare.check import check_run
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.manners import manner_words, manners_of, settings_by_name
+from bakeoff.compare.manners import manners_of, settings_by_name
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.check import check_notes
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.headline import result
+from bakeoff.report.narrate.manners import manner_words
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
 from bakeoff.store.join import join
 from bakeoff.store.records import CEILINGS, RunRecord
+from tests.told import headline_of
 from tests.unit.compare.designs import Levels, design
 from tests.unit.compare.synthetic import run
 
@@ -45,8 +48,8 @@ def test_a_comparison_says_it_first_behind_the_verdict(versions: RunRecord) -> N
     found = compare_run(versions)
     baseline, other = (contender.name for contender in versions.contenders)
     told = f"{baseline} is measured over HTTP/1.1, {other} over HTTP/2"
-    assert found.headline[1] == f"{told}: ratios are of that difference, too."
-    assert found.result() == found.headline[:2], "also where few sentences are read"
+    assert headline_of(found)[1] == f"{told}: ratios are of that difference, too."
+    assert result(found) == headline_of(found)[:2], "also where few sentences are read"
     assert [manner.values for manner in found.manners] == [{baseline: "1.1", other: "2"}]
     (pair,) = found.pairs
     texts = {(gate.name, gate.level) for gate in pair.primary.gates}
@@ -54,7 +57,7 @@ def test_a_comparison_says_it_first_behind_the_verdict(versions: RunRecord) -> N
     assert json.loads(to_json(found))["manners"] == [{"setting": "http", "values": {baseline: "1.1", other: "2"}}]
     assert any("Contenders are not asked alike" in warning.text for warning in warnings_of(found))
     plain = compare_run(run(blocks=6))
-    assert plain.manners == () and not any("measured over" in text for text in plain.headline)
+    assert plain.manners == () and not any("measured over" in text for text in headline_of(plain))
 
 
 @pytest.mark.parametrize("form", ["html", "markdown", "terminal"])
@@ -111,7 +114,7 @@ def test_the_effect_of_a_factor_that_is_a_setting() -> None:
     assert effects["server", "http"].verdict.kind == "equivalent"
     reasons = " ".join(effects["http",].verdict.reasons)
     assert "over HTTP/2" in reasons
-    assert "nginx-2 and apache-2 over HTTP/2" in " ".join(found.headline)
+    assert "nginx-2 and apache-2 over HTTP/2" in " ".join(headline_of(found))
 
 
 def test_a_contender_that_is_asked_otherwise_in_another_file_is_another() -> None:
@@ -126,7 +129,7 @@ def test_a_contender_that_is_asked_otherwise_in_another_file_is_another() -> Non
     found = compare_run(record)
     assert found.joined is not None
     assert any("http" in difference.item for difference in found.joined.differences)
-    assert any(f"{other} (B) over HTTP/2" in text for text in found.headline)
+    assert any(f"{other} (B) over HTTP/2" in text for text in headline_of(found))
 
 
 def test_a_ceiling_holds_for_its_own_way_of_asking() -> None:

@@ -10,6 +10,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.needed import NO_NUMBER, block_lengths_s, duration, needed
 from bakeoff.stats import Decision, decide, ratio_by_signs, ratio_from_logs, sign_flip_p
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, run
 
 LOGS = [0.30, -0.25, 0.10, 0.05, -0.20, 0.15, -0.13, 0.02]
@@ -75,8 +76,8 @@ def test_noise_reaches_the_headline_without_a_number_of_blocks() -> None:
     verdict = found.pairs[0].primary.verdict
     assert (verdict.kind, verdict.more_blocks) == ("inconclusive", None)
     assert "blocks differ 18-fold here" in verdict.text and "quiet the machine" in verdict.text
-    assert any(verdict.text.removeprefix("inconclusive: ") in line for line in found.headline)
-    assert not any("more block" in line for line in found.headline)
+    assert any(verdict.text.removeprefix("inconclusive: ") in line for line in headline_of(found))
+    assert not any("more block" in line for line in headline_of(found))
 
 
 def test_a_block_is_as_long_as_the_middle_one() -> None:

@@ -14,10 +14,11 @@ from bakeoff.compare.noise import is_aa, noise_of, read_noise, same_setup, store
 from bakeoff.compare.noise_model import NoiseFloor, NoiseSeries, OtherDay, OtherHere
 from bakeoff.errors import PlanError
 from bakeoff.report.compose import compose
-from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.document import to_dict, to_json
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.stats import ratio_from_logs
 from bakeoff.store.records import RunRecord, TrialRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.report.shown import shown
 
@@ -64,14 +65,14 @@ def test_the_result_of_an_a_a_run_is_its_floor_and_no_verdict() -> None:
     """Seen: "No winner yet between web-again and web, about 40 more blocks needed" of one server."""
     record = aa()
     found, floor = compare_run(record), measured(record).primary.floor(12)
-    assert found.headline[0] == (
+    assert headline_of(found)[0] == (
         f"The noise floor of web under web-static is {100 * floor:.3g} %: in 12 blocks equals differ by no more here "
         "(95 %). A smaller difference between servers is noise."
     )
-    assert found.headline_kinds[0] == "noise_floor" and found.winner is None
-    assert found.to_dict()["headline"][0] == found.headline[0]
+    assert kinds_of(found)[0] == "noise_floor" and found.winner is None
+    assert to_dict(found)["headline"][0] == headline_of(found)[0]
     report = compose(record, found)
-    assert report.verdict == "Noise floor" and report.headline == found.headline
+    assert report.verdict == "Noise floor" and report.headline == headline_of(found)
     wide = aa(spread=0.2)
     assert compare_run(wide).pairs[0].primary.verdict.text == "inconclusive"
     everywhere = shown(record, width=300) + shown(wide, width=300) + to_json(compare_run(wide))
@@ -82,16 +83,18 @@ def test_equals_that_are_told_apart_are_no_winner_and_no_floor_alone() -> None:
     record = aa(spread=0.005)
     biased = replace(record, trials=tuple(faster(t, 1.05 if t.contender == "web" else 1.0) for t in record.trials))
     found = compare_run(biased)
-    assert found.headline[0].startswith("Something other than the server tells equals apart here: web against itself")
-    assert "The noise floor is 5." in found.headline[0] and found.winner is None
+    assert headline_of(found)[0].startswith(
+        "Something other than the server tells equals apart here: web against itself"
+    )
+    assert "The noise floor is 5." in headline_of(found)[0] and found.winner is None
     assert compose(biased, found).verdict == "Equals told apart"
-    assert "is better" not in " ".join(found.headline)
+    assert "is better" not in " ".join(headline_of(found))
 
 
 def test_an_a_a_run_that_is_too_short_says_how_it_gets_a_floor() -> None:
     record = aa(blocks=4)
     found = compare_run(record)
-    assert found.headline[0] == (
+    assert headline_of(found)[0] == (
         "No noise floor yet: it takes 6 whole blocks, and this run has 4. "
         f"`bakeoff resume {record.path.name} --blocks +2` adds 2 blocks."
     )

@@ -11,9 +11,11 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.headline import result
 from bakeoff.report.renderers.markdown import render
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import JudgedRecord, TermRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, run
 
 GOAL = "p99<=50ms"
@@ -39,17 +41,17 @@ def held(judge: Judged, alone: bool = True, blocks: int = 4, objective: str = GO
 def test_one_contender_that_meets_it_everywhere() -> None:
     found = held(lambda trial: trial)
     assert found.objective is not None and found.objective.verdict == "met"
-    assert found.headline[0] == (
+    assert headline_of(found)[0] == (
         "nginx meets p99<=50ms at 2 mixes from 1 to 8 clients, in all of 8 trials: at worst p99 was 28.00 ms "
         "at 8 clients."
     )
-    assert found.headline_kinds[0] == "objective_met" and found.headline[0] in found.result()
+    assert kinds_of(found)[0] == "objective_met" and headline_of(found)[0] in result(found)
     assert json.loads(to_json(found))["objective"]["contenders"][0]["loads"][0]["met"] == 4
 
 
 def test_one_miss_in_one_block_at_one_load_is_a_miss() -> None:
     found = held(lambda t: replace(t, judged=told(63.0)) if (t.block, t.mix.x) == (3, 8) else t)
-    assert found.headline[0] == "nginx misses p99<=50ms: at 8 clients p99 was 63.00 ms in 1 of 4 trials."
+    assert headline_of(found)[0] == "nginx misses p99<=50ms: at 8 clients p99 was 63.00 ms in 1 of 4 trials."
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_trials_that_say_nothing_decide_nothing(change: dict[str, object]) -> No
 
     two, three = spoilt(2).objective, spoilt(3)
     assert two is not None and two.verdict == "met"
-    assert three.headline[0] == (
+    assert headline_of(three)[0] == (
         "Whether nginx meets p99<=50ms is not decided: at 8 clients 1 of 4 trials can be used."
     )
 
@@ -92,12 +94,12 @@ def test_a_percentile_needs_operations_enough() -> None:
 
     ends = few(75).objective, few(74).objective
     assert [end.verdict for end in ends if end is not None] == ["met", "undecided"], "300 in four blocks"
-    assert "296 operations are too few to show it: 300 would do" in few(74).headline[0]
+    assert "296 operations are too few to show it: 300 would do" in headline_of(few(74))[0]
 
 
 def test_each_of_two_is_held_to_it_and_compared_beside() -> None:
     found = held(lambda t: replace(t, judged=told(70.0)) if t.contender == "apache" else t, alone=False, blocks=8)
-    assert found.headline_kinds[:3] == ("objective_met", "objective_missed", "better")
+    assert kinds_of(found)[:3] == ("objective_met", "objective_missed", "better")
     assert found.objective is not None and found.objective.verdict == "missed" and found.winner == "nginx"
 
 

@@ -11,6 +11,7 @@ from bakeoff.compare.parts_of_time import OTHER, steps_of_time
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
+from tests.told import headline_of
 from tests.unit.compare.synthetic import run
 
 MS = 1_000_000
@@ -43,13 +44,13 @@ def test_the_reply_to_quit_is_named_where_it_is_most_of_the_sending_time() -> No
     (told,) = found.dominant
     assert (told.contender, told.of, told.step) == ("apache", "sending time", "smtp-quit")
     assert told.share == pytest.approx(201.0 / 201.4) and told.others == {"nginx": pytest.approx(1 / 3)}
-    (sentence,) = [text for text in found.headline if "sending time" in text]
+    (sentence,) = [text for text in headline_of(found) if "sending time" in text]
     assert sentence == "100 % of the sending time of apache is the reply to QUIT (of nginx 33 %)."
 
 
 def test_a_step_that_is_most_of_everybody_s_time_is_no_difference() -> None:
     found = compare_run(mail({"nginx": (180.0,), "apache": (201.0,)}))
-    assert found.dominant == () and not any("sending time" in text for text in found.headline)
+    assert found.dominant == () and not any("sending time" in text for text in headline_of(found))
 
 
 @pytest.mark.parametrize(

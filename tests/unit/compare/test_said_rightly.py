@@ -17,6 +17,7 @@ from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, summary
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run
 from tests.unit.report.shown import shown
@@ -38,7 +39,7 @@ def test_a_certain_difference_near_the_margin_is_said_with_its_size() -> None:
     assert (verdict.kind, verdict.winner, verdict.more_blocks) == ("near_margin", None, None)
     said = re.fullmatch(r"nginx is faster, by ([\d.]+) to ([\d.]+) %; whether by more than 5 % is open", verdict.text)
     assert said is not None and float(said[1]) < 4.2 < 5.0 < float(said[2])
-    assert found.headline[0].startswith(verdict.text)
+    assert headline_of(found)[0].startswith(verdict.text)
     text = shown(near(4.2), width=300)
     assert verdict.text in text and "more block" not in to_json(found) + text
     assert compose(near(4.2), found).verdict == "A small lead"
@@ -49,7 +50,7 @@ def test_an_equivalent_pair_that_differs_for_certain_says_so() -> None:
     verdict = found.pairs[0].primary.verdict
     assert verdict.kind == "equivalent"
     assert re.fullmatch(r"equivalent within ±5 % \(nginx is faster, by 1\.\d to 2\.\d %\)", verdict.text)
-    assert "nginx is faster, by" in found.headline[0]
+    assert "nginx is faster, by" in headline_of(found)[0]
 
 
 def test_a_certain_difference_of_a_server_with_failed_trials_is_withheld() -> None:
@@ -116,7 +117,7 @@ def test_no_verdict_on_a_percentile_that_has_too_few_operations() -> None:
     kinds = {end.metric: (end.verdict.kind, end.blocks) for end in compare_run(few(367)).pairs[0].secondary}
     assert kinds["p99"] == ("too_few", 0)
     assert kinds["p95"][0] == "better"
-    assert not any("p99" in line for line in compare_run(few(367)).headline)
+    assert not any("p99" in line for line in headline_of(compare_run(few(367))))
 
 
 def test_different_mixes_of_sizes_are_the_same_content_and_different_pages_are_not() -> None:
@@ -268,7 +269,7 @@ def test_a_p99_without_a_verdict_says_which_trials_have_none() -> None:
     few = summary(60, 1.0)
     record = change(run(), "nginx", 1, (3,), operations=60, service=few)
     found = compare_run(record)
-    p99 = next(text for text in found.headline if text.startswith("The p99"))
+    p99 = next(text for text in headline_of(found) if text.startswith("The p99"))
     assert p99.endswith("at least 6 are needed (a trial of fewer than 368 operations has no p99).")
     note = next(warning for warning in warnings_of(found) if "368" in warning.text)
     assert note.text.endswith("too few for a p99 (1 fewer than 72: for a p95, too).")

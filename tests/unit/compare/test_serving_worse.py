@@ -13,6 +13,7 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.store.records import RunRecord, TrialRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, Server, change, run
 
 WORSE = Server("worse", 1.3 * FAST.capacity, FAST.base_ms / 1.3, decline=FAST.decline)
@@ -121,18 +122,18 @@ def test_a_server_that_turns_everybody_away_is_told_of_in_one_look() -> None:
     found = played(statuses(**{"5xx": 1.0}))
     (pair,) = found.pairs
     assert pair.primary.verdict.kind == "withheld"
-    assert "of the replies of worse all with 5xx, of those of nginx" in found.headline[0]
-    (sentence,) = [text for text in found.headline if text.startswith("Errors: ")]
+    assert "of the replies of worse all with 5xx, of those of nginx" in headline_of(found)[0]
+    (sentence,) = [text for text in headline_of(found) if text.startswith("Errors: ")]
     assert "worse none in" in sentence and "though it answered all with 5xx, which counts as answered here" in sentence
     assert "5xx" not in sentence.split(";")[0]
     # Where such statuses are failures they are told of once.
     failing = played(lambda t: replace(t, statuses={"5xx": 500}, errors={"wrong_status": 500}))
-    assert not any("counts as answered" in text for text in failing.headline)
+    assert not any("counts as answered" in text for text in headline_of(failing))
 
 
 def test_of_a_dead_server_no_operations_without_errors_are_told() -> None:
     record = change(
         run((FAST, WORSE), mixes=(4,), blocks=1), "worse", None, None, state="failed", operations=0, errors={}
     )
-    (sentence,) = [text for text in compare_run(record).headline if text.startswith("Errors: ")]
+    (sentence,) = [text for text in headline_of(compare_run(record)) if text.startswith("Errors: ")]
     assert sentence.endswith("; worse dead in 1 of 1 trial.") and "in 0 " not in sentence

@@ -15,6 +15,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.telemetry.model import Cost, Gap, Telemetry
+from tests.told import headline_of
 from tests.unit.compare.synthetic import at_rates, run
 
 MIXES = (1, 8, 24, 40)
@@ -84,16 +85,16 @@ def test_processor_time_for_the_same_work_is_compared_and_told_in_the_headline()
     end = next(end for end in pair.secondary if end.metric == CPU)
     assert end.ratio == pytest.approx(1.4, rel=0.005) and end.verdict.winner == "nginx" and end.low <= 1.4 <= end.high
     assert next(curve for curve in pair.curves if curve.metric == CPU).points[0].ratio == pytest.approx(1.4, rel=0.005)
-    (sentence,) = [text for text in comparison.headline if "needs" in text]
+    (sentence,) = [text for text in headline_of(comparison) if "needs" in text]
     assert sentence.startswith("apache needs 1.40× the processor time for 1,000 requests that nginx does")
     # The same from the other side.
     other = compare_run(watched({"nginx": 50e-6, "apache": 70e-6}), baseline="apache")
-    assert any(text.startswith("apache needs 1.40×") for text in other.headline)
+    assert any(text.startswith("apache needs 1.40×") for text in headline_of(other))
 
 
 def test_without_a_difference_nothing_is_said_first() -> None:
     comparison = compare_run(watched({"nginx": 50e-6, "apache": 50e-6}))
-    assert not any("needs" in text for text in comparison.headline)
+    assert not any("needs" in text for text in headline_of(comparison))
     end = next(end for end in comparison.pairs[0].secondary if end.metric == CPU)
     assert end.verdict.kind == "equivalent"
 
@@ -102,7 +103,7 @@ def test_a_run_that_watched_nobody_is_compared_as_ever() -> None:
     plain, made = run(mixes=MIXES, blocks=8), watched({})
     before, after = compare_run(plain), compare_run(made)
     assert before.resources is None and after.resources is not None and not after.resources.watched
-    assert before.pairs == after.pairs and before.headline == after.headline
+    assert before.pairs == after.pairs and headline_of(before) == headline_of(after)
 
 
 def page(record: RunRecord) -> str:
@@ -143,7 +144,7 @@ def test_a_server_whose_processes_nobody_waits_for_does_not_seem_to_need_little(
     record = replace(record, trials=trials)
     found = compare_run(record)
     assert any(end.metric == CPU for end in found.pairs[0].secondary) is is_told
-    assert any("processor time" in text for text in found.headline) is is_told
+    assert any("processor time" in text for text in headline_of(found)) is is_told
     assert ("No processor time is told of apache: it leaves processes to themselves" in page(record)) is not is_told
 
 

@@ -9,12 +9,14 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.campaign import Measured, compare_campaign
 from bakeoff.compare.pair_model import RatioPoint
-from bakeoff.compare.turns import turn_sentence, turns_of
+from bakeoff.compare.turns import turns_of
 from bakeoff.mix import Clients
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.turns import turn_sentence
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, run
 from tests.unit.compare.test_behind import BASE, OTHER, alike, answering, changed, in_ms, of
 from tests.unit.report.shown import form, shown
@@ -32,7 +34,7 @@ def test_the_headline_names_the_loads_at_which_each_is_better() -> None:
     assert apache.mixes[0] == Clients(1) and nginx.mixes[-1] == Clients(32)
     assert nginx.to_the_end and not apache.to_the_end
     assert apache.ratio == pytest.approx(2.0, rel=0.05) and 1.0 < apache.low < apache.ratio < apache.high
-    (said,) = (text for text, kind in zip(found.headline, found.headline_kinds, strict=True) if kind == "turns")
+    (said,) = (text for text, kind in zip(headline_of(found), kinds_of(found), strict=True) if kind == "turns")
     assert said.startswith("The order turns with the load: at 1 and 2 clients apache is better (up to ")
     assert "× the requests/s of nginx at 1 client, " in said
     assert f"), from {nginx.mixes[0].words} on nginx (up to 1." in said and "× the requests/s of apache at " in said
@@ -41,7 +43,7 @@ def test_the_headline_names_the_loads_at_which_each_is_better() -> None:
 def test_every_form_of_the_report_has_the_sentence() -> None:
     record = crossing()
     found = compare_run(record)
-    said = found.headline[found.headline_kinds.index("turns")]
+    said = headline_of(found)[kinds_of(found).index("turns")]
     whole = compose(record, found)
     assert said in whole.headline and said in brief(whole).headline
     for text in (shown(record, width=400), form(whole, "markdown"), form(brief(whole), "markdown"), to_json(found)):
@@ -55,14 +57,14 @@ def test_turns_of_pairs_that_do_not_lead_are_named() -> None:
     """One leads at all loads, and the order of the two behind it turns."""
     fastest = replace(FAST, name="fastest", capacity=100 * FAST.capacity, base_ms=0.01)
     record = run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1), fastest), mixes=(1, 2, 8, 16, 32), blocks=8)
-    said = compare_run(record).headline
+    said = headline_of(compare_run(record))
     (one,) = (text for text in said if "turns with the load" in text)
     assert one == "The order of other pairs turns with the load, too: nginx and apache."
 
 
 def test_no_turn_where_one_is_better_throughout() -> None:
     found = compare_run(run(blocks=8))
-    assert turns_of(found.pairs[0]) == () and "turns" not in found.headline_kinds
+    assert turns_of(found.pairs[0]) == () and "turns" not in kinds_of(found)
 
 
 def test_a_loss_has_no_ratio_and_of_a_time_less_is_better() -> None:
@@ -97,13 +99,13 @@ def test_at_rates_too_and_where_both_fall_behind_there_is_no_ratio_of_times() ->
     """apache answers in 3 ms where nginx takes 4, but 20 ms at the highest rate."""
     record = changed(alike(), of(OTHER, 1, 4), in_ms(3.0))
     found = compare_run(changed(record, of(OTHER, 8), in_ms(20.0)))
-    said = found.headline[found.headline_kinds.index("turns")]
+    said = headline_of(found)[kinds_of(found).index("turns")]
     assert said.startswith("The order turns with the load: at 1,000 and 4,000/s apache is better (down to ")
     assert "× the p99 response time of nginx at " in said and ", at 8,000/s nginx (0.2" in said
     both = changed(changed(record, of(BASE, 8), answering(0.8)), of(OTHER, 8), answering(0.6))
     behind = compare_run(both)
-    said = behind.headline[behind.headline_kinds.index("turns")]
+    said = headline_of(behind)[kinds_of(behind).index("turns")]
     assert said.endswith(", at 8,000/s nginx (both fall behind, nginx answers more a second).")
     alone = compare_run(changed(record, of(OTHER, 8), answering(0.6)))
-    said = alone.headline[alone.headline_kinds.index("turns")]
+    said = headline_of(alone)[kinds_of(alone).index("turns")]
     assert said.endswith(", at 8,000/s nginx (apache fell behind, or failed, in every trial).")

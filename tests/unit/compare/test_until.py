@@ -17,6 +17,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.plan.plan_file import plan_to_toml
 from bakeoff.plan.until import precision_of
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.looks import looks_told
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.records import CLEAR, RunRecord
@@ -74,7 +75,7 @@ def test_a_precise_run_says_at_which_look_it_stopped() -> None:
     assert f"Stopped at look 3 of 5: {words}." in shown(record, width=300)
     assert ("Blocks", "12 of 12 measured (18 planned, ended at look 3 of 5)") in compose(record, found).facts
     assert look.next_blocks is None, "there is no next look"
-    assert found.to_dict()["run"]["look"]["until"] == "precision=2%"
+    assert to_dict(found)["run"]["look"]["until"] == "precision=2%"
 
 
 def test_a_run_that_never_was_precise_enough_says_so() -> None:

@@ -18,6 +18,7 @@ from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.terminal import render
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import matrix_run
 
@@ -34,24 +35,24 @@ def test_a_real_difference_is_found_and_worded() -> None:
     assert end.verdict.kind == "better"
     assert end.verdict.winner == "nginx"
     assert end.low < end.ratio < end.high < 1.0
-    assert found.headline[0].startswith(
+    assert headline_of(found)[0].startswith(
         f"nginx is better: apache serves {wording.ratio(end.ratio, end.low, end.high)} the requests/s of nginx (95"
     )
-    assert found.headline[0].endswith("6 blocks, weighted geometric mean over 3 mixes from 1 to 8 clients).")
+    assert headline_of(found)[0].endswith("6 blocks, weighted geometric mean over 3 mixes from 1 to 8 clients).")
 
 
 def test_swapping_the_baseline_mirrors_the_ratio() -> None:
     one, other = compare_run(run()), compare_run(run(), baseline="apache")
     assert one.pairs[0].primary.ratio == pytest.approx(1.0 / other.pairs[0].primary.ratio)
     assert other.pairs[0].primary.verdict.winner == "nginx"
-    assert one.headline[0].startswith("nginx is better: apache serves 0.")
-    assert other.headline[0].startswith("nginx is better: nginx serves 1.")
+    assert headline_of(one)[0].startswith("nginx is better: apache serves 0.")
+    assert headline_of(other)[0].startswith("nginx is better: nginx serves 1.")
 
 
 def test_equal_contenders_are_equivalent_when_quiet() -> None:
     found = compare_run(run((FAST, TWIN), blocks=8))
     assert kind(found) == "equivalent"
-    assert "equivalent within ±5 %" in found.headline[0]
+    assert "equivalent within ±5 %" in headline_of(found)[0]
 
 
 @pytest.mark.parametrize("spread", [0.005, 0.02, 0.05])
@@ -88,7 +89,7 @@ def test_fewer_than_six_blocks_give_numbers_without_verdict() -> None:
     assert kind(found) == "too_few"
     assert found.pairs[0].primary.verdict.more_blocks == 1
     assert found.pairs[0].primary.ratio < 1.0
-    assert "no verdict" in found.headline[0]
+    assert "no verdict" in headline_of(found)[0]
     assert any("5 complete blocks" in warning.text for warning in warnings_of(found))
 
 
@@ -103,7 +104,7 @@ def test_one_block_and_one_contender_do_not_break() -> None:
     assert kind(compare_run(run(blocks=1))) == "too_few"
     alone = compare_run(run((FAST,)))
     assert alone.pairs == ()
-    assert alone.headline[0].startswith("Peak: nginx")
+    assert headline_of(alone)[0].startswith("Peak: nginx")
 
 
 def test_delta_of_the_plan_can_be_replaced() -> None:
@@ -125,7 +126,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     assert (end.blocks, end.lost, end.pairs_counted) == (8, {"nginx": 1, "apache": 0}, 24)
     assert end.verdict.kind in ("withheld", "inconclusive")
     assert "nginx failed 1 of 24 trials" in end.verdict.reasons
-    assert "1 of 24 pairs lost by nginx counted as 10 times slower" in found.headline[0]
+    assert "1 of 24 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
     assert [(t.contender, str(t.mix), t.block, t.reason) for t in found.left_out] == [("nginx", "8", 2, "crashed")]
 
 
@@ -155,7 +156,7 @@ def test_a_mix_at_which_one_breaks_is_lost() -> None:
     point = found.pairs[0].curves[0].points[3]
     assert (point.verdict.winner, point.blocks, point.lost["nginx"]) == ("apache", 8, 8)
     assert found.contenders[0].shape.endswith("8 trials failed")
-    assert "8 of 32 pairs lost by nginx counted as 10 times slower" in found.headline[0]
+    assert "8 of 32 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
     lost = [(t.contender, t.mix.clients, t.block) for t in found.lost]
     assert lost == [("nginx", 16, block) for block in range(1, 9)]
 
@@ -171,7 +172,7 @@ def test_a_trial_without_success_counts_as_broken() -> None:
 def test_all_trials_failed() -> None:
     record = change(run(), "apache", None, None, state="failed", reason="refused")
     found = compare_run(record)
-    assert found.headline[0] == "apache lost all of its 18 trials in which nginx was measured: nginx is better."
+    assert headline_of(found)[0] == "apache lost all of its 18 trials in which nginx was measured: nginx is better."
     assert found.pairs[0].primary.verdict.winner == "nginx"
     assert found.contenders[1].peak_mix is None
     assert '"peak":null' in to_json(found).replace(" ", "")
@@ -194,8 +195,8 @@ def test_a_limited_generator(limited: tuple[str, ...], verdict: str, mark: str) 
         record = change(record, name, None, None, marks=(mark,))
     found = compare_run(record)
     assert kind(found) == verdict
-    assert ("at most" in found.headline[0]) == (verdict == "better")
-    assert ("at least" in compare_run(record, "apache").headline[0]) == (verdict == "better")
+    assert ("at most" in headline_of(found)[0]) == (verdict == "better")
+    assert ("at least" in headline_of(compare_run(record, "apache"))[0]) == (verdict == "better")
 
 
 def test_equivalence_is_withheld_when_the_generator_was_the_limit() -> None:

@@ -15,6 +15,7 @@ from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.designs import design, effects_of
 from tests.unit.compare.synthetic import FAST, run
 from tests.unit.report.shown import form, shown
@@ -89,9 +90,9 @@ def test_it_is_said_on_the_spot_in_the_headline_the_tables_and_in_json() -> None
     assert (p99.verdict.kind, p99.verdict.text, p99.verdict.why) == ("inconclusive", f"inconclusive: {FLIPS}", FLIPS)
     primary = pair.primary.verdict
     assert primary.text.startswith(f"inconclusive: {FLIPS}; about ") and primary.text.endswith(" needed")
-    first = found.headline[found.headline_kinds.index("inconclusive")]
+    first = headline_of(found)[kinds_of(found).index("inconclusive")]
     assert first.endswith(f"; {primary.text.removeprefix('inconclusive: ')}.")
-    (of_p99,) = (text for text in found.headline if text.startswith("The p99"))
+    (of_p99,) = (text for text in headline_of(found) if text.startswith("The p99"))
     assert of_p99.endswith(f": inconclusive, {FLIPS}.")
     points = [point for curve in pair.curves for point in curve.points if curve.metric in ("rate", "p99")]
     assert points and all(point.verdict.text == f"inconclusive: {FLIPS}" for point in points)

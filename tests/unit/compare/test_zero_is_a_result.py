@@ -16,6 +16,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import blocks_run
 from tests.unit.report.shown import shown
@@ -62,7 +63,7 @@ def test_the_one_of_two_equals_that_breaks_at_a_mix_loses(name: str, mix: int) -
     lost = [line.split() for line in shown(broken, width=300).splitlines() if "it died" in line]
     mark = "●" if name == "nginx" else "■"
     assert [mark, name, f"{mix}", "8", "the", "whole", "trial", "it", "died"] in lost
-    assert f"8 of 24 pairs lost by {name} counted as 10 times slower" in found.headline[0]
+    assert f"8 of 24 pairs lost by {name} counted as 10 times slower" in headline_of(found)[0]
 
 
 def test_a_loss_makes_the_winner_no_less_certain() -> None:
@@ -125,7 +126,7 @@ def test_empty_cells_decide_and_are_named_by_cell_block_and_contender() -> None:
     assert surface.overall.ratio == pytest.approx(pair.primary.ratio), "table and card"
     assert (surface.overall.low, surface.overall.high) == pytest.approx((pair.primary.low, pair.primary.high))
     assert surface.overall.blocks == 6
-    assert "3 of 6 pairs with empty cells of cifs counted as 10 times slower" in found.headline[0]
+    assert "3 of 6 pairs with empty cells of cifs counted as 10 times slower" in headline_of(found)[0]
     assert {(t.contender, t.mix.clients, t.block) for t in found.lost} == {("cifs", 1, block) for block in (1, 3, 5)}
     assert all(t.cell.endswith("4 KiB") for t in found.lost)
     page = repr(compose(empty_cells((1, 3, 5)), found))

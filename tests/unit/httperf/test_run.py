@@ -19,10 +19,12 @@ from bakeoff.httperf.run import run
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.headline import result as result_of
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.join import join
 from bakeoff.store.read import read_run
 from bakeoff.store.records import INTERRUPTED, OK
+from tests.told import headline_of
 from tests.unit.compare.synthetic import run as web_run
 from tests.unit.httperf.test_statistics import EXAMPLE, LINES_OF_IT
 from tests.unit.run.fake import EMPTY, SOME, FakeAgent, FakeSession, result
@@ -222,11 +224,11 @@ def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[
     (pair,) = comparison.joined.between
     assert pair.ratio == pytest.approx(2.0) and pair.explained_by == pytest.approx(1.0) and pair.kind == "withheld"
     assert comparison.run.rate_unit == "replies/s" and comparison.run.blocks_measured == 2
-    assert not any(verdict in " ".join(comparison.result()) for verdict in ("is better", "is faster", "equivalent"))
+    assert not any(verdict in " ".join(result_of(comparison)) for verdict in ("is better", "is faster", "equivalent"))
     warned = " ".join(advisory.text for advisory in warnings_of(comparison))
     assert (
         "measured one after the other, unpaired: old.bakeoff, new.bakeoff" in warned
-        and "cannot be told" in comparison.headline[0]
+        and "cannot be told" in headline_of(comparison)[0]
     )
     assert all(not audit.deviating for audit in comparison.audits)
     page = compose(joined, comparison)

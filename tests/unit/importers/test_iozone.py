@@ -19,6 +19,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.read import pending, read_run
+from tests.told import headline_of
 from tests.unit.report.shown import shown
 
 SAMPLES = Path(__file__).parents[2] / "data/iozone"
@@ -202,7 +203,7 @@ def test_cells_that_only_one_file_has_are_told_both_ways(tmp_path: Path) -> None
 def test_errors_that_no_tool_stated_are_not_none(tmp_path: Path) -> None:
     run = read_run(make(tmp_path, 2))
     comparison = compare_run(run)
-    assert "Errors: those of nfs are not stated; those of smb are not stated." in comparison.headline
+    assert "Errors: those of nfs are not stated; those of smb are not stated." in headline_of(comparison)
     assert all(math.isnan(one.error_share) for one in comparison.contenders)
     assert "No operation failed" not in shown(run)
 
@@ -222,7 +223,7 @@ def test_cells_that_are_faster_than_the_link_came_from_a_cache(tmp_path: Path) -
     run = read_run(make(tmp_path, 6, "--link-speed", "100Mbit/s"))
     cells = [cell for trial in run.trials for cell in trial.workload["cells"]]
     assert all(cell["cached"] and "more than the link carries (11.9 MiB/s)" in cell["cached_reason"] for cell in cells)
-    assert "all of it cache: 130 of 130 cells" in compare_run(run).headline[0]
+    assert "all of it cache: 130 of 130 cells" in headline_of(compare_run(run))[0]
     fast = tmp_path / "fast"
     fast.mkdir()
     unmarked = read_run(make(fast, 1, "--link-speed", "1000Gbit/s"))

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bakeoff.arrivals import Constant
 from bakeoff.cli.app import app
-from bakeoff.compare.units import units_sentence
+from bakeoff.compare.units import unit_of
 from bakeoff.mix import Clients, Rate
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
@@ -84,6 +84,5 @@ def test_plan_and_report_of_sessions_have_both(tmp_path: Path) -> None:
     assert "67 sessions/s are 201 requests/s: a session has 3 requests" in " ".join(printed.split())
     given = PlanInput("x", {"suite": "web-session"}, {"session": flags[1], "rate": "67"}, parse_contenders(words[1:]))
     record = replace(run(), kind="web-session", suite="web-session", plan=resolve_plan(given).to_dict())
-    assert units_sentence(record, [AT_67], None) == "67 sessions/s are 201 requests/s: a session has 3 requests."
-    assert units_sentence(record, [Clients(8)], None) == ""
-    assert units_sentence(replace(record, plan={}), [AT_67], None) == ""
+    assert unit_of(record).sentence([67.0]) == "67 sessions/s are 201 requests/s: a session has 3 requests."
+    assert unit_of(record).sentence([]) == unit_of(replace(record, plan={})).sentence([67.0]) == ""

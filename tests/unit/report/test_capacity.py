@@ -12,6 +12,7 @@ from bakeoff.compare.capacity_model import ContenderCapacity, ShareHeld
 from bakeoff.report.blocks import Chart, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.capacity import capacity_text
+from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.json_schema import json_schema
 from bakeoff.report.renderers import FORMS, renderer
 from bakeoff.run.driver import start_run
@@ -66,7 +67,7 @@ def test_every_renderer_can_tell_a_search(run: RunRecord) -> None:
 
 
 def test_the_comparison_is_json(run: RunRecord) -> None:
-    plain = compare_run(run).to_dict()
+    plain = to_dict(compare_run(run))
     Draft202012Validator(json_schema()).validate(plain)
     assert plain["capacity"]["objective"] == "p99<=20ms,errors<=0.1%"
     found = {c["name"]: c["capacity"] for c in plain["capacity"]["contenders"]}

@@ -19,6 +19,7 @@ from bakeoff.report.narrow import stacks
 from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 
 EVIL = Server('x<img src="http://evil/">&</script>', 30_000.0, 0.12)
@@ -120,7 +121,7 @@ def test_the_page_is_sound_and_needs_nothing_from_outside(blocks: int) -> None:
 def test_the_result_comes_first() -> None:
     record = run()
     page = page_of(record)
-    sentence = compare_run(record).headline[0]
+    sentence = headline_of(compare_run(record))[0]
     assert page.index(sentence) < page.index("<svg")
     for part in ("Requests/s", "Throughput", "p50", "p95", "p99", "Failed operations", "Peak and saturation",
                  "WebBench 3.0 STATIC", "Example CPU 3000", "Shares of the request classes",

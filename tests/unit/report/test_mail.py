@@ -7,6 +7,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Chart, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.document import to_dict
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import OperationRecord, StepRecord
 from tests.unit.compare.synthetic import run, summary
@@ -76,14 +77,14 @@ def test_sending_and_reading_are_saturated_apart_from_the_clients_on_at_which_a_
         ("8", "nginx", "5.000 (saturated)", "0.1000", "2.550"),
     )
     assert table.rows[3][:4] == ("8", "apache", "4.999", "9.000 (saturated)") and "(saturated)" in table.rows[3][4]
-    found = comparison.to_dict()["mail"]["saturated"]
+    found = to_dict(comparison)["mail"]["saturated"]
     assert [(one["contender"], one["side"], one["protocol"], one["clients"], one["mean_s"]) for one in found] == [
         ("nginx", "sending", "SMTP", 8, 5.0),
         ("apache", "reading", "POP3", 4, 7.0),
         ("apache", "together", "SMTP and POP3", 8, 6.9995),
     ]
     assert said[0] in shown(record, Depth.SUMMARY, width=200)
-    assert [row["sending_s"] for row in comparison.to_dict()["mail"]["saturation"]] == [4.9, 5.0, 1.0, 4.999]
+    assert [row["sending_s"] for row in to_dict(comparison)["mail"]["saturation"]] == [4.9, 5.0, 1.0, 4.999]
 
 
 def steps_of(means_s: dict[tuple[str, int], tuple[float, float]], **settings: object) -> RunRecord:

@@ -17,6 +17,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, with_ceiling
 from tests.unit.report.shown import shown
 
@@ -60,8 +61,8 @@ def test_the_headline_has_the_ratio_of_the_tables(baseline: str) -> None:
     end = comparison.pairs[0].primary
     ratio = wording.ratio(end.ratio, end.low, end.high)
     assert (end.ratio < 0.1) == (baseline == "nginx") and ratio.startswith("1/") == (baseline == "nginx")
-    assert comparison.headline[0].startswith("nginx is better: ")
-    assert f" serves {ratio} " in comparison.headline[0]
+    assert headline_of(comparison)[0].startswith("nginx is better: ")
+    assert f" serves {ratio} " in headline_of(comparison)[0]
     text = shown(run((FAST, CRAWL)), comparison=comparison)
     row = next(line for line in text.splitlines() if line.startswith(f"{comparison.pairs[0].contender} ÷ "))
     assert ratio in row
@@ -87,9 +88,9 @@ def test_a_ranking_with_ties_comes_first_and_one_card_is_the_winners() -> None:
         ("4", "python-dev"),
     ]
     assert {place.words for place in comparison.ranking[:2]} == {"1–2"}
-    assert comparison.headline[0].startswith("Ranking of 4 by requests/s: 1–2 ")
-    assert comparison.headline[1].startswith("caddy and nginx are equivalent within ±5 %: caddy serves ")
-    assert "3 apache; 4 python-dev (6 pairs, Holm; where places are shared" in comparison.headline[0]
+    assert headline_of(comparison)[0].startswith("Ranking of 4 by requests/s: 1–2 ")
+    assert headline_of(comparison)[1].startswith("caddy and nginx are equivalent within ±5 %: caddy serves ")
+    assert "3 apache; 4 python-dev (6 pairs, Holm; where places are shared" in headline_of(comparison)[0]
     assert [place["contender"] for place in comparison.to_dict()["ranking"]][-1] == "python-dev"
     for depth in (Depth.SUMMARY, Depth.COMPARISON):
         lines = shown(field(4), depth, comparison=comparison).splitlines()
@@ -119,33 +120,33 @@ def test_who_is_disqualified_has_no_place() -> None:
 def test_a_headline_is_a_handful_of_sentences(contenders: int, most: int) -> None:
     """Seen: 17 with eight contenders, of which the ranking was one."""
     comparison = compare_run(field(contenders))
-    assert len(comparison.headline) <= most and comparison.headline[0].startswith(f"Ranking of {contenders} ")
-    assert len(comparison.headline_kinds) == len(comparison.headline)
+    assert len(headline_of(comparison)) <= most and headline_of(comparison)[0].startswith(f"Ranking of {contenders} ")
+    assert len(kinds_of(comparison)) == len(headline_of(comparison))
     # The two that stand first are told of, with the ratio of their row.
     first, second = (place.contender for place in comparison.ranking[:2])
     (pair,) = (p for p in comparison.pairs if {p.baseline, p.contender} == {first, second})
     ratio = wording.ratio(pair.primary.ratio, pair.primary.low, pair.primary.high)
-    assert f"{pair.contender} serves {ratio} the requests/s of {pair.baseline}" in comparison.headline[1]
+    assert f"{pair.contender} serves {ratio} the requests/s of {pair.baseline}" in headline_of(comparison)[1]
 
 
 def test_pairs_without_a_winner_are_named_in_one_sentence() -> None:
     comparison = compare_run(field(8))
-    (told,) = (text for text in comparison.headline if text.startswith("No winner in "))
+    (told,) = (text for text in headline_of(comparison) if text.startswith("No winner in "))
     without = [p for p in comparison.pairs if p.primary.verdict.winner is None]
     leading = {place.contender for place in comparison.ranking[:2]}
     others = [p for p in without if {p.baseline, p.contender} != leading]
     assert others and told.startswith(f"No winner in {len(others)} of the other 27 pairs: ")
     assert all(f"{p.contender} ÷ {p.baseline}" in told for p in others)
     hung = change(field(4), "apache", 8, (2,), errors={"unfinished": 1})
-    (told,) = (text for text in compare_run(hung).headline if text.startswith("No winner in "))
+    (told,) = (text for text in headline_of(compare_run(hung)) if text.startswith("No winner in "))
     assert "python-dev ÷ apache verdict withheld" in told, "what takes verdicts away is in the first lines"
-    few = compare_run(field(4, blocks=3)).headline
+    few = headline_of(compare_run(field(4, blocks=3)))
     assert any("No winner in any of the other 5 pairs: all 5 too few blocks for a verdict." in text for text in few)
 
 
 def test_who_is_clean_is_counted_and_who_failed_is_named() -> None:
     record = change(field(4), "apache", 8, None, errors={"refused": 40})
-    errors = next(text for text in compare_run(record).headline if text.startswith("Errors: "))
+    errors = next(text for text in headline_of(compare_run(record)) if text.startswith("Errors: "))
     assert errors.startswith("Errors: apache 240 (") and "none of the others in " in errors and "caddy" not in errors
 
 
@@ -204,7 +205,7 @@ def test_what_must_be_known_comes_first_and_once() -> None:
     comparison = compare_run(dead())
     first = [warning.text for warning in warnings_of(comparison) if warning.first]
     assert first == ["python-dev was dead in 3 of 18 trials: every connection was refused; each counts as lost."]
-    errors = next(text for text in comparison.headline if text.startswith("Errors: "))
+    errors = next(text for text in headline_of(comparison) if text.startswith("Errors: "))
     assert "python-dev dead in 3 of 18 trials, and 120 in " in errors and "%" not in errors
     assert dict(cards(dead())[1].lines)["Failed"] == "dead in 3 of 18 trials; operations: 120"
     report = compose(dead(), comparison)
@@ -220,8 +221,8 @@ def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it
     gone = {"state": "failed", "reason": "every connection was refused", "operations": 0, "operations_per_s": 0.0}
     record = change(run((FAST, SLOW, replace(SLOW, name="third")), blocks=6), "third", 8, (1, 2, 3), **gone)
     comparison = compare_run(record)
-    assert "third (dead in 3 of 18 trials)" in comparison.headline[0]
-    assert comparison.headline[0].count("dead") == 1
+    assert "third (dead in 3 of 18 trials)" in headline_of(comparison)[0]
+    assert headline_of(comparison)[0].count("dead") == 1
     pair = next(pair for pair in comparison.pairs if pair.contender == "third")
     at_eight = next(point for point in pair.curves[0].points if str(point.mix) == "8")
     assert at_eight.verdict.text.endswith("third lost 3 of 6 trials, each counted as 10 times slower")
@@ -309,7 +310,7 @@ def test_a_peak_of_two_speeds_is_nobodys() -> None:
     for block in (1, 2, 3):
         record = change(record, "nginx", None, (block,), operations_per_s=14_000.0)
     comparison = compare_run(record)
-    peak = next(text for text in comparison.headline if text.startswith("Peak: "))
+    peak = next(text for text in headline_of(comparison) if text.startswith("Peak: "))
     assert "nginx between 14,000 and 4" in peak and "(blocks differ)" in peak
     card = cards(record)[0]
     assert card.figure.startswith("14,000 – 4") and card.caption == "no one peak: blocks differ, at 8 clients"

@@ -24,6 +24,7 @@ from bakeoff.report.drawing import Drawing
 from bakeoff.report.renderers.terminal import show
 from bakeoff.report.sections import builders
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import matrix_run
 from tests.unit.report.shown import shown
@@ -139,7 +140,7 @@ def test_a_report_in_plain_text_has_every_section(tmp_path: Path) -> None:
     text = target.read_text(encoding="utf-8")
     for section in compose(record, compare_run(record)).sections:
         assert f"\n{section.title}\n=" in text, section.title
-    assert text.startswith(compare_run(record).headline[0]) and "\x1b" not in text
+    assert text.startswith(headline_of(compare_run(record))[0]) and "\x1b" not in text
 
 
 def test_a_terminal_loads_no_drawing_library(tmp_path: Path) -> None:
@@ -156,4 +157,4 @@ def test_a_terminal_loads_no_drawing_library(tmp_path: Path) -> None:
 @pytest.mark.parametrize("depth", list(Depth))
 def test_every_depth_begins_with_the_result(depth: Depth) -> None:
     record = run()
-    assert shown(record, depth).splitlines()[0] == compare_run(record).headline[0]
+    assert shown(record, depth).splitlines()[0] == headline_of(compare_run(record))[0]

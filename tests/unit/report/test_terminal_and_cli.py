@@ -19,6 +19,7 @@ from bakeoff.report.depth import Depth
 from bakeoff.store.campaign import StoredCampaign, StoredLeg, write_campaign
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import RunRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import SLOW, Server, change, run
 from tests.unit.report.shown import shown
 from tests.unit.store.builders import stored
@@ -39,7 +40,7 @@ def printed(record: RunRecord, full: bool = True, width: int = 240) -> str:
 
 def test_the_first_line_is_the_result_and_nothing_is_styled() -> None:
     text = printed(run())
-    assert text.splitlines()[0] == compare_run(run()).headline[0]
+    assert text.splitlines()[0] == headline_of(compare_run(run()))[0]
     assert "\x1b[" not in text
 
 

@@ -19,6 +19,7 @@ from bakeoff.run.driver import start_run
 from bakeoff.run.observer import PlainObserver
 from bakeoff.store.campaign import CampaignFolder, read_campaign_folder
 from bakeoff.store.records import FAILED, OK, TrialRecord
+from tests.told import headline_of
 from tests.unit.compare.synthetic import run
 from tests.unit.run.fake import FakeAgent, Notebook, WebServer, plan_for, serving, small_manifest
 
@@ -77,7 +78,7 @@ def test_a_contender_that_is_dead_in_a_suite_takes_it_from_nobody(lab: Lab) -> N
     place = next(place for place in found.places if place.contender == "c")
     assert (place.words, place.first, found.places[-1]) == ("not measured in two", None, place)
     alone = compare_run(folder.runs["two"])
-    assert list(alone.run.absent) == ["c"] and any("c is missing" in text for text in alone.headline)
+    assert list(alone.run.absent) == ["c"] and any("c is missing" in text for text in headline_of(alone))
 
 
 def test_it_stays_missing_when_the_campaign_is_gone_on_with(lab: Lab) -> None:

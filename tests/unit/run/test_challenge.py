@@ -22,6 +22,7 @@ from bakeoff.report.held import data_of
 from bakeoff.run.challenge import refuse_hidden
 from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run
+from tests.told import headline_of
 from tests.unit.run.fake import (
     FakeAgent,
     Notebook,
@@ -95,8 +96,10 @@ def test_who_answers_is_measured_again_beside_the_challenger(lab: Lab) -> None:
     assert all(one.ratio == pytest.approx(1.0) for one in made.challenge.ratios)
     assert made.challenge.seal == read_run(lab.folder / "first.bakeoff").seal != run.seal
     assert not made.challenge.differences and not made.challenge.other_settings
-    assert made.headline[0].startswith("c challenges report.html: ") and "of a (95 % interval" in made.headline[0]
-    assert made.headline[-1] == "b was not measured again, so there is no verdict on b."
+    assert (
+        headline_of(made)[0].startswith("c challenges report.html: ") and "of a (95 % interval" in headline_of(made)[0]
+    )
+    assert headline_of(made)[-1] == "b was not measured again, so there is no verdict on b."
     assert {pair.contender for pair in made.pairs} == {"c"}
     page = (lab.folder / "new.html").read_text()
     assert "The report that is challenged" in page and "Unpaired" in page
@@ -116,10 +119,12 @@ def test_alone_there_is_no_verdict(lab: Lab) -> None:
     assert not lab.log.exists() and not made.pairs and made.challenge is not None
     assert [(one.contender, one.then, one.over) for one in made.challenge.ratios] == [("c", "a", ()), ("c", "b", ())]
     assert all(math.isnan(one.low) and one.ratio == pytest.approx(1.0) for one in made.challenge.ratios)
-    assert made.headline[0].startswith(
+    assert headline_of(made)[0].startswith(
         "c challenges report.html alone: a and b were measured at another time, so there"
     )
-    assert "no verdict. Unpaired, in " in made.headline[0] and "1.00× b" in made.headline[0].replace("1.000×", "1.00×")
+    assert "no verdict. Unpaired, in " in headline_of(made)[0] and "1.00× b" in headline_of(made)[0].replace(
+        "1.000×", "1.00×"
+    )
     text = invoke("compare", lab.folder / "new.bakeoff").output
     assert "c ÷ b" in text and "no interval either" in " ".join(text.split())
 

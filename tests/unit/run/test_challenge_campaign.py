@@ -26,6 +26,7 @@ from bakeoff.run.challenge import challenger
 from bakeoff.run.challenge_campaign import held_campaign
 from bakeoff.store.campaign import CHALLENGED, read_campaign_folder
 from bakeoff.store.read import read_run
+from tests.told import headline_of
 from tests.unit.run.fake import (
     FakeAgent,
     Notebook,
@@ -190,7 +191,7 @@ def test_a_suite_in_which_nobody_is_left_is_put_aside_and_said(lab: Lab) -> None
         "figures of c, so there is no verdict over all suites."
     ) in made.headline
     near = made.suites[0].comparison
-    assert near is not None and "c was to challenge paper.html and could not be measured" in near.headline[0]
+    assert near is not None and "c was to challenge paper.html and could not be measured" in headline_of(near)[0]
     assert made.headline[0].startswith("c could not be measured in near, which runs without it: ")
 
 

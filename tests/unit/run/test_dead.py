@@ -9,12 +9,14 @@ from bakeoff.agents.result import Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate.document import to_dict
 from bakeoff.run.amend import Asked
 from bakeoff.run.counsel import Counsel
 from bakeoff.run.dead import FAILURES, Silence, is_dead
 from bakeoff.run.driver import resume_run, start_run
 from bakeoff.store.read import read_run
 from bakeoff.store.records import LEFT_OUT, RunRecord
+from tests.told import headline_of
 from tests.unit.report.shown import shown
 from tests.unit.run.fake import FakeAgent, FakeSession, Notebook, WebServer, plan_for, result, two_contenders
 
@@ -136,10 +138,10 @@ def test_who_dies_loses_and_report_and_json_say_it(tmp_path: Path) -> None:
     (left,) = found.run.left_out
     assert (left.contender, left.from_block) == ("b", 3)
     assert f"b was dead in 2 of {BLOCKS} visits, left out from block 3; what it was not asked counts as failed." in (
-        found.headline
+        headline_of(found)
     )
     assert f"b: dead in 2 of {BLOCKS} visits, left out from block 3" in shown(run, width=300)
-    assert found.to_dict()["run"]["left_out"][0]["from_block"] == 3
+    assert to_dict(found)["run"]["left_out"][0]["from_block"] == 3
 
 
 @pytest.mark.parametrize(("answer", "left_out"), [(True, True), (False, False)])
@@ -209,4 +211,4 @@ def test_resumed_it_stays_left_out_until_its_failed_trials_are_repeated(tmp_path
         assert len(run.earlier) == 10
         resume_run(path, [more], Notebook(), asked=Asked(more_blocks=1))
         assert {t.state for t in read_run(path).trials} == {"ok"}, "it takes part again"
-        assert "had failed 10 trials" in " ".join(compare_run(read_run(path)).headline)
+        assert "had failed 10 trials" in " ".join(headline_of(compare_run(read_run(path))))

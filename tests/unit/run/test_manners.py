@@ -15,6 +15,7 @@ from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
+from tests.told import headline_of
 from tests.unit.run.fake import WHENEVER, FakeAgent, Notebook, WebServer, serving
 from tests.unit.run.test_challenge import invoke
 
@@ -59,7 +60,7 @@ def test_a_challenger_is_asked_as_it_is_said(
     assert [contender.get("settings", {}) for contender in run.plan["contenders"]] == [{}, {"keep_alive": False}]
     found = compare_run(run)
     assert found.challenge is not None and [one.then for one in found.challenge.ratios] == ["a", "b"]
-    assert any("c with a connection for each request" in text for text in found.headline)
+    assert any("c with a connection for each request" in text for text in headline_of(found))
 
 
 def test_an_a_a_run_asks_both_as_the_one(report: tuple[Path, WebServer], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import pending, read_run
 from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, SEARCH, SHARE, UNSETTLED, RunRecord, TrialRecord
+from tests.told import headline_of
 from tests.unit.run.fake import EMPTY, Notebook, WebServer, serving
 from tests.unit.run.virtual_agent import Served, VirtualAgent, books, limited, search_plan
 
@@ -124,7 +125,7 @@ def test_no_load_meets_it(site: WebServer, tmp_path: Path) -> None:
     run = searched(plan, tmp_path / "x.bakeoff", agent_of({port(site): limited(1000.0)}))
     (search,) = run.searches
     assert (search.outcome, search.met) == (NONE, None) and [t.mix.x for t in run.trials] == [100.0, 100.0]
-    sentences = compare_run(run).headline
+    sentences = headline_of(compare_run(run))
     assert any(
         "No load met p99<=500us,errors<=1% on a in 1 of 1 search; at 100/s, the least, p99 was 1.000 ms, "
         "errors was 0 %." in sentence
@@ -151,7 +152,9 @@ def test_a_contender_that_dies_is_lost_and_the_others_go_on(site: WebServer, oth
     assert not any(t.purpose == SHARE and t.contender == "a" for t in run.trials)
     comparison = compare_run(run)
     assert comparison.pairs[0].primary.lost == {"a": 2, "b": 0}
-    assert any("a was lost in 2 of 2 searches, which count as lost: it died after" in s for s in comparison.headline)
+    assert any(
+        "a was lost in 2 of 2 searches, which count as lost: it died after" in s for s in headline_of(comparison)
+    )
     assert any("does not answer after 1,600/s" in event.text for event in run.events)
 
 
@@ -190,7 +193,7 @@ def test_a_generator_that_is_the_limit_is_told(site: WebServer, tmp_path: Path) 
     assert search.outcome == AT_LEAST and search.reason == (
         "the generator was the limit: it was busy for 97% of the time"
     )
-    assert any("a at least 1,0" in s or "a at least 99" in s for s in compare_run(run).headline)
+    assert any("a at least 1,0" in s or "a at least 99" in s for s in headline_of(compare_run(run)))
 
 
 def test_a_generator_that_is_always_the_limit_costs_a_contender_nothing(
@@ -208,7 +211,9 @@ def test_a_generator_that_is_always_the_limit_costs_a_contender_nothing(
     assert {s.contender: s.outcome for s in run.searches} == {"a": UNSETTLED, "b": AT_LEAST}
     comparison = compare_run(run)
     assert comparison.pairs[0].primary.blocks == 0 and comparison.pairs[0].primary.lost == {"a": 0, "b": 0}
-    assert any("The bounds of a did not close in 1 of 1 search: the generator was" in s for s in comparison.headline)
+    assert any(
+        "The bounds of a did not close in 1 of 1 search: the generator was" in s for s in headline_of(comparison)
+    )
 
 
 def test_a_generator_that_begins_late_or_has_too_few_connections_is_told(site: WebServer, tmp_path: Path) -> None:
@@ -256,7 +261,7 @@ def test_clients_that_wait_are_searched_by_service_times(site: WebServer, tmp_pa
     assert [t.mix for t in run.trials if t.purpose == SHARE] == [Clients(23), Clients(43), Clients(47)]
     comparison = compare_run(run)
     assert comparison.capacity is not None and comparison.capacity.unit == "clients"
-    assert any("a 45.00 clients" in sentence for sentence in comparison.headline)
+    assert any("a 45.00 clients" in sentence for sentence in headline_of(comparison))
 
 
 def test_the_right_one_of_two_wins_and_none_of_equals(site: WebServer, other: WebServer, tmp_path: Path) -> None:
@@ -275,7 +280,7 @@ def test_the_right_one_of_two_wins_and_none_of_equals(site: WebServer, other: We
         run = searched(spec, tmp_path / f"{name}.bakeoff", agent_of(servers))
         comparison = compare_run(run)
         verdict = comparison.pairs[0].primary.verdict
-        assert (verdict.kind, verdict.winner) == (kind, winner), comparison.headline
+        assert (verdict.kind, verdict.winner) == (kind, winner), headline_of(comparison)
         assert comparison.pairs[0].primary.ratio == pytest.approx(rates[1] / rates[0], rel=0.01)
         for search in run.searches:
             met = run.trials[search.met or 0].mix.x
@@ -375,7 +380,7 @@ def test_who_is_good_in_the_probes_of_a_search_alone_has_no_capacity(
         assert verdict.text == (
             "withheld: the capacity of b is not confirmed: at 50 % of it b missed the objective in 6 of 6 trials"
         )
-        assert "not confirmed" in found.headline[0]
+        assert "not confirmed" in headline_of(found)[0]
 
 
 def test_a_capacity_without_trials_at_its_shares_is_told_as_not_confirmed(
@@ -386,7 +391,7 @@ def test_a_capacity_without_trials_at_its_shares_is_told_as_not_confirmed(
     found = compare_run(searched(plan, tmp_path / "x.bakeoff", agent))
     verdict = found.pairs[0].primary.verdict
     assert verdict.kind == "better" and any("the capacity of b is not confirmed" in why for why in verdict.reasons)
-    assert any("not confirmed: no trial at a share of it followed" in text for text in found.headline)
+    assert any("not confirmed: no trial at a share of it followed" in text for text in headline_of(found))
 
 
 def test_who_carries_less_than_was_found_of_it_leaves_the_other_its_lead(

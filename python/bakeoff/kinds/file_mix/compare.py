@@ -37,7 +37,8 @@ def _read_back(trial: TrialRecord) -> int:
     return trial.figures(MixFigures).read_back or 0
 
 
-WRITES = Source("did not keep what was written", "writes read back", {"lost": "gone"}, _lost_writes, _read_back)
+GONE = {"lost": "gone"}
+WRITES = Source("written", "did not keep what was written", "writes read back", GONE, _lost_writes, _read_back)
 
 
 class Mix(FileWork):

@@ -12,12 +12,13 @@ from bakeoff.compare.campaign_model import (
     SuiteResult,
     SuiteVerdict,
 )
-from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.turns import TURNS
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.challenge import FIRST
 from bakeoff.report.narrate.doubts import place_told
+from bakeoff.report.narrate.headline import headline as headline_of
+from bakeoff.report.narrate.manners import manner_sentence
 
 Told = tuple[str, str]
 """A sentence, and the kind of verdict that it states."""
@@ -49,8 +50,8 @@ def headline(
 
 def _told_too(found: Comparison) -> list[str]:
     """What belongs to the result of a suite whoever reads it: how contenders were asked, and where the order turns."""
-    turns = zip(found.headline, found.headline_kinds, strict=True)
-    return [*told_in(found.headline), *(text for text, kind in turns if kind == TURNS)]
+    manners = manner_sentence(found)
+    return [*([manners] if manners else []), *(one.text for one in headline_of(found) if one.kind == TURNS)]
 
 
 def _dead(suite: SuiteResult) -> list[str]:
@@ -109,7 +110,7 @@ def _suite_sentences(suite: SuiteResult, verdicts: Sequence[SuiteVerdict]) -> li
     """What was lost in a suite and who met its objective, then each pair with its ratio and interval."""
     found = suite.comparison
     assert found is not None
-    told = list(zip(found.headline, found.headline_kinds, strict=True))
+    told = [(one.text, one.kind) for one in headline_of(found)]
     first = [(f"{suite.name}: {text}", kind) for text, kind in told if kind in FIRST]
     own = [verdict for verdict in verdicts if verdict.suite == suite.name]
     if not own:

@@ -17,11 +17,10 @@ from bakeoff.compare.challenge_model import (
     Searched,
 )
 from bakeoff.compare.intervals import turned
-from bakeoff.compare.model import Sentence
 from bakeoff.compare.pair_model import PairComparison
-from bakeoff.compare.ranking import WITHOUT_WINNER
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.ranking import WITHOUT_WINNER
+from bakeoff.report.narrate.sentences import Sentence, sentence
 
 # Kinds of sentences that stand above it: what was lost, and whether an objective was met.
 FIRST = ("loss", "objective_met", "objective_missed", "objective_undecided")
@@ -31,20 +30,20 @@ UNTOLD = "a machine that is not told"
 
 def with_challenger(
     made: Challenge, pairs: Sequence[PairComparison], what: str, sentences: Sequence[Sentence]
-) -> tuple[Sentence, ...]:
+) -> list[Sentence]:
     """`sentences` with those about the challenger; `what` decides, such as requests/s."""
     at = next((at for at, one in enumerate(sentences) if one.kind not in FIRST), len(sentences))
     before, after = sentences[:at], sentences[at:]
     own = [pair for pair in pairs if made.challenger in (pair.baseline, pair.contender)]
     if not own:
-        return (*before, _without_verdict(made), *after)
+        return [*before, _without_verdict(made), *after]
     if len(pairs) == 1 and after:
         # Of two the sentence about the pair says it all.
         first, *after = after
         lead = Sentence(first.kind, f"{made.challenger} challenges {made.report}: {first.text}")
     else:
         lead = _lead(made, own, what)
-    return (*before, lead, *after, *_not_again(made))
+    return [*before, lead, *after, *_not_again(made)]
 
 
 def _lead(made: Challenge, own: Sequence[PairComparison], what: str) -> Sentence:

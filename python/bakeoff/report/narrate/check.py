@@ -22,10 +22,10 @@ from bakeoff.compare.check_model import (
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.model import Advisory
 from bakeoff.compare.noise_model import NoiseQuote
-from bakeoff.compare.objective import objective_sentence
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.noise import differs_told
+from bakeoff.report.narrate.objective import objective_sentence
 from bakeoff.report.narrate.warned import warned
 from bakeoff.thresholds import MINIMUM_BLOCKS
 

@@ -10,12 +10,18 @@ from bakeoff.compare.campaign_model import CampaignComparison
 from bakeoff.compare.model import Advisory, Comparison
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.headline import headline
 from bakeoff.report.narrate.sentences import is_told, sentence
 
 
 def to_dict(found: Comparison | CampaignComparison) -> dict[str, Any]:
     """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
-    return found.to_dict(words_of)
+    plain = found.to_dict(words_of)
+    if isinstance(found, Comparison):
+        return plain | _headline(found)
+    for one, suite in zip(plain["suites"], found.suites, strict=True):
+        one["comparison"] = suite.comparison and to_dict(suite.comparison)
+    return plain
 
 
 def to_json(found: Comparison | CampaignComparison, indent: int | None = None) -> str:
@@ -27,6 +33,11 @@ def plain(value: Any) -> dict[str, Any]:
     """The same of any dataclass."""
     found: dict[str, Any] = nulled(as_dict(value, words_of))
     return found
+
+
+def _headline(found: Comparison) -> dict[str, list[str]]:
+    told = headline(found)
+    return {"headline": [one.text for one in told], "headline_kinds": [one.kind for one in told]}
 
 
 def words_of(value: Any) -> Mapping[str, str]:

@@ -1,98 +1,139 @@
-"""The result in sentences, made from the statistics and from nothing else."""
+"""The result in sentences, made from a comparison and from nothing else."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
-from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison
+from bakeoff.compare.capacity_model import CAPACITY
 from bakeoff.compare.cell_model import CellComparison, CellPair
-from bakeoff.compare.clear import clear_at_rates
-from bakeoff.compare.factors_model import FactorComparison
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.looks import LEVEL, Look
 from bakeoff.compare.lost import counted_as
-from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
-from bakeoff.compare.model import ContenderSummary, Curve, DominantStep, FallsBehind, Repeated, RunInfo, Sentence
+from bakeoff.compare.model import Comparison, ContenderSummary, FallsBehind, Measure, Repeated, RunInfo
+from bakeoff.compare.objective_model import KINDS
 from bakeoff.compare.pair_model import Endpoint, PairComparison
-from bakeoff.compare.parts_of_time import dominant_sentences
-from bakeoff.compare.ranking import LEAST, leading, ranking_sentence, undecided
-from bakeoff.compare.ranking_model import Place
+from bakeoff.compare.ranking import LEAST, leading
 from bakeoff.compare.telemetry_cost import CPU
 from bakeoff.compare.turned_away import TurnedAway
-from bakeoff.compare.turns import TURNS, also_turns, turn_sentence
+from bakeoff.compare.turns import TURNS
+from bakeoff.mix import Rate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.capacity import capacity_sentences
+from bakeoff.report.narrate.challenge import with_challenger
+from bakeoff.report.narrate.clear import clear_at_rates
+from bakeoff.report.narrate.content import bodies_sentence, changed_sentences
+from bakeoff.report.narrate.faults import disqualified
+from bakeoff.report.narrate.joined import joined_sentences
+from bakeoff.report.narrate.manners import manner_sentence
+from bakeoff.report.narrate.noise import noise_sentence
+from bakeoff.report.narrate.objective import objective_sentences
+from bakeoff.report.narrate.parts_of_time import dominant_sentences
+from bakeoff.report.narrate.ranking import ranking_sentence, undecided
+from bakeoff.report.narrate.sentences import Sentence
+from bakeoff.report.narrate.turns import also_turns, turn_sentence
 from bakeoff.thresholds import P99_OPERATIONS
 
 
-def headline(
-    info: RunInfo,
-    pairs: tuple[PairComparison, ...],
-    contenders: tuple[ContenderSummary, ...],
-    metrics: tuple[Metric, ...],
-    cells: CellComparison | None = None,
-    losses: tuple[str, ...] = (),
-    behind: tuple[FallsBehind, ...] = (),
-    capacity: CapacityComparison | None = None,
-    places: tuple[Place, ...] = (),
-    curves: tuple[Curve, ...] = (),
-    repeated: tuple[Repeated, ...] = (),
-    factors: FactorComparison | None = None,
-    talked: str = "",
-    dominant: tuple[DominantStep, ...] = (),
-    unseen: str = "",
-    equals: Sentence | None = None,
-    units: str = "",
-) -> tuple[Sentence, ...]:
-    """What was lost first, then the result, that contenders are not `talked` to alike, what of replies is `unseen`,
-    response time, peaks (or from which offered rate on who falls behind) and errors; `units` say of how many requests
-    sessions are made. Each sentence stands by itself. Of three and more contenders the order comes first, the two that
-    lead stand for all pairs, and pairs without a winner are named: a handful of sentences, however many there are. Of
-    `equals`, one server as two contenders, no pair is told.
+def headline(found: Comparison) -> tuple[Sentence, ...]:
+    """What was lost first, then the result and what belongs to it. Each sentence stands by itself."""
+    told = [*_before(found), *_result(found)]
+    if found.challenge is not None:
+        told = with_challenger(found.challenge, found.pairs, what_decides(found), told)
+    if found.joined is not None:
+        # What files are and how they agree stands behind what decides.
+        first = sum(bool(one.kind) for one in told)
+        told[first:first] = joined_sentences(found.joined, found.notes)
+    return tuple(told)
+
+
+def result(found: Comparison) -> tuple[str, ...]:
+    """The sentences to read when only a few are read: what was lost, who meets the objective, the first of the others,
+    and that contenders were not asked alike, or their replies not compared.
     """
-    pairs = pairs if equals is None else ()
-    first = [Sentence("loss", text) for text in losses]
-    first += [] if equals is None else [equals]
-    told = leading(places, pairs) if places else pairs
-    if places:
-        first.append(
-            ranking_sentence(places, pairs, what_decides(info, metrics[0]), {c.name: c.outages for c in contenders})
-        )
-    if factors is not None and len(factors.factors) > 1:
+    told = headline(found)
+    before = sum(one.kind in ("loss", *KINDS.values()) for one in told)
+    also = [manner_sentence(found), bodies_sentence(found.bodies)]
+    return (*(one.text for one in told[: before + 1]), *(text for text in also if text))
+
+
+def _before(found: Comparison) -> list[Sentence]:
+    """What stands before the result."""
+    return [
+        *(Sentence("loss", text) for text in changed_sentences(found.changed)),
+        *objective_sentences(found.objective),
+        *(Sentence("loss", text) for text in disqualified(found.faults)),
+    ]
+
+
+def _result(found: Comparison) -> list[Sentence]:
+    """The result, that contenders are not talked to alike, whose replies are not compared, response time, peaks (or
+    from which offered rate on who falls behind) and errors. Of three and more contenders the order comes first, the two
+    that lead stand for all pairs, and pairs without a winner are named: a handful of sentences, however many there are.
+    Of one server as two contenders no pair is told.
+    """
+    info, contenders, cells = found.run, found.contenders, found.cells
+    first = equals_sentences(found)
+    pairs = () if first else found.pairs
+    told = leading(found.ranking, pairs) if found.ranking else pairs
+    if found.ranking:
+        outages = {c.name: c.outages for c in contenders}
+        first.append(ranking_sentence(found.ranking, pairs, what_decides(found), outages))
+    if found.factors is not None and len(found.factors.factors) > 1:
         # Of one factor the pairs say it all.
-        first += [Sentence(kind, text) for kind, text in zip(factors.kinds, factors.sentences, strict=True)]
-    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0], cells)) for pair in told]
-    turning = (turn_sentence(pair, what_decides(info, metrics[0])) for pair in told)
+        first += map(Sentence, found.factors.kinds, found.factors.sentences)
+    first += [Sentence(pair.primary.verdict.kind, _primary(pair, found)) for pair in told]
+    others = [pair for pair in pairs if pair not in told]
+    turning = [*(turn_sentence(pair, what_decides(found)) for pair in told), also_turns(others)]
     first += [Sentence(TURNS, text) for text in turning if text]
-    first += [Sentence(TURNS, text) for text in (also_turns([pair for pair in pairs if pair not in told]),) if text]
-    first += undecided([pair for pair in pairs if pair not in told])
+    first += undecided(others)
     texts = [f"{name} is missing, it was not there when the run began: {why}" for name, why in info.absent.items()]
-    texts += [talked, unseen, *(text for pair in told for text in _asked_again(pair))]
+    texts += [manner_sentence(found), bodies_sentence(found.bodies)]
+    texts += [text for pair in told for text in _asked_again(pair)]
     texts += [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
-    texts += _repeated(contenders, repeated)
-    if capacity is not None:
-        # Response times at shares of each one's own capacity are in a table: one of them is no result.
-        texts += capacity_sentences(capacity)
-    elif behind:
-        texts += [text for pair in told for text in clear_at_rates(pair, metrics, info.mixes)]
-        texts += [_falls_behind(behind)] if places else [_one_falls_behind(each) for each in behind]
-    elif cells is None:
-        texts += [text for pair in told for text in _p99(pair, metrics)]
-    else:
-        # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
-        shown = {(pair.baseline, pair.contender) for pair in told}
-        texts += [
-            text for pair in cells.pairs if (pair.baseline, pair.contender) in shown for text in _cells(pair, info)
-        ]
-    texts += [units]
+    texts += _repeated(contenders, found.repeated)
+    texts += _beside(found, told)
+    texts += [units_sentence(found)]
     named = {name for pair in told for name in (pair.baseline, pair.contender)}
-    texts += dominant_sentences([one for one in dominant if one.contender in named])
-    texts += [text for pair in told for text in _processor_time(pair, metrics)]
-    best = [_peaks(contenders, info)] if cells is None else _means(contenders, info, metrics[0], curves)
-    texts += [*([] if behind or capacity else best), _errors(contenders, info)]
-    return (*first, *(Sentence("", text) for text in texts if text))
+    texts += dominant_sentences([one for one in found.dominant if one.contender in named])
+    texts += [text for pair in told for text in _processor_time(pair, found)]
+    best = [_peaks(contenders, info)] if cells is None else _means(found)
+    texts += [*([] if found.falls_behind or found.capacity else best), _errors(contenders, info)]
+    return [*first, *(Sentence("", text) for text in texts if text)]
+
+
+def _beside(found: Comparison, told: Sequence[PairComparison]) -> list[str]:
+    """What is told of these pairs beside what decides."""
+    if found.capacity is not None:
+        # Response times at shares of each one's own capacity are in a table: one of them is no result.
+        return capacity_sentences(found.capacity)
+    if behind := found.falls_behind:
+        clear = [text for pair in told for text in clear_at_rates(pair, found.measures, found.run.mixes)]
+        return [*clear, *([_falls_behind(behind)] if found.ranking else map(_one_falls_behind, behind))]
+    if found.cells is None:
+        return [text for pair in told for text in _p99(pair, found)]
+    # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
+    shown = {(pair.baseline, pair.contender) for pair in told}
+    of_cells = (pair for pair in found.cells.pairs if (pair.baseline, pair.contender) in shown)
+    return [text for pair in of_cells for text in _cells(pair, found.run)]
+
+
+def units_sentence(found: Comparison) -> str:
+    """ "67 sessions/s are 201 requests/s: a session has 3 requests." of what was offered, or carried."""
+    loads = [mix.per_s for mix in found.run.mixes if isinstance(mix, Rate)]
+    if found.capacity is not None:
+        by_rate = found.capacity.by == "rate"
+        loads = sorted(c.capacity for c in found.capacity.contenders if c.blocks) if by_rate else []
+    return found.run.unit.sentence(loads) if loads else ""
+
+
+def equals_sentences(found: Comparison) -> list[Sentence]:
+    """What an A/A run comes to; nothing of another, and of a search, whose capacities have no floor."""
+    if not found.run.equals or found.capacity is not None or not found.pairs:
+        return []
+    return [noise_sentence(found.noise, found.pairs[0].primary.blocks, found.run.file)]
 
 
 def _asked_again(pair: PairComparison) -> list[str]:
@@ -109,11 +150,12 @@ def _repeated(contenders: tuple[ContenderSummary, ...], repeated: tuple[Repeated
     return [f"{wording.names(parts)} before they were repeated; these are kept."] if parts else []
 
 
-def what_decides(info: RunInfo, decides: Metric) -> str:
+def what_decides(found: Comparison) -> str:
     """By what contenders are ranked."""
-    if decides.key == CAPACITY:
+    decides = found.measures[0]
+    if decides.metric == CAPACITY:
         return decides.title
-    return info.rate_unit if decides.higher_is_better else decides.short
+    return found.run.rate_unit if decides.higher_is_better else decides.short
 
 
 def _falls_behind(behind: tuple[FallsBehind, ...]) -> str:
@@ -149,15 +191,15 @@ def _of_a_cache(pair: PairComparison, cells: CellComparison | None) -> list[str]
     return [f"{how_much}: {cached:,} of {wording.plural(all_cells, 'cell')}"]
 
 
-def _primary(pair: PairComparison, info: RunInfo, decides: Metric, cells: CellComparison | None = None) -> str:
-    end = pair.primary
+def _primary(pair: PairComparison, found: Comparison) -> str:
+    end, info, decides = pair.primary, found.run, found.measures[0]
     if end.blocks == 0:
         return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
     if all_lost := _all_lost(pair, decides):
         return all_lost
     kind = end.verdict.kind
     now, then = (f"{words} {pair.baseline}" for words in _told(pair, info, decides))
-    basis = ", ".join([*_of_a_cache(pair, cells), *_basis(end, info.look)])
+    basis = ", ".join([*_of_a_cache(pair, found.cells), *_basis(end, info.look)])
     if end.mixes_left_out:
         left_out = wording.several(end.mixes_left_out)
         basis += f", without the mix at {left_out}, where too few pairs can be compared"
@@ -216,7 +258,7 @@ def _basis(end: Endpoint, look: Look | None) -> list[str]:
     return parts
 
 
-def _told(pair: PairComparison, info: RunInfo, decides: Metric) -> tuple[str, str]:
+def _told(pair: PairComparison, info: RunInfo, decides: Measure) -> tuple[str, str]:
     """The ratio up to the name of the baseline, for what is settled and for what was only seen. It is the ratio of the
     tables, the same way round: contender over baseline, whoever is ahead.
     """
@@ -228,14 +270,14 @@ def _told(pair: PairComparison, info: RunInfo, decides: Metric) -> tuple[str, st
     if not decides.higher_is_better:
         ratio, time = bound + wording.times(end.ratio, "that of", end.low, end.high), f"the {decides.short}"
         return f"{time} of {pair.contender} is {ratio}", f"{time} of {pair.contender} was {ratio}"
-    carried = decides.key == CAPACITY
+    carried = decides.metric == CAPACITY
     what = "the load of" if carried else f"the {info.rate_unit} of"
     ratio = bound + wording.times(end.ratio, what, end.low, end.high)
     does, did = ("carries", "carried") if carried else ("serves", "served")
     return f"{pair.contender} {does} {ratio}", f"{pair.contender} {did} {ratio}"
 
 
-def _all_lost(pair: PairComparison, decides: Metric) -> str:
+def _all_lost(pair: PairComparison, decides: Measure) -> str:
     """The sentence when one of them lost every pair: then there is no ratio."""
     end = pair.primary
     name = end.all_lost
@@ -244,7 +286,7 @@ def _all_lost(pair: PairComparison, decides: Metric) -> str:
     other = pair.baseline if name == pair.contender else pair.contender
     result = f"{other} is better" if end.verdict.winner == other else end.verdict.text
     number = wording.plural(end.lost[name], "trial")
-    lost = "lost" if decides.paired is None else "fell behind, or failed, in"
+    lost = "lost" if not decides.paired else "fell behind, or failed, in"
     return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
 
 
@@ -275,10 +317,10 @@ def _more(end: Endpoint) -> str:
     return f"{end.verdict.text.removeprefix('inconclusive: ')}."
 
 
-def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
+def _p99(pair: PairComparison, found: Comparison) -> list[str]:
     for end in pair.secondary:
         if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified" and not end.all_lost:
-            title = next(metric.short for metric in metrics if metric.key == "p99")
+            title = next(one.short for one in found.measures if one.metric == "p99")
             interval = "" if math.isnan(end.low) else f" ({wording.interval(end.low, end.high)})"
             reach = wording.times(end.ratio, f"that of {pair.baseline}", end.low, end.high)
             few = end.verdict.kind == "too_few" and end.blocks < pair.primary.blocks
@@ -288,7 +330,7 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
     return []
 
 
-def _processor_time(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
+def _processor_time(pair: PairComparison, found: Comparison) -> list[str]:
     """What one of them needs for the same work, where that differs for sure."""
     for end in pair.secondary:
         if end.metric == CPU and end.verdict.kind == "better":
@@ -296,7 +338,7 @@ def _processor_time(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[s
             name, other = (pair.contender, pair.baseline) if more else (pair.baseline, pair.contender)
             low, high = (end.low, end.high) if more else turned(end.low, end.high)
             reach = wording.ratio(end.ratio if more else 1.0 / end.ratio, low, high)
-            what = next(metric.short for metric in metrics if metric.key == CPU)
+            what = next(one.short for one in found.measures if one.metric == CPU)
             return [f"{name} needs {reach} the {what} that {other} does (95 % interval {wording.interval(low, high)})."]
     return []
 
@@ -323,17 +365,17 @@ def _peak_figure(c: ContenderSummary, unit: str = "") -> str:
     return f"{wording.rate(c.peak)}{unit}"
 
 
-def _means(
-    contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metric, curves: tuple[Curve, ...]
-) -> list[str]:
+def _means(found: Comparison) -> list[str]:
     """Over cells there is no peak, which would be nobody's: their mean, at each mix."""
+    info, contenders, decides = found.run, found.contenders, found.measures[0]
     measured = [c for c in contenders if c.peak_mix is not None]
     if not measured:
         return ["No trial can be used."]
-    what = f"eometric mean of the cells{f', {metric.weights.words}' if metric.weights else ''}"
+    weights = f", weighted by the file sizes of {decides.weighted_by}" if decides.weighted_by else ""
+    what = f"eometric mean of the cells{weights}"
     if len(info.mixes) == 1:
         return [f"G{what}: {'; '.join(f'{c.name} {_peak(c, info)}' for c in measured)}."]
-    rates = {curve.contender: curve.points for curve in curves if curve.metric == metric.key}
+    rates = {curve.contender: curve.points for curve in found.curves if curve.metric == decides.metric}
     texts = []
     for index, mix in enumerate(info.mixes):
         known = [(name, points[index].centre) for name, points in rates.items() if points[index].blocks]

@@ -17,9 +17,8 @@ from bakeoff.compare.joined_model import (
     LostOutright,
     OtherWork,
 )
-from bakeoff.compare.model import Sentence
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.sentences import Sentence, sentence
 
 # So many pairs are told one by one.
 NAMED = 3

@@ -1,4 +1,4 @@
-"""The JSON Schema of a comparison, made from its dataclasses as `plain.as_dict` writes them."""
+"""The JSON Schema of a comparison, made from its dataclasses as `document.to_dict` writes them."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ WEIGHTS: Schema = {
 }
 # Its kind, and what is known of that.
 FACT: Schema = {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"]}
+HEADLINE = (("headline", tuple[str, ...]), ("headline_kinds", tuple[str, ...]))
 # Thousands of them: one list of names, and the values in its order.
 IN_ROWS = (CellRatio, CellLevel)
 
@@ -72,7 +73,7 @@ def keys_of(made: Any) -> list[tuple[str, Any]]:
             found += [(one.key, one) for one in own if is_own(one)]
         else:
             found.append((field.metadata.get("json", field.name), hints[field.name]))
-    return found
+    return found + ([("text", str)] if is_told(made) else []) + (list(HEADLINE) if made is Comparison else [])
 
 
 def is_own(hint: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.model import Sentence
 from bakeoff.compare.noise_model import (
     AskedAlike,
     MoreSettings,
@@ -17,7 +16,7 @@ from bakeoff.compare.noise_model import (
 )
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 FLOOR, BIAS, NONE = "noise_floor", "noise_bias", "noise_unknown"

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import pkgutil
+from dataclasses import dataclass
 from functools import cache, singledispatch
 from importlib import import_module
 from typing import Any
 
 import bakeoff.report.narrate as narrate
 from bakeoff.kinds import load
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the headline; `kind` is that of the verdict it states, `loss`, `turns` of an order that turns with
+    the load, or empty for what follows.
+    """
+
+    kind: str
+    text: str
 
 
 @singledispatch

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from bakeoff.compare.ceiling import Ceiling, ceilings_of, unmeasured_ceilings
 from bakeoff.compare.cells import cells_of
-from bakeoff.compare.manners import manner_words
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.manners import manner_words
 from bakeoff.report.theme import known
 from bakeoff.stats import mean_interval
 from bakeoff.store.figures import Figures

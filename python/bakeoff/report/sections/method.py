@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from bakeoff.compare.manners import settings_by_name, ways
+from bakeoff.compare.manners import settings_by_name
 from bakeoff.compare.settings import of_contender
 from bakeoff.redact import hidden, without_secrets
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
@@ -17,6 +17,7 @@ from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import leaves, value_of
 from bakeoff.report.in_blocks import in_each_block, is_by_mixes
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.manners import ways
 from bakeoff.store.absent import ABSENT
 from bakeoff.store.canonical import to_json
 from bakeoff.store.challenged import CHALLENGES

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bakeoff import keeping_up
 from bakeoff.compare.behind import fell_behind, offered_per_s
 from bakeoff.compare.model import CurvePoint, FallsBehind
-from bakeoff.compare.units import units_sentence
 from bakeoff.mix import Mix, Rate
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import answered_over_offered, times_over_rates
@@ -42,6 +41,7 @@ def section(context: Context) -> Section | None:
 def _explained(context: Context) -> str:
     rate, responds = context.comparison.run.mixes[0], context.compared.responds
     how = f"{rate.arrivals.words}, on {rate.most_connections:,} connections at most" if isinstance(rate, Rate) else ""
+    rates = [mix.per_s for mix in context.run.mixes if isinstance(mix, Rate)]
     return (
         f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
         "waits in the response time, which counts from the planned start"
@@ -49,7 +49,7 @@ def _explained(context: Context) -> str:
         f"it was sent. Behind a rate is who answers less than {wording.percent(keeping_up.KEEPS_UP)} "
         "of what was offered, beyond what may be under way at the edges of the window: whose queue grows all through "
         "it, not who pauses. What is not over when the window ends counts in the response time with its wait so far."
-        f"{f' {units}' if (units := units_sentence(context.whole, context.run.mixes, None)) else ''}"
+        f"{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.compare.joined_model import Joined
-from bakeoff.compare.manners import manner_sentence
 from bakeoff.errors import RunFileError
 from bakeoff.plan.stored import stored_plan
 from bakeoff.report.blocks import Block, Section, Text
 from bakeoff.report.context import Context
 from bakeoff.report.in_blocks import in_each_block
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.manners import manner_sentence
 from bakeoff.store.records import RunRecord
 from bakeoff.units import format_binary, format_duration
 
@@ -26,7 +26,7 @@ def section(context: Context) -> Section | None:
     said = (
         f"{_suite(context)} {first}".strip(),
         *others,
-        manner_sentence(context.comparison.manners, context.compared, context.names),
+        manner_sentence(context.comparison),
         _repeated(context),
         _departs(context),
         _machine(context),

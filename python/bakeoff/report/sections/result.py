@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare.manners import ways
 from bakeoff.compare.model import Comparison, ContenderSummary
 from bakeoff.compare.noted import noted
 from bakeoff.compare.pair_model import Endpoint, Gate, PairComparison
@@ -16,6 +15,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.manners import ways
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import place_of
 from bakeoff.report.rates import rates_table, reach

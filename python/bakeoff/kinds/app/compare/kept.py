@@ -40,8 +40,10 @@ def _worked(trial: TrialRecord) -> int:
     return again.checked if again else 0
 
 
-WRITES = Source("did not keep its data", "acknowledged writes", {"lost": "lost", "damaged": "damaged"}, _lost, _writes)
-WORK = Source("gave wrong results", "results worked out again", {"wrong": "wrong"}, _worked_wrong, _worked)
+DAMAGES = {"lost": "lost", "damaged": "damaged"}
+WRITES = Source("kept", "did not keep its data", "acknowledged writes", DAMAGES, _lost, _writes)
+WRONG = {"wrong": "wrong"}
+WORK = Source("worked_out", "gave wrong results", "results worked out again", WRONG, _worked_wrong, _worked)
 
 
 def read_back(trials: Sequence[TrialRecord]) -> ReadBack | None:

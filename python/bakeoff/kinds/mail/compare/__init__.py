@@ -40,6 +40,7 @@ from bakeoff.store.served import Part
 from bakeoff.units import format_duration
 
 LOST = Source(
+    "mail",
     "did not keep its mail",
     "accepted",
     LOSSES,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from bakeoff.compare.intervals import turned
-from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Measure
 from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.mix import Mix, Rate
 from bakeoff.report.narrate import wording
@@ -14,7 +14,7 @@ from bakeoff.report.narrate import wording
 WORDS = {"p50": "median", "p95": "p95", "p99": "p99"}
 
 
-def clear_at_rates(pair: PairComparison, metrics: Sequence[Metric], mixes: Sequence[Mix]) -> list[str]:
+def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], mixes: Sequence[Mix]) -> list[str]:
     """One sentence, where the endpoint names no winner and a percentile does, or where one cannot be told: "The median
     response time of b is 18 times that of a (95 % interval 17–19); the p99 cannot be told in trials this short:
     windows of 20 s would do."
@@ -30,10 +30,10 @@ def clear_at_rates(pair: PairComparison, metrics: Sequence[Metric], mixes: Seque
     short = [
         (metric, math.ceil(metric.least / min(rates)))
         for metric in metrics
-        if metric.key in ends and metric.least > 1 and rates and ends[metric.key].blocks < pair.primary.blocks
+        if metric.metric in ends and metric.least > 1 and rates and ends[metric.metric].blocks < pair.primary.blocks
     ]
     if short:
-        names = wording.names([WORDS[metric.key] for metric, _ in short])
+        names = wording.names([WORDS[metric.metric] for metric, _ in short])
         length_s = max(length for _, length in short)
         parts.append(f"the {names} cannot be told in trials this short: windows of {length_s:,} s would do")
     text = "; ".join(parts)

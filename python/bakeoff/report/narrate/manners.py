@@ -1,0 +1,58 @@
+"""How clients talk with contenders otherwise than with each other, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bakeoff.compare.kind import ComparePart, compare_part
+from bakeoff.compare.manners_model import TOO, Manner
+from bakeoff.report.narrate import wording
+
+if TYPE_CHECKING:
+    from bakeoff.compare.model import Comparison
+
+# So many ways of talking are told in a sentence, and so many contenders of each by name.
+WAYS, NAMES = 4, 3
+
+
+def ways(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> dict[str, str]:
+    """How each is talked to, as far as these differ among `names`: "over HTTP/2"."""
+    differ = [manner for manner in manners if len({manner.values.get(name) for name in names}) > 1]
+    return {
+        name: wording.names([_words(kind, manner.setting, manner.values.get(name, "?")) for manner in differ])
+        for name in names
+        if differ
+    }
+
+
+def manner_words(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> str:
+    """ "b is measured over HTTP/2, a over HTTP/1.1"; empty where all are talked to alike. Of many ways the first."""
+    found = ways(manners, kind, names)
+    by_way: dict[str, list[str]] = {}
+    for name, way in found.items():
+        by_way.setdefault(way, []).append(name)
+    parts = [f"{_named(alike)} {way}" for way, alike in by_way.items()]
+    if not parts:
+        return ""
+    first, *others = parts if len(parts) <= WAYS else [*parts[: WAYS - 1], "others otherwise"]
+    alike = next(iter(by_way.values()))
+    verb = "is" if len(alike) == 1 else "are"
+    head = _named(alike)
+    return ", ".join([f"{head} {verb} measured{first.removeprefix(head)}", *others])
+
+
+def manner_sentence(found: Comparison) -> str:
+    """The same as a sentence of the headline."""
+    names = [name for manner in found.manners[:1] for name in manner.values]
+    words = manner_words(found.manners, compare_part(found.run.kind), names)
+    return f"{words}: {TOO}" if words else ""
+
+
+def _named(names: Sequence[str]) -> str:
+    left = len(names) - NAMES
+    return wording.names(list(names) if left <= 0 else [*names[:NAMES], wording.plural(left, "other")])
+
+
+def _words(kind: ComparePart, setting: str, value: str) -> str:
+    return kind.manner_words.get(setting, {}).get(value) or f"with {setting} {value}"
