@@ -19,7 +19,8 @@ from typing import IO
 ROOT = Path(__file__).resolve().parent.parent
 MORE_THAN_PROCESSORS = 3
 CARGO = ["cargo", "test", "--no-fail-fast", "--locked"]
-ALL_CRATES = [*CARGO, "--workspace", "--exclude", "bakeoff-bridge"]
+# Libraries, programs and their tests: examples are not asked for, and no documentation has tests.
+ALL_CRATES = [*CARGO, "--tests", "--workspace", "--exclude", "bakeoff-bridge"]
 
 # In virtual time or on scripted bytes.
 QUICK_CRATES = [*CARGO, "-p", "bakeoff-engine", "-p", "bakeoff-workloads", "--lib"]

@@ -1,12 +1,9 @@
 //! The web target when it behaves: what it serves, over which sockets, and what it counts.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
-mod common;
 
 use std::io::Write;
 
+use crate::common::{Client, Folder, counts, counts_when, tcp, web};
 use bakeoff_targets::{ServeError, serve};
-use common::{Client, Folder, counts, counts_when, tcp, web};
 use serde_json::json;
 
 #[test]

@@ -1,10 +1,7 @@
 //! Against the built-in web target: its faults against its own counts, and TLS.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common::{figure, run};
 use bakeoff_targets::ServerHandle;
-use common::{figure, run};
 use serde_json::{Value, json};
 
 fn serve(extra: &Value) -> ServerHandle {

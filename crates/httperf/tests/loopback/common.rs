@@ -1,7 +1,5 @@
 //! A server whose every connection is told what to do, and a trial against it.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, missing_docs, dead_code)]
-
 use bakeoff_engine::{TrialResult, TrialSpec};
 use bakeoff_httperf::HttperfSpec;
 use serde_json::{Value, json};

@@ -1,18 +1,15 @@
 //! The app server over real sockets, by a plain blocking client.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
-mod common;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::common::{HEADS_MAX, PAIRS, counts, counts_when, tcp};
 use bakeoff_app_protocol::{
     Hello, Kind, REPLY_BYTES, REQUEST_BYTES, ReadEntry, Reply, Request, Status, VERSION, checksum, fill_record,
     pattern, process, record_at,
 };
 use bakeoff_targets::{ServerHandle, serve};
-use common::{HEADS_MAX, PAIRS, counts, counts_when, tcp};
 use serde_json::json;
 
 fn app(settings: &str) -> ServerHandle {
@@ -313,7 +310,7 @@ fn damaged_and_lost_writes_can_be_told_by_what_is_read() {
 
 #[test]
 fn direct_and_flushed_segments_work_where_the_file_system_has_them() {
-    let folder = common::Folder::new("app-direct");
+    let folder = crate::common::Folder::new("app-direct");
     // The build's own folder is on a disk; a folder for temporary files may be in memory.
     let data = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let server = app(&format!(r#""direct":true,"fsync":true,"prepare":1,"data":"{}""#, data.display()));
@@ -336,7 +333,7 @@ fn figures_of_the_process_come_with_each_reply() {
     let mut client = Client::to(&server, 0);
     let first = client.ask(Kind::Processor, 1, 1, 0).0.figures;
     let mut last = first;
-    while last.uptime_ns < first.uptime_ns + 300_000_000 && start.elapsed() < common::TIMEOUT {
+    while last.uptime_ns < first.uptime_ns + 300_000_000 && start.elapsed() < crate::common::TIMEOUT {
         client.ask(Kind::Processor, 1, 100_000, 0);
         last = client.ask(Kind::Processor, 1, 1, 0).0.figures;
     }

@@ -1,7 +1,4 @@
 //! The mail target by hand, and under random bytes.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -25,7 +22,7 @@ struct Talk(BufReader<TcpStream>);
 impl Talk {
     fn to(address: &str) -> Self {
         let socket = TcpStream::connect(address).unwrap();
-        socket.set_read_timeout(Some(common::TIMEOUT)).unwrap();
+        socket.set_read_timeout(Some(crate::common::TIMEOUT)).unwrap();
         Self(BufReader::new(socket))
     }
 
@@ -88,7 +85,7 @@ fn a_session_that_breaks_off_deletes_nothing_and_frees_the_maildrop() {
         talk.ask("USER b@x");
         let mut answer = talk.ask("PASS any");
         let begun = Instant::now();
-        while answer != "+OK" && begun.elapsed() < common::TIMEOUT {
+        while answer != "+OK" && begun.elapsed() < crate::common::TIMEOUT {
             std::thread::sleep(Duration::from_millis(10));
             talk.ask("USER b@x");
             answer = talk.ask("PASS any");
@@ -150,7 +147,7 @@ fn random_bytes_do_no_harm() {
     for round in 0..200 {
         let address = if round % 2 == 0 { &smtp } else { &pop3 };
         let mut socket = TcpStream::connect(address).unwrap();
-        socket.set_read_timeout(Some(common::TIMEOUT)).unwrap();
+        socket.set_read_timeout(Some(crate::common::TIMEOUT)).unwrap();
         let mut bytes = Vec::new();
         for _ in 0..40 {
             let pick = next() as usize % (words.len() + 2);

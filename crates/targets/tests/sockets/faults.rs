@@ -1,13 +1,10 @@
 //! Each fault, seen from a client, to the connection, the byte and the instant.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
-mod common;
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
+use crate::common::{Client, Folder, HEADS_MAX, PAIRS, Reply, counts, counts_when, tcp, web};
 use bakeoff_targets::ServerHandle;
-use common::{Client, Folder, HEADS_MAX, PAIRS, Reply, counts, counts_when, tcp, web};
 use serde_json::json;
 
 fn page(bytes: usize) -> Vec<u8> {

@@ -1,14 +1,11 @@
 //! TLS, the null server, and the program.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use crate::common::{Client, Folder, counts, counts_when, tcp, web};
 use bakeoff_targets::{ServerHandle, serve};
-use common::{Client, Folder, counts, counts_when, tcp, web};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned};

@@ -1,5 +1,4 @@
 //! A plain blocking HTTP client: it shows exactly what a client sees.
-#![allow(dead_code, clippy::unwrap_used, clippy::disallowed_methods)]
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

@@ -1,11 +1,8 @@
 //! What each option does, as the other side sees it.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common::{PATIENCE_S, Peer, Server, figure, run, seen, start};
 use bakeoff_engine::TrialSpec;
 use bakeoff_httperf::{HttperfSpec, PeriodSpec};
-use common::{PATIENCE_S, Peer, Server, figure, run, seen, start};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Read;
@@ -86,7 +83,7 @@ fn a_rate_alone_says_when_to_start() {
         }
     });
     for per_s in [100.0, 400.0] {
-        let mut trial = common::trial(&server.address, &json!({"num_conns": 20}));
+        let mut trial = crate::common::trial(&server.address, &json!({"num_conns": 20}));
         trial["load"] = json!({"rate": {"per_s": per_s, "most_connections": 20}});
         let trial = TrialSpec::from_json(&trial.to_string()).unwrap();
         let spec = HttperfSpec::from_trial(&trial).unwrap();
@@ -381,7 +378,8 @@ fn live_figures_move_and_a_cancel_ends_the_trial() {
 #[test]
 fn what_cannot_be_is_refused_in_words() {
     let refusal = |extra: Value| {
-        let trial = bakeoff_engine::TrialSpec::from_json(&common::trial("127.0.0.1:9", &extra).to_string()).unwrap();
+        let trial =
+            bakeoff_engine::TrialSpec::from_json(&crate::common::trial("127.0.0.1:9", &extra).to_string()).unwrap();
         match bakeoff_httperf::HttperfSpec::from_trial(&trial) {
             Err(error) => error.to_string(),
             Ok(spec) => bakeoff_httperf::start(spec, trial).unwrap_err().to_string(),

@@ -1,9 +1,6 @@
 //! Twenty ways in which a server can be rude: what is counted adds up, and is what the server has counted.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Peer, Server, figure, run, seen};
+use crate::common::{Peer, Server, figure, run, seen};
 use serde_json::{Value, json};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
