@@ -23,6 +23,7 @@ from bakeoff.redact import hidden
 from bakeoff.store.figure import Field, field_of, fields_of, is_record
 from bakeoff.store.figures import Figures, figures_of
 from bakeoff.store.records import (
+    AROUND,
     AgentRecord,
     AmendmentRecord,
     ContenderRecord,
@@ -48,6 +49,7 @@ NOT_OF_RUN = frozenset(
 # Records that stand under a name of theirs.
 NAMES: dict[Any, str] = {OperationRecord: "name", StepRecord: "name", ShareRecord: "agent"}
 LEFT_OUT = "left_out"
+ELSEWHERE: dict[Any, frozenset[str]] = {RunRecord: NOT_OF_RUN, TrialRecord: frozenset({"workload", *AROUND})}
 RENAMED = {(EventRecord, "trial_id"): "trial", (TrialRecord, "share"): "share_of_capacity"}
 
 
@@ -97,7 +99,7 @@ def _made(name: str, about: str | None, members: list[tuple[str, Any]]) -> Any:
 @cache
 def members_of(record: Any) -> tuple[Member, ...]:
     """What is shown of a record: its fields, and the properties whose type says by a `Figure` what they mean."""
-    left_out = NOT_OF_RUN if record is RunRecord else {NAMES.get(record)}
+    left_out = ELSEWHERE.get(record) or {NAMES.get(record)}
     told = [one for one in (*fields_of(record), *_properties(record)) if one.name not in left_out]
     return (*(member for one in told for member in _members(record, one)), *MORE.get(record, ()))
 
@@ -198,6 +200,9 @@ MORE: dict[Any, tuple[Member, ...]] = {
             str | None,
             "when traffic began, ISO 8601 in UTC",
             lambda trial: trial.figures(Figures).began_at,
+        ),
+        Member(
+            "workload", dict[str, Any], "what its kind tells of it, and what any trial may", lambda trial: trial.told
         ),
         Member(LEFT_OUT, str | None, "why its figures are in no statistic; null for those that count", lambda _: None),
     ),

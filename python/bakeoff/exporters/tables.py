@@ -15,7 +15,7 @@ from bakeoff.exporters.csv_text import Value
 from bakeoff.mix import InFlight, Mix, OfCapacity, Rate
 from bakeoff.store.figure import fields_of
 from bakeoff.store.figures import CellFigures, Figures, Shape, figures_of
-from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
+from bakeoff.store.records import AROUND, RunRecord, SoakRowRecord, TrialRecord
 from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, Summary
 from bakeoff.times import ms_of
 
@@ -27,7 +27,7 @@ PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 AT_THE_FRONT = ("window_s", "operations", "operations_per_s", "bytes_in", "bytes_out", "bytes_per_s")
 FIRST = ("fairness_jain", "generator_cpu_share", "generator_cpu_us_per_operation", "generator_run_delay_share")
 _NUMBERS = (one.name for one in fields_of(TrialRecord) if one.figure is not None and one.hint in (int, float))
-NUMBERS = tuple(dict.fromkeys((*FIRST, *(name for name in _NUMBERS if name not in AT_THE_FRONT))))
+NUMBERS = tuple(dict.fromkeys((*FIRST, *(name for name in _NUMBERS if name not in (*AT_THE_FRONT, *AROUND)))))
 # Figures of any kind that have tables of their own, or stand in the columns of the trial.
 ELSEWHERE = frozenset({"began_at", "cells", "failed"})
 

@@ -12,6 +12,8 @@ from bakeoff.store.canonical import to_json
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.rows import RUN, TRIALS, Tables
 
+# What trials tell of themselves in words of others.
+OF_TRIALS = ("workload", "disturbances", "machines", "others", "soak")
 IN_FIGURES = "what the trials tell of themselves has what looks like a password"
 
 
@@ -49,7 +51,7 @@ class HiddenRows:
         for table in ("operations", "steps"):
             names = self.names(done[table]["name"])
             done[table]["name"] = [names[name] for name in done[table]["name"]]
-        if any(map(self._is_changed, done[TRIALS]["workload"])):
+        if any(text and self._is_changed(text) for column in OF_TRIALS for text in done[TRIALS][column]):
             self.why_not = IN_FIGURES
         return done
 
@@ -68,7 +70,7 @@ class HiddenRows:
                 per_operation=tuple(replace(one, name=names[one.name]) for one in trial.per_operation),
                 steps=tuple(replace(one, name=names[one.name]) for one in trial.steps),
                 per_agent=tuple(replace(one, lost=self.text(one.lost)) for one in trial.per_agent),
-                workload=self._of_texts(trial.workload),
+                **{name: self._of_texts(getattr(trial, name)) for name in OF_TRIALS},
             )
 
         return replace(

@@ -29,7 +29,7 @@ from bakeoff.store.marks import (
     STUCK_OPERATIONS,
     Mark,
 )
-from bakeoff.store.records import PlannedTrial, TrialRecord
+from bakeoff.store.records import OutsideRecord, PlannedTrial, TrialRecord
 from bakeoff.thresholds import (
     BUSY_SHARE,
     CONTROL_LONGEST_S,
@@ -218,10 +218,10 @@ def other_facts(result: TrialResult) -> dict[str, Any]:
     return {} if result.others is None else {"others": result.others.model_dump(mode="json")}
 
 
-def _polled(result: TrialResult) -> dict[str, Any]:
-    """The share of the window that a load thread spent on looking for replies in vain; empty when none did."""
+def _polled_share(result: TrialResult) -> float | None:
+    """The share of the window that a load thread spent on looking for replies in vain; None when none did."""
     polled_s, lived_s = result.generator.polled_s, result.window_s * result.generator.threads
-    return {"polled_share": polled_s / lived_s} if polled_s > 0.0 and lived_s > 0.0 else {}
+    return polled_s / lived_s if polled_s > 0.0 and lived_s > 0.0 else None
 
 
 def jain(counts: Sequence[int]) -> float:
@@ -250,13 +250,11 @@ def to_record(
         "telemetry": (),
         # Connections that carry a rate stand in for each other: the one that was idle last has most to do.
         "fairness_jain": 1.0 if result.starts is not None else jain([c.operations for c in result.per_client]),
-        "workload": {
-            **(result.workload or {}),
-            **disturbance_facts(generator.disturbances, window_s),
-            **_polled(result),
-            **other_facts(result),
-            "outside": {"operations": result.outside.operations, "errors": result.outside.errors_total},
-        },
+        "workload": result.workload or {},
+        "outside": OutsideRecord(result.outside.operations, result.outside.errors_total),
+        "polled_share": _polled_share(result),
+        **disturbance_facts(generator.disturbances, window_s),
+        **other_facts(result),
         "control_cpu_share": None if result.control is None else result.control.cpu_share,
         "control_longest_s": None if result.control is None else result.control.longest_s,
     }

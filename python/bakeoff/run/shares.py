@@ -43,7 +43,7 @@ def trial_record(
         return replace(without_result(planned, started_at, state, outcome.lost), per_agent=shares)
     record = to_record(planned, started_at, outcome.whole.result, error_limit, most, part)
     if (began_at := _began_at(outcome)) is not None:
-        record = replace(record, workload={**record.workload, "began_at": began_at})
+        record = replace(record, began_at=began_at)
     if outcome.lost and not stopped:
         record = replace(record, state=VOIDED, reason=outcome.lost)
     elif len(outcome.parts) > 1:

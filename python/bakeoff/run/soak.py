@@ -143,7 +143,7 @@ class Stretch:
     def concluded(self, record: TrialRecord) -> TrialRecord:
         """The record of this stretch as that of the soak: how many stretches it took, and what stopped it."""
         told = SoakFigures(stretches=self.number, stopped_by=self.stopped_by, void=self._void)
-        record = replace(record, workload={**record.workload, "soak": told.model_dump()})
+        record = replace(record, soak=told.model_dump(mode="json"))
         if self.stopped_by is None or record.state == records.VOIDED:
             return record
         return replace(record, state=records.FAILED, reason=f"stopped early: {self.why_stopped}")
@@ -279,7 +279,8 @@ def _disturbed(
     return replace(
         record,
         marks=tuple(dict.fromkeys((*record.marks, *marks))),
-        workload={**record.workload, "machines": befell, "lost_share": lost_share},
+        machines=befell,
+        lost_share=lost_share,
     )
 
 

@@ -6,7 +6,7 @@ bodies and headers together, as received. Nothing here is computed from several 
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +20,7 @@ from bakeoff.store.figure import (
     BytesOut,
     CpuPerOperation,
     CpuShare,
+    ErrorCount,
     Errors,
     Figure,
     Memory,
@@ -90,6 +91,18 @@ Code = Annotated[
 ]
 # In the tool of a run that Bakeoff did not measure: who did.
 IMPORTED_FROM = "imported_from"
+
+
+# What is told of any trial beside its figures, where there is something: as JSON has it, under `workload`.
+AROUND = ("began_at", "outside", "polled_share", "lost_share", "disturbances", "machines", "others", "soak")
+
+
+@dataclass(frozen=True)
+class OutsideRecord:
+    """What ended before or after the measured window."""
+
+    operations: Operations
+    errors: ErrorCount
 
 
 @dataclass(frozen=True)
@@ -190,6 +203,28 @@ class TrialRecord:
         ),
     ] = None
     code: Code = ""
+    began_at: Annotated[
+        str | None, Figure("when traffic began, ISO 8601 in UTC; NULL where nobody knows", moment=True)
+    ] = None
+    outside: Annotated[OutsideRecord | None, Figure("what ended before or after the window")] = None
+    polled_share: Annotated[
+        float | None, Figure("share of the window that load threads looked for replies in vain; NULL: none did")
+    ] = None
+    lost_share: Annotated[
+        float | None, Figure("share of the window in which the generator was stopped; NULL: nothing stopped it")
+    ] = None
+    disturbances: Annotated[
+        dict[str, Any] | None,
+        Figure("stops, suspends, steps of the clock and stolen time of the machine; NULL without any, JSON object"),
+    ] = None
+    machines: Annotated[dict[str, Any] | None, Figure("of a soak: `disturbances` of each machine, JSON object")] = None
+    others: Annotated[
+        dict[str, Any] | None, Figure("what others took of the machine; NULL where nobody could tell, JSON object")
+    ] = None
+    soak: Annotated[
+        dict[str, Any] | None,
+        Figure("of a soak: its stretches, what stopped it and which rows are void, JSON object; else NULL"),
+    ] = None
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def figures(self, model: type[F]) -> F:
@@ -197,9 +232,16 @@ class TrialRecord:
         for known in self._figures:
             if isinstance(known, model):
                 return known
-        figures = parsed(model, self.workload, f"the figures of trial {self.id}")
+        figures = parsed(model, self.told, f"the figures of trial {self.id}")
         self._figures.append(figures)
         return figures
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What its kind tells of it, and what is told of any trial, where there is something."""
+        around = {name: getattr(self, name) for name in AROUND}
+        around["outside"] = None if self.outside is None else asdict(self.outside)
+        return {**self.workload, **{name: value for name, value in around.items() if value is not None}}
 
     @property
     def errors_total(self) -> int:

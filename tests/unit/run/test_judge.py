@@ -8,7 +8,7 @@ from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.run.judge import jain, judge, list_errors, marks, to_record, without_result
 from bakeoff.run.most import Ceiling
 from bakeoff.run.shares import trial_record
-from bakeoff.store.records import PlannedTrial
+from bakeoff.store.records import OutsideRecord, PlannedTrial
 from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 
 PLANNED = PlannedTrial(3, "a", Clients(2), 1, 99)
@@ -183,13 +183,13 @@ def test_rates_are_of_the_window() -> None:
     assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
     assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
     assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
-    assert set(record.workload) == {"outside"} and record.connections["opened"] == 500
+    assert set(record.told) == {"outside"} and not record.workload and record.connections["opened"] == 500
 
 
 def test_what_ended_outside_the_window_is_kept() -> None:
     outside = {"operations": 9, "errors_total": 4}
     record = to_record(PLANNED, "now", result(outside=outside), 0.05, None, WEB)
-    assert record.workload["outside"] == {"operations": 9, "errors": 4}
+    assert record.outside == OutsideRecord(9, 4)
 
 
 def test_a_window_of_no_length_has_no_rate() -> None:

@@ -60,8 +60,8 @@ def test_contenders_are_measured_in_one_way() -> None:
 def test_what_polling_took_is_stored() -> None:
     planned = PlannedTrial(3, "a", Clients(2), 1, 99)
     record = to_record(planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, Ceiling(1e6), WEB)
-    assert record.workload["polled_share"] == pytest.approx(0.25)
-    assert "polled_share" not in to_record(planned, "now", result(), 0.05, Ceiling(1e6), WEB).workload
+    assert record.polled_share == pytest.approx(0.25)
+    assert to_record(planned, "now", result(), 0.05, Ceiling(1e6), WEB).polled_share is None
 
 
 def test_an_agent_knows_the_addresses_of_its_machine() -> None:

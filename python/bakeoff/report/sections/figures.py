@@ -40,7 +40,7 @@ def _values(context: Context, name: str, mix: Mix) -> dict[str, list[Value]]:
     elsewhere = SHOWN_FOR_ALL | context.kind.figures_shown
     values: dict[str, list[Value]] = {}
     for trial in context.at(name, mix):
-        for figure, value in _leaves({key: value for key, value in trial.workload.items() if key not in elsewhere}, ""):
+        for figure, value in _leaves({key: value for key, value in trial.told.items() if key not in elsewhere}, ""):
             values.setdefault(figure, []).append(value)
     return values
 
