@@ -1,23 +1,19 @@
-//! Replies, read as they come: bounded memory, whatever a server sends.
+//! Replies with what httperf tells of them, read by the parser of the web workload: bounded memory, whatever a server sends.
 
-use bakeoff_workloads::web::Chunked;
+use bakeoff_workloads::web::{Body, HEAD_BYTES_MAX, Malformed, parse_head};
 use sha2::{Digest, Sha256};
+use std::ops::Range;
 
-/// Longest head that is read, bytes.
-pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// Any three digits are a status, and are counted.
+const STATUSES: Range<u16> = 0..1000;
 /// So much of a body is kept where it is wanted, bytes.
 pub(crate) const KEPT_BYTES_MAX: usize = 1024 * 1024;
-const HEADERS_MAX: usize = 128;
 /// Longer cookies are not sent back, bytes.
 const COOKIE_BYTES_MAX: usize = 245;
 /// Longer addresses are not followed, bytes.
 const LOCATION_BYTES_MAX: usize = 4 * 1024;
 /// More interim replies than this before one reply are no HTTP.
 const INTERIM_MAX: u64 = 100;
-
-/// What came is no reply of HTTP/1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Garbage;
 
 /// What a stream ended in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,18 +57,11 @@ pub(crate) struct Reply {
     pub hash: Option<[u8; 32]>,
 }
 
-#[derive(Debug)]
-enum State {
-    Head,
-    Length(u64),
-    Chunked(Chunked),
-    ToEnd,
-}
-
 /// Reads the replies of one connection, one after the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ReplyReader {
-    state: State,
+    /// None until the head is whole.
+    rest: Option<Body>,
     /// A head that came in parts.
     part: Vec<u8>,
     reply: Reply,
@@ -81,31 +70,26 @@ pub(crate) struct ReplyReader {
 }
 
 impl ReplyReader {
-    pub fn new() -> Self {
-        Self { state: State::Head, part: Vec::new(), reply: Reply::default(), begun: false, hasher: None }
-    }
-
     /// At the beginning of a connection again; keeps its memory.
     pub fn reset(&mut self) {
-        self.state = State::Head;
-        self.part.clear();
-        self.part.shrink_to(4096);
-        self.reply = Reply::default();
-        self.begun = false;
-        self.hasher = None;
+        let mut part = std::mem::take(&mut self.part);
+        part.clear();
+        part.shrink_to(4096);
+        *self = Self { part, ..Self::default() };
     }
 
     /// So many bytes of the body can be dropped unread, when none of it is wanted.
     pub fn droppable_bytes(&self, wanted: Wanted) -> u64 {
-        match self.state {
-            State::Length(left) if self.hasher.is_none() && !self.keeps_body(wanted) => left,
-            _ => 0,
+        if self.hasher.is_some() || self.reply.keeps_body(wanted) {
+            0
+        } else {
+            self.rest.as_ref().map_or(0, Body::left)
         }
     }
 
     /// So many bytes of the body were dropped unread; the reply, when that was its end.
     pub fn dropped(&mut self, bytes: u64) -> Option<Reply> {
-        let State::Length(left) = &mut self.state else { return None };
+        let Some(Body::Length(left)) = &mut self.rest else { return None };
         let bytes = bytes.min(*left);
         *left -= bytes;
         self.reply.content_bytes += bytes;
@@ -113,41 +97,19 @@ impl ReplyReader {
     }
 
     /// Takes bytes up to the end of one reply; returns how many, and the reply when it is whole.
-    pub fn take(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<(usize, Option<Reply>), Garbage> {
+    pub fn take(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<(usize, Option<Reply>), Malformed> {
         let mut at = 0;
         while at < bytes.len() {
             self.begun = true;
-            let rest = &bytes[at..];
-            match &mut self.state {
-                State::Head => {
-                    at += self.take_head(rest, wanted, to_head)?;
-                    if matches!(self.state, State::Length(0)) {
-                        return Ok((at, Some(self.finish())));
-                    }
+            at += match &mut self.rest {
+                None => self.take_head(&bytes[at..], wanted, to_head)?,
+                Some(rest) => {
+                    let (reply, hasher) = (&mut self.reply, &mut self.hasher);
+                    rest.take(&bytes[at..], |data| reply.content(data, hasher.as_deref_mut(), wanted))?
                 }
-                State::Length(left) => {
-                    let part = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
-                    *left -= part as u64;
-                    let done = *left == 0;
-                    self.content(&rest[..part], wanted);
-                    at += part;
-                    if done {
-                        return Ok((at, Some(self.finish())));
-                    }
-                }
-                State::ToEnd => {
-                    self.content(rest, wanted);
-                    at = bytes.len();
-                }
-                State::Chunked(chunked) => {
-                    let mut decoder = std::mem::take(chunked);
-                    at += decoder.take(rest, |data| self.content(data, wanted)).map_err(|_| Garbage)?;
-                    if decoder.is_done() {
-                        self.reply.footer_bytes = decoder.trailer_bytes();
-                        return Ok((at, Some(self.finish())));
-                    }
-                    self.state = State::Chunked(decoder);
-                }
+            };
+            if self.rest.as_ref().is_some_and(Body::is_done) {
+                return Ok((at, Some(self.finish())));
             }
         }
         Ok((at, None))
@@ -155,165 +117,113 @@ impl ReplyReader {
 
     /// The server has ended the stream: a reply whose end that is, or what is missing.
     pub fn end(&mut self) -> Result<Reply, End> {
-        match self.state {
-            State::ToEnd => Ok(self.finish()),
-            State::Head if !self.begun => Err(End::Before),
+        match self.rest {
+            Some(Body::ToEnd) => Ok(self.finish()),
+            None if !self.begun => Err(End::Before),
             _ => Err(End::Within),
         }
     }
 
     fn finish(&mut self) -> Reply {
-        self.state = State::Head;
         self.begun = false;
+        self.reply.footer_bytes = self.rest.take().map_or(0, |rest| rest.trailer_bytes());
         self.reply.hash = self.hasher.take().map(|hasher| hasher.finalize().into());
         std::mem::take(&mut self.reply)
     }
 
-    fn keeps_body(&self, wanted: Wanted) -> bool {
-        wanted.body || wanted.page && self.reply.is_page
-    }
-
-    fn content(&mut self, data: &[u8], wanted: Wanted) {
-        self.reply.content_bytes += data.len() as u64;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(data);
-        }
-        if self.keeps_body(wanted) {
-            let room = KEPT_BYTES_MAX - self.reply.body.len().min(KEPT_BYTES_MAX);
-            self.reply.body.extend_from_slice(&data[..data.len().min(room)]);
-        }
-    }
-
     /// Takes bytes of a head. One that comes as a whole is read where it lies.
-    fn take_head(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<usize, Garbage> {
-        if self.part.is_empty() {
-            if let Some(length) = self.parse(bytes, wanted, to_head)? {
-                return Ok(length);
-            }
-            self.keep_part(bytes)?;
-            return Ok(bytes.len());
+    fn take_head(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<usize, Malformed> {
+        let mut part = std::mem::take(&mut self.part);
+        let before = part.len();
+        if before > 0 {
+            part.extend_from_slice(bytes);
         }
-        let before = self.part.len();
-        self.keep_part(bytes)?;
-        let part = std::mem::take(&mut self.part);
-        let parsed = self.parse(&part, wanted, to_head);
+        let parsed = self.parse(if before > 0 { &part } else { bytes }, wanted, to_head)?;
+        // The part before was no whole head, so it ends in these bytes.
+        let used = parsed.map_or(bytes.len(), |length| length - before);
+        match parsed {
+            Some(_) => part.clear(),
+            None if before == 0 => part.extend_from_slice(bytes),
+            None => {}
+        }
         self.part = part;
-        match parsed? {
-            Some(length) => {
-                self.part.clear();
-                // The part before was no whole head, so it ends in these bytes.
-                Ok(length.saturating_sub(before))
-            }
-            None => Ok(bytes.len()),
-        }
-    }
-
-    fn keep_part(&mut self, bytes: &[u8]) -> Result<(), Garbage> {
-        let room = HEAD_BYTES_MAX + 1 - self.part.len().min(HEAD_BYTES_MAX);
-        self.part.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if self.part.len() > HEAD_BYTES_MAX { Err(Garbage) } else { Ok(()) }
+        Ok(used)
     }
 
     /// Reads a head that is whole and makes ready for what follows; `None` when it is not.
-    fn parse(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<Option<usize>, Garbage> {
-        // A server that sends less than a line must be known by how it begins.
-        let known = bytes.len().min(5);
-        if bytes[..known] != b"HTTP/"[..known] {
-            return Err(Garbage);
+    fn parse(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<Option<usize>, Malformed> {
+        // An empty line in front of a reply is none of it.
+        if bytes.first() != Some(&b'H') {
+            return Err(Malformed);
         }
-        let mut headers = [const { std::mem::MaybeUninit::uninit() }; HEADERS_MAX];
-        let mut response = httparse::Response::new(&mut []);
-        let parsed = httparse::ParserConfig::default()
-            .parse_response_with_uninit_headers(&mut response, bytes, &mut headers)
-            .map_err(|_| Garbage)?;
-        let httparse::Status::Complete(length) = parsed else { return Ok(None) };
-        let status = response.code.ok_or(Garbage)?;
-        let mut fields = Fields::default();
-        for header in response.headers.iter() {
-            fields.take(header.name, header.value, wanted)?;
-        }
-        self.reply.header_bytes += length as u64;
+        let mut extras = Extras::default();
+        let head = parse_head(bytes, to_head, STATUSES, |name, value| extras.take(name, value, wanted))?;
+        let Some(head) = head else { return Ok(None) };
+        let reply = &mut self.reply;
+        reply.header_bytes += head.bytes as u64;
         if wanted.head {
-            let room = HEAD_BYTES_MAX - self.reply.head.len().min(HEAD_BYTES_MAX);
-            self.reply.head.extend_from_slice(&bytes[..length.min(room)]);
+            let room = HEAD_BYTES_MAX - reply.head.len().min(HEAD_BYTES_MAX);
+            reply.head.extend_from_slice(&bytes[..head.bytes.min(room)]);
         }
-        if (100..200).contains(&status) && status != 101 {
-            self.reply.interim += 1;
-            if self.reply.interim > INTERIM_MAX {
-                return Err(Garbage);
-            }
-            return Ok(Some(length));
+        if (100..200).contains(&head.status) && head.status != 101 {
+            reply.interim += 1;
+            return if reply.interim > INTERIM_MAX { Err(Malformed) } else { Ok(Some(head.bytes)) };
         }
-        self.state = if to_head || matches!(status, 101 | 204 | 304) {
-            State::Length(0)
-        } else if fields.chunked {
-            State::Chunked(Chunked::new())
-        } else {
-            fields.length.map_or(State::ToEnd, State::Length)
-        };
-        let asks_to_stay = if response.version == Some(1) { !fields.close } else { fields.keep_alive && !fields.close };
-        self.reply.status = status;
+        reply.status = head.status;
+        reply.keeps_open = head.keeps_open && head.status != 101;
+        (reply.cookie, reply.location, reply.is_page) = (extras.cookie, extras.location, extras.is_page);
         self.hasher = wanted.hash.then(Box::default);
-        self.reply.keeps_open = asks_to_stay && !matches!(self.state, State::ToEnd) && status != 101;
-        self.reply.cookie = fields.cookie;
-        self.reply.location = fields.location;
-        self.reply.is_page = fields.is_page;
-        Ok(Some(length))
+        self.rest = Some(Body::new(head.framing));
+        Ok(Some(head.bytes))
     }
 }
 
+impl Reply {
+    fn keeps_body(&self, wanted: Wanted) -> bool {
+        wanted.body || wanted.page && self.is_page
+    }
+
+    fn content(&mut self, data: &[u8], hasher: Option<&mut Sha256>, wanted: Wanted) {
+        self.content_bytes += data.len() as u64;
+        if let Some(hasher) = hasher {
+            hasher.update(data);
+        }
+        if self.keeps_body(wanted) {
+            let room = KEPT_BYTES_MAX - self.body.len().min(KEPT_BYTES_MAX);
+            self.body.extend_from_slice(&data[..data.len().min(room)]);
+        }
+    }
+}
+
+/// What sessions and pages need of a head.
 #[derive(Default)]
-struct Fields {
-    length: Option<u64>,
-    chunked: bool,
-    close: bool,
-    keep_alive: bool,
-    is_page: bool,
+struct Extras {
     cookie: Option<Box<[u8]>>,
     location: Option<Box<[u8]>>,
+    is_page: bool,
 }
 
-impl Fields {
-    fn take(&mut self, name: &str, value: &[u8], wanted: Wanted) -> Result<(), Garbage> {
-        // The length of the name decides nearly always, without a look at its letters.
-        match name.len() {
-            14 if name.eq_ignore_ascii_case("content-length") => {
-                let length = std::str::from_utf8(value.trim_ascii()).ok().filter(|text| !text.starts_with('+'));
-                let length: u64 = length.and_then(|text| text.parse().ok()).ok_or(Garbage)?;
-                if self.length.is_some_and(|seen| seen != length) {
-                    return Err(Garbage);
-                }
-                self.length = Some(length);
+impl Extras {
+    #[inline]
+    fn take(&mut self, name: &str, value: &[u8], wanted: Wanted) {
+        if wanted.cookie && name.eq_ignore_ascii_case("set-cookie") {
+            let pair = before_semicolon(value);
+            if !pair.is_empty() && pair.len() <= COOKIE_BYTES_MAX {
+                self.cookie = Some(pair.into());
             }
-            17 if name.eq_ignore_ascii_case("transfer-encoding") => {
-                let last = value.rsplit(|&byte| byte == b',').next().unwrap_or(value);
-                self.chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
-            }
-            10 if name.eq_ignore_ascii_case("connection") => {
-                for token in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
-                    self.close |= token.eq_ignore_ascii_case(b"close");
-                    self.keep_alive |= token.eq_ignore_ascii_case(b"keep-alive");
-                }
-            }
-            10 if wanted.cookie && name.eq_ignore_ascii_case("set-cookie") => {
-                let pair = value.split(|&byte| byte == b';').next().unwrap_or(value).trim_ascii();
-                if !pair.is_empty() && pair.len() <= COOKIE_BYTES_MAX {
-                    self.cookie = Some(pair.into());
-                }
-            }
-            8 if wanted.page && name.eq_ignore_ascii_case("location") => {
-                self.location =
-                    Some(value.trim_ascii()).filter(|text| text.len() <= LOCATION_BYTES_MAX).map(Into::into);
-            }
-            12 if wanted.page && name.eq_ignore_ascii_case("content-type") => {
-                let kind = value.split(|&byte| byte == b';').next().unwrap_or(value).trim_ascii();
-                self.is_page =
-                    kind.eq_ignore_ascii_case(b"text/html") || kind.eq_ignore_ascii_case(b"application/xhtml+xml");
-            }
-            _ => {}
+        } else if wanted.page && name.eq_ignore_ascii_case("location") {
+            self.location = Some(value.trim_ascii()).filter(|text| text.len() <= LOCATION_BYTES_MAX).map(Into::into);
+        } else if wanted.page && name.eq_ignore_ascii_case("content-type") {
+            let kind = before_semicolon(value);
+            self.is_page =
+                kind.eq_ignore_ascii_case(b"text/html") || kind.eq_ignore_ascii_case(b"application/xhtml+xml");
         }
-        Ok(())
     }
+}
+
+/// A value without what follows a semicolon.
+fn before_semicolon(value: &[u8]) -> &[u8] {
+    value.split(|&byte| byte == b';').next().unwrap_or(value).trim_ascii()
 }
 
 #[cfg(test)]
@@ -324,8 +234,8 @@ mod tests {
     const ALL: Wanted = Wanted { cookie: true, page: true, head: true, body: true, hash: true };
 
     /// All replies in a stream that is cut at these places, and how it ended.
-    fn read(parts: &[&[u8]], ends: bool) -> Result<(Vec<Reply>, Option<End>), Garbage> {
-        let mut reader = ReplyReader::new();
+    fn read(parts: &[&[u8]], ends: bool) -> Result<(Vec<Reply>, Option<End>), Malformed> {
+        let mut reader = ReplyReader::default();
         let mut replies = Vec::new();
         for part in parts {
             let mut at = 0;
@@ -383,29 +293,24 @@ mod tests {
         }
     }
 
+    /// What else is none, the tests of the web workload's parser say.
     #[test]
-    fn what_is_no_reply_is_garbage_at_once() {
-        let long = format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(HEAD_BYTES_MAX));
+    fn empty_lines_and_endless_interim_replies_are_no_reply() {
         let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(200);
-        for text in [
-            "SSH-2.0\r\n",
-            "\0",
-            "HTTQ",
-            "HTTP/1.1 2000 OK\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            &long,
-            &interim,
-        ] {
-            assert_eq!(read(&[text.as_bytes()], false), Err(Garbage), "{text:.40}");
+        for text in ["SSH-2.0\r\n", "\r\nHTTP/1.1 204 No\r\n\r\n", "HTTQ", &interim] {
+            assert_eq!(read(&[text.as_bytes()], false), Err(Malformed), "{text:.40}");
         }
     }
 
     #[test]
+    fn a_head_may_come_in_parts_before_as_much_as_is_read_at_once() {
+        let body = format!("1.1 200 OK\r\nContent-Length: 200000\r\n\r\n{}", "x".repeat(HEAD_BYTES_MAX));
+        assert_eq!(read(&[b"HTTP/", body.as_bytes()], true).unwrap(), (Vec::new(), Some(End::Within)));
+    }
+
+    #[test]
     fn a_body_is_dropped_as_it_is_read() {
-        let mut reader = ReplyReader::new();
+        let mut reader = ReplyReader::default();
         let head = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789";
         assert_eq!(reader.take(head, Wanted::default(), false), Ok((head.len(), None)));
         assert_eq!(reader.droppable_bytes(Wanted::default()), 90);

@@ -1,6 +1,6 @@
 //! What is said on one connection: requests that go out, replies that come back in their order. No I/O.
 
-use crate::reply::{End, Garbage, Reply, ReplyReader, Wanted};
+use crate::reply::{End, Reply, ReplyReader, Wanted};
 use crate::request::RequestSize;
 use crate::uris::Uri;
 use bakeoff_engine::Nanos;
@@ -82,7 +82,7 @@ pub(crate) enum Broken {
 
 impl Talk {
     pub fn new() -> Self {
-        Self { flights: VecDeque::new(), out: Vec::new(), at: 0, queued: 0, written: 0, reader: ReplyReader::new() }
+        Self { flights: VecDeque::new(), out: Vec::new(), at: 0, queued: 0, written: 0, reader: ReplyReader::default() }
     }
 
     /// Before a new connection; the memory stays.
@@ -175,7 +175,7 @@ impl Talk {
         };
         flight.first_byte_ns.get_or_insert(now_ns);
         let wanted = Wanted { hash: flight.asked.hash, ..wanted };
-        let (used, reply) = self.reader.take(bytes, wanted, flight.asked.to_head).map_err(|Garbage| Broken::Garbage)?;
+        let (used, reply) = self.reader.take(bytes, wanted, flight.asked.to_head).map_err(|_| Broken::Garbage)?;
         *bytes = &bytes[used..];
         Ok(reply.map_or(Heard::More, |reply| self.answered(reply)))
     }

@@ -1,9 +1,82 @@
-//! The chunked transfer coding, decoded without copying.
+//! The body of an HTTP/1 reply, handed on without copying.
 
-use super::head::Malformed;
+use super::head::{Framing, Malformed};
 
 /// Longest chunk-size line and trailer that are read, bytes.
 pub(super) const LINE_BYTES_MAX: u32 = 16 * 1024;
+
+/// What is still to come of a body.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// So many bytes.
+    Length(u64),
+    /// Chunks.
+    Chunked(Chunked),
+    /// All that comes.
+    ToEnd,
+}
+
+impl Body {
+    /// After a head that says this.
+    #[inline]
+    pub fn new(framing: Framing) -> Self {
+        match framing {
+            Framing::Length(left) => Self::Length(left),
+            Framing::Chunked => Self::Chunked(Chunked::default()),
+            Framing::ToEnd => Self::ToEnd,
+        }
+    }
+
+    /// Takes bytes, hands the body's part of them to `sink`; returns how many bytes it used.
+    /// Fewer than given only when the body is complete.
+    ///
+    /// # Errors
+    /// The chunks are malformed.
+    #[inline]
+    pub fn take(&mut self, bytes: &[u8], mut sink: impl FnMut(&[u8])) -> Result<usize, Malformed> {
+        match self {
+            Self::Length(left) => {
+                let part = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= part as u64;
+                sink(&bytes[..part]);
+                Ok(part)
+            }
+            Self::Chunked(chunked) => chunked.take(bytes, sink),
+            Self::ToEnd => {
+                sink(bytes);
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    /// So many bytes are known to follow, and are nothing but the body.
+    #[inline]
+    pub const fn left(&self) -> u64 {
+        match self {
+            Self::Length(left) => *left,
+            Self::Chunked(_) | Self::ToEnd => 0,
+        }
+    }
+
+    /// Whether the body is complete; one that the connection ends never knows.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        match self {
+            Self::Length(left) => *left == 0,
+            Self::Chunked(chunked) => chunked.is_done(),
+            Self::ToEnd => false,
+        }
+    }
+
+    /// Bytes of the trailer's lines so far.
+    #[inline]
+    pub const fn trailer_bytes(&self) -> u64 {
+        match self {
+            Self::Chunked(chunked) => chunked.trailer_bytes,
+            Self::Length(_) | Self::ToEnd => 0,
+        }
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -34,7 +107,7 @@ pub(super) enum Stuck {
     Trailer,
 }
 
-/// A decoder for one body.
+/// A decoder for one body in chunks.
 #[derive(Debug, Clone)]
 pub struct Chunked {
     state: State,
@@ -44,22 +117,13 @@ pub struct Chunked {
 }
 
 impl Default for Chunked {
+    /// At the first chunk's size.
     fn default() -> Self {
-        Self::new()
+        Self { state: State::Size { digits: 0 }, trailer_bytes: 0, left: 0, line_bytes: 0 }
     }
 }
 
 impl Chunked {
-    /// At the first chunk's size.
-    pub fn new() -> Self {
-        Self { state: State::Size { digits: 0 }, trailer_bytes: 0, left: 0, line_bytes: 0 }
-    }
-
-    /// Bytes of the trailer's lines so far.
-    pub fn trailer_bytes(&self) -> u64 {
-        self.trailer_bytes
-    }
-
     /// After an error: what is wrong.
     pub(super) fn stuck(&self) -> Stuck {
         match self.state {
@@ -159,7 +223,7 @@ mod tests {
     use super::*;
 
     fn decode(parts: &[&[u8]]) -> Result<(Vec<u8>, bool, usize), Malformed> {
-        let mut decoder = Chunked::new();
+        let mut decoder = Chunked::default();
         let mut body = Vec::new();
         let mut unused = 0;
         for part in parts {
@@ -181,7 +245,7 @@ mod tests {
     #[test]
     fn the_bytes_of_a_trailer_are_those_of_its_lines() {
         for (wire, bytes) in [(&b"1\r\na\r\n0\r\n\r\n"[..], 0), (b"0\r\nA: b\r\nC: d\r\n\r\n", 12)] {
-            let mut decoder = Chunked::new();
+            let mut decoder = Body::new(Framing::Chunked);
             decoder.take(wire, |_| ()).unwrap();
             assert!(decoder.is_done());
             assert_eq!(decoder.trailer_bytes(), bytes);

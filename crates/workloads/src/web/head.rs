@@ -1,24 +1,33 @@
 //! The head of an HTTP/1 reply.
 
+use std::ops::Range;
+
 /// Longest head that is read, bytes.
-pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
+pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Fields of a head.
 pub(super) const HEADERS_MAX: usize = 128;
+/// Statuses that there are (RFC 9110, 15).
+const STATUSES: Range<u16> = 100..600;
 
 /// How the body's end is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub enum Framing {
+    /// After so many bytes.
     Length(u64),
+    /// By the chunked transfer coding.
     Chunked,
+    /// By the end of the connection.
     ToEnd,
 }
 
 /// What matters of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Head {
+pub struct Head {
     /// Bytes of the head itself.
     pub bytes: usize,
+    /// Status code.
     pub status: u16,
+    /// How the body's end is found.
     pub framing: Framing,
     /// The server keeps the connection open.
     pub keeps_open: bool,
@@ -29,7 +38,22 @@ pub(crate) struct Head {
 pub struct Malformed;
 
 /// Parses a head; `None` when it is not complete yet.
+#[inline]
 pub(crate) fn parse(bytes: &[u8], head_only: bool) -> Result<Option<Head>, Malformed> {
+    parse_with(bytes, head_only, STATUSES, |_, _| ())
+}
+
+/// Parses a head with one of these statuses; `other` is told each field that says nothing of length and connection.
+///
+/// # Errors
+/// It is no head, too long, or contradicts itself.
+#[inline]
+pub fn parse_with(
+    bytes: &[u8],
+    head_only: bool,
+    statuses: Range<u16>,
+    mut other: impl FnMut(&str, &[u8]),
+) -> Result<Option<Head>, Malformed> {
     let mut headers = [const { std::mem::MaybeUninit::uninit() }; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default()
@@ -39,18 +63,18 @@ pub(crate) fn parse(bytes: &[u8], head_only: bool) -> Result<Option<Head>, Malfo
         return if bytes.len() > HEAD_BYTES_MAX { Err(Malformed) } else { Ok(None) };
     };
     let status = response.code.ok_or(Malformed)?;
-    if !(100..600).contains(&status) {
+    if !statuses.contains(&status) {
         return Err(Malformed);
     }
     let mut fields = Fields::default();
     for header in response.headers.iter() {
-        fields.take(header.name, header.value)?;
+        fields.take(header.name, header.value, &mut other)?;
     }
     let keeps_open = match response.version {
         Some(1) => !fields.close,
         _ => fields.keep_alive && !fields.close,
     };
-    let no_body = head_only || status < 200 || status == 204 || status == 304;
+    let no_body = head_only || matches!(status, 100..200 | 204 | 304);
     let framing = if no_body {
         Framing::Length(0)
     } else if fields.chunked {
@@ -72,7 +96,7 @@ struct Fields {
 
 impl Fields {
     #[inline]
-    fn take(&mut self, name: &str, value: &[u8]) -> Result<(), Malformed> {
+    fn take(&mut self, name: &str, value: &[u8], other: impl FnOnce(&str, &[u8])) -> Result<(), Malformed> {
         // The length of the name decides nearly always, without a look at its letters.
         match name.len() {
             14 if name.eq_ignore_ascii_case("content-length") => {
@@ -92,7 +116,7 @@ impl Fields {
                     self.keep_alive |= token.eq_ignore_ascii_case(b"keep-alive");
                 }
             }
-            _ => {}
+            _ => other(name, value),
         }
         Ok(())
     }

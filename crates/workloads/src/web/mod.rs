@@ -19,9 +19,9 @@ pub use agreed::Agreed;
 use bakeoff_engine::{
     Endpoint, Identity, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload, add_counts,
 };
-pub use body::Chunked;
+pub use body::Body;
 pub(crate) use failures::{Failures, Fault};
-pub use head::Malformed;
+pub use head::{HEAD_BYTES_MAX, Malformed, parse_with as parse_head};
 pub(crate) use hex::{from_hex, to_hex};
 use plan::WebPlan;
 pub(crate) use plan::{check_field, header_tail, may_carry};

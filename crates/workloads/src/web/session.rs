@@ -1,9 +1,9 @@
 //! One thread of a simulated web client.
 
 use super::agreed::content_type;
-use super::body::Chunked;
+use super::body::Body;
 use super::failures::Fault;
-use super::head::{self, Framing, Head};
+use super::head::{self, Head};
 use super::http2::message::INTERIM_MOST;
 use super::learnt::Learnt;
 use super::plan::WebPlan;
@@ -21,11 +21,7 @@ enum State {
     /// No request is out.
     Idle,
     Head,
-    Length {
-        left: u64,
-    },
-    Chunked(Box<Chunked>),
-    ToEnd,
+    Body(Body),
     /// A body whose end the stream tells, with the length that was stated.
     Stream {
         stated: Option<u64>,
@@ -170,7 +166,7 @@ impl<R: Reader> WebSession<R> {
                 }
                 progress
             }
-            State::Length { .. } | State::Chunked(_) | State::ToEnd | State::Stream { .. } => self.body(bytes, actions),
+            State::Body(_) | State::Stream { .. } => self.body(bytes, actions),
             State::Idle => self.unsolicited(bytes, actions),
         }
     }
@@ -218,12 +214,7 @@ impl<R: Reader> WebSession<R> {
     fn start_body(&mut self, head: Head) {
         self.head.clear();
         self.keeps_open = head.keeps_open;
-        let state = match head.framing {
-            Framing::Length(left) => State::Length { left },
-            Framing::Chunked => State::Chunked(Box::default()),
-            Framing::ToEnd => State::ToEnd,
-        };
-        self.begin_body(head.status, state);
+        self.begin_body(head.status, State::Body(Body::new(head.framing)));
     }
 
     #[inline]
@@ -234,75 +225,37 @@ impl<R: Reader> WebSession<R> {
         self.hasher = self.hash_is_due(status).then(|| Box::new(Sha256::new()));
     }
 
-    /// Takes a part of the body whose end is told by something else.
     #[inline]
-    fn take_body(&mut self, bytes: &[u8]) {
-        self.body_bytes += bytes.len() as u64;
-        if self.reader.wants_body() {
-            self.reader.body(bytes);
-        }
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(bytes);
+    fn body(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
+        let State::Body(body) = &mut self.state else { return Progress::Pending };
+        let (body_bytes, hasher, reader) = (&mut self.body_bytes, &mut self.hasher, &mut self.reader);
+        let used = body.take(bytes, |data| look(data, body_bytes, reader, hasher.as_deref_mut()));
+        let (left, is_done) = (body.left(), body.is_done());
+        match used {
+            Err(_) => self.broken(ErrorClass::Protocol, actions),
+            Ok(used) if used < bytes.len() => {
+                self.plan.unsolicited.fetch_add(1, Ordering::Relaxed);
+                self.broken(ErrorClass::Protocol, actions)
+            }
+            Ok(_) if is_done => self.finish(actions),
+            Ok(_) if matches!(self.state, State::Body(Body::ToEnd)) => self.bounded(actions),
+            Ok(_) => {
+                if self.hasher.is_none() && !self.reader.wants_body() {
+                    actions.discard_bytes = left;
+                }
+                Progress::Pending
+            }
         }
     }
 
-    /// A part of a body whose length only its end tells: one without end is not read for longer than the right one is.
+    /// After a part of a body whose length only its end tells: one without end is not read for longer than the right one is.
     #[inline]
-    fn open_body(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
-        self.take_body(bytes);
+    fn bounded(&mut self, actions: &mut Actions) -> Progress {
         let agreed = &self.plan.requests[self.request].agreed;
         if agreed.is_too_long(self.status, self.body_bytes) {
             return self.broken(ErrorClass::WrongContent, actions);
         }
         Progress::Pending
-    }
-
-    #[inline]
-    fn body(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
-        match &mut self.state {
-            State::Length { left } => {
-                if bytes.len() as u64 > *left {
-                    self.plan.unsolicited.fetch_add(1, Ordering::Relaxed);
-                    return self.broken(ErrorClass::Protocol, actions);
-                }
-                *left -= bytes.len() as u64;
-                self.body_bytes += bytes.len() as u64;
-                let left = *left;
-                let is_read = self.reader.wants_body();
-                if is_read {
-                    self.reader.body(bytes);
-                }
-                if let Some(hasher) = &mut self.hasher {
-                    hasher.update(bytes);
-                } else if !is_read {
-                    actions.discard_bytes = left;
-                }
-                if left == 0 { self.finish(actions) } else { Progress::Pending }
-            }
-            State::Chunked(decoder) => {
-                let (body_bytes, hasher, reader) = (&mut self.body_bytes, &mut self.hasher, &mut self.reader);
-                let used = decoder.take(bytes, |data| {
-                    *body_bytes += data.len() as u64;
-                    if reader.wants_body() {
-                        reader.body(data);
-                    }
-                    if let Some(hasher) = hasher {
-                        hasher.update(data);
-                    }
-                });
-                match used {
-                    Err(_) => self.broken(ErrorClass::Protocol, actions),
-                    Ok(used) if used < bytes.len() => {
-                        self.plan.unsolicited.fetch_add(1, Ordering::Relaxed);
-                        self.broken(ErrorClass::Protocol, actions)
-                    }
-                    Ok(_) if decoder.is_done() => self.finish(actions),
-                    Ok(_) => Progress::Pending,
-                }
-            }
-            State::ToEnd => self.open_body(bytes, actions),
-            State::Idle | State::Head | State::Stream { .. } => Progress::Pending,
-        }
     }
 
     #[inline]
@@ -358,12 +311,10 @@ impl<R: Reader> WebSession<R> {
                 self.drop_connection(actions);
                 Progress::Pending
             }
-            State::ToEnd => self.finish_closed(actions),
+            State::Body(Body::ToEnd) => self.finish_closed(actions),
             State::Head if self.bytes_in == 0 => self.broken(ErrorClass::ClosedEarly, actions),
             State::Head => self.broken(ErrorClass::Protocol, actions),
-            State::Length { .. } | State::Chunked(_) | State::Stream { .. } => {
-                self.broken(ErrorClass::ShortBody, actions)
-            }
+            State::Body(_) | State::Stream { .. } => self.broken(ErrorClass::ShortBody, actions),
         }
     }
 }
@@ -378,7 +329,10 @@ impl<R: Reader> WebSession<R> {
                 self.begin_body(status, State::Stream { stated: if has_body { length } else { Some(0) } });
                 Progress::Pending
             }
-            StreamEvent::Body(bytes) => self.open_body(bytes, actions),
+            StreamEvent::Body(bytes) => {
+                look(bytes, &mut self.body_bytes, &mut self.reader, self.hasher.as_deref_mut());
+                self.bounded(actions)
+            }
             StreamEvent::End { bytes_in, bytes_out } => {
                 (self.bytes_in, self.bytes_out) = (bytes_in, bytes_out);
                 let State::Stream { stated } = self.state else { return self.broken(ErrorClass::Protocol, actions) };
@@ -435,6 +389,18 @@ impl<R: Reader> WebSession<R> {
     }
 }
 
+/// Takes a part of a body to all who want it.
+#[inline]
+fn look<R: Reader>(data: &[u8], body_bytes: &mut u64, reader: &mut R, hasher: Option<&mut Sha256>) {
+    *body_bytes += data.len() as u64;
+    if reader.wants_body() {
+        reader.body(data);
+    }
+    if let Some(hasher) = hasher {
+        hasher.update(data);
+    }
+}
+
 impl<R: Reader> Session for WebSession<R> {
     #[inline]
     fn begin(&mut self, actions: &mut Actions) {
@@ -449,7 +415,7 @@ impl<R: Reader> Session for WebSession<R> {
             Event::Discarded(bytes) => {
                 self.bytes_in += bytes;
                 self.body_bytes += bytes;
-                let State::Length { left } = &mut self.state else {
+                let State::Body(Body::Length(left)) = &mut self.state else {
                     return self.broken(ErrorClass::Protocol, actions);
                 };
                 *left = left.saturating_sub(bytes);

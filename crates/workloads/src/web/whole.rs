@@ -1,7 +1,7 @@
 //! One whole reply, and that over HTTP/1, for checks before timing: read as the load reads it, kept, and refused with a reason.
 
-use super::body::{Chunked, LINE_BYTES_MAX, Stuck};
-use super::head::{self, Framing, HEAD_BYTES_MAX, HEADERS_MAX};
+use super::body::{Body, Chunked, LINE_BYTES_MAX, Stuck};
+use super::head::{self, HEAD_BYTES_MAX, HEADERS_MAX};
 use super::http2::message::INTERIM_MOST;
 
 /// So much of what is wrong is shown, bytes.
@@ -136,9 +136,7 @@ impl Faulty {
 #[derive(Debug)]
 enum State {
     Head,
-    Length(u64),
-    Chunked(Box<Chunked>),
-    ToEnd,
+    Body(Body),
     Done,
 }
 
@@ -182,9 +180,9 @@ impl Exchange for WholeReader {
 
     fn end(self: Box<Self>) -> Result<WholeReply, Faulty> {
         match self.state {
-            State::Done | State::ToEnd => Ok(self.reply),
-            State::Length(_) => Err(Faulty::new(ReplyFault::ShortBody, &[], self.reply.body.len())),
-            State::Head | State::Chunked(_) => Err(Faulty::new(ReplyFault::Closed, &[], 0)),
+            State::Done | State::Body(Body::ToEnd) => Ok(self.reply),
+            State::Body(Body::Length(_)) => Err(Faulty::new(ReplyFault::ShortBody, &[], self.reply.body.len())),
+            State::Head | State::Body(Body::Chunked(_)) => Err(Faulty::new(ReplyFault::Closed, &[], 0)),
         }
     }
 }
@@ -218,40 +216,23 @@ impl WholeReader {
             self.reply.head_bytes = head.bytes;
             self.reply.keeps_open = head.keeps_open;
             (self.reply.version, self.reply.fields) = fields_of(text);
-            self.state = match head.framing {
-                Framing::Length(0) => State::Done,
-                Framing::Length(length) => State::Length(length),
-                Framing::Chunked => State::Chunked(Box::default()),
-                Framing::ToEnd => State::ToEnd,
-            };
+            self.state = State::Body(Body::new(head.framing));
             return self.body(behind);
         }
     }
 
     fn body(&mut self, bytes: &[u8]) -> Result<(), Faulty> {
+        let State::Body(rest) = &mut self.state else { return Ok(()) };
         let (body, most) = (&mut self.reply.body, self.most_bytes);
-        let mut keep = |part: &[u8]| body.extend_from_slice(&part[..part.len().min(most - body.len())]);
-        let is_over = match &mut self.state {
-            State::Head | State::Done => return Ok(()),
-            State::Length(left) => {
-                let part = &bytes[..usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len())];
-                keep(part);
-                *left -= part.len() as u64;
-                *left == 0
-            }
-            State::Chunked(decoder) => {
-                let before = decoder.clone();
-                if decoder.take(bytes, keep).is_err() && self.reply.body.len() < most {
-                    return Err(chunk_fault(*before, bytes));
-                }
-                decoder.is_done()
-            }
-            State::ToEnd => {
-                keep(bytes);
-                false
-            }
-        };
-        if is_over || self.reply.body.len() == most {
+        let before = rest.clone();
+        let taken = rest.take(bytes, |part| body.extend_from_slice(&part[..part.len().min(most - body.len())]));
+        let is_full = body.len() == most;
+        if let (Err(_), Body::Chunked(decoder)) = (taken, before)
+            && !is_full
+        {
+            return Err(chunk_fault(decoder, bytes));
+        }
+        if is_full || rest.is_done() {
             self.state = State::Done;
         }
         Ok(())
