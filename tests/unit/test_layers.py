@@ -323,8 +323,8 @@ STILL_SPEAK: set[str] = {
     "compare/noise.py",
     "compare/noted.py",
     # of the trials and machines
-    "compare/audits.py",
     "compare/behind.py",
+    "compare/audits.py",
     "compare/capacity.py",
     "compare/cell_caching.py",
     "compare/cell_find.py",
@@ -336,10 +336,7 @@ STILL_SPEAK: set[str] = {
     "compare/file_weights.py",
     "compare/kind.py",
     "compare/metrics.py",
-    "compare/telemetry.py",
     "compare/telemetry_cost.py",
-    "compare/telemetry_limits.py",
-    "compare/telemetry_processors.py",
     # of kinds
     "kinds/app/compare/__init__.py",
     "kinds/app/compare/kept.py",
@@ -348,12 +345,9 @@ STILL_SPEAK: set[str] = {
     "kinds/httperf/compare.py",
     "kinds/mail/compare/__init__.py",
     "kinds/mail/compare/books.py",
-    "kinds/mail/compare/delivery.py",
     "kinds/mail/compare/failures.py",
-    "kinds/mail/compare/limits.py",
     "kinds/mail/compare/metrics.py",
     "kinds/mail/compare/steps.py",
-    "kinds/replay/compare.py",
     "kinds/web/compare.py",
     "kinds/web_session/compare.py",
 }

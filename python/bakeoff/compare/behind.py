@@ -19,7 +19,6 @@ from bakeoff.compare.model import FallsBehind
 from bakeoff.compare.tried import service_tried_ns, tried_ns
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.unit import Unit
-from bakeoff.report.narrate import wording
 from bakeoff.stats import median_ranks, queue_growth
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import StartsRecord
@@ -165,7 +164,7 @@ def _falls_behind(cube: Cube, contender: str, unit: Unit) -> FallsBehind:
     middle = first[(len(first) - 1) // 2] if first else 0  # of an even number of blocks the lower one
     low, high = (None, None) if ranks is None else (first[ranks[0]], first[ranks[1]])
     mixes: tuple[Mix | None, ...] = (*cube.mixes, None)
-    told = FallsBehind(
+    return FallsBehind(
         contender=contender,
         blocks=len(first),
         behind_mix=mixes[middle] if first else None,
@@ -173,9 +172,9 @@ def _falls_behind(cube: Cube, contender: str, unit: Unit) -> FallsBehind:
         interval=ranks is not None,
         low_mix=None if low is None else mixes[low],
         high_mix=None if high is None else mixes[high],
-        words="",
+        highest_mix=cube.mixes[-1],
+        unit=unit,
     )
-    return replace(told, words=_words(told, cube.mixes, unit))
 
 
 def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
@@ -191,23 +190,3 @@ def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
         if fell_behind(cube.usable[key], cube.kind):
             return place
     return len(cube.mixes)
-
-
-def _words(told: FallsBehind, mixes: tuple[Mix, ...], unit: Unit) -> str:
-    """ "at 5,000 operations/s (keeps up with 2,000; 95 % interval 2,000 – 5,000, 8 blocks)"."""
-    if not told.blocks:
-        return "not known: trials are missing"
-    if told.behind_mix is None:
-        at = f"nowhere up to {unit.load(mixes[-1])}"
-    elif told.kept_mix is None:
-        at = f"at {unit.load(told.behind_mix)}, the lowest rate"
-    else:
-        at = f"at {unit.load(told.behind_mix)}"
-    details = [f"keeps up with {told.kept_mix.number}"] if told.kept_mix is not None and told.behind_mix else []
-    if told.interval and told.low_mix != told.high_mix:
-        low, high = (f"over {mixes[-1].number}" if mix is None else mix.number for mix in (told.low_mix, told.high_mix))
-        details.append(f"95 % interval {low} to {high}")
-    details.append(
-        wording.plural(told.blocks, "block") + (" alike" if told.low_mix == told.high_mix and told.interval else "")
-    )
-    return f"{at} ({'; '.join(details)})"

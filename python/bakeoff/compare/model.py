@@ -192,7 +192,7 @@ class FallsBehind:
     it fell behind, None where that is beyond all; `kept_mix` is the rate before it.
 
     With six `blocks` there is an `interval` of 95 % from `low_mix` to `high_mix`, by order statistics; None at an end
-    then means beyond the highest rate. `words` says all that.
+    then means beyond `highest_mix`. Rates offer starts of `unit`.
     """
 
     contender: str
@@ -202,7 +202,8 @@ class FallsBehind:
     interval: bool
     low_mix: Mix | None
     high_mix: Mix | None
-    words: str
+    highest_mix: Mix
+    unit: Unit
 
 
 @dataclass(frozen=True)

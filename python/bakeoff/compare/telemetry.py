@@ -13,8 +13,16 @@ from bakeoff.compare import telemetry_limits as limits
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.telemetry_cost import ITSELF, OWN, WORKING, scopes, seconds_per_1000, shares_machine
-from bakeoff.compare.telemetry_model import MemoryPerConnection, Resources, ResourceUse, WatchedContender
-from bakeoff.compare.telemetry_processors import busiest_words, each_processor
+from bakeoff.compare.telemetry_model import (
+    BoundAt,
+    BusiestProcessor,
+    LimitsSeen,
+    MemoryPerConnection,
+    Resources,
+    ResourceUse,
+    WatchedContender,
+)
+from bakeoff.compare.telemetry_processors import busiest_processor, each_processor
 from bakeoff.compare.telemetry_window import (
     growth,
     highest,
@@ -26,7 +34,6 @@ from bakeoff.compare.telemetry_window import (
     per_s,
 )
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
 from bakeoff.stats import geometric_interval, mean_interval
 from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -63,9 +70,8 @@ def resources_of(run: RunRecord, cube: Cube) -> Resources | None:
         watched=watched,
         uses=uses,
         memory=tuple(each for each in memory if each is not None),
-        limits=tuple(text for each in watched if (text := _limits(each, uses))),
-        processors=tuple(text for each in watched if (text := _busiest_one(each, uses))),
-        rule=limits.RULE,
+        limits=tuple(limit for each in watched if (limit := _limits(each, uses)) is not None),
+        processors=tuple(one for each in watched if (one := _busiest_one(each, uses)) is not None),
         pressure_missing=tuple(name for name in cube.contenders if name in known and _without_pressure(cube, name)),
         generator_cpu_s=math.fsum(cost.cpu_s for cost in looked),
         generator_looks=sum(cost.looks for cost in looked),
@@ -280,22 +286,22 @@ def _without_pressure(cube: Cube, name: str) -> bool:
     return bool(found) and not any(one in seen.series for seen in found for one in PRESSURE)
 
 
-def _limits(watched: WatchedContender, uses: tuple[ResourceUse, ...]) -> str:
+def _limits(watched: WatchedContender, uses: tuple[ResourceUse, ...]) -> LimitsSeen | None:
     found = [use for use in uses if use.contender == watched.contender]
     if not found:
-        return ""
-    full = watched.shares_machine and any(use.bound in (*limits.FULL, limits.DISK) for use in found)
-    shared = f" (processors and disks that it shares with the load generator{_by_itself(found)})" if full else ""
-    return limits.said(watched.contender, [(use.mix, limits.WORDS[use.bound]) for use in found], shared)
+        return None
+    shared = watched.shares_machine and any(use.bound in (*limits.FULL, limits.DISK) for use in found)
+    bounds = tuple(BoundAt(use.mix, use.bound) for use in found)
+    return LimitsSeen(watched.contender, bounds, shared, _by_itself(found) if shared else math.nan)
 
 
-def _by_itself(uses: Sequence[ResourceUse]) -> str:
+def _by_itself(uses: Sequence[ResourceUse]) -> float:
     """How much of full processors the server itself used: where that is little, others filled them."""
     full = [use for use in uses if use.bound in limits.FULL and use.processors]
     shares = [use.own_processors / use.processors for use in full if math.isfinite(use.own_processors)]
-    return f"; of all processor time it used {wording.percent(max(shares))} itself at most" if shares else ""
+    return max(shares, default=math.nan)
 
 
-def _busiest_one(watched: WatchedContender, uses: tuple[ResourceUse, ...]) -> str:
+def _busiest_one(watched: WatchedContender, uses: tuple[ResourceUse, ...]) -> BusiestProcessor | None:
     own = [use for use in uses if use.contender == watched.contender]
-    return busiest_words(watched.contender, own, watched.shares_machine)
+    return busiest_processor(watched.contender, own, watched.shares_machine)

@@ -1,30 +1,16 @@
-"""What was at its limit at each mix: one rule and one wording, for every suite."""
+"""What was at its limit at each mix: one rule for every suite."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
-from bakeoff.thresholds import BUSY_SHARE, DISK_FULL, MEMORY_PRESSURE, PROCESSOR_FULL
+from bakeoff.thresholds import DISK_FULL, MEMORY_PRESSURE, PROCESSOR_FULL
 
 GENERATOR, LINK, PROCESSOR, ONE, DISK, MEMORY = "generator", "link", "processor", "one processor", "disk", "memory"
 # Full processors that are not the contender's doing, or of which nobody knows whose doing they are.
-OTHERS, UNKNOWN = "processors of others", "processors of its machine"
+OTHERS, UNKNOWN = "others", "unknown"
 FULL = (PROCESSOR, OTHERS, UNKNOWN)
 NOTHING = ""
-WORDS = {
-    GENERATOR: "generator-bound",
-    LINK: "network-bound",
-    PROCESSOR: "processor-bound",
-    OTHERS: "processors full, mostly by others",
-    UNKNOWN: "processors of its machine full",
-    ONE: "bound by one processor",
-    DISK: "disk-bound",
-    MEMORY: "memory-bound",
-    NOTHING: "nothing seen at its limit",
-}
 # Of full processors a server is bound that took so much of what was used itself.
 ITS_OWN = 0.5
 # A process that uses one of several processors whole, and no more at any higher mix, has one thread that does it all.
@@ -32,22 +18,6 @@ ONE_FROM, ONE_TO = 0.9, 1.05
 # A full processor is a limit of its own while the others do no more than this, and no higher mix makes all of them
 # together do more than so many times as much.
 OTHERS_IDLE, MORE = 0.5, 1.1
-RULE = (
-    "Generator-bound, or network-bound: most trials are marked so (a load thread, or the link to the contender, was "
-    f"over {wording.percent(BUSY_SHARE)} busy), or a link of the watched machine carried more than that of the speed "
-    "that it states, in one direction. Processor-bound: processors busy for "
-    f"{wording.percent(PROCESSOR_FULL)} of the window or more, of what a hypervisor left of them, and "
-    f"{wording.percent(ITS_OWN)} or more of that by the server's own processes; else they were full by others, or by "
-    "nobody knows whom. Bound by one "
-    f"processor: the server itself used {ONE_FROM:g} to {ONE_TO:g} of one, of several, and no more at a higher mix; or "
-    f"the busiest processor of its machine was busy for {wording.percent(PROCESSOR_FULL)} or more, by whatever, the "
-    f"others for {wording.percent(OTHERS_IDLE)} or less, and all together do less than {MORE:g} times as much at any "
-    "higher mix (not told where the machine sends the load, too). "
-    f"Disk-bound: the busiest disk had something in flight for {wording.percent(DISK_FULL)} or more; how much more a "
-    "disk that works in parallel could do, that does not say. Memory-bound: something waited for memory for "
-    f"{wording.percent(MEMORY_PRESSURE)} or more (pressure). The first that holds is told, of processor and disk the "
-    "fuller one."
-)
 
 
 def bound(
@@ -92,31 +62,3 @@ def _one_is_full(busiest_share: float, processor_share: float, processors: int) 
     """Whether one processor has nothing left while the others have."""
     others = (processor_share * processors - busiest_share) / (processors - 1)
     return busiest_share >= PROCESSOR_FULL and others <= OTHERS_IDLE
-
-
-def way(bounds: Sequence[tuple[Mix, str]]) -> str:
-    """Over rising mixes: "processor-bound up to 8 clients, disk-bound from 40 clients on"."""
-    stretches: list[tuple[str, list[Mix]]] = []
-    for mix, what in bounds:
-        if stretches and stretches[-1][0] == what:
-            stretches[-1][1].append(mix)
-        else:
-            stretches.append((what, [mix]))
-    if len(stretches) == 1:
-        return f"{stretches[0][0]} at every mix" if len(bounds) > 1 else f"{stretches[0][0]} at {bounds[0][0].words}"
-    last = len(stretches) - 1
-    parts = enumerate(stretches)
-    return ", ".join(f"{what} {_where(mixes, place == 0, place == last)}" for place, (what, mixes) in parts)
-
-
-def said(name: str, bounds: Sequence[tuple[Mix, str]], more: str = "") -> str:
-    """The same as a sentence on a contender."""
-    return f"What is at its limit: {name}: {way(bounds)}{more}."
-
-
-def _where(mixes: list[Mix], is_first: bool, is_last: bool) -> str:
-    if is_last:
-        return f"from {mixes[0].words} on" if len(mixes) > 1 else f"at {mixes[0].words}"
-    if len(mixes) == 1:
-        return f"at {mixes[0].words}"
-    return f"up to {mixes[-1].words}" if is_first else f"from {mixes[0].number} to {mixes[-1].words}"

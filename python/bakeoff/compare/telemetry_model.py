@@ -98,17 +98,52 @@ class ResourceUse:
 
 
 @dataclass(frozen=True)
+class BoundAt:
+    """What was at its limit at a mix; empty for nothing."""
+
+    mix: Mix
+    bound: str
+
+
+@dataclass(frozen=True)
+class LimitsSeen:
+    """What was at the limit of a contender at each mix, rising. It may be `shared` with what sends the load; of full
+    processors it used `own_share` itself at most, NaN where nobody knows.
+    """
+
+    contender: str
+    bounds: tuple[BoundAt, ...]
+    shared: bool
+    own_share: float
+
+
+@dataclass(frozen=True)
+class BusiestProcessor:
+    """Where a contender runs the busiest of `processors` was busy for `share` at a mix, of `several` where it was
+    busiest, and all together for `processor_share`. None was over `highest_share` in the mean, where that is less.
+    """
+
+    contender: str
+    mix: Mix
+    several: bool
+    share: float
+    processors: int
+    processor_share: float
+    highest_share: float
+    shares_machine: bool
+
+
+@dataclass(frozen=True)
 class Resources:
-    """All of it; `limits` says for each contender in a sentence what was at its limit at which mix, by the `rule`,
-    `processors` how busy the busiest one was.
+    """All of it; `limits` says for each contender what was at its limit at which mix, `processors` how busy the busiest
+    one was.
     """
 
     watched: tuple[WatchedContender, ...]
     uses: tuple[ResourceUse, ...]
     memory: tuple[MemoryPerConnection, ...]
-    limits: tuple[str, ...]
-    processors: tuple[str, ...]
-    rule: str
+    limits: tuple[LimitsSeen, ...]
+    processors: tuple[BusiestProcessor, ...]
     pressure_missing: tuple[str, ...]
     generator_cpu_s: float
     generator_looks: int

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.compare.telemetry_model import EachProcessor, ResourceUse
-from bakeoff.report.narrate import wording
+from bakeoff.compare.telemetry_model import BusiestProcessor, EachProcessor, ResourceUse
 from bakeoff.telemetry.model import Telemetry
 from bakeoff.thresholds import PROCESSOR_FULL
 
@@ -42,19 +41,14 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def busiest_words(name: str, uses: Sequence[ResourceUse], shares_machine: bool) -> str:
-    """How busy a processor was at most, and all of them then; empty where they were not told apart."""
+def busiest_processor(name: str, uses: Sequence[ResourceUse], shares_machine: bool) -> BusiestProcessor | None:
+    """How busy a processor was at most, and all of them then; None where they were not told apart."""
     known = [(one.busiest_share, use, one) for use in uses if (one := use.each_processor) is not None]
     known = [(share, use, one) for share, use, one in known if math.isfinite(share) and one.processors > 1]
     if not known:
-        return ""
+        return None
     # Of mixes that read alike, the one where the others were busiest, too.
     share, use, one = max(known, key=lambda each: (round(each[0], 2), each[1].processor_share))
-    where = f"at {use.mix.words}, the mix where it was busiest" if len(uses) > 1 else f"at {use.mix.words}"
-    text = (
-        f"The busiest processor where {name} runs was {wording.percent(share)} busy {where}; "
-        f"{'both' if one.processors == 2 else f'all {one.processors}'} together {wording.percent(use.processor_share)}"
-    )
-    if one.highest_share < share - MOVED:
-        text += f" (in each second another one may be the busiest: none was over {wording.percent(one.highest_share)})"
-    return f"{text}{', with what the load generator needs' if shares_machine else ''}."
+    highest = one.highest_share if one.highest_share < share - MOVED else math.nan
+    where = use.mix, len(uses) > 1
+    return BusiestProcessor(name, *where, share, one.processors, use.processor_share, highest, shares_machine)

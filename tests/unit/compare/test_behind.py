@@ -15,6 +15,7 @@ from bakeoff.plan.unit import Unit
 from bakeoff.report.blocks import Cards, Chart
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import median_ranks
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import StartsRecord, Summary
@@ -205,16 +206,16 @@ def test_where_a_contender_falls_behind_is_the_median_over_blocks() -> None:
     assert (steady.behind_mix, steady.kept_mix) == (None, record.mixes[2])
     assert (other.behind_mix, other.kept_mix, other.blocks) == (record.mixes[2], record.mixes[1], BLOCKS)
     assert (other.low_mix, other.high_mix) == (record.mixes[1], record.mixes[2])
-    assert other.words == "at 8,000 operations/s (keeps up with 4,000; 95 % interval 4,000 to 8,000; 8 blocks)"
-    assert steady.words == "nowhere up to 8,000 operations/s (8 blocks alike)"
+    assert sentence(other) == "at 8,000 operations/s (keeps up with 4,000; 95 % interval 4,000 to 8,000; 8 blocks)"
+    assert sentence(steady) == "nowhere up to 8,000 operations/s (8 blocks alike)"
 
 
 def test_a_rate_of_sessions_is_told_in_sessions() -> None:
     """Seen: "falls behind at 67 operations/s" of a suite of sessions."""
     cube = build_cube(changed(alike(), of(OTHER, 8), answering(0.8)), BASE)
     steady, other = falls_behind(cube, Unit("sessions", "sessions", "requests", 3.0))
-    assert other.words.startswith("at 8,000 sessions/s = 24,000 requests/s (keeps up with 4,000; ")
-    assert steady.words == "nowhere up to 8,000 sessions/s = 24,000 requests/s (8 blocks alike)"
+    assert sentence(other).startswith("at 8,000 sessions/s = 24,000 requests/s (keeps up with 4,000; ")
+    assert sentence(steady) == "nowhere up to 8,000 sessions/s = 24,000 requests/s (8 blocks alike)"
 
 
 def test_who_falls_behind_in_half_of_the_blocks_has_fallen_behind() -> None:

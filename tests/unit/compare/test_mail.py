@@ -20,6 +20,7 @@ from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import run, summary
+from tests.unit.compare.told import texts_of
 from tests.unit.report.shown import shown
 
 
@@ -121,14 +122,14 @@ def test_a_ledger_without_losses_says_nothing() -> None:
 )
 def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(door: str, peak: int, end: str) -> None:
     record = mail_run(sessions=doors(peak, 40.0, door))
-    (text,) = limits(record)
+    (text,) = texts_of(limits(record))
     assert text.startswith(f"nginx: never more than {peak} ") and text.endswith(f": that equals the limit of {end}")
     assert f"{text}." in [warning.text for warning in warnings_of(compare_run(record))]
 
 
 def test_each_side_has_its_limit_and_one_of_connections_is_told_once() -> None:
     sessions = doors(20, 40.0) | doors(20, 40.0, "pop3") | doors(20, 40.0, "pop3_logged_in")
-    smtp, pop3 = limits(mail_run(sessions=sessions))
+    smtp, pop3 = texts_of(limits(mail_run(sessions=sessions)))
     assert "20 SMTP sessions were" in smtp and "20 POP3 sessions were" in pop3
 
 
@@ -143,25 +144,25 @@ def test_each_side_has_its_limit_and_one_of_connections_is_told_once() -> None:
     ],
 )
 def test_a_number_that_the_load_explains_is_no_limit(sessions: dict[str, Any]) -> None:
-    assert limits(mail_run(sessions=sessions)) == ()
+    assert texts_of(limits(mail_run(sessions=sessions))) == []
 
 
 def test_a_server_that_says_no_tells_its_limit_even_when_its_sessions_are_short() -> None:
     said = {"measured": {"counts": {"busy_421": 40}}}
     record = mail_run(errors={"refused": 40}, sessions=doors(25, 0.4), refusals=said)
-    (text,) = limits(record)
+    (text,) = texts_of(limits(record))
     assert text.endswith("that equals the limit of 25")
     # The same refusals, but not at this door; and refusals at this door of another kind.
-    assert limits(mail_run(sessions=doors(25, 0.4), refusals=said)) == ()
+    assert texts_of(limits(mail_run(sessions=doors(25, 0.4), refusals=said))) == []
     other = {"measured": {"counts": {"denied": 40}}}
-    assert limits(mail_run(errors={"refused": 40}, sessions=doors(25, 0.4), refusals=other)) == ()
+    assert texts_of(limits(mail_run(errors={"refused": 40}, sessions=doors(25, 0.4), refusals=other))) == []
 
 
 def test_dropped_connects_are_told_with_the_length_of_the_queue() -> None:
     record = mail_run(refusals={"measured": {"counts": {"connect_1s": 4}}})
     facts = {"nginx": {"smtp listen backlog": 5, "pop3 banner": "+OK"}}
     record = replace(record, environment={**record.environment, "content": {"contenders": facts}})
-    (text,) = limits(record)
+    (text,) = texts_of(limits(record))
     assert text.endswith("when the server's accept queue is full (its smtp listen backlog 5)")
 
 
@@ -171,12 +172,12 @@ def test_a_rate_that_equals_a_known_throttle_at_every_load() -> None:
         more = [replace(t, mix=Clients(8), workload={"flow": {"accepted_per_s": rates[1]}}) for t in one.trials]
         return replace(one, trials=(*one.trials, *(t for t in more if t.contender == "nginx")))
 
-    (text,) = limits(throttled(19.8, 20.1))
+    (text,) = texts_of(limits(throttled(19.8, 20.1)))
     assert text == (
         "nginx: 20 messages per second at several loads equal the limit (Maddy's limits of 20 messages per second)"
     )
-    assert limits(throttled(19.8, 25.0)) == ()
-    assert limits(mail_run(flow={"accepted_per_s": 20.0})) == ()
+    assert texts_of(limits(throttled(19.8, 25.0))) == []
+    assert texts_of(limits(mail_run(flow={"accepted_per_s": 20.0}))) == []
 
 
 def test_contenders_with_and_without_tls_are_named_before_all_else() -> None:

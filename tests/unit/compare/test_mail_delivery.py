@@ -15,6 +15,7 @@ from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
+from tests.unit.compare.told import texts_of
 from tests.unit.report.shown import shown
 
 MIXES = (1, 4, 8, 12)
@@ -70,12 +71,12 @@ def mail(
 
 
 def inferred(record: RunRecord) -> list[str]:
-    return [text for text in deliveries(record) if "By Little's law" in text]
+    return [text for text in texts_of(deliveries(record)) if "By Little's law" in text]
 
 
 @pytest.mark.parametrize("window_s", [8.0, 80.0])
 def test_a_bound_on_deliveries_is_named_with_its_number_however_long_the_queue_is(window_s: float) -> None:
-    (text,) = deliveries(mail(20, window_s))
+    (text,) = texts_of(deliveries(mail(20, window_s)))
     assert text.startswith("nginx: delivery was the limit at 8 and 12 clients: 40.0 messages/s at each, while")
     assert "accepted/s went from 60.2 to 90.3" in text
     assert "that is 16 to 24 deliveries at a time, each as long as at 1 client." in text, "20 is the truth"
@@ -128,7 +129,7 @@ def test_readers_that_are_the_limit_are_not_taken_for_deliveries() -> None:
 
 
 def test_without_a_load_at_which_nothing_queues_there_is_no_number() -> None:
-    (text,) = deliveries(mail(4))
+    (text,) = texts_of(deliveries(mail(4)))
     assert text.startswith("nginx: up to ") and "certainly not delivered yet" in text
 
     def slower(clients: int, workload: dict[str, Any]) -> None:

@@ -13,6 +13,8 @@ from bakeoff.mix import Clients
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.telemetry import WORDS, way
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.telemetry.model import Cost, Gap, Telemetry
 from tests.told import headline_of
@@ -235,11 +237,11 @@ def test_what_is_at_its_limit_is_said_by_one_rule(given: dict[str, float], is_bo
 def test_the_way_of_the_limit_is_a_sentence() -> None:
     mixes = [Clients(n) for n in (1, 8, 24, 40, 60)]
     names = (limits.PROCESSOR, limits.PROCESSOR, limits.NOTHING, limits.DISK, limits.DISK)
-    told = limits.way([(mix, limits.WORDS[what]) for mix, what in zip(mixes, names, strict=True)])
+    told = way([(mix, WORDS[what]) for mix, what in zip(mixes, names, strict=True)])
     middle = "nothing seen at its limit at 24 clients"
     assert told == f"processor-bound up to 8 clients, {middle}, disk-bound from 40 clients on"
-    assert limits.way([(mixes[0], "x")]) == "x at 1 client"
-    assert limits.way([(mix, "x") for mix in mixes]) == "x at every mix"
+    assert way([(mixes[0], "x")]) == "x at 1 client"
+    assert way([(mix, "x") for mix in mixes]) == "x at every mix"
 
 
 def test_a_full_processor_is_told_at_its_mixes() -> None:
@@ -249,7 +251,7 @@ def test_a_full_processor_is_told_at_its_mixes() -> None:
     for use in found.uses:
         assert (use.bound == limits.PROCESSOR) == (use.processor_share >= 0.85)
         assert use.own_processors / 4 == pytest.approx(use.processor_share, rel=1e-6)
-    assert found.limits[0].startswith("What is at its limit: nginx: ")
+    assert sentence(found.limits[0]).startswith("What is at its limit: nginx: ")
 
 
 def test_who_did_not_fill_the_processors_is_told_so() -> None:
@@ -265,8 +267,9 @@ def test_who_did_not_fill_the_processors_is_told_so() -> None:
     most = max(use.own_processors / 2 for use in found.uses)
     assert 0.0 < most < 0.1
     said = f"the load generator; of all processor time it used {wording.percent(most)} itself at most)."
-    assert found.limits[0].endswith(said) and "processors full, mostly by others at every mix" in found.limits[0]
-    assert "processor-bound" not in found.limits[0], "that would be said of its own processes"
+    told = sentence(found.limits[0])
+    assert told.endswith(said) and "processors full, mostly by others at every mix" in told
+    assert "processor-bound" not in told, "that would be said of its own processes"
 
 
 def test_a_disk_that_worked_in_one_trial_of_eight_was_not_busy_all_the_time() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import Source
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import megabytes_per_s, operations_rate
@@ -16,17 +16,19 @@ from bakeoff.compare.model import Audit
 from bakeoff.kinds.file_mix.figures import MixFigures
 from bakeoff.kinds.files.compare import FileWork
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 from bakeoff.times import s_of
 
 # The step that a client tells of each turn, and what its times are called.
 TURN, OF_A_TURN = "turn", "response time of a turn"
-CUT_SHORT = (
-    "The throughput there is that of the applications that it came to, whose calls may be larger or smaller than those "
-    "of the whole mix: it flatters or wrongs who is slow. Use a longer `--length`."
-)
+
+
+@dataclass(frozen=True)
+class NotOnceThrough(Fact):
+    """By contender in how many of its trials some client did not come through the mix once."""
+
+    trials: Mapping[str, tuple[int, int]]
 
 
 def _lost_writes(trial: TrialRecord) -> dict[str, int]:
@@ -72,8 +74,7 @@ class Mix(FileWork):
         if not cut:
             return []
         every = Counter(trial.contender for trial in usable)
-        told = wording.names([f"{name} in {n:,} of {wording.plural(every[name], 'trial')}" for name, n in cut.items()])
-        return [Said(f"Some clients did not come through the mix once: {told}.", CUT_SHORT)]
+        return [NotOnceThrough({name: (number, every[name]) for name, number in cut.items()})]
 
     def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
         """X · (R + Z) over turns: their rate, their mean time and the mean rest before them."""

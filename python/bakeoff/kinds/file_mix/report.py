@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from bakeoff.kinds.file_mix import operations
-from bakeoff.kinds.file_mix.compare import has_turns
+from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_turns
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
 from bakeoff.kinds.file_mix.story import story
 from bakeoff.mix import Mix
@@ -14,10 +14,21 @@ from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.marks import BEYOND_LINK
 from bakeoff.store.records import TrialRecord
 from bakeoff.units import format_duration
+
+
+@advised.register
+def _(fact: NotOnceThrough) -> tuple[str, str]:
+    told = [f"{name} in {n:,} of {wording.plural(of, 'trial')}" for name, (n, of) in fact.trials.items()]
+    return (
+        f"Some clients did not come through the mix once: {wording.names(told)}.",
+        "The throughput there is that of the applications that it came to, whose calls may be larger or smaller than "
+        "those of the whole mix: it flatters or wrongs who is slow. Use a longer `--length`.",
+    )
 
 
 def section(context: Context) -> Section | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.exploratory import MEAN_OPERATIONS
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import KindSummary
 from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
@@ -18,7 +18,6 @@ from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import replay_settings
 from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
 from bakeoff.thresholds import P99_OPERATIONS
@@ -27,6 +26,35 @@ from bakeoff.times import ns_of
 OTHERS = "other paths"
 # Paths that the log chooses for being asked for most, of which trials are compared; the engine's number.
 MOST_ASKED = 20
+
+
+@dataclass(frozen=True)
+class NotReplayed(Fact):
+    """Requests of the log that are not replayed, by their method, beside those that are."""
+
+    by_method: Mapping[str, int]
+    replayed: int
+
+
+@dataclass(frozen=True)
+class NoRequests(Fact):
+    """Lines of the log that are no requests, or none that could be made again."""
+
+    lines: int
+    of: int
+
+
+@dataclass(frozen=True)
+class UnlikeTheLog(Fact):
+    """Replies of a contender whose status does not fit the log's, most often of `path`. They may count as answered."""
+
+    contender: str
+    unlike: int
+    replies: int
+    path: str
+    got_status: int | None
+    logged_status: int | None
+    counted: bool
 
 
 @dataclass(frozen=True)
@@ -206,23 +234,14 @@ def _of_the_log(run: RunRecord) -> list[Fact]:
     log = log_of(run)
     if log is None:
         return []
-    advisories = list[Fact]()
-    if log.left_out:
-        methods = ", ".join(f"{name} {count:,}" for name, count in sorted(log.left_out.items()))
-        count = sum(log.left_out.values())
-        of = count + log.requests
-        text = f"{count:,} of {of:,} requests of the log ({wording.percent(count / of)}) are not replayed: {methods}."
-        advisories.append(Said(text, "Only GET and HEAD are, unless --bodies gives what others are to send."))
     lines = sum(fault.lines for fault in log.faults)
-    if lines:
-        part = f"{lines:,} of {wording.plural(log.lines, 'line')}"
-        text = f"{part} of the log are no requests, or none that could be made again."
-        advisories.append(Said(text, "See the section on the log for the reasons, with the first line of each."))
-    return advisories
+    left_out = [NotReplayed(log.left_out, log.requests)] if log.left_out else []
+    return [*left_out, *([NoRequests(lines, log.lines)] if lines else [])]
 
 
 def _unlike_the_log(run: RunRecord) -> list[Fact]:
-    advisories = list[Fact]()
+    found = list[Fact]()
+    counted = replay_settings(run.planned.settings).statuses == "any"
     for contender in run.contenders:
         rows = []
         for trial in run.trials:
@@ -230,22 +249,11 @@ def _unlike_the_log(run: RunRecord) -> list[Fact]:
                 paths = trial.figures(ReplayFigures).paths
                 rows += [*paths.rows, *([paths.others.sum] if paths.others else [])]
         unlike, replies = sum(row.other_status for row in rows), sum(sum(row.statuses.values()) for row in rows)
-        if not unlike:
-            continue
-        most = max(rows, key=lambda row: row.other_status)
-        counted = (
-            "They count as answered, as --statuses any was given."
-            if replay_settings(run.planned.settings).statuses == "any"
-            else ""
-        )
-        text = (
-            f"{contender.name} answered {unlike:,} of {replies:,} requests ({wording.percent(unlike / replies)}) with "
-            f"a status that does not fit the log's, most often {most.path} ({most.got_status}, the log has "
-            f"{most.logged_status})."
-        )
-        advice = "See the table of paths: does it serve the site of the log, with the data of that time?"
-        advisories.append(Said(text, f"{advice} {counted}".strip()))
-    return advisories
+        if unlike:
+            most = max(rows, key=lambda row: row.other_status)
+            seen = most.path, most.got_status, most.logged_status
+            found.append(UnlikeTheLog(contender.name, unlike, replies, *seen, counted))
+    return found
 
 
 PART = Replay()

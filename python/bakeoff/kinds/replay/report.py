@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bakeoff.kinds.replay.compare import OTHERS, PathRow, PathTable, ReplaySummary, log_of
+from bakeoff.kinds.replay.compare import (
+    OTHERS,
+    NoRequests,
+    NotReplayed,
+    PathRow,
+    PathTable,
+    ReplaySummary,
+    UnlikeTheLog,
+    log_of,
+)
 from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import ReplaySettings, replay_settings
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
@@ -13,10 +22,42 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
 from bakeoff.times import ms_of
 
 # Rows in a terminal; the page has all.
 IN_SHORT = 10
+
+
+@advised.register
+def _(fact: NotReplayed) -> tuple[str, str]:
+    methods = ", ".join(f"{name} {count:,}" for name, count in sorted(fact.by_method.items()))
+    count = sum(fact.by_method.values())
+    of = count + fact.replayed
+    return (
+        f"{count:,} of {of:,} requests of the log ({wording.percent(count / of)}) are not replayed: {methods}.",
+        "Only GET and HEAD are, unless --bodies gives what others are to send.",
+    )
+
+
+@advised.register
+def _(fact: NoRequests) -> tuple[str, str]:
+    part = f"{fact.lines:,} of {wording.plural(fact.of, 'line')}"
+    return (
+        f"{part} of the log are no requests, or none that could be made again.",
+        "See the section on the log for the reasons, with the first line of each.",
+    )
+
+
+@advised.register
+def _(fact: UnlikeTheLog) -> tuple[str, str]:
+    counted = " They count as answered, as --statuses any was given." if fact.counted else ""
+    return (
+        f"{fact.contender} answered {fact.unlike:,} of {fact.replies:,} requests "
+        f"({wording.percent(fact.unlike / fact.replies)}) with a status that does not fit the log's, most often "
+        f"{fact.path} ({fact.got_status}, the log has {fact.logged_status}).",
+        f"See the table of paths: does it serve the site of the log, with the data of that time?{counted}",
+    )
 
 
 @shown_from(Depth.COMPARISON)

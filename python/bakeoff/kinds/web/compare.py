@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bakeoff.compare.audits import same_content
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import Audit
 from bakeoff.kinds.web.classes import web_classes
@@ -29,6 +30,13 @@ MANNER_WORDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+@dataclass(frozen=True)
+class AskedUnlike(Fact):
+    """By contender the scheme of its address, where some have TLS and others have not."""
+
+    ways: Mapping[str, str]
+
+
 class Web(ComparePart):
     work = "requests"
     manner_words = MANNER_WORDS
@@ -46,9 +54,7 @@ class Web(ComparePart):
         ways = {each.name: each.address.partition(":")[0] for each in run.contenders}
         if "https" not in ways.values() or len(set(ways.values())) < 2:
             return []
-        said = ", ".join(f"{name} by {way}" for name, way in ways.items())
-        advice = "Ask all of them alike, unless TLS is what is compared: handshakes are part of what is measured."
-        return [Said(f"Contenders are not asked alike: {said}.", advice)]
+        return [AskedUnlike(ways)]
 
     def summary(self, run: RunRecord) -> WebSummary:
         """Connections."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare.manners import settings_by_name
-from bakeoff.kinds.web.compare import only_heads
+from bakeoff.kinds.web.compare import AskedUnlike, only_heads
 from bakeoff.kinds.web.connecting import section
 from bakeoff.kinds.web.figures import WebFigures
 from bakeoff.kinds.web.story import story
@@ -11,6 +11,15 @@ from bakeoff.plan.settings import CommonSettings
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
+
+
+@advised.register
+def _(fact: AskedUnlike) -> tuple[str, str]:
+    return (
+        f"Contenders are not asked alike: {', '.join(f'{name} by {way}' for name, way in fact.ways.items())}.",
+        "Ask all of them alike, unless TLS is what is compared: handshakes are part of what is measured.",
+    )
 
 
 class Web(ReportPart):

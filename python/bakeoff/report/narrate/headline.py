@@ -21,6 +21,7 @@ from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.compare.turns import TURNS
 from bakeoff.mix import Rate
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.behind import behind_words
 from bakeoff.report.narrate.capacity import capacity_sentences
 from bakeoff.report.narrate.challenge import with_challenger
 from bakeoff.report.narrate.clear import clear_at_rates
@@ -160,14 +161,14 @@ def what_decides(found: Comparison) -> str:
 
 def _falls_behind(behind: tuple[FallsBehind, ...]) -> str:
     """Of three and more in one sentence."""
-    parts = [f"{told.contender} {told.words if told.blocks else f'is {told.words}'}" for told in behind]
+    parts = [f"{told.contender} {behind_words(told) if told.blocks else f'is {behind_words(told)}'}" for told in behind]
     return f"Falls behind: {'; '.join(parts)}."
 
 
 def _one_falls_behind(told: FallsBehind) -> str:
     if not told.blocks:
-        return f"Where {told.contender} falls behind is {told.words}."
-    return f"{told.contender} falls behind {told.words}."
+        return f"Where {told.contender} falls behind is {behind_words(told)}."
+    return f"{told.contender} falls behind {behind_words(told)}."
 
 
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:

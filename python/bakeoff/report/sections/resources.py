@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare.telemetry_cost import CPU, ITSELF, PER
-from bakeoff.compare.telemetry_limits import WORDS
 from bakeoff.compare.telemetry_model import MemoryPerConnection, Resources, ResourceUse, WatchedContender
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.telemetry import WORDS
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.sections.processors import processors_table
 from bakeoff.report.theme import Row
@@ -44,10 +45,10 @@ def section(context: Context) -> Section | None:
     found = context.comparison.resources
     if found is None or not found.watched:
         return None
-    blocks: list[Block] = [Text(text, depth=Depth.COMPARISON) for text in (*found.limits, *found.processors)]
+    blocks: list[Block] = [Text(sentence(each), depth=Depth.COMPARISON) for each in (*found.limits, *found.processors)]
     blocks += [*_ratios(context), *_not_told(context, found)]
     if found.uses:
-        blocks += [_states(context, found), *_disks(context, found), *_tables(context, found), Text(found.rule)]
+        blocks += [_states(context, found), *_disks(context, found), *_tables(context, found), Text(sentence(found))]
     blocks += [Text(_memory(each)) for each in found.memory]
     blocks += [_watching(found), *_gaps(found)]
     return Section("resources", "Resources", tuple(blocks))

@@ -16,6 +16,7 @@ from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.manners import ways
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import place_of
 from bakeoff.report.rates import rates_table, reach
@@ -101,7 +102,7 @@ def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
 
 def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:
     """Where its curve flattens, or where it falls behind what is offered."""
-    behind = [told.words for told in context.comparison.falls_behind if told.contender == c.name]
+    behind = [sentence(told) for told in context.comparison.falls_behind if told.contender == c.name]
     if behind:
         return (("Falls behind", behind[0]),)
     saturation = f"from {c.saturation_mix.words}" if c.saturation_mix else c.saturation()

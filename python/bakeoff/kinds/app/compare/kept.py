@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import Source
 from bakeoff.compare.pair_model import Gate
 from bakeoff.kinds.app.figures import AppFigures, ReadBack
@@ -14,6 +15,16 @@ from bakeoff.store.records import RunRecord, TrialRecord
 UNREAD = "data not given back"
 # Of fewer replies than one in a hundred the times may be those of a moment that a clock jumped.
 IMPOSSIBLE_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class ImpossibleTimes(Fact):
+    """Of the replies that told queue and service times of a contender, how many cannot be."""
+
+    contender: str
+    too_long: int
+    too_short: int
+    told: int
 
 
 def _lost(trial: TrialRecord) -> dict[str, int]:
@@ -75,11 +86,5 @@ def impossible_times(run: RunRecord) -> list[Fact]:
         told = sum(one.told for one in times)
         long, short = sum(one.too_long for one in times), sum(one.too_short for one in times)
         if long + short > IMPOSSIBLE_SHARE * told:
-            reasons = [f"longer than the whole transaction in {long:,}"] if long else []
-            reasons += [f"shorter than any processor takes for the work in {short:,}"] if short else []
-            text = (
-                f"{contender.name} tells queue and service times that cannot be: {wording.names(reasons)} of {told:,} "
-                "replies."
-            )
-            listed.append(Said(text, "Do not believe its queue, service and network times; no verdict uses them."))
+            listed.append(ImpossibleTimes(contender.name, long, short, told))
     return listed

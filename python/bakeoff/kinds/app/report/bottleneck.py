@@ -11,7 +11,7 @@ from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
-from bakeoff.report.narrate import wording
+from bakeoff.report.narrate import telemetry, wording
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
@@ -153,8 +153,8 @@ def _bound(mix: _Mix) -> str:
     takes most of the time.
     """
     if (what := limits.bound(mix.cpu_share, math.nan, own_processors=mix.cpu_share, processors=1)) != limits.NOTHING:
-        return limits.WORDS[what]
-    stored = limits.WORDS[limits.DISK]
+        return telemetry.WORDS[what]
+    stored = telemetry.WORDS[limits.DISK]
     if mix.steps["queue"] >= MOST * mix.whole:
         return stored if mix.storage_share >= MOST else "bound by its service threads"
     if mix.steps["service"] >= MOST * mix.whole:
@@ -162,13 +162,13 @@ def _bound(mix: _Mix) -> str:
     if mix.steps["network"] >= MOST * mix.whole:
         # Who waits for a processor before it reads a request, or after it served one, does so in that step.
         return "bound by full processors, network or client" if mix.is_full else "bound by network or client"
-    return limits.WORDS[limits.NOTHING]
+    return telemetry.WORDS[limits.NOTHING]
 
 
 def _sentence(name: str, mixes: tuple[Mix, ...], known: dict[tuple[str, Mix], _Mix]) -> str:
     """The way of the bottleneck over the mixes of one contender."""
     bounds = [(mix, _bound(value)) for mix in mixes if (value := known.get((name, mix))) is not None]
-    return limits.said(name, bounds) if bounds else ""
+    return telemetry.said(name, bounds) if bounds else ""
 
 
 def _table(context: Context, known: dict[tuple[str, Mix], _Mix]) -> Table:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bakeoff.kinds.app.compare.kept import read_back
+from bakeoff.kinds.app.compare.kept import ImpossibleTimes, read_back
 from bakeoff.kinds.app.figures import AppFigures
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
 
 NOTE = (
     "After each trial, outside of the measured window, records are read again on new connections and compared with "
@@ -49,4 +50,15 @@ def section(context: Context) -> Section | None:
     columns = (Column("Contender", numeric=False), *(Column(title) for title in TITLES))
     return Section(
         "kept", "Data and results, looked at again", (Table("After the trials", columns, tuple(rows), NOTE),)
+    )
+
+
+@advised.register
+def _(fact: ImpossibleTimes) -> tuple[str, str]:
+    reasons = [f"longer than the whole transaction in {fact.too_long:,}"] if fact.too_long else []
+    reasons += [f"shorter than any processor takes for the work in {fact.too_short:,}"] if fact.too_short else []
+    return (
+        f"{fact.contender} tells queue and service times that cannot be: {wording.names(reasons)} of {fact.told:,} "
+        "replies.",
+        "Do not believe its queue, service and network times; no verdict uses them.",
     )

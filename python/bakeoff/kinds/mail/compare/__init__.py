@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import Source
 from bakeoff.compare.gates import ERROR_BUDGET
 from bakeoff.compare.kind import ComparePart
@@ -27,6 +27,7 @@ from bakeoff.kinds.mail.compare.books import (
 )
 from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.kinds.mail.compare.failures import failures, parts
+from bakeoff.kinds.mail.compare.known import LostCameLater, ShortDrain, SpokenToUnlike
 from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_at_rates, mail_metrics, piles_up, put_off_ns
 from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
@@ -37,7 +38,6 @@ from bakeoff.mail.address import parse_mail_address, way_of
 from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part
-from bakeoff.units import format_duration
 
 LOST = Source(
     "mail",
@@ -126,34 +126,13 @@ class Mail(ComparePart):
     def advice(self, run: RunRecord) -> list[Fact]:
         """Reading that lags, foreign mail, and limits that decided the result."""
         return [
-            *_advisories(
-                _unlike_ways(run),
-                "Speak to all of them alike, unless TLS is what is compared: handshakes are part of what is measured.",
-            ),
-            *_advisories(
-                lags(run),
-                "Its rate of delivered messages is that of reading or of delivery, not that of taking mail: see "
-                "backlog and visible times.",
-            ),
-            *_advisories(
-                few_messages(run),
-                "Polls of empty mailboxes make many steps of few messages: use a longer --length, or more clients.",
-            ),
-            *_advisories(
-                foreign_mail(run),
-                "Stop what delivers to these accounts, or use others: each session lists such mail again.",
-            ),
+            *_unlike_ways(run),
+            *lags(run),
+            *few_messages(run),
+            *foreign_mail(run),
             *_short_drain(run),
-            *_advisories(
-                limits(run),
-                "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as "
-                "one.",
-            ),
-            *_advisories(
-                tuple(deliveries(run)),
-                "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery "
-                "follows.",
-            ),
+            *limits(run),
+            *deliveries(run),
         ]
 
     def summary(self, run: RunRecord) -> MailSummary:
@@ -168,7 +147,7 @@ def _sums(books: Books) -> list[tuple[str, int, int]]:
     ]
 
 
-def _unlike_ways(run: RunRecord) -> tuple[str, ...]:
+def _unlike_ways(run: RunRecord) -> list[Fact]:
     """That some contenders are spoken to by TLS, and others are not."""
     given = settings_by_name(run)
     try:
@@ -178,10 +157,10 @@ def _unlike_ways(run: RunRecord) -> tuple[str, ...]:
             if each.name in given
         }
     except PlanError:  # of a file that came from elsewhere
-        return ()
+        return []
     if len(set(ways.values())) < 2:
-        return ()
-    return ("Contenders are not spoken to alike: " + ", ".join(f"{name} by {way}" for name, way in ways.items()),)
+        return []
+    return [SpokenToUnlike(ways)]
 
 
 def _short_drain(run: RunRecord) -> list[Fact]:
@@ -191,25 +170,10 @@ def _short_drain(run: RunRecord) -> list[Fact]:
     lost = {
         c.name: ledger_counts([t for t in run.trials if t.contender == c.name]).get("lost", 0) for c in run.contenders
     }
-    named = [f"{name} ({number:,})" for name, number in lost.items() if number]
-    if came := [f"{name} ({n:,} of {lost[name]:,})" for name in lost if (n := min(lost[name], came_later(run, name)))]:
-        text = (
-            "Mail that counts as lost may only have been slow: so much mail of earlier trials was found when the next "
-            f"one began, or in it, as {wording.names(came)} of what is lost. The drain ended "
-            f"{format_duration(drain_s)} after a trial."
-        )
-        return [Said(text, "Run again with a `--drain-limit` that waits for it: late is not lost.")]
-    if not named or drain_s >= late_s:
-        return []
-    text = (
-        f"What counts as lost may be slow: the drain ended {format_duration(drain_s)} after a trial, before mail "
-        f"counts as late ({format_duration(late_s)}). Lost mail of {wording.names(named)} may have been in a queue."
-    )
-    return [Said(text, "Run again with a longer `--drain-limit`: 60s unless given.")]
-
-
-def _advisories(texts: tuple[str, ...], advice: str) -> list[Fact]:
-    return [Said(f"{text}.", advice) for text in texts]
+    if came := {name: (n, lost[name]) for name in lost if (n := min(lost[name], came_later(run, name)))}:
+        return [LostCameLater(came, drain_s)]
+    named = {name: number for name, number in lost.items() if number}
+    return [ShortDrain(named, drain_s, late_s)] if named and drain_s < late_s else []
 
 
 PART = Mail()

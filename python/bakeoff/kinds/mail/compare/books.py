@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from bakeoff.compare.fact import Fact
+from bakeoff.kinds.mail.compare.known import FewMessages, ForeignMail, ReadingLags
 from bakeoff.kinds.mail.compare.metrics import sending_share
 from bakeoff.kinds.mail.compare.saturation import mean_steps, saturated, threshold_s
 from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures, Times
 from bakeoff.mix import Clients, Mix
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 from bakeoff.times import ms_of
 
@@ -113,30 +114,24 @@ def _books(name: str, trials: list[TrialRecord]) -> Books:
 LAG_SHARE = 0.1
 
 
-def lags(run: RunRecord) -> tuple[str, ...]:
-    """A sentence for each contender whose mail is read more slowly than it is accepted."""
-    if sending_share(run) >= 1.0:
-        return ()
-    sentences = []
-    for contender in run.contenders:
+def lags(run: RunRecord) -> list[Fact]:
+    """Contenders whose mail is read more slowly than it is accepted."""
+    found = list[Fact]()
+    for contender in run.contenders if sending_share(run) < 1.0 else ():
         behind = [row for mix in run.mixes if (row := lag(run, contender.name, mix)) is not None]
         if behind:
-            mixes = wording.several([mix for mix, *_ in behind])
-            mix, accepted, read, waiting = max(behind, key=lambda row: row[3] / row[1])
-            sentences.append(
-                f"{contender.name}: reading lags behind sending at {mixes}: in all windows at {mix.words} it "
-                f"accepted {accepted:,.0f} messages, {read:,.0f} were read, and {waiting:,.0f} waited when they ended"
-            )
-    return tuple(sentences)
+            worst = max(behind, key=lambda row: row[3] / row[1])
+            found.append(ReadingLags(contender.name, tuple(mix for mix, *_ in behind), *worst))
+    return found
 
 
 # Of fewer messages in a window one more or less is more than a tenth of the rate.
 FEW_MESSAGES = 10
 
 
-def few_messages(run: RunRecord) -> tuple[str, ...]:
-    """A sentence for each contender whose rate of delivered messages is made of a handful in each window."""
-    sentences = []
+def few_messages(run: RunRecord) -> list[Fact]:
+    """Contenders whose rate of delivered messages is made of a handful in each window."""
+    found = list[Fact]()
     for contender in run.contenders:
         telling = [t for t in telling_flow(run, contender.name) if t.state == OK]
         counts = {
@@ -146,12 +141,8 @@ def few_messages(run: RunRecord) -> tuple[str, ...]:
         few = {mix: mean for mix, each in counts.items() if 0.0 < (mean := _mean(each)) < FEW_MESSAGES}
         if few:
             least = min(few, key=lambda mix: few[mix])
-            mixes = wording.several(list(few))
-            sentences.append(
-                f"{contender.name}: a window holds only a handful of delivered messages at {mixes}: "
-                f"{wording.figures(few[least], 2)} on average at {least.words}"
-            )
-    return tuple(sentences)
+            found.append(FewMessages(contender.name, tuple(few), least, few[least]))
+    return found
 
 
 def telling_flow(run: RunRecord, name: str) -> list[TrialRecord]:
@@ -174,21 +165,8 @@ def lag(run: RunRecord, name: str, mix: Mix) -> tuple[Mix, float, float, float] 
     return mix, accepted, sum(flow.read for flow in flows), waiting
 
 
-def foreign_mail(run: RunRecord) -> tuple[str, ...]:
-    """A sentence for each contender whose mailboxes were given mail that is not Bakeoff's, which was left alone."""
-    sentences = []
-    for contender in run.contenders:
-        by_mailbox = _books(contender.name, [t for t in run.trials if t.contender == contender.name]).foreign
-        if by_mailbox:
-            named = sorted(by_mailbox)
-            more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-            sentences.append(
-                f"{contender.name}: {wording.plural(sum(by_mailbox.values()), 'message')} that are not Bakeoff's were "
-                f"in {wording.plural(len(named), 'mailbox', 'mailboxes')} during trials and left alone: "
-                f"{', '.join(named[:NAMED])}{more}"
-            )
-    return tuple(sentences)
-
-
-# Mailboxes named before the rest are only counted.
-NAMED = 5
+def foreign_mail(run: RunRecord) -> list[Fact]:
+    """Contenders whose mailboxes were given mail that is not Bakeoff's, which was left alone."""
+    books = (_books(c.name, [t for t in run.trials if t.contender == c.name]) for c in run.contenders)
+    told = [(one.contender, one.foreign) for one in books if one.foreign]
+    return [ForeignMail(name, sum(foreign.values()), tuple(sorted(foreign))) for name, foreign in told]

@@ -7,18 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bakeoff.compare.cube import why_unusable
+from bakeoff.compare.fact import Fact
 from bakeoff.kinds.mail.compare.books import lag, telling_flow
+from bakeoff.kinds.mail.compare.known import DeliveryBounded, DeliveryWaited
 from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.times import ms_of, s_of
 
-SETTINGS = (
-    "Postfix's default_process_limit, local_destination_concurrency_limit and default_destination_concurrency_limit, "
-    "Exim's queue_run_max and deliver_queue_load_max, Sendmail's MaxQueueChildren, process_limit of Dovecot's lmtp "
-    "service"
-)
 # Rates of delivery no further apart than this are the same; what grows, grows by more.
 FLAT_SHARE = 0.15
 # Accepted mail that waited for so long inside a server was waiting for its delivery.
@@ -42,14 +38,14 @@ class Load:
     lagging: bool
 
 
-def deliveries(run: RunRecord) -> Iterator[str]:
-    """A sentence for each contender whose deliveries, not its taking of mail, were the limit."""
+def deliveries(run: RunRecord) -> Iterator[Fact]:
+    """Each contender whose deliveries, not its taking of mail, were the limit."""
     for contender in run.contenders:
         trials = telling_flow(run, contender.name)
         yield from _at_a_time(run, contender.name, trials) or _waited(contender.name, trials)
 
 
-def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[str, ...]:
+def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[Fact, ...]:
     """The number of deliveries at a time by Little's law, where it stays the same while more is sent.
 
     The time in it is that of a delivery which need not wait, so from the lowest mix. At the flat mixes the time holds
@@ -71,15 +67,9 @@ def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[st
     least, most = rate * free.after_s, rate * free.by_s
     if not most >= 1.0:
         return ()  # not even one delivery at a time: something else holds the rate
-    number = f"{wording.figures(least, 2)} to {wording.figures(most, 2)}" if least >= 1.0 else f"up to {_whole(most)}"
-    mixes = wording.several([load.mix for load in flat])
-    return (
-        f"{name}: delivery was the limit at {mixes}: {wording.figures(rate, 3)} messages/s at each, while "
-        f"accepted/s went from {wording.figures(first.accepted_per_s, 3)} to {wording.figures(last.accepted_per_s, 3)} "
-        f"and the backlog from {_whole(first.waiting)} to {_whole(last.waiting)} messages. By Little's law that is "
-        f"{number} deliveries at a time, each as long as at {free.mix.words}. It is an "
-        f"inference, a server with a full processor or disk looks the same: compare the number with {SETTINGS}",
-    )
+    accepted, waiting = (first.accepted_per_s, last.accepted_per_s), (first.waiting, last.waiting)
+    mixes = tuple(load.mix for load in flat)
+    return (DeliveryBounded(name, mixes, rate, accepted, waiting, free.mix, least, most),)
 
 
 def _flat(loads: list[Load]) -> list[Load]:
@@ -124,19 +114,11 @@ def _mean_s(ends: list[Times]) -> float:
     return s_of(sum(end.count * end.mean_ns if end.count else 0.0 for end in ends) / total)
 
 
-def _waited(name: str, trials: list[TrialRecord]) -> tuple[str, ...]:
+def _waited(name: str, trials: list[TrialRecord]) -> tuple[Fact, ...]:
     """Where the mixes do not tell the number: that messages were accepted and certainly not there for long."""
     figures = [trial.figures(MailFigures) for trial in trials]
     waits = [(one.flowing.in_delivery.peak, ms_of(one.visible.after.p95_ns)) for one in figures]
     held = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]
     if not held:
         return ()
-    peak, wait_ms = max(held)
-    return (
-        f"{name}: up to {_whole(peak)} accepted messages at once were certainly not delivered yet, one in twenty for "
-        f"{wait_ms / 1000:.1f} s or more: look at its limit of deliveries at a time ({SETTINGS})",
-    )
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"
+    return (DeliveryWaited(name, *max(held)),)

@@ -1,0 +1,117 @@
+"""What must be known of a mail run, as data: reading that lags, foreign mail, and limits that decided its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bakeoff.compare.fact import Fact
+from bakeoff.mix import Mix
+
+
+@dataclass(frozen=True)
+class SpokenToUnlike(Fact):
+    """By contender in which way it is spoken to, where some have TLS and others have not."""
+
+    ways: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ReadingLags(Fact):
+    """A contender whose mail is read more slowly than it is accepted, at `mixes`; messages are those of all windows at
+    `worst`.
+    """
+
+    contender: str
+    mixes: tuple[Mix, ...]
+    worst: Mix
+    accepted: float
+    read: float
+    waiting: float
+
+
+@dataclass(frozen=True)
+class FewMessages(Fact):
+    """A contender of whose messages a window has a handful at `mixes`, and `mean` on average at the `least` of them."""
+
+    contender: str
+    mixes: tuple[Mix, ...]
+    least: Mix
+    mean: float
+
+
+@dataclass(frozen=True)
+class ForeignMail(Fact):
+    """Messages that are not Bakeoff's, in these mailboxes of a contender."""
+
+    contender: str
+    messages: int
+    mailboxes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LostCameLater(Fact):
+    """By contender how much mail of earlier trials was found, of how much that is lost. Drains ended after so long."""
+
+    found: Mapping[str, tuple[int, int]]
+    drain_s: float
+
+
+@dataclass(frozen=True)
+class ShortDrain(Fact):
+    """The drain ended before mail counts as late: by contender the lost mail that may have been in a queue."""
+
+    lost: Mapping[str, int]
+    drain_s: float
+    late_s: float
+
+
+@dataclass(frozen=True)
+class SessionsBounded(Fact):
+    """Never more than so many sessions were served at once at a `door`."""
+
+    contender: str
+    door: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class QueueFull(Fact):
+    """Connects waited for whole seconds, or in vain; `queues` are the listen backlogs that are known."""
+
+    contender: str
+    queues: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RateBounded(Fact):
+    """So many messages per second at several loads, which is a known limit."""
+
+    contender: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class DeliveryBounded(Fact):
+    """At `mixes` a contender delivered messages at one `rate`, while what it accepted a second, and what waited, grew
+    from the first value to the second. By the time of a delivery at `free`, that is from `least` to `most` deliveries
+    at a time.
+    """
+
+    contender: str
+    mixes: tuple[Mix, ...]
+    rate: float
+    accepted: tuple[float, float]
+    waiting: tuple[float, float]
+    free: Mix
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class DeliveryWaited(Fact):
+    """Up to `peak` accepted messages at once were certainly not delivered, one in twenty for `wait_ms` or more."""
+
+    contender: str
+    peak: float
+    wait_ms: float
