@@ -19,6 +19,7 @@ from bakeoff.errors import PlanError
 from bakeoff.redact import hidden
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.report.hidden_rows import HiddenRows
+from bakeoff.report.narrate.failed import faults
 from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
@@ -97,7 +98,7 @@ def _print_failed(console: Console, run: RunRecord) -> None:
     for contender in run.contenders:
         failed = failed_requests([t for t in run.trials if t.contender == contender.name])
         for row in failed.rows[:FAILED_SHOWN]:
-            text = f"{contender.name}: failed: {row.request}: {row.told({})}"
+            text = f"{contender.name}: failed: {row.request}: {faults(row, {})}"
             print_line(console, text)
         more = failed.others + sum(row.count for row in failed.rows[FAILED_SHOWN:])
         if more:

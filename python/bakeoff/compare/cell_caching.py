@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bakeoff.compare.cell_model import CacheRule, CacheUntold, CacheZone
+from bakeoff.compare.cell_model import CachedBehind, CacheRule, CacheUntold, CacheZone, FewFileSizes, NoFall
 from bakeoff.compare.cells import CellArray, CellKey
-from bakeoff.report.narrate.cells import size
+from bakeoff.compare.fact import Fact
 
 # A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
 CACHE_FALL, LEVEL = 3.0, 1.6
 LEAST_FILES = 3
-IN_MEMORY = "its files are in memory, with nothing slower behind a cache"
 # Of one record size: file sizes to which caching is strong, those between, from which on it is none; times lower;
 # whether more than the largest are so low.
 Ends = tuple[float, tuple[float, ...], float, bool]
@@ -41,15 +40,15 @@ def _rules(array: CellArray, contender: int) -> list[CacheRule]:
         row = logs[at][np.isfinite(logs[at])]
         if file and record and row.size:
             columns[test][record / 1024.0][file / 1024.0] = float(row.mean())
-    alike: dict[tuple[tuple[tuple[float, float], Ends | str], ...], list[tuple[str, list[float]]]] = defaultdict(list)
+    alike: dict[tuple[tuple[tuple[float, float], Ends | Fact], ...], list[tuple[str, list[float]]]] = defaultdict(list)
     for test, by_record in columns.items():
         found = {
             record: _unless_cached(_fall(by_file), [file for file in by_file if _key(test, file, record) in cached])
             for record, by_file in by_record.items()
         }
-        stretches = _stretches({record: told if isinstance(told, str) else told[0] for record, told in found.items()})
+        stretches = _stretches({record: told if isinstance(told, Fact) else told[0] for record, told in found.items()})
         falls = [
-            _median([told[1] for record, told in found.items() if not isinstance(told, str) and low <= record <= high])
+            _median([told[1] for record, told in found.items() if not isinstance(told, Fact) and low <= record <= high])
             for (low, high), _ in stretches
         ]
         alike[tuple(stretches)].append((test, falls))
@@ -59,12 +58,12 @@ def _rules(array: CellArray, contender: int) -> list[CacheRule]:
 def _rule(
     array: CellArray,
     contender: int,
-    stretches: tuple[tuple[tuple[float, float], Ends | str], ...],
+    stretches: tuple[tuple[tuple[float, float], Ends | Fact], ...],
     tests: list[tuple[str, list[float]]],
 ) -> CacheRule:
     zones, untold = [], []
     for place, (records, told) in enumerate(stretches):
-        if isinstance(told, str):
+        if isinstance(told, Fact):
             untold.append(CacheUntold(*records, told))
         else:
             strong, weak, none, levelled = told
@@ -74,9 +73,9 @@ def _rule(
     return CacheRule(array.contenders[contender], array.mix, named, tuple(zones), tuple(untold))
 
 
-def _stretches(by_record: Mapping[float, Ends | str]) -> list[tuple[tuple[float, float], Ends | str]]:
+def _stretches(by_record: Mapping[float, Ends | Fact]) -> list[tuple[tuple[float, float], Ends | Fact]]:
     """Neighbouring record sizes with the same ends, or the same reason, as one."""
-    found: list[tuple[tuple[float, float], Ends | str]] = []
+    found: list[tuple[tuple[float, float], Ends | Fact]] = []
     for record, told in sorted(by_record.items(), key=lambda one: one[0]):
         if found and found[-1][1] == told:
             found[-1] = ((found[-1][0][0], record), told)
@@ -85,7 +84,7 @@ def _stretches(by_record: Mapping[float, Ends | str]) -> list[tuple[tuple[float,
     return found
 
 
-def _fall(by_file: Mapping[float, float]) -> tuple[Ends, float] | str:
+def _fall(by_file: Mapping[float, float]) -> tuple[Ends, float] | Fact:
     """Of logarithms of rates by file size: the ends and how many times lower the last level is; or why nobody can tell.
 
     The low level lasts to the end; what a size between the two has is weak.
@@ -93,10 +92,10 @@ def _fall(by_file: Mapping[float, float]) -> tuple[Ends, float] | str:
     sizes = sorted(by_file)
     levels = [by_file[size] for size in sizes]
     if len(levels) < LEAST_FILES:
-        return f"fewer than {LEAST_FILES} file sizes were measured"
+        return FewFileSizes(LEAST_FILES)
     top, bottom = max(levels), levels[-1]
     if top - bottom < math.log(CACHE_FALL):
-        return f"up to {size(sizes[-1])} files rates do not fall by {CACHE_FALL:g} times: all is cached, or nothing is"
+        return NoFall(sizes[-1], CACHE_FALL)
     high = [place for place, level in enumerate(levels) if level >= top - math.log(LEVEL)]
     low = len(levels) - 1
     while low > 0 and levels[low - 1] <= bottom + math.log(LEVEL):
@@ -109,14 +108,11 @@ def _key(test: str, file_kib: float, record_kib: float) -> CellKey:
     return test, round(file_kib * 1024), round(record_kib * 1024)
 
 
-def _unless_cached(told: tuple[Ends, float] | str, cached: Sequence[float]) -> tuple[Ends, float] | str:
+def _unless_cached(told: tuple[Ends, float] | Fact, cached: Sequence[float]) -> tuple[Ends, float] | Fact:
     """A fall behind which a cache still served files, by what disk or wire carried, is not where caching ends."""
-    if isinstance(told, str) or not cached or max(cached) < told[0][2]:
+    if isinstance(told, Fact) or not cached or max(cached) < told[0][2]:
         return told
-    return (
-        f"rates fall by {told[1]:.2g} times, but files of {size(max(cached))} came from a cache as well, by what disk, "
-        "wire or link can have carried"
-    )
+    return CachedBehind(float(f"{told[1]:.2g}"), max(cached))
 
 
 def _median(values: Sequence[float]) -> float:

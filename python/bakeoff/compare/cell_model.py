@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bakeoff.compare.cell_form import Axis, CellForm
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.plain import Words, as_dict, no_words
 from bakeoff.mix import Mix, named
@@ -188,12 +189,35 @@ class CacheZone:
 
 
 @dataclass(frozen=True)
+class FewFileSizes(Fact):
+    """Fewer sizes of files were measured than tell of a cache."""
+
+    least: int
+
+
+@dataclass(frozen=True)
+class NoFall(Fact):
+    """Up to the largest files rates do not fall by so many times."""
+
+    largest_kib: float
+    times: float
+
+
+@dataclass(frozen=True)
+class CachedBehind(Fact):
+    """Rates fall by so many times, but files as large as these came from a cache as well."""
+
+    fall: float
+    largest_kib: float
+
+
+@dataclass(frozen=True)
 class CacheUntold:
     """With records from `record_low_kib` to `record_high_kib` nothing can be told of caching, and `why`."""
 
     record_low_kib: float
     record_high_kib: float
-    why: str
+    why: Fact
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,10 @@ from bakeoff.compare.intervals import both_shown
 from bakeoff.compare.lost import broke
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import error_share, rate_of
-from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint, Failed
+from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint, CurveShape, Failed
 from bakeoff.compare.resolution import resolution_of
 from bakeoff.compare.turned_away import BROKEN, turned_away
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
 from bakeoff.stats import (
     Collapse,
     Saturation,
@@ -223,25 +222,24 @@ def _flattens(curve: Curve, knee: int) -> bool:
     return any(math.isfinite(point.centre) for point in curve.points[knee + 1 :])
 
 
-def _shape(cube: Cube, curve: Curve, landmarks: Saturation | None, collapse: Collapse | None, broken: int) -> str:
-    """What the curve does, in words that the numbers support."""
+def _shape(
+    cube: Cube, curve: Curve, landmarks: Saturation | None, collapse: Collapse | None, broken: int
+) -> CurveShape:
+    """What the curve does, as far as the numbers support it."""
     if landmarks is None:
-        return "no usable trial"
-    knee, peak = (cube.mixes[index].words for index in (landmarks.knee, landmarks.peak))
+        return CurveShape("none")
+    knee, peak = (cube.mixes[index] for index in (landmarks.knee, landmarks.peak))
     last, final = _last_share(curve, landmarks.peak, collapse), curve.points[-1]
+    of = max(final.lost, final.blocks)
+    shape = CurveShape("flat", knee, peak, last, final.lost, of, broken)
     if sum(math.isfinite(point.centre) for point in curve.points) == 1:
-        text = "one mix only: no curve"
-    elif collapse is None and not _flattens(curve, landmarks.knee):
-        text = f"still rising at {peak}: its limit was not reached"
-    elif collapse and collapse.shown:
-        near = [p for p in curve.points if p.centre >= (1.0 - SATURATION_SHARE) * curve.points[landmarks.peak].centre]
-        begins = f"flat from {knee}" if len(near) > 1 else f"highest at {peak}"
-        text = f"{begins}, falls to {wording.percent(last)} of the peak at the last mix"
-    elif final.lost and last < 1.0 - SATURATION_SHARE:
-        lost = f"{final.lost} of {wording.plural(max(final.lost, final.blocks), 'trial')}"
-        text = f"highest at {peak}, {wording.percent(last)} of that at the end: {lost} of the last mix were lost"
-    elif last < 1.0 - SATURATION_SHARE:
-        text = f"highest at {peak}, {wording.percent(last)} of that at the last mix, which may be chance"
-    else:
-        text = f"flat from {knee} on"
-    return f"{text}; {wording.plural(broken, 'trial')} failed" if broken else text
+        return replace(shape, course="one_mix")
+    if collapse is None and not _flattens(curve, landmarks.knee):
+        return replace(shape, course="rising")
+    if collapse and collapse.shown:
+        least = (1.0 - SATURATION_SHARE) * curve.points[landmarks.peak].centre
+        near = sum(point.centre >= least for point in curve.points)
+        return replace(shape, course="flat_and_falls" if near > 1 else "falls")
+    if last < 1.0 - SATURATION_SHARE:
+        return replace(shape, course="lost" if final.lost else "may_fall")
+    return shape

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bakeoff.report.narrate import wording
 from bakeoff.store.figures import Figures
 from bakeoff.store.records import TrialRecord
 
@@ -24,11 +23,6 @@ class FailedRequest:
     def count(self) -> int:
         """All its failures."""
         return sum(self.faults.values())
-
-    def told(self, words: Mapping[str, str]) -> str:
-        """The faults in words, the most frequent first."""
-        ordered = sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))
-        return ", ".join(f"{_fault(fault, words)} ×{count:,}" for fault, count in ordered)
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,3 @@ def failed_requests(trials: Iterable[TrialRecord]) -> FailedRequests:
     rows.sort(key=lambda row: (-row.count, row.request))
     others += sum(row.count for row in rows[MOST:])
     return FailedRequests(tuple(rows[:MOST]), others)
-
-
-def _fault(fault: str, words: Mapping[str, str]) -> str:
-    return f"status {fault}" if fault.isdigit() else wording.error(fault, words)

@@ -111,6 +111,25 @@ class DelayedStep:
     trials: int
 
 
+Course = Literal["none", "one_mix", "rising", "flat", "flat_and_falls", "falls", "lost", "may_fall"]
+
+
+@dataclass(frozen=True)
+class CurveShape:
+    """What a curve does, as far as its numbers support it: `none` without a usable trial, `rising` where no limit was
+    reached, `may_fall` where chance explains that. It is highest at `peak_mix` and flat from `knee_mix` on; the last
+    mix has `last_share` of the peak, and lost `lost` of its trials. `failed` are all trials that did.
+    """
+
+    course: Course
+    knee_mix: Mix | None = None
+    peak_mix: Mix | None = None
+    last_share: float = math.nan
+    lost: int = 0
+    of: int = 0
+    failed: int = 0
+
+
 @dataclass(frozen=True)
 class ContenderSummary:
     """Peak, saturation and reliability of one contender over the whole run.
@@ -136,7 +155,7 @@ class ContenderSummary:
     peak_is_last_mix: bool
     last_share_of_peak: float
     collapsed: bool
-    shape: str
+    shape: CurveShape
     trials_ok: int
     trials_failed: int
     trials_voided: int

@@ -10,6 +10,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run, with_ceiling
 
@@ -21,13 +22,13 @@ def test_peak_saturation_and_collapse() -> None:
     assert not nginx.collapsed
     assert apache.collapsed
     assert apache.last_share_of_peak == pytest.approx(0.7, abs=0.03)
-    assert "flat from 8 clients, falls to" in apache.shape
+    assert "flat from 8 clients, falls to" in sentence(apache.shape)
 
 
 def test_a_curve_still_rising_has_no_saturation() -> None:
     found = compare_run(run(mixes=(1, 2), blocks=6)).contenders[0]
     assert found.saturation_mix is None
-    assert "its limit was not reached" in found.shape
+    assert "its limit was not reached" in sentence(found.shape)
 
 
 def test_errors_of_failed_trials_stay_visible() -> None:
@@ -134,7 +135,7 @@ def test_a_ratio_reads_like_its_interval() -> None:
 def test_who_is_best_at_one_mix_and_falls_is_not_called_flat() -> None:
     dying = replace(SLOW, decline=0.2)
     _, apache = compare_run(run((FAST, dying), mixes=(8, 40, 60), blocks=6)).contenders
-    assert apache.collapsed and apache.shape.startswith("highest at 8 clients, falls to")
+    assert apache.collapsed and sentence(apache.shape).startswith("highest at 8 clients, falls to")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.compare.failed import MOST, failed_requests
 from bakeoff.errors import RunFileError
+from bakeoff.report.narrate.failed import faults
 from bakeoff.store.write import RunWriter
 from tests.unit.store.builders import header, planned, trial
 
@@ -22,7 +23,7 @@ def test_failures_are_summed_over_trials_and_the_most_frequent_come_first() -> N
     ]
     failed = failed_requests(trials)
     assert [(row.request, row.count) for row in failed.rows] == [("GET /a", 12), ("GET /b", 4)]
-    assert failed.rows[0].told({}) == "status 404 ×11, status 401 ×1"
+    assert faults(failed.rows[0], {}) == "status 404 ×11, status 401 ×1"
     assert failed.others == 4
 
 

@@ -13,6 +13,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
@@ -191,18 +192,18 @@ def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:
     )
     for contender in compare_run(replace(record, trials=trials)).contenders:
         assert contender.last_share_of_peak < 0.9
-        assert "flat from" not in contender.shape and "which may be chance" in contender.shape
+        assert "flat from" not in sentence(contender.shape) and "which may be chance" in sentence(contender.shape)
 
 
 def test_one_mix_is_not_saturated() -> None:
     one = compare_run(run(mixes=(8,)))
-    assert {(c.saturation_mix, c.saturation(), c.shape) for c in one.contenders} == {
+    assert {(c.saturation_mix, c.saturation(), sentence(c.shape)) for c in one.contenders} == {
         (None, "–", "one mix only: no curve")
     }
     record = change(run(mixes=(1, 4, 8)), "nginx", 4, None, state="failed", reason="gone")
     record = change(record, "nginx", 8, None, state="failed", reason="gone")
     left = compare_run(record).contenders[0]
-    assert left.saturation_mix is None and left.shape == "one mix only: no curve; 12 trials failed"
+    assert left.saturation_mix is None and sentence(left.shape) == "one mix only: no curve; 12 trials failed"
 
 
 def test_contenders_by_http_and_https_are_named_before_all_else() -> None:

@@ -14,6 +14,7 @@ from bakeoff.errors import PlanError
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.terminal import render
 from bakeoff.store.records import RunRecord
@@ -155,7 +156,7 @@ def test_a_mix_at_which_one_breaks_is_lost() -> None:
     assert end.verdict.winner != "nginx"
     point = found.pairs[0].curves[0].points[3]
     assert (point.verdict.winner, point.blocks, point.lost["nginx"]) == ("apache", 8, 8)
-    assert found.contenders[0].shape.endswith("8 trials failed")
+    assert sentence(found.contenders[0].shape).endswith("8 trials failed")
     assert "8 of 32 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
     lost = [(t.contender, t.mix.clients, t.block) for t in found.lost]
     assert lost == [("nginx", 16, block) for block in range(1, 9)]

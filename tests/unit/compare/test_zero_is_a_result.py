@@ -13,6 +13,7 @@ from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY
@@ -78,7 +79,7 @@ def test_a_loss_makes_the_winner_no_less_certain() -> None:
 def test_the_shape_tells_the_fall_that_the_losses_make() -> None:
     record = change(run(blocks=6), "nginx", 8, (1, 2, 3), state="failed", reason="it died")
     (nginx, _) = compare_run(record).contenders
-    assert "flat" not in nginx.shape and "3 of 6 trials of the last mix were lost" in nginx.shape
+    assert "flat" not in sentence(nginx.shape) and "3 of 6 trials of the last mix were lost" in sentence(nginx.shape)
     assert nginx.last_share_of_peak < 0.8
 
 

@@ -9,6 +9,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.failed import faults
 from bakeoff.times import ms_of
 from bakeoff.units import format_duration
 
@@ -69,7 +70,7 @@ def _cells(table: StepTable, index: int) -> tuple[str, ...]:
 def _faults(context: Context, table: StepTable) -> list[tuple[str, str, str, str]]:
     words = context.compared.error_words
     broken = [row for row in table.steps if row.broken]
-    told = (FailedRequest(row.step, row.faults).told(words) for row in broken)
+    told = (faults(FailedRequest(row.step, row.faults), words) for row in broken)
     return [(row.step, table.contender, f"{row.broken:,}", how) for row, how in zip(broken, told, strict=True)]
 
 

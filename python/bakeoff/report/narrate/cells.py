@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from bakeoff.compare.cell_form import CellForm, SizeAxis
 from bakeoff.compare.cell_model import (
     Average,
+    CachedBehind,
     CacheRule,
     CacheUntold,
     CacheZone,
     CellLevel,
     CellPair,
     Crossing,
+    FewFileSizes,
+    NoFall,
     SizeCurve,
     SizePoint,
 )
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 
 TITLES = {
     "write": "write",
@@ -252,7 +256,7 @@ def cache_rule(rule: CacheRule) -> list[str]:
         texts.append(f"Caching {of} by the jump of its rates: {zones}{left}.")
     reasons: dict[str, list[CacheUntold]] = {}
     for one in rule.untold:
-        reasons.setdefault(one.why, []).append(one)
+        reasons.setdefault(sentence(one.why), []).append(one)
     for why, untold in reasons.items():
         records = wording.names([_records(one) for one in untold[:MOST_ZONES]])
         texts.append(f"Where caching {of} ends cannot be told {records}: {why}.")
@@ -275,3 +279,21 @@ def _records(one: CacheZone | CacheUntold) -> str:
     if one.record_low_kib == one.record_high_kib:
         return f"with {size(one.record_low_kib)} records"
     return f"with records of {size(one.record_low_kib)} to {size(one.record_high_kib)}"
+
+
+@sentence.register
+def _(why: FewFileSizes) -> str:
+    return f"fewer than {why.least} file sizes were measured"
+
+
+@sentence.register
+def _(why: NoFall) -> str:
+    return f"up to {size(why.largest_kib)} files rates do not fall by {why.times:g} times: all is cached, or nothing is"
+
+
+@sentence.register
+def _(why: CachedBehind) -> str:
+    return (
+        f"rates fall by {why.fall:.2g} times, but files of {size(why.largest_kib)} came from a cache as well, by what "
+        "disk, wire or link can have carried"
+    )

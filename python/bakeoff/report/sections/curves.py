@@ -11,6 +11,7 @@ from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.theme import known
 
@@ -54,7 +55,7 @@ def _peaks(context: Context) -> Table:
             wording.figures(c.peak_p99_ms),
             c.saturation(),
             wording.ratio(c.last_share_of_peak),
-            c.shape,
+            sentence(c.shape),
         )
         for c in context.comparison.contenders
     )

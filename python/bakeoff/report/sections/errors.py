@@ -9,6 +9,7 @@ from bakeoff.compare.failed import MOST, failed_requests
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.failed import faults
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.figures import Figures
 
@@ -53,7 +54,7 @@ def _requests(context: Context) -> list[Block]:
     rows = []
     for name in context.names:
         failed = failed_requests([t for t in context.run.trials if t.contender == name])
-        rows += [(r.request, name, f"{r.count:,}", r.told(context.compared.error_words)) for r in failed.rows]
+        rows += [(r.request, name, f"{r.count:,}", faults(r, context.compared.error_words)) for r in failed.rows]
         if failed.others:
             rows.append(("all others", name, f"{failed.others:,}", wording.MISSING))
     note = f"In the same windows: the {MOST} requests of each contender that failed most, by status or class of error."

@@ -106,7 +106,7 @@ def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...
     if behind:
         return (("Falls behind", behind[0]),)
     saturation = f"from {c.saturation_mix.words}" if c.saturation_mix else c.saturation()
-    return (("Saturation", saturation), ("Shape", c.shape))
+    return (("Saturation", saturation), ("Shape", sentence(c.shape)))
 
 
 def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
