@@ -20,14 +20,14 @@ impl ForTests {
     #[staticmethod]
     fn merge(py: Python<'_>, blobs: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
         let merged = engine::merge(blobs.iter().map(Vec::as_slice)).map_err(raise)?;
-        Ok(PyBytes::new(py, &merged))
+        Ok(PyBytes::new(py, &engine::serialize(&merged)))
     }
 
     /// Count, mean, minimum, percentiles and maximum of a blob, as JSON, ns.
     #[staticmethod]
     fn summary(blob: &[u8]) -> PyResult<String> {
         let histogram = engine::deserialize(blob).map_err(raise)?;
-        Ok(engine::summarize(&histogram).to_string())
+        Ok(serde_json::to_string(&engine::summarize(&histogram)).unwrap_or_default())
     }
 
     /// The largest values that a trial specification may have, by name.

@@ -22,9 +22,11 @@ pub(crate) fn counts_within(blob: &[u8], limits_ns: Vec<u64>) -> PyResult<Vec<u6
 #[pyfunction]
 pub(crate) fn merge_histograms(py: Python<'_>, blobs: Vec<Vec<u8>>) -> PyResult<(Bound<'_, PyBytes>, String)> {
     let merged = py.detach(|| {
-        let blob = engine::merge(blobs.iter().map(Vec::as_slice))?;
-        let told = engine::summarize(&engine::deserialize(&blob)?).to_string();
-        Ok::<_, engine::HistogramError>((blob, told))
+        let whole = engine::merge(blobs.iter().map(Vec::as_slice))?;
+        Ok::<_, engine::HistogramError>((
+            engine::serialize(&whole),
+            serde_json::to_string(&engine::summarize(&whole)).unwrap_or_default(),
+        ))
     });
     let (blob, told) = merged.map_err(|error| EngineError::new_err(error.to_string()))?;
     Ok((PyBytes::new(py, &blob), told))

@@ -37,7 +37,7 @@ trait Kind: Send {
     }
 
     /// What follows from all figures of a result.
-    fn complete(&self, _result: &mut Value) {}
+    fn complete(&self, _result: &mut TrialResult) {}
 
     /// Whether it can give rows up while it goes on.
     fn soaks(&self) -> bool {
@@ -68,7 +68,7 @@ pub(crate) fn merge_trial(spec_json: &str, slices: &[SliceResult]) -> Result<Tri
     let spec = TrialSpec::from_json(spec_json).map_err(|error| error.to_string())?;
     let ready = read(&spec).map_err(|error| error.to_string())?;
     let mut merged = merge_slices(slices, |parts| ready.merged(parts)).map_err(|error| error.to_string())?;
-    ready.complete(&mut merged.json);
+    ready.complete(&mut merged);
     Ok(merged)
 }
 
@@ -152,7 +152,7 @@ impl<W: FileWorkload> Kind for Files<W> {
         Ok(figures)
     }
 
-    fn complete(&self, result: &mut Value) {
+    fn complete(&self, result: &mut TrialResult) {
         FileWorkload::complete(&self.0, result);
     }
 }
@@ -175,10 +175,6 @@ impl Kind for Httperf {
 
     fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
         bakeoff_httperf::merged(parts)
-    }
-
-    fn complete(&self, result: &mut Value) {
-        bakeoff_httperf::complete(result);
     }
 }
 

@@ -2,13 +2,12 @@
 
 use crate::registry::{StartError, check_trial, merge_trial, start_trial};
 use crate::{EngineError, SpecError};
-use bakeoff_engine::{Clock, SliceResult, SoakRow, TrialResult};
+use bakeoff_engine::{Clock, Histograms, Measurement, SliceResult, SoakRow, Times, TrialResult};
 use bakeoff_platform::clock::MonotonicClock;
 use bakeoff_platform::process::is_main_thread;
 use bakeoff_platform::{Behind, Met};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -42,7 +41,15 @@ pub(crate) struct TrialHandle {
 /// A finished trial.
 #[pyclass(frozen, module = "bakeoff._engine")]
 pub(crate) struct TrialOutcome {
-    result: TrialResult,
+    json: String,
+    histograms: Histograms,
+}
+
+impl TrialOutcome {
+    fn of(result: TrialResult) -> Self {
+        let (json, histograms) = result.told();
+        Self { json, histograms }
+    }
 }
 
 /// Begins a trial from its JSON specification and returns at once: without [`TrialHandle::go`] it sends nothing.
@@ -67,17 +74,17 @@ pub(crate) fn check(py: Python<'_>, spec_json: &str) -> PyResult<()> {
 pub(crate) fn merge_slices(
     py: Python<'_>,
     spec_json: &str,
-    slices: Vec<(String, String, BTreeMap<String, Vec<u8>>)>,
+    slices: Vec<(String, String, Histograms)>,
 ) -> PyResult<TrialOutcome> {
     let merged = py.detach(|| {
-        let read = |(name, json, histograms): (String, String, BTreeMap<String, Vec<u8>>)| {
-            let json = serde_json::from_str(&json).map_err(|error| format!("the result of {name}: {error}"))?;
-            Ok(SliceResult { name, result: TrialResult { json, histograms } })
+        let read = |(name, json, histograms): (String, String, Histograms)| {
+            let result = TrialResult::read(&name, &json, histograms).map_err(|error| error.to_string())?;
+            Ok(SliceResult { name, result })
         };
         let slices = slices.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
-        merge_trial(spec_json, &slices)
+        merge_trial(spec_json, &slices).map(TrialOutcome::of)
     });
-    Ok(TrialOutcome { result: merged.map_err(EngineError::new_err)? })
+    merged.map_err(EngineError::new_err)
 }
 
 /// What `work` gives within `timeout_s`. It is asked for slices of that, with a look for signals between; when one raises,
@@ -168,8 +175,11 @@ impl TrialHandle {
     /// Rows of a soak that were done since the last call: of each its figures as JSON, its service times and, where
     /// starts are planned, its response times as HdrHistogram V2, empty without any.
     fn drain_rows<'py>(&self, py: Python<'py>) -> Vec<TellRow<'py>> {
-        let bytes = |blob: &Vec<u8>| PyBytes::new(py, blob);
-        let told = |row: SoakRow| (row.json.to_string(), bytes(&row.service), row.response.as_ref().map(bytes));
+        let bytes = |times: &Times| PyBytes::new(py, if times.summary.count == 0 { &[] } else { &times.histogram });
+        let told = |row: SoakRow| {
+            let Measurement { service, response, .. } = &row.measured;
+            (serde_json::to_string(&row).unwrap_or_default(), bytes(service), response.as_ref().map(bytes))
+        };
         self.inner.drain_rows().into_iter().map(told).collect()
     }
 
@@ -204,7 +214,7 @@ impl TrialHandle {
             }
         };
         let result = outcome.transpose().map_err(|error| EngineError::new_err(error.to_string()))?;
-        Ok(result.map(|result| TrialOutcome { result }))
+        Ok(result.map(|result| py.detach(|| TrialOutcome::of(result))))
     }
 
     /// From the start of traffic to its end all threads of this process but those that make load or serve it, and the main
@@ -235,14 +245,14 @@ impl TrialHandle {
 #[pymethods]
 impl TrialOutcome {
     /// The figures, as JSON.
-    fn json(&self) -> String {
-        self.result.json.to_string()
+    fn json(&self) -> &str {
+        &self.json
     }
 
     /// HdrHistogram V2 blobs by the names that the JSON uses.
     fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let blobs = PyDict::new(py);
-        for (name, bytes) in &self.result.histograms {
+        for (name, bytes) in &self.histograms {
             blobs.set_item(name, PyBytes::new(py, bytes))?;
         }
         Ok(blobs)

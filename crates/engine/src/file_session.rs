@@ -6,7 +6,7 @@
 //! that end with [`FileProgress::Done`]. Calls that are no part of an operation (making files ready, dropping
 //! caches) end with [`FileProgress::Untimed`] and leave no trace in the figures.
 
-use crate::{Identity, Nanos, Outcome};
+use crate::{Identity, Nanos, Outcome, TrialResult};
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
 
@@ -320,8 +320,8 @@ pub trait FileWorkload: Send + Sync + 'static {
         Err("trials of this work cannot be divided".to_owned())
     }
 
-    /// May add to the finished result of the trial, whose form is that of the run file's reference.
-    fn complete(&self, _result: &mut serde_json::Value) {}
+    /// May add to the finished result of the trial.
+    fn complete(&self, _result: &mut TrialResult) {}
 }
 
 /// One simulated thread that works on files.

@@ -3,7 +3,7 @@
 use crate::LatencyHistogram;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 /// A histogram blob that cannot be read or merged.
 #[derive(Debug, thiserror::Error)]
@@ -17,9 +17,9 @@ pub enum HistogramError {
 }
 
 /// HdrHistogram V2 bytes (cookie 0x1c849313), readable by every HdrHistogram library.
-pub fn serialize(histogram: &LatencyHistogram) -> Vec<u8> {
+pub fn serialize(histogram: &Histogram<u64>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let written = V2Serializer::new().serialize(&histogram.to_hdr(), &mut bytes);
+    let written = V2Serializer::new().serialize(histogram, &mut bytes);
     debug_assert!(written.is_ok(), "writing to memory cannot fail");
     bytes
 }
@@ -32,16 +32,12 @@ pub fn deserialize(bytes: &[u8]) -> Result<Histogram<u64>, HistogramError> {
 }
 
 /// Adds the counts of several blobs; percentiles of the result are exact to the histograms' resolution.
-pub fn merge<'a>(blobs: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, HistogramError> {
+pub fn merge<'a>(blobs: impl IntoIterator<Item = &'a [u8]>) -> Result<Histogram<u64>, HistogramError> {
     let mut total = LatencyHistogram::new().to_hdr().into_owned();
     for blob in blobs {
         total.add(deserialize(blob)?).map_err(|error| HistogramError::Incompatible(error.to_string()))?;
     }
-    let mut bytes = Vec::new();
-    V2Serializer::new()
-        .serialize(&total, &mut bytes)
-        .map_err(|error| HistogramError::Incompatible(error.to_string()))?;
-    Ok(bytes)
+    Ok(total)
 }
 
 /// Values in ns at the quantiles `qs` (0 … 1) of a blob.
@@ -56,24 +52,43 @@ pub fn counts_within(bytes: &[u8], limits_ns: &[u64]) -> Result<Vec<u64>, Histog
     Ok(limits_ns.iter().map(|&limit_ns| histogram.count_between(0, limit_ns)).collect())
 }
 
-/// Count, mean, minimum, percentiles and maximum in ns; all but the count are null when nothing was recorded.
-pub fn summarize(histogram: &Histogram<u64>) -> Value {
+/// A histogram in figures, ns; all but the count are `None` when nothing was recorded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How many times were recorded.
+    pub count: u64,
+    /// Their mean.
+    pub mean_ns: Option<f64>,
+    /// The shortest.
+    pub min_ns: Option<u64>,
+    /// The median.
+    pub p50_ns: Option<u64>,
+    /// The 95th percentile.
+    pub p95_ns: Option<u64>,
+    /// The 99th.
+    pub p99_ns: Option<u64>,
+    /// The 99.9th.
+    pub p999_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: Option<u64>,
+}
+
+/// A histogram in figures.
+pub fn summarize(histogram: &Histogram<u64>) -> Summary {
     if histogram.is_empty() {
-        return json!({
-            "count": 0, "mean_ns": null, "min_ns": null, "p50_ns": null, "p95_ns": null,
-            "p99_ns": null, "p999_ns": null, "max_ns": null,
-        });
+        return Summary::default();
     }
-    json!({
-        "count": histogram.len(),
-        "mean_ns": histogram.mean(),
-        "min_ns": histogram.min(),
-        "p50_ns": histogram.value_at_quantile(0.50),
-        "p95_ns": histogram.value_at_quantile(0.95),
-        "p99_ns": histogram.value_at_quantile(0.99),
-        "p999_ns": histogram.value_at_quantile(0.999),
-        "max_ns": histogram.max(),
-    })
+    let quantile = |quantile| Some(histogram.value_at_quantile(quantile));
+    Summary {
+        count: histogram.len(),
+        mean_ns: Some(histogram.mean()),
+        min_ns: Some(histogram.min()),
+        p50_ns: quantile(0.50),
+        p95_ns: quantile(0.95),
+        p99_ns: quantile(0.99),
+        p999_ns: quantile(0.999),
+        max_ns: Some(histogram.max()),
+    }
 }
 
 #[cfg(test)]
@@ -98,7 +113,8 @@ mod tests {
         let mut slow = LatencyHistogram::new();
         (0..990).for_each(|_| fast.record(1_000));
         (0..10).for_each(|_| slow.record(1_000_000));
-        let merged = merge([serialize(&fast).as_slice(), serialize(&slow).as_slice()]).unwrap();
+        let merged = merge([fast, slow].map(|part| serialize(&part.to_hdr())).iter().map(Vec::as_slice)).unwrap();
+        let merged = serialize(&merged);
         let found = quantiles(&merged, &[0.5, 0.985, 0.995]).unwrap();
         assert_eq!(counts_within(&merged, &[0, u64::MAX / 2]).unwrap(), [0, deserialize(&merged).unwrap().len()]);
         assert!(
@@ -117,10 +133,10 @@ mod tests {
             inner.record_n(1_000_000, 1).unwrap();
             let mut bytes = Vec::new();
             V2Serializer::new().serialize(&inner, &mut bytes).unwrap();
-            let merged = deserialize(&merge([bytes.as_slice(), bytes.as_slice()]).unwrap()).unwrap();
+            let merged = merge([bytes.as_slice(), bytes.as_slice()]).unwrap();
             assert_eq!((merged.len(), merged.count_at(1_000)), (2 * count + 2, 2 * count));
             let told = summarize(&merged);
-            assert_eq!((&told["count"], &told["p99_ns"]), (&json!(2 * count + 2), &json!(1_000)));
+            assert_eq!((told.count, told.p99_ns), (2 * count + 2, Some(1_000)));
         }
     }
 

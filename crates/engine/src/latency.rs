@@ -175,7 +175,7 @@ mod tests {
         let mut own = LatencyHistogram::new();
         times().into_iter().for_each(|time_ns| own.record(time_ns));
         let mut total = LatencyHistogram::lazy();
-        total.add_raw(&deserialize(&serialize(&own)).unwrap());
+        total.add_raw(&deserialize(&serialize(&own.to_hdr())).unwrap());
         assert_eq!(total.counts, own.counts);
         total.add(&own);
         assert_eq!(total.count(), 2 * own.count());

@@ -6,6 +6,7 @@
 //! So the same session runs on epoll, on TLS, and in virtual time.
 
 mod actions;
+mod collect;
 mod driver;
 mod endpoint;
 mod error_class;
@@ -14,6 +15,7 @@ mod file_session;
 mod histogram;
 mod latency;
 mod load;
+mod measurement;
 mod merge;
 mod mux;
 mod recorder;
@@ -32,6 +34,7 @@ mod timeline;
 mod times;
 
 pub use actions::Actions;
+pub use collect::{GeneratorFigures, ThreadFigures, collect};
 pub use driver::{Clock, Driver, Next};
 pub use endpoint::{Endpoint, TlsSettings};
 pub use error_class::ErrorClass;
@@ -40,15 +43,19 @@ pub use file_session::{
     BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult, FileSession,
     FileStep, FileWorkload, Handle, Name, Observation, OpenMode, Stint,
 };
-pub use histogram::{HistogramError, counts_within, deserialize, merge, quantiles, serialize, summarize};
+pub use histogram::{HistogramError, Summary, counts_within, deserialize, merge, quantiles, serialize, summarize};
 pub use latency::LatencyHistogram;
 pub use load::{Distribution, Load, Rate};
-pub use merge::{MergeError, SliceResult, add_counts, merge_slices};
+pub use measurement::{Cost, Counted, Counts, Measurement, Times};
+pub use merge::{MergeError, add_counts};
 pub use mux::{MakeMux, Mux, MuxEvent, StreamEvent, Streams};
 pub use recorder::{Recorder, Stamps};
-pub use result::{GeneratorFigures, StartFigures, ThreadFigures, TrialResult, collect};
+pub use result::{
+    Client, Connections, Disturbances, Fates, Generator, Histograms, OperationResult, Outside, Second, SliceResult,
+    StartFigures, Starts, Step, Stop, TrialResult, Unfinished, merge_slices,
+};
 pub use rng::Rng;
-pub use rows::{RowCost, RowCounts, RowPart, SoakRow};
+pub use rows::{RowCost, RowPart, SoakRow};
 pub use schedule::Shape;
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
 pub use snapshot::{Live, OperationCount, Recent, Snapshot};

@@ -344,8 +344,8 @@ impl Recorder {
             _ => figures.service.record(service_ns),
         }
         let client = &mut self.clients[client as usize];
-        client.operations += 1;
-        client.bytes_in += outcome.bytes_in;
+        client.counts.operations += 1;
+        client.counts.bytes_in += outcome.bytes_in;
         client.busy_ns += service_ns;
         self.statuses[usize::from(outcome.status / 100).min(5)] += 1;
         self.steps.record(stamps);
@@ -416,7 +416,7 @@ impl Recorder {
             rows.failure(end_ns, error);
         }
         self.operations[usize::from(outcome.operation)].count_error(error);
-        self.clients[client as usize].errors += 1;
+        self.clients[client as usize].counts.errors += 1;
         if outcome.status != 0 {
             self.statuses[usize::from(outcome.status / 100).min(5)] += 1;
         }

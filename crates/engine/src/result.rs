@@ -1,34 +1,197 @@
-//! From the threads' counts to the result of a trial.
+//! The result of a trial, or of the slice of it that one machine had: what crosses the seam.
+//!
+//! A figure stands here once, with its unit and with how those of several machines become one, and is filled in where it
+//! is measured: by a load thread, in `collect.rs`, or by the platform.
 
-use crate::recorder::{ClientFigures, OperationFigures, PlannedFigures, Queue, Steps};
-use crate::series::Row;
-use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, SharedTimes, deserialize, serialize, summarize};
-use serde_json::{Map, Value, json};
+use crate::measurement::{Cost, Counts, Measurement, Times, told};
+use crate::merge::{Merge, MergeError, Merged, Part, afterwards, figures, first, most, of_each, seconds};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-/// What a load-generating thread knows about itself.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ThreadFigures {
-    /// CPU time of the thread inside the window, ns.
-    pub cpu_ns: u64,
-    /// Time inside the window that the thread was ready and waited for a processor, ns; `None` where nobody measured it.
-    pub run_delay_ns: Option<u64>,
-    /// Length of the window as this thread lived it, ns.
-    pub window_ns: u64,
-    /// Of the CPU time, what went into looking for replies in vain, ns.
-    pub polled_ns: u64,
-    /// Operations still running when the trial ended.
-    pub unfinished: u64,
-    /// Age of the oldest of them, ns.
-    pub oldest_unfinished_ns: u64,
-    /// Time inside the window that went into filling and checking data, outside all operations, ns.
-    pub outside_ns: u64,
+figures! {
+    /// A finished trial.
+    pub struct TrialResult {
+        flat
+        /// What was done in the window.
+        pub measured: Measurement,
+        /// Failed operations of all classes.
+        pub errors_total: u64,
+        /// Length of the window as it was lived, s.
+        pub window_s: f64 => most,
+        /// From the first moment of traffic to the last, s.
+        pub elapsed_s: f64 => most,
+        /// When traffic started; `None` when it never did, and for several machines: each has a clock of its own.
+        pub start: Option<StartFigures> => of_each,
+        /// Stopped before its time.
+        pub cancelled: bool,
+        /// Why the trial could not be run to its end.
+        pub fatal: Option<String> => first_fatal,
+        /// What ended before or after the window.
+        pub outside: Outside,
+        /// What still ran when the trial ended.
+        pub unfinished: Unfinished,
+        /// Replies by the hundreds of their status, `1xx` to `5xx`.
+        pub statuses: BTreeMap<String, u64>,
+        /// What a load with planned starts asked for and got; `None` for a closed loop.
+        pub starts: Option<Starts>,
+        /// By operation, in the order of the workload.
+        pub per_operation: Vec<OperationResult> => operations,
+        /// The parts of operations that were seen, the engine's own first.
+        pub steps: Vec<Step> => steps,
+        /// Second by second, without holes; empty in a soak.
+        pub per_second: Vec<Second> => by_second,
+        /// By client; under a rate those that did something.
+        pub per_client: Vec<Client> => clients,
+        /// Connections of the trial.
+        pub connections: Connections,
+        /// What the trial cost the generator.
+        pub generator: Generator,
+        /// The kind's own figures.
+        pub workload: Value => afterwards,
+    }
+
+    /// Operations that ended before or after the window.
+    #[derive(Copy)]
+    pub struct Outside {
+        /// Successful ones.
+        pub operations: u64,
+        /// Failed ones.
+        pub errors_total: u64,
+    }
+
+    /// Operations that still ran when the trial ended.
+    #[derive(Copy)]
+    pub struct Unfinished {
+        /// How many.
+        pub operations: u64,
+        /// Age of the oldest of them, s.
+        pub oldest_s: f64 => most,
+    }
+
+    /// Starts that the load planned for the window.
+    pub struct Starts {
+        /// All of them.
+        pub offered: u64,
+        /// Those that began.
+        pub started: u64,
+        /// Those that did not.
+        pub never_started: u64,
+        /// Turns that ended well in the window.
+        pub answered: u64,
+        /// What became of the starts; counted where a start is a turn.
+        pub fates: Option<Fates>,
+        /// How late those began that found no free lane.
+        pub late: Times,
+        /// Starts that found every session busy, whether or not they began later.
+        pub ran_out: u64,
+        /// Connections that were used, ramps included.
+        pub connections_used: u64,
+        /// Turns that were due and not over, at the begin of the window and at the end of each of its 50 stretches.
+        pub queue: Option<Vec<i64>> => queues,
+    }
+
+    /// What became of the starts that were planned for the window, at its end. With those that never began they are all.
+    #[derive(Copy, Eq)]
+    pub struct Fates {
+        /// Over, and well.
+        pub answered: u64,
+        /// Over, and not well.
+        pub failed: u64,
+        /// Begun, and not over.
+        pub open: u64,
+    }
+
+    /// One operation of the workload in the window.
+    pub struct OperationResult {
+        flat
+        /// What was done of it; its response times are those of single operations, where the trial's are of turns.
+        pub measured: Measurement,
+        /// Its name.
+        pub name: String => first,
+    }
+
+    /// A part of operations.
+    pub struct Step {
+        /// Its name; `OPERATION/PART` where those of an operation are kept apart.
+        pub name: String => first,
+        /// Its times.
+        pub summary: Times,
+    }
+
+    /// One second of the trial, ramps included.
+    pub struct Second {
+        flat
+        /// What ended in it.
+        pub counts: Counts,
+        /// Its number, from the start of traffic.
+        pub second: u64 => most,
+        /// How long it was: the last one is as narrow as the trial's end makes it, s.
+        pub width_s: f64 => most,
+        /// `ramp_up`, `window` or `ramp_down`.
+        pub phase: String => first,
+        /// Service times.
+        pub service: Times => told,
+    }
+
+    /// One client in the window.
+    #[derive(Copy)]
+    pub struct Client {
+        flat
+        /// What it did.
+        pub counts: Counts,
+        /// Its number.
+        pub client: u64 => most,
+        /// Time in which its operations were under way, added up, s.
+        pub busy_s: f64 => seconds,
+    }
+
+    /// Connections, as far as the transport tells of them.
+    #[derive(Copy)]
+    pub struct Connections {
+        /// Opened.
+        pub opened: u64,
+        /// Failed to open.
+        pub failed: u64,
+        /// TLS handshakes in full.
+        pub tls_full: u64,
+        /// TLS handshakes that resumed an earlier session.
+        pub tls_resumed: u64,
+        /// Announced closes that were left to the client.
+        pub late_closes: u64,
+        /// What came on connections after their last reply.
+        pub unsolicited: u64,
+        /// The receive buffer that the kernel made of the one asked for, bytes; 0 when none was.
+        pub receive_buffer_bytes: u64 => most,
+    }
+
+    /// What the trial cost the generator, inside the window.
+    pub struct Generator {
+        flat
+        /// Of its busiest thread.
+        pub cost: Cost,
+        /// CPU time of all load threads, s.
+        pub cpu_s: f64 => seconds,
+        /// CPU time of a thread without what went into looking for replies in vain, as a share of the time it lived.
+        pub busy_share: f64 => most,
+        /// What went into looking for replies in vain, all threads, s.
+        pub polled_s: f64 => seconds,
+        /// CPU time for one operation, failed ones included, µs.
+        pub cpu_us_per_operation: f64 => afterwards,
+        /// Load threads.
+        pub threads: u64,
+        /// How late lanes began that had waited for their moment.
+        pub late_start: Times => told,
+        /// How long a finished operation waited for the generator to look at it.
+        pub lag: Times => told,
+        /// What happened to the process and its machine meanwhile; of several machines each has its own.
+        pub disturbances: Option<Disturbances> => of_each,
+    }
 }
 
 /// When traffic was to start and when the last load thread did, ns of the machine's monotonic clock; and by its wall
 /// clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartFigures {
     /// As it was told; where that was "at once", as soon as all were ready.
     pub planned_ns: u64,
@@ -38,378 +201,204 @@ pub struct StartFigures {
     pub unix_ns: u64,
 }
 
-/// What the process knows about the trial as a whole.
-#[derive(Debug, Clone, Default)]
-pub struct GeneratorFigures {
-    /// When traffic started; `None` when it never did.
-    pub start: Option<StartFigures>,
-    /// From first to last moment of traffic, ns.
-    pub elapsed_ns: u64,
-    /// Stopped before its time.
-    pub cancelled: bool,
-    /// The trial could not be run to its end.
-    pub fatal: Option<String>,
-    /// Resident memory at the end, bytes.
-    pub rss_bytes: u64,
-    /// Extra figures of the transport, added under `connections`.
-    pub transport: Map<String, Value>,
-    /// What happened to the process and its machine meanwhile, added under `generator`.
-    pub disturbances: Value,
-    /// Extra figures of the workload.
-    pub workload: Value,
-    /// The clients of this machine, when it drives only some: its result can then be merged with the others'.
-    pub slice: Option<Range<u32>>,
+/// What happened to the generator's process and machine during a trial; `None` is what nobody measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Disturbances {
+    /// The long stops, waits for a processor among them.
+    pub stops: Vec<Stop>,
+    /// All time of the window in which the process was stopped, in stops of any length, s.
+    pub stopped_s: Option<f64>,
+    /// How many of those the kernel told.
+    pub interrupted: Option<u64>,
+    /// What a control group's limit took in the window, over all processors, s.
+    pub throttled_s: Option<f64>,
+    /// In how many periods.
+    pub throttled: Option<u64>,
+    /// Time in which the machine was suspended, s.
+    pub suspended_s: f64,
+    /// By how much the wall clock went further than the monotonic one, s.
+    pub clock_step_s: f64,
+    /// Time that the hypervisor gave to others, a mean over the processors, s.
+    pub stolen_s: Option<f64>,
+    /// That of the whole trial.
+    pub stolen_share: Option<f64>,
 }
 
-/// A finished trial: JSON and the histograms it names.
+/// A time in which the process did not run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stop {
+    /// After the start of traffic, s.
+    pub at_s: f64,
+    /// How long, s.
+    pub length_s: f64,
+    /// What of it lies in the window, s.
+    pub window_s: f64,
+}
+
+impl Generator {
+    /// For so many operations, failed ones included.
+    pub(crate) fn for_operations(&mut self, operations: u64) {
+        self.cpu_us_per_operation = if operations == 0 { 0.0 } else { self.cpu_s * 1e6 / operations as f64 };
+    }
+}
+
+/// Histograms by their names.
+pub type Histograms = BTreeMap<String, Vec<u8>>;
+
+impl TrialResult {
+    /// All times that have a histogram, with its name; that of a part of the trial has a `/`.
+    fn times(&mut self) -> Vec<(String, &mut Times)> {
+        let whole = [
+            ("service", Some(&mut self.measured.service)),
+            ("response", self.measured.response.as_mut()),
+            ("late", self.starts.as_mut().map(|starts| &mut starts.late)),
+            ("late_start", Some(&mut self.generator.late_start)),
+            ("lag", Some(&mut self.generator.lag)),
+        ];
+        let mut all: Vec<_> = whole.into_iter().filter_map(|(name, times)| Some((name.to_owned(), times?))).collect();
+        for OperationResult { name, measured } in &mut self.per_operation {
+            all.push((format!("op/{name}"), &mut measured.service));
+            all.extend(measured.response.as_mut().map(|times| (format!("response/{name}"), times)));
+        }
+        all.extend(self.steps.iter_mut().map(|step| (format!("step/{}", step.name), &mut step.summary)));
+        all.extend(self.per_second.iter_mut().map(|row| (format!("second/{}", row.second), &mut row.service)));
+        all
+    }
+
+    /// As it crosses the seam: its figures as JSON, and its histograms, without those of parts in which nothing was
+    /// recorded.
+    pub fn told(mut self) -> (String, Histograms) {
+        let json = serde_json::to_string(&self).unwrap_or_default();
+        let kept = |(name, times): (String, &mut Times)| {
+            let is_kept = !times.histogram.is_empty() && (times.summary.count > 0 || !name.contains('/'));
+            is_kept.then(|| (name, std::mem::take(&mut times.histogram)))
+        };
+        (json, self.times().into_iter().filter_map(kept).collect())
+    }
+
+    /// What a machine of this name told, read back.
+    pub fn read(name: &str, json: &str, mut histograms: Histograms) -> Result<Self, MergeError> {
+        let told: Result<Map<String, Value>, _> = serde_json::from_str(json);
+        let mut told = told.map_err(|error| MergeError::Malformed { name: name.to_owned(), error })?;
+        let missing = |figure| MergeError::Missing { name: name.to_owned(), figure };
+        let mut result = Self::take(&mut told).map_err(missing)?;
+        let planned = result.starts.is_some();
+        for OperationResult { measured, .. } in &mut result.per_operation {
+            // Its figures follow from the histogram: who hands a result on may leave them out.
+            measured.response = planned.then(|| measured.response.take().unwrap_or_default());
+        }
+        for (name, times) in result.times() {
+            times.histogram = histograms.remove(&name).unwrap_or_default();
+        }
+        Ok(result)
+    }
+}
+
+/// What one machine measured of a trial.
 #[derive(Debug, Clone)]
-pub struct TrialResult {
-    /// The figures, see the reference of the run file.
-    pub json: Value,
-    /// V2 blobs by the names used in `json`.
-    pub histograms: BTreeMap<String, Vec<u8>>,
+pub struct SliceResult {
+    /// The machine's name.
+    pub name: String,
+    /// Figures and histograms, as [`crate::collect`] makes them for a slice.
+    pub result: TrialResult,
 }
 
-pub(crate) struct Merged {
-    clients: Vec<ClientFigures>,
-    steps: Steps,
-    split: Vec<(usize, Steps)>,
-    session_steps: Vec<(String, LatencyHistogram)>,
-    statuses: [u64; 6],
-    outside: (u64, u64),
-    pub(crate) late_start: LatencyHistogram,
-    lag: LatencyHistogram,
-    close: LatencyHistogram,
-    connections: (u64, u64),
-    late_closes: u64,
-    pub(crate) planned: Option<PlannedFigures>,
+/// One result of the slices of a trial: the one that a single machine with all the threads would have given. `figures`
+/// is how those of its workload come together, or why they do not.
+pub fn merge_slices(
+    slices: &[SliceResult],
+    figures: impl FnOnce(&[&Value]) -> Result<Value, String>,
+) -> Result<TrialResult, MergeError> {
+    if slices.is_empty() {
+        return Err(MergeError::Nothing);
+    }
+    let parts: Vec<_> = slices.iter().map(|slice| (slice.name.as_str(), &slice.result)).collect();
+    let mut whole = TrialResult::merged(&parts)?;
+    whole.generator.for_operations(whole.measured.operations + whole.errors_total);
+    let told: Vec<_> = slices.iter().map(|slice| &slice.result.workload).collect();
+    whole.workload = figures(&told).map_err(MergeError::Figures)?;
+    Ok(whole)
 }
 
-const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
+/// One that failed speaks for all, and is named.
+fn first_fatal(parts: &[Part<'_, Option<String>>]) -> Merged<Option<String>> {
+    Ok(parts.iter().find_map(|(name, fatal)| Some(format!("{name}: {}", fatal.as_ref()?))))
+}
 
-pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
-    let clients = recorders.first().map_or(0, |recorder| recorder.clients.len());
-    let mut merged = Merged {
-        clients: vec![ClientFigures::default(); clients],
-        steps: Steps::default(),
-        split: Vec::new(),
-        session_steps: recorders.first().map_or_else(Vec::new, |recorder| {
-            recorder.session_steps.iter().map(|(name, _)| (name.clone(), LatencyHistogram::new())).collect()
-        }),
-        statuses: [0; 6],
-        outside: (0, 0),
-        late_start: LatencyHistogram::new(),
-        lag: LatencyHistogram::new(),
-        close: LatencyHistogram::lazy(),
-        connections: (0, 0),
-        late_closes: 0,
-        planned: None,
+/// Turns that were due and not over: those of all machines together, where each has told as many moments.
+fn queues(parts: &[Part<'_, Option<Vec<i64>>>]) -> Merged<Option<Vec<i64>>> {
+    let told: Option<Vec<&Vec<i64>>> = parts.iter().map(|(_, lengths)| lengths.as_ref()).collect();
+    let alike = told.filter(|told| told.windows(2).all(|pair| pair[0].len() == pair[1].len()));
+    let sums = |told: Vec<&Vec<i64>>| {
+        let at = |at: usize| told.iter().fold(0_i64, |sum, lengths| sum.saturating_add(lengths[at]));
+        (0..told.first().map_or(0, |first| first.len())).map(at).collect()
     };
-    for recorder in recorders {
-        for (total, part) in merged.clients.iter_mut().zip(&recorder.clients) {
-            total.operations += part.operations;
-            total.errors += part.errors;
-            total.bytes_in += part.bytes_in;
-            total.busy_ns += part.busy_ns;
-        }
-        merged.steps.add(&recorder.steps);
-        for (operation, part) in recorder.split.iter().enumerate() {
-            let Some(part) = part else { continue };
-            if let Some((_, total)) = merged.split.iter_mut().find(|(other, _)| *other == operation) {
-                total.add(part);
-            } else {
-                let mut total = Steps::default();
-                total.add(part);
-                merged.split.push((operation, total));
+    Ok(alike.map(sums))
+}
+
+/// The rows of all that are at this place of their lists.
+fn row<'a, T>(lists: &[Part<'a, Vec<T>>], at: usize) -> Vec<Part<'a, T>> {
+    lists.iter().filter_map(|(name, list)| Some((*name, list.get(at)?))).collect()
+}
+
+/// As many rows as the longest list has.
+fn rows<T: Merge>(lists: &[Part<'_, Vec<T>>]) -> Merged<Vec<T>> {
+    let longest = lists.iter().map(|(_, list)| list.len()).max().unwrap_or(0);
+    (0..longest).map(|at| T::merged(&row(lists, at))).collect()
+}
+
+/// All have the same operations.
+fn operations(lists: &[Part<'_, Vec<OperationResult>>]) -> Merged<Vec<OperationResult>> {
+    let names = |list: &'_ Vec<OperationResult>| list.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
+    if let Some((first, others)) = lists.split_first()
+        && let Some(unlike) = others.iter().find(|other| names(other.1) != names(first.1))
+    {
+        return Err(MergeError::Unlike { name: unlike.0.to_owned(), first: first.0.to_owned() });
+    }
+    rows(lists)
+}
+
+fn by_second(lists: &[Part<'_, Vec<Second>>]) -> Merged<Vec<Second>> {
+    rows(lists)
+}
+
+/// The engine's own steps, in the order of results; those of the workload follow.
+const OWN_STEPS: [&str; 7] = ["connect", "tls", "stream", "written", "first_byte", "transfer", "close"];
+
+/// Every machine lists the steps that it has seen, in one order.
+fn steps(lists: &[Part<'_, Vec<Step>>]) -> Merged<Vec<Step>> {
+    let mut names: Vec<&str> = Vec::new();
+    for (_, list) in lists {
+        let mut place = names.len();
+        for Step { name, .. } in list.iter().rev() {
+            match names.iter().position(|other| other == name) {
+                Some(found) => place = found,
+                None => names.insert(place, name),
             }
         }
-        for (total, part) in merged.session_steps.iter_mut().zip(&recorder.session_steps) {
-            total.1.add(&part.1);
-        }
-        for (total, part) in merged.statuses.iter_mut().zip(recorder.statuses) {
-            *total += part;
-        }
-        merged.outside.0 += recorder.outside_operations;
-        merged.outside.1 += recorder.outside_errors;
-        recorder.late_start.add_to(&mut merged.late_start);
-        merged.lag.add(&recorder.lag);
-        merged.close.add(&recorder.close);
-        merged.late_closes += recorder.late_closes;
-        merged.connections.0 += recorder.connections_opened;
-        merged.connections.1 += recorder.connections_failed;
-        if let Some(planned) = &recorder.planned {
-            let (operations, queue) = (recorder.operations.len(), planned.queue.as_ref().map(|_| Queue::new()));
-            merged.planned.get_or_insert_with(|| PlannedFigures::new(operations, queue)).add(planned);
-        }
     }
-    merged
-}
-
-fn errors_json(errors: &[u64; ErrorClass::COUNT]) -> Value {
-    let named = ErrorClass::ALL.iter().zip(errors).filter(|(_, count)| **count > 0);
-    named.map(|(class, &count)| (class.name().to_owned(), json!(count))).collect::<Map<_, _>>().into()
-}
-
-/// Histograms that only slices have: their summaries stand in a trial's figures.
-pub(crate) const LATE_START: &str = "late_start";
-pub(crate) const LAG: &str = "lag";
-
-/// Histograms of loads that plan their starts: times from those, and how late those were that found no free lane.
-pub(crate) const RESPONSE: &str = "response";
-pub(crate) const LATE: &str = "late";
-
-/// The name of a second's histogram, which only slices have.
-pub(crate) fn second_key(second: u64) -> String {
-    format!("second/{second}")
-}
-
-/// The second-by-second rows of all threads, added up; their histograms go to `kept`, if there is one.
-///
-/// There are no holes: a second in which nothing ended is a row of zeros. `elapsed_ns` is how long traffic lasted.
-fn series_json(recorders: &mut [Recorder], elapsed_ns: u64, mut kept: Option<&mut BTreeMap<String, Vec<u8>>>) -> Value {
-    let Some(first) = recorders.first().filter(|first| !first.series.is_none()) else { return json!([]) };
-    let timeline = *first.timeline();
-    let planned_ns = timeline.end_ns - timeline.start_ns;
-    let lived_ns = if elapsed_ns == 0 { planned_ns } else { elapsed_ns.min(planned_ns) };
-    let length_s = lived_ns as f64 / 1e9;
-    let count = lived_ns.div_ceil(SECOND_NS).max(1);
-    let mut parts: Vec<_> =
-        recorders.iter_mut().map(|recorder| recorder.finish_series().into_iter().peekable()).collect();
-    // One histogram for all rows, each in its turn: one for each would take a quarter of a MiB for a second.
-    let mut histogram = LatencyHistogram::new();
-    let rows = (0..count).map(|second| {
-        let (mut operations, mut errors, mut bytes_in) = (0, 0, 0);
-        histogram.clear();
-        // What ends just after the end belongs to the last row.
-        let due = |row: &Row| row.index <= second || second + 1 == count;
-        for part in &mut parts {
-            while let Some(row) = part.next_if(due) {
-                operations += row.operations;
-                errors += row.errors;
-                bytes_in += row.bytes_in;
-                if let Ok(part) = deserialize(&row.blob) {
-                    histogram.add_raw(&part);
-                }
-            }
-        }
-        if let Some(kept) = kept.as_mut().filter(|_| histogram.count() > 0) {
-            kept.insert(second_key(second), serialize(&histogram));
-        }
-        json!({
-            "second": second,
-            // The last row is as narrow as the trial's end makes it.
-            "width_s": (length_s - second as f64).clamp(0.0, 1.0),
-            "phase": timeline.phase(timeline.start_ns + second * SECOND_NS).name(),
-            "operations": operations,
-            "errors": errors,
-            "bytes_in": bytes_in,
-            "service": summarize(&histogram.to_hdr()),
-        })
-    });
-    rows.collect::<Vec<_>>().into()
-}
-
-/// The steps of all operations together, those that the workload told, and those of the operations whose steps are
-/// kept apart.
-fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<String, Vec<u8>>) -> Vec<Value> {
-    let all = merged.steps.named().map(|(name, step)| (name.to_owned(), step));
-    let split = merged.split.iter().flat_map(|(operation, steps)| {
-        steps.named().map(|(name, step)| (format!("{}/{name}", operations[*operation]), step))
-    });
-    let told = merged.session_steps.iter().map(|(name, step)| (name.clone(), step));
-    let close = std::iter::once(("close".to_owned(), &merged.close));
-    let recorded = all.into_iter().chain(close).chain(told).chain(split).filter(|(_, step)| step.count() > 0);
-    recorded
-        .map(|(name, step)| {
-            let key = format!("step/{name}");
-            histograms.insert(key.clone(), serialize(step));
-            json!({"name": name, "summary": summarize(&step.to_hdr()), "histogram": key})
-        })
-        .collect()
-}
-
-/// What a load with planned starts asked for and got; null for a closed loop, which plans none.
-fn starts_json(planned: Option<&PlannedFigures>, histograms: &mut BTreeMap<String, Vec<u8>>) -> Value {
-    planned.map_or(Value::Null, |planned| {
-        histograms.insert(LATE.to_owned(), serialize(&planned.late));
-        json!({
-            "offered": planned.offered,
-            "started": planned.started,
-            "never_started": planned.offered.saturating_sub(planned.started),
-            "answered": planned.answered,
-            "fates": planned.fates.map(|fates| json!({
-                "answered": fates.answered, "failed": fates.failed, "open": fates.open,
-            })),
-            "late": summarize(&planned.late.to_hdr()),
-            "late_histogram": LATE,
-            "ran_out": planned.ran_out,
-            "connections_used": planned.connections_used,
-            "queue": planned.queue.as_ref().map(Queue::lengths),
-        })
-    })
-}
-
-/// The response times of one operation over all threads.
-fn merge_response(recorders: &[Recorder], merged: &mut Merged, index: usize) -> Option<LatencyHistogram> {
-    let planned = merged.planned.as_mut()?;
-    let mut total = std::mem::replace(&mut planned.response[index], LatencyHistogram::lazy());
-    if let Some((log, operations)) = shared_times(recorders) {
-        log.add_to(operations + index, &mut total);
-    }
-    Some(total)
-}
-
-/// The histograms that all threads of a trial share, if they do: service times by operation, then response times.
-fn shared_times(recorders: &[Recorder]) -> Option<(&SharedTimes, usize)> {
-    let recorder = recorders.first()?;
-    recorder.log.as_ref().map(|log| (log.shared(), recorder.operations.len()))
-}
-
-/// The figures of one operation over all threads. One at a time: a matrix has thousands, each with a histogram.
-fn merge_operation(recorders: &[Recorder], index: usize) -> OperationFigures {
-    let mut total = OperationFigures::lazy();
-    for recorder in recorders {
-        total.add(&recorder.operations[index]);
-    }
-    if let Some((log, _)) = shared_times(recorders) {
-        log.add_to(index, &mut total.service);
-    }
-    total
-}
-
-fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &GeneratorFigures, operations: u64) -> Value {
-    let cpu_ns: u64 = threads.iter().map(|thread| thread.cpu_ns).sum();
-    // The busiest thread decides: one that is full hides behind the mean of many.
-    let share = |part: fn(&ThreadFigures) -> u64| {
-        let lived = threads.iter().filter(|thread| thread.window_ns > 0);
-        lived.map(|thread| part(thread) as f64 / thread.window_ns as f64).fold(0.0, f64::max)
+    names.sort_by_key(|name| OWN_STEPS.iter().position(|own| own == name).unwrap_or(OWN_STEPS.len()));
+    let step = |name: &str| {
+        let seen =
+            lists.iter().filter_map(|(machine, list)| Some((*machine, list.iter().find(|step| step.name == name)?)));
+        Step::merged(&seen.collect::<Vec<_>>())
     };
-    // What one thread does not tell may be the longest wait of all.
-    let waited = || {
-        let lived: Vec<_> = threads.iter().filter(|thread| thread.window_ns > 0).collect();
-        let shares = lived.iter().map(|thread| Some(thread.run_delay_ns? as f64 / thread.window_ns as f64));
-        let shares: Vec<f64> = shares.collect::<Option<_>>()?;
-        shares.into_iter().reduce(f64::max)
-    };
-    json!({
-        "cpu_s": cpu_ns as f64 / 1e9,
-        "cpu_share": share(|thread| thread.cpu_ns),
-        "busy_share": share(|thread| thread.cpu_ns.saturating_sub(thread.polled_ns)),
-        "polled_s": threads.iter().map(|thread| thread.polled_ns).sum::<u64>() as f64 / 1e9,
-        "run_delay_share": waited(),
-        "cpu_us_per_operation": if operations == 0 { 0.0 } else { cpu_ns as f64 / 1e3 / operations as f64 },
-        "threads": threads.len(),
-        "late_start": summarize(&merged.late_start.to_hdr()),
-        "lag": summarize(&merged.lag.to_hdr()),
-        "rss_bytes": figures.rss_bytes,
-        "disturbances": figures.disturbances,
-    })
+    names.into_iter().map(step).collect()
 }
 
-/// Merges what the threads counted into the result of the trial.
-///
-/// `operations` are the names of the workload's operations.
-pub fn collect(
-    operations: &[String],
-    mut recorders: Vec<Recorder>,
-    threads: &[ThreadFigures],
-    figures: &GeneratorFigures,
-) -> TrialResult {
-    let mut merged = merge_recorders(&recorders);
-    let mut histograms = BTreeMap::new();
-    let mut service = LatencyHistogram::new();
-    let mut errors = [0; ErrorClass::COUNT];
-    let mut totals = (0_u64, 0_u64, 0_u64);
-    let mut per_operation = Vec::with_capacity(operations.len());
-    for (index, name) in operations.iter().enumerate() {
-        let part = merge_operation(&recorders, index);
-        service.add(&part.service);
-        totals = (totals.0 + part.operations, totals.1 + part.bytes_in, totals.2 + part.bytes_out);
-        for (total, count) in errors.iter_mut().zip(part.errors()) {
-            *total += count;
-        }
-        let part_response = merge_response(&recorders, &mut merged, index);
-        let (key, response_key) = (format!("op/{name}"), format!("response/{name}"));
-        per_operation.push(json!({
-            "name": name, "operations": part.operations, "errors": errors_json(&part.errors()),
-            "bytes_in": part.bytes_in, "bytes_out": part.bytes_out,
-            "service": summarize(&part.service.to_hdr()), "histogram": key,
-            "response": part_response.as_ref().map(|response| summarize(&response.to_hdr())),
-            "response_histogram": part_response.as_ref().map(|_| &response_key),
-        }));
-        if let Some(response) = part_response.filter(|response| response.count() > 0) {
-            histograms.insert(response_key, serialize(&response));
-        }
-        if part.service.count() > 0 {
-            histograms.insert(key, serialize(&part.service));
-        }
-    }
-    let steps = steps_json(&merged, operations, &mut histograms);
-    histograms.insert("service".to_owned(), serialize(&service));
-    let response = merged.planned.as_ref().map(|planned| &planned.turns);
-    if let Some(response) = response {
-        histograms.insert(RESPONSE.to_owned(), serialize(response));
-    }
-    if figures.slice.is_some() {
-        histograms.insert(LATE_START.to_owned(), serialize(&merged.late_start));
-        histograms.insert(LAG.to_owned(), serialize(&merged.lag));
-    }
-    let per_second =
-        series_json(&mut recorders, figures.elapsed_ns, figures.slice.is_some().then_some(&mut histograms));
-
-    let starts = starts_json(merged.planned.as_ref(), &mut histograms);
-
-    let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);
-    let statuses = STATUS_NAMES.iter().zip(merged.statuses).filter(|(name, n)| *n > 0 && **name != "none");
-    let mut connections = figures.transport.clone();
-    connections.insert("opened".to_owned(), json!(merged.connections.0));
-    connections.insert("failed".to_owned(), json!(merged.connections.1));
-    if merged.late_closes > 0 {
-        connections.insert("late_closes".to_owned(), json!(merged.late_closes));
-    }
-    let per_client: Vec<_> = merged
-        .clients
-        .iter()
-        .enumerate()
-        .filter(|(client, _)| figures.slice.as_ref().is_none_or(|own| own.contains(&(*client as u32))))
-        // Of the many connections that a rate may have, those that did something.
-        .filter(|(_, part)| merged.planned.is_none() || part.operations + part.errors > 0)
-        .map(|(client, part)| {
-            json!({"client": client, "operations": part.operations, "errors": part.errors,
-               "bytes_in": part.bytes_in, "busy_s": part.busy_ns as f64 / 1e9})
-        })
-        .collect();
-    let json = json!({
-        "window_s": window_ns as f64 / 1e9,
-        "elapsed_s": figures.elapsed_ns as f64 / 1e9,
-        "start": figures.start.map(|start| json!({
-            "planned_ns": start.planned_ns, "real_ns": start.real_ns, "unix_ns": start.unix_ns,
-        })),
-        "cancelled": figures.cancelled,
-        "fatal": figures.fatal,
-        "operations": totals.0,
-        "errors_total": errors.iter().sum::<u64>(),
-        "bytes_in": totals.1,
-        "bytes_out": totals.2,
-        "errors": errors_json(&errors),
-        "outside": {"operations": merged.outside.0, "errors_total": merged.outside.1},
-        "unfinished": {
-            "operations": threads.iter().map(|thread| thread.unfinished).sum::<u64>(),
-            "oldest_s": threads.iter().map(|t| t.oldest_unfinished_ns).max().unwrap_or(0) as f64 / 1e9,
-        },
-        "statuses": statuses.map(|(name, n)| ((*name).to_owned(), json!(n))).collect::<Map<_, _>>(),
-        "service": summarize(&service.to_hdr()),
-        "histogram": "service",
-        "starts": starts,
-        "response": response.as_ref().map(|response| summarize(&response.to_hdr())),
-        "response_histogram": response.as_ref().map(|_| RESPONSE),
-        "per_operation": per_operation,
-        "steps": steps,
-        "per_second": per_second,
-        "per_client": per_client,
-        "connections": connections,
-        "generator": generator_json(&merged, threads, figures, totals.0 + errors.iter().sum::<u64>()),
-        "workload": figures.workload,
-    });
-    TrialResult { json, histograms }
+/// A client of which several tell did what all of them tell.
+fn clients(lists: &[Part<'_, Vec<Client>>]) -> Merged<Vec<Client>> {
+    let mut told: Vec<_> = lists.iter().flat_map(|(name, list)| list.iter().map(|row| (*name, row))).collect();
+    told.sort_by_key(|(_, row)| row.client);
+    told.chunk_by(|one, other| one.1.client == other.1.client).map(Client::merged).collect()
 }
+
+#[cfg(test)]
+impl TrialResult {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::to_value(self).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 //! operations. An hour takes 1.8 MB for a load thread (a session, in file suites) with 200 different times in a second,
 //! and 95 MB if every time from 1 µs to a minute occurred in each.
 
+use crate::measurement::Counts;
 use crate::{LatencyHistogram, Nanos, SECOND_NS, Timeline, serialize};
 
 /// Memory for so many rows is there from the start.
@@ -13,9 +14,7 @@ const ROWS_AT_ONCE: u64 = 600;
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub index: u64,
-    pub operations: u64,
-    pub errors: u64,
-    pub bytes_in: u64,
+    pub counts: Counts,
     /// V2 histogram of the service times of successful operations; empty when there are none.
     pub blob: Vec<u8>,
 }
@@ -26,9 +25,7 @@ pub(crate) struct Series {
     start_ns: Nanos,
     index: u64,
     row_end_ns: Nanos,
-    operations: u64,
-    errors: u64,
-    bytes_in: u64,
+    counts: Counts,
     histogram: LatencyHistogram,
     rows: Vec<Row>,
 }
@@ -64,9 +61,7 @@ impl Series {
             start_ns: timeline.start_ns,
             index: 0,
             row_end_ns: timeline.start_ns + SECOND_NS,
-            operations: 0,
-            errors: 0,
-            bytes_in: 0,
+            counts: Counts::default(),
             histogram,
             rows: Vec::with_capacity(seconds.min(ROWS_AT_ONCE) as usize + 2),
         }
@@ -84,15 +79,15 @@ impl Series {
         if now_ns >= self.row_end_ns {
             self.turn(now_ns);
         }
-        self.operations += 1;
-        self.bytes_in += bytes_in;
+        self.counts.operations += 1;
+        self.counts.bytes_in += bytes_in;
     }
 
     pub fn failure(&mut self, now_ns: Nanos) {
         if now_ns >= self.row_end_ns {
             self.turn(now_ns);
         }
-        self.errors += 1;
+        self.counts.errors += 1;
     }
 
     #[cold]
@@ -103,15 +98,13 @@ impl Series {
     }
 
     fn finish_row(&mut self) {
-        if self.operations == 0 && self.errors == 0 {
+        if self.counts == Counts::default() {
             return;
         }
         self.rows.push(Row {
             index: self.index,
-            operations: std::mem::take(&mut self.operations),
-            errors: std::mem::take(&mut self.errors),
-            bytes_in: std::mem::take(&mut self.bytes_in),
-            blob: if self.histogram.count() == 0 { Vec::new() } else { serialize(&self.histogram) },
+            counts: std::mem::take(&mut self.counts),
+            blob: if self.histogram.count() == 0 { Vec::new() } else { serialize(&self.histogram.to_hdr()) },
         });
         self.histogram.clear();
     }
@@ -134,7 +127,7 @@ mod tests {
         series.success(SECOND_NS, 10, 1);
         series.failure(4 * SECOND_NS + 1);
         let rows = series.finish();
-        let seen: Vec<_> = rows.iter().map(|row| (row.index, row.operations, row.errors)).collect();
+        let seen: Vec<_> = rows.iter().map(|row| (row.index, row.counts.operations, row.counts.errors)).collect();
         assert_eq!(seen, [(0, 2, 0), (1, 1, 0), (4, 0, 1)]);
     }
 
@@ -148,7 +141,7 @@ mod tests {
             (1..5).for_each(|nth| series.success(second * SECOND_NS + 300, nth * 10_000_000, 1));
         }
         let rows = series.finish();
-        assert!(rows.iter().map(|row| (row.index, row.operations)).eq((0..hour).map(|second| (second, 204))));
+        assert!(rows.iter().map(|row| (row.index, row.counts.operations)).eq((0..hour).map(|second| (second, 204))));
         let bytes: usize = rows.iter().map(|row| size_of::<Row>() + row.blob.len()).sum();
         assert!(bytes < 4 << 20, "{bytes} bytes");
     }

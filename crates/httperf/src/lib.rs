@@ -29,7 +29,7 @@ use bakeoff_platform::{TrialError, TrialHandle, start_alone};
 pub use figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
 use held::Held;
 pub use held::PageSpec;
-pub use merge::{complete, merged};
+pub use merge::merged;
 pub use octets::{Octets, text_of};
 use run::{Prepared, Run};
 pub use spec::{

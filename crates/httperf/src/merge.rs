@@ -3,7 +3,7 @@
 use crate::figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
 use crate::samples::median_s;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The figures as one machine with all starts would have told them. The error is a sentence.
@@ -59,19 +59,6 @@ pub fn merged(parts: &[&Value]) -> Result<Value, String> {
         samples: Vec::new(),
     };
     serde_json::to_value(&figures).map_err(|error| error.to_string())
-}
-
-/// One row for the one client that each machine tells of: they are one.
-pub fn complete(result: &mut Value) {
-    let Some(rows) = result["per_client"].as_array() else { return };
-    let total = |name: &str| rows.iter().filter_map(|row| row[name].as_u64()).sum::<u64>();
-    let busy_s: f64 = rows.iter().filter_map(|row| row["busy_s"].as_f64()).sum();
-    let whole = json!({
-        "client": 0, "operations": total("operations"), "errors": total("errors"), "bytes_in": total("bytes_in"),
-        "busy_s": busy_s,
-    });
-    let is_empty = rows.is_empty();
-    result["per_client"] = if is_empty { json!([]) } else { json!([whole]) };
 }
 
 /// Rates of all together: samples are taken at the same moments, as long as all machines took some.
@@ -161,6 +148,7 @@ fn sessions(parts: &[HttperfFigures], samples: &[(f64, f64)]) -> Option<SessionF
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn part(replies: u64, lifetimes: &[(u32, u32)], samples: &[(f64, f64)]) -> Value {
         let mut lifetime = Spread::default();
@@ -194,17 +182,5 @@ mod tests {
         let sessions = all.sessions.unwrap();
         assert_eq!((sessions.completed, sessions.lengths, sessions.rate.sum), (15, vec![0, 15], 3.0));
         assert!(merged(&[&json!({"replies": "many"})]).is_err());
-    }
-
-    #[test]
-    fn the_client_of_all_machines_is_one() {
-        let row =
-            |operations| json!({"client": 0, "operations": operations, "errors": 1, "bytes_in": 2, "busy_s": 0.5});
-        let mut result = json!({"per_client": [row(3), row(4)]});
-        complete(&mut result);
-        assert_eq!(
-            result["per_client"],
-            json!([{"client": 0, "operations": 7, "errors": 2, "bytes_in": 4, "busy_s": 1.0}])
-        );
     }
 }

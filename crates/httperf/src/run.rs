@@ -14,7 +14,7 @@ use crate::talk::{Asked, Call, Flight};
 use crate::uris::Uri;
 use crate::visit::{Left, Order, Rules, Visit};
 use crate::work::Work;
-use bakeoff_engine::{Clock, Live, Nanos, Recorder, SECOND_NS, Stamps, ThreadFigures, Timeline};
+use bakeoff_engine::{Clock, Connections, Live, Nanos, Recorder, SECOND_NS, Stamps, Timeline, Unfinished};
 use bakeoff_platform::Alone;
 use bakeoff_platform::clock::MonotonicClock;
 use bakeoff_platform::net::{Connector, Dialer, Due, Ready, Timers, Waiter};
@@ -773,22 +773,15 @@ impl<'a> Run<'a> {
         let mut recorder = self.books.recorder;
         recorder.close_plan(Some(planned), planned - self.started.min(planned), figures.concurrent_max as usize);
         self.live.publish_time(now_ns - self.start_ns, Some(bakeoff_engine::Phase::Done));
-        let mut transport = serde_json::Map::new();
-        if figures.tls_full + figures.tls_resumed > 0 {
-            transport.insert("tls_full".to_owned(), json!(figures.tls_full));
-            transport.insert("tls_resumed".to_owned(), json!(figures.tls_resumed));
-        }
-        let oldest_unfinished_ns = if open > 0 { now_ns - oldest_ns } else { 0 };
+        let connections =
+            Connections { tls_full: figures.tls_full, tls_resumed: figures.tls_resumed, ..Connections::default() };
+        let oldest_s = if open > 0 { seconds(now_ns - oldest_ns) } else { 0.0 };
         Alone {
             recorder,
-            thread: ThreadFigures {
-                unfinished: open,
-                oldest_unfinished_ns,
-                polled_ns: self.waiter.idle_ns(),
-                ..ThreadFigures::default()
-            },
+            unfinished: Unfinished { operations: open, oldest_s },
+            polled_ns: self.waiter.idle_ns(),
             ended_ns: now_ns,
-            transport,
+            connections,
             workload: serde_json::to_value(&figures).unwrap_or_default(),
         }
     }

@@ -5,8 +5,11 @@ use crate::process::{self, spent};
 use crate::start_line::StartLine;
 use crate::trial::{TrialError, TrialHandle, bind, launch, panic_text};
 use crate::watch::Watch;
-use bakeoff_engine::{GeneratorFigures, Live, Nanos, Recorder, ThreadFigures, Timeline, TrialSpec, collect};
-use serde_json::{Map, Value};
+use bakeoff_engine::{
+    Connections, Generator, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures, Timeline, TrialSpec, Unfinished,
+    collect,
+};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// What a loop of its own leaves behind.
@@ -14,12 +17,14 @@ use std::sync::Arc;
 pub struct Alone {
     /// What it counted.
     pub recorder: Recorder,
-    /// What it knows of its thread beside CPU time and window, which are taken here.
-    pub thread: ThreadFigures,
+    /// What still ran at the end.
+    pub unfinished: Unfinished,
+    /// What of its CPU time went into looking for replies in vain, ns.
+    pub polled_ns: Nanos,
     /// The end of all work.
     pub ended_ns: Nanos,
-    /// Added under `connections` of the result.
-    pub transport: Map<String, Value>,
+    /// What its transport knows of connections.
+    pub connections: Connections,
     /// The kind's own figures.
     pub workload: Value,
 }
@@ -49,16 +54,24 @@ pub fn start_alone(
                 let timeline = spec.timeline(place.ready());
                 beside.expect(&timeline);
                 let (cpu_ns, run_delay_ns) = (thread_cpu_ns(), process::thread_run_delay_ns());
-                let mut alone = body(&live, timeline, &|| line.leave())?;
-                alone.thread.cpu_ns = thread_cpu_ns() - cpu_ns;
-                alone.thread.run_delay_ns = spent(run_delay_ns, process::thread_run_delay_ns());
-                alone.thread.window_ns = alone.ended_ns.min(timeline.end_ns).saturating_sub(timeline.start_ns);
-                Ok::<_, std::io::Error>((alone, timeline))
+                let alone = body(&live, timeline, &|| line.leave())?;
+                let (cpu_ns, run_delay_ns) =
+                    (thread_cpu_ns() - cpu_ns, spent(run_delay_ns, process::thread_run_delay_ns()));
+                let window_ns = alone.ended_ns.min(timeline.end_ns).saturating_sub(timeline.start_ns);
+                let thread = ThreadFigures {
+                    window_ns,
+                    cost: Generator::of_thread(window_ns, cpu_ns, alone.polled_ns, run_delay_ns),
+                    connections: alone.connections,
+                    unfinished: alone.unfinished,
+                    outside_ns: 0,
+                };
+                Ok::<_, std::io::Error>((alone, thread, timeline))
             })?
         };
         let start_ns = start.await_start();
         control.begin(spec.timeline(start_ns));
-        let (alone, timeline) = load.join().map_err(|panic| TrialError::Broken(panic_text(panic.as_ref())))??;
+        let (alone, thread, timeline) =
+            load.join().map_err(|panic| TrialError::Broken(panic_text(panic.as_ref())))??;
         control.end();
         let generator = GeneratorFigures {
             start: start.figures(),
@@ -66,11 +79,10 @@ pub fn start_alone(
             cancelled: watched.is_cancelled(),
             fatal: None,
             rss_bytes: process::resident_bytes(),
-            transport: alone.transport,
-            disturbances: watch.finish(&timeline),
+            disturbances: Some(watch.finish(&timeline)),
             workload: alone.workload,
             slice: None,
         };
-        Ok(collect(&operations, vec![alone.recorder], &[alone.thread], &generator))
+        Ok(collect(&operations, vec![alone.recorder], &[thread], &generator))
     })
 }

@@ -13,7 +13,6 @@ use bakeoff_engine::{
     Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakRow, Stage, Stages, Timeline,
     TrialResult, TrialSpec, Workload, collect,
 };
-use serde_json::{Map, json};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -270,23 +269,6 @@ fn run<W: Workload>(
     control.end();
     live.close_rows();
     let disturbances = watch.finish(&shared.spec.timeline(start_ns));
-    let mut transport = Map::new();
-    let (full, resumed) = figures.iter().fold((0, 0), |sum, part| (sum.0 + part.tls_full, sum.1 + part.tls_resumed));
-    if full + resumed > 0 {
-        transport.insert("tls_full".to_owned(), json!(full));
-        transport.insert("tls_resumed".to_owned(), json!(resumed));
-    }
-    let unsolicited: u64 = figures.iter().map(|part| part.unsolicited).sum();
-    if unsolicited > 0 {
-        transport.insert("unsolicited".to_owned(), json!(unsolicited));
-    }
-    if let Some(allowed) = figures.iter().filter_map(|part| part.streams_allowed).min() {
-        transport.insert("streams_allowed".to_owned(), json!(allowed));
-    }
-    let buffer_bytes = figures.iter().map(|part| part.receive_buffer_bytes).max().unwrap_or(0);
-    if buffer_bytes > 0 {
-        transport.insert("receive_buffer_bytes".to_owned(), json!(buffer_bytes));
-    }
     let generator = GeneratorFigures {
         start: line.figures(),
         // One that was cancelled before its moment lived for no time, but did end.
@@ -294,12 +276,11 @@ fn run<W: Workload>(
         cancelled: live.is_cancelled(),
         fatal: shared.gate.fatal(),
         rss_bytes: process::resident_bytes(),
-        transport,
-        disturbances,
+        disturbances: Some(disturbances),
         workload: shared.workload.figures(sessions.iter().map(|(_, session)| session)),
         slice: (!shared.spec.is_whole()).then(|| shared.spec.own_clients()),
     };
-    let threads: Vec<_> = figures.iter().map(|part| part.thread).collect();
+    let threads: Vec<_> = figures.into_iter().map(|part| part.thread).collect();
     Ok(collect(&shared.workload.operations(), recorders, &threads, &generator))
 }
 

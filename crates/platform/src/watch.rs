@@ -8,9 +8,8 @@ mod throttled;
 
 use crate::clock::{self, MonotonicClock};
 use crate::process;
-use bakeoff_engine::{Clock, Nanos, Timeline};
+use bakeoff_engine::{Clock, Disturbances, Nanos, Stop, Timeline};
 use looks::{Look, Looks};
-use serde_json::{Value, json};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,34 +102,32 @@ impl Watch {
         self.thread.take()?.join().ok()
     }
 
-    /// What was seen, as JSON: times in seconds; where a stop lies is told from the timeline's start.
-    pub fn finish(mut self, timeline: &Timeline) -> Value {
+    /// What was seen; where a stop lies is told from the timeline's start.
+    pub fn finish(mut self, timeline: &Timeline) -> Disturbances {
         let seen = self.end();
         let ended = Moment::now();
         let seconds = |ns: i64| ns as f64 / 1e9;
         let window = (timeline.window_start_ns, timeline.window_end_ns);
-        let stop = |&(from, to): &looks::Gap| {
-            json!({
-                "at_s": seconds(from as i64 - timeline.start_ns as i64),
-                "length_s": seconds((to - from) as i64),
-                "window_s": seconds(looks::inside((from, to), Some(window)) as i64),
-            })
+        let stop = |&(from, to): &looks::Gap| Stop {
+            at_s: seconds(from as i64 - timeline.start_ns as i64),
+            length_s: seconds((to - from) as i64),
+            window_s: seconds(looks::inside((from, to), Some(window)) as i64),
         };
         let stolen_ns = ended.stolen_ns.zip(self.began.stolen_ns).map(|(now, then)| now.saturating_sub(then));
         let lived_ns = ended.now_ns.saturating_sub(self.began.now_ns).max(1);
         let looks = seen.as_ref().map(|seen| &seen.looks);
         let throttled = seen.as_ref().and_then(|seen| seen.throttled.as_ref());
-        json!({
-            "stops": looks.map_or_else(Vec::new, |looks| looks.long.iter().map(stop).collect::<Vec<_>>()),
-            "stopped_s": looks.map(|looks| seconds(looks.stopped_in_window_ns as i64)),
-            "interrupted": looks.map(|looks| looks.interrupted_in_window),
-            "throttled_s": throttled.map(|each| seconds(each.length_ns as i64)),
-            "throttled": throttled.map(|each| each.periods),
-            "suspended_s": seconds(ended.suspended_ns - self.began.suspended_ns).max(0.0),
-            "clock_step_s": seconds(ended.wall_ns - self.began.wall_ns),
-            "stolen_s": stolen_ns.map(|ns| seconds(ns as i64)),
-            "stolen_share": stolen_ns.map(|ns| share(ns, lived_ns)),
-        })
+        Disturbances {
+            stops: looks.map_or_else(Vec::new, |looks| looks.long.iter().map(stop).collect()),
+            stopped_s: looks.map(|looks| seconds(looks.stopped_in_window_ns as i64)),
+            interrupted: looks.map(|looks| looks.interrupted_in_window),
+            throttled_s: throttled.map(|each| seconds(each.length_ns as i64)),
+            throttled: throttled.map(|each| each.periods),
+            suspended_s: seconds(ended.suspended_ns - self.began.suspended_ns).max(0.0),
+            clock_step_s: seconds(ended.wall_ns - self.began.wall_ns),
+            stolen_s: stolen_ns.map(|ns| seconds(ns as i64)),
+            stolen_share: stolen_ns.map(|ns| share(ns, lived_ns)),
+        }
     }
 }
 
@@ -245,9 +242,9 @@ mod tests {
         let timeline = Timeline::new(MonotonicClock.now_ns(), 0, 1_000_000_000, 0);
         watch.watched().expect(&timeline);
         let seen = watch.finish(&timeline);
-        assert!(seen["suspended_s"].as_f64().unwrap() < 0.001, "{seen}");
-        assert!(seen["clock_step_s"].as_f64().unwrap().abs() < 0.01, "{seen}");
-        assert!(seen["stolen_share"].as_f64().is_none_or(|share| share <= 1.0), "{seen}");
-        assert_eq!(seen["interrupted"], 0, "{seen}");
+        assert!(seen.suspended_s < 0.001, "{seen:?}");
+        assert!(seen.clock_step_s.abs() < 0.01, "{seen:?}");
+        assert!(seen.stolen_share.is_none_or(|share| share <= 1.0), "{seen:?}");
+        assert_eq!(seen.interrupted, Some(0), "{seen:?}");
     }
 }

@@ -126,7 +126,7 @@ fn simulate_watched(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> 
 #[test]
 fn a_server_of_one_millisecond_is_reported_at_one_millisecond() {
     let result =
-        simulate(&spec(r#""load":{"clients":4},"length_s":12,"ramp_up_s":1,"ramp_down_s":1"#), |_| 1_000_000).json;
+        simulate(&spec(r#""load":{"clients":4},"length_s":12,"ramp_up_s":1,"ramp_down_s":1"#), |_| 1_000_000).json();
     assert_eq!(result["operations"], 40_000);
     let p50 = result["service"]["p50_ns"].as_f64().unwrap();
     assert!((p50 / 1e6 - 1.0).abs() < 0.001, "{p50}");
@@ -135,7 +135,7 @@ fn a_server_of_one_millisecond_is_reported_at_one_millisecond() {
 
 #[test]
 fn littles_law_holds_with_think_time() {
-    let result = simulate(&spec(r#""load":{"clients":10},"length_s":20,"think_s":0.003"#), |_| 2_000_000).json;
+    let result = simulate(&spec(r#""load":{"clients":10},"length_s":20,"think_s":0.003"#), |_| 2_000_000).json();
     let rate = result["operations"].as_f64().unwrap() / result["window_s"].as_f64().unwrap();
     assert!((rate * 0.005 / 10.0 - 1.0).abs() < 0.01, "{rate}");
 }
@@ -143,7 +143,7 @@ fn littles_law_holds_with_think_time() {
 #[test]
 fn a_stall_shows_in_the_maximum_and_in_its_second() {
     let stall = |now: Nanos| if (2 * SECOND_NS..3 * SECOND_NS).contains(&now) { SECOND_NS } else { 1_000_000 };
-    let result = simulate(&spec(r#""load":{"clients":1},"length_s":6"#), stall).json;
+    let result = simulate(&spec(r#""load":{"clients":1},"length_s":6"#), stall).json();
     assert!(result["service"]["max_ns"].as_u64().unwrap() >= 999_000_000);
     let rows = result["per_second"].as_array().unwrap();
     let of = |second: u64| rows.iter().find(|row| row["second"] == second).map(|row| row["operations"].clone());
@@ -156,7 +156,7 @@ fn a_stall_shows_in_the_maximum_and_in_its_second() {
 fn an_hour_and_a_half_is_told_second_by_second() {
     let stall =
         |now: Nanos| if (4_000 * SECOND_NS..4_001 * SECOND_NS).contains(&now) { SECOND_NS } else { 100_000_000 };
-    let result = simulate(&spec(r#""load":{"clients":1},"length_s":5400.5"#), stall).json;
+    let result = simulate(&spec(r#""load":{"clients":1},"length_s":5400.5"#), stall).json();
     let rows = result["per_second"].as_array().unwrap();
     assert!(rows.iter().map(|row| row["second"].as_u64().unwrap()).eq(0..=5_400));
     assert!(rows[..5_400].iter().all(|row| row["width_s"] == 1.0));
@@ -201,7 +201,7 @@ fn operations_that_hang_at_the_end_are_errors_of_the_window() {
 
 #[test]
 fn a_trial_bounded_by_count_ends_after_exactly_that_many() {
-    let result = simulate(&spec(r#""load":{"clients":7},"length_s":60,"max_operations":1000"#), |_| 500_000).json;
+    let result = simulate(&spec(r#""load":{"clients":7},"length_s":60,"max_operations":1000"#), |_| 500_000).json();
     assert_eq!(result["operations"], 1000);
     assert_eq!(result["outside"]["operations"], 0);
 }
@@ -252,8 +252,7 @@ fn who_watches_sees_what_is_counted_ramps_included() {
     let spec = spec(r#""load":{"clients":4},"length_s":4,"ramp_up_s":1,"ramp_down_s":1"#);
     let (recorder, seen) = simulate_watched(&spec, 0, slower);
     let result = figures_of(&spec, vec![recorder]);
-    let counted = |part: &serde_json::Value| part["operations"].as_u64().unwrap();
-    assert_eq!(seen.operations, counted(&result.json) + counted(&result.json["outside"]));
+    assert_eq!(seen.operations, result.measured.operations + result.outside.operations);
     assert_eq!((seen.per_operation[0].name.as_str(), seen.per_operation[0].operations), ("ping", seen.operations));
     assert_eq!(seen.recent.times.iter().map(|&(_, count)| count).collect::<Vec<_>>(), [2_000, seen.operations - 2_000]);
     let (p50_ns, p99_ns) = (seen.recent.p50_ns.unwrap(), seen.recent.p99_ns.unwrap());

@@ -108,14 +108,14 @@ fn play(load: &str, call_ns: Nanos) -> TrialResult {
 
 #[test]
 fn a_closed_loop_of_calls_has_no_plan() {
-    let result = play(r#"{"clients":1}"#, MS).json;
+    let result = play(r#"{"clients":1}"#, MS).json();
     assert_eq!(result["operations"], 1_000);
     assert!(result["starts"].is_null() && result["response"].is_null());
 }
 
 #[test]
 fn a_rate_of_calls_is_kept_and_its_plan_begins_with_the_work() {
-    let result = play(r#"{"rate":{"per_s":250,"most_connections":1}}"#, MS).json;
+    let result = play(r#"{"rate":{"per_s":250,"most_connections":1}}"#, MS).json();
     assert_eq!((&result["operations"], &result["starts"]["offered"]), (&250.into(), &250.into()));
     assert_eq!((&result["starts"]["never_started"], &result["starts"]["late"]["count"]), (&0.into(), &0.into()));
     assert_eq!(result["response"], result["service"]);
@@ -123,7 +123,7 @@ fn a_rate_of_calls_is_kept_and_its_plan_begins_with_the_work() {
 
 #[test]
 fn calls_that_take_too_long_show_in_the_response_time() {
-    let result = play(r#"{"rate":{"per_s":1000,"most_connections":1}}"#, 2 * MS).json;
+    let result = play(r#"{"rate":{"per_s":1000,"most_connections":1}}"#, 2 * MS).json();
     let starts = &result["starts"];
     assert_eq!((&starts["offered"], &result["operations"]), (&1_000.into(), &500.into()));
     let accounted = starts["started"].as_u64().unwrap() + starts["never_started"].as_u64().unwrap();

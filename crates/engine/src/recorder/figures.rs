@@ -1,5 +1,6 @@
 //! What is counted for an operation name, and for a client.
 
+use crate::measurement::{Counted, Counts};
 use crate::{ErrorClass, LatencyHistogram, deserialize, serialize};
 
 /// Figures of one operation name.
@@ -30,6 +31,7 @@ impl OperationFigures {
         }
     }
 
+    #[cfg(test)]
     pub fn errors(&self) -> [u64; ErrorClass::COUNT] {
         self.errors.as_deref().copied().unwrap_or([0; ErrorClass::COUNT])
     }
@@ -38,17 +40,17 @@ impl OperationFigures {
         self.errors.get_or_insert_with(|| Box::new([0; ErrorClass::COUNT]))[error as usize] += 1;
     }
 
-    pub fn add(&mut self, other: &Self) {
-        self.operations += other.operations;
-        self.bytes_in += other.bytes_in;
-        self.bytes_out += other.bytes_out;
-        self.service.add(&other.service);
-        if let Ok(parked) = deserialize(&other.parked) {
-            self.service.add_raw(&parked);
+    /// Adds all to what other threads counted.
+    pub fn add_to(&self, total: &mut Counted) {
+        total.operations += self.operations;
+        total.bytes_in += self.bytes_in;
+        total.bytes_out += self.bytes_out;
+        total.service.add(&self.service);
+        if let Ok(parked) = deserialize(&self.parked) {
+            total.service.add_raw(&parked);
         }
-        if let Some(theirs) = &other.errors {
-            let mine = self.errors.get_or_insert_with(|| Box::new([0; ErrorClass::COUNT]));
-            mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
+        if let Some(errors) = &self.errors {
+            total.add_errors(errors);
         }
     }
 
@@ -59,7 +61,7 @@ impl OperationFigures {
             if let Ok(parked) = deserialize(&self.parked) {
                 service.add_raw(&parked);
             }
-            self.parked = serialize(&service).into_boxed_slice();
+            self.parked = serialize(&service.to_hdr()).into_boxed_slice();
         }
         service.clear();
         service
@@ -74,8 +76,6 @@ impl OperationFigures {
 /// Figures of one client.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ClientFigures {
-    pub operations: u64,
-    pub errors: u64,
-    pub bytes_in: u64,
+    pub counts: Counts,
     pub busy_ns: u64,
 }

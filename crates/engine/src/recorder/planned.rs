@@ -1,16 +1,8 @@
 //! What is counted where the load plans its starts.
 
 use super::queue::Queue;
+use crate::result::Fates;
 use crate::{LatencyHistogram, Nanos, Timeline};
-
-/// What became of the starts that were planned for the window, at its end. With those that never began they are all.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Fates {
-    pub answered: u64,
-    pub failed: u64,
-    /// Begun, and not over.
-    pub open: u64,
-}
 
 /// Figures of planned starts. Starts count by their planned moment, response times, like all times, by the end.
 #[derive(Debug)]

@@ -31,7 +31,7 @@ fn a_lazy_recorder_takes_a_histogram_for_late_starts_when_there_are_many() {
         recorder.late_start(late_ns);
     }
     assert!(!recorder.late_start.is_lazy());
-    let merged = crate::result::merge_recorders(&[recorder]);
+    let merged = crate::collect::gather(&[recorder]);
     assert_eq!((merged.late_start.count(), merged.late_start.to_hdr().max()), (1_001, 999));
 }
 
@@ -42,7 +42,7 @@ fn failed_operations_carry_no_bytes_and_no_time() {
     let figures = &recorder.operations[0];
     assert_eq!((figures.operations, figures.bytes_in, figures.service.count()), (0, 0, 0));
     assert_eq!(figures.errors()[ErrorClass::ShortBody as usize], 1);
-    assert_eq!(recorder.clients[0].errors, 1);
+    assert_eq!(recorder.clients[0].counts.errors, 1);
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn times_that_were_put_away_come_back_when_recorders_are_merged() {
         let (outcome, stamps) = timed(operation, end_ns);
         recorder.record(0, &outcome, &stamps);
     }
-    let mut total = OperationFigures::lazy();
-    total.add(&recorder.operations[0]);
-    total.add(&recorder.operations[1]);
+    let mut total = crate::Counted::lazy(false);
+    recorder.operations[0].add_to(&mut total);
+    recorder.operations[1].add_to(&mut total);
     assert_eq!((total.operations, total.service.count()), (4, 4));
     assert_eq!((total.service.to_hdr().min(), total.service.to_hdr().max()), (100, 400));
 }
@@ -97,7 +97,7 @@ fn a_plan_counts_response_times_by_the_end_and_starts_by_the_plan() {
     recorder.record_late(950, 10);
     [90, 200, 300, 890, 850, 899, 900].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
     recorder.close_plan(Some(10), 4, 3);
-    let merged = crate::result::merge_recorders(&[recorder]);
+    let merged = crate::collect::gather(&[recorder]);
     let figures = merged.planned.unwrap();
     assert_eq!((figures.response[0].to_hdr().min(), figures.response[0].to_hdr().max()), (60, 300));
     assert_eq!((figures.response[0].count(), figures.late.count(), figures.late.to_hdr().max()), (2, 1, 200));
@@ -115,10 +115,11 @@ fn shared_response_times_come_back_beside_the_service_times() {
     recorder.record_turn(100, 500, true);
     recorder.end();
     let result = crate::collect(&["a".into(), "b".into()], vec![recorder], &[], &crate::GeneratorFigures::default());
-    let figures = &result.json["per_operation"][1];
+    let result = result.json();
+    let figures = &result["per_operation"][1];
     assert_eq!((&figures["service"]["max_ns"], &figures["response"]["max_ns"]), (&200.into(), &400.into()));
-    assert_eq!(result.json["per_operation"][0]["response"]["count"], 0);
-    assert_eq!(result.json["response"]["max_ns"], 400);
+    assert_eq!(result["per_operation"][0]["response"]["count"], 0);
+    assert_eq!(result["response"]["max_ns"], 400);
 }
 
 #[test]
@@ -134,11 +135,11 @@ fn response_times_are_of_turns_and_what_waits_at_the_end_counts_as_far_as_it_wai
     recorder.record_unbegun(500);
     [200, 300, 800, 890].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
     recorder.close_plan(Some(5), 1, 1);
-    let figures = crate::result::merge_recorders(&[recorder]).planned.unwrap();
+    let figures = crate::collect::gather(&[recorder]).planned.unwrap();
     let times: Vec<_> = figures.turns.to_hdr().iter_recorded().map(|time| time.value_iterated_to()).collect();
     assert_eq!((times, figures.answered), (vec![10, 100, 250, 400], 1));
     // Of five: 200 was answered, 300 failed, 800 and 890 are open, 500 never began.
-    assert_eq!(figures.fates, Some(planned::Fates { answered: 1, failed: 1, open: 2 }));
+    assert_eq!(figures.fates, Some(crate::Fates { answered: 1, failed: 1, open: 2 }));
     assert_eq!(figures.offered, 1 + 1 + 2 + (figures.offered - figures.started));
     let lengths = figures.queue.unwrap().lengths();
     assert_eq!((lengths[0], lengths.last()), (0, Some(&3)));

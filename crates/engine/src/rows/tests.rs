@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Outcome, Recorder, SECOND_NS, Stamps};
+use crate::{Outcome, Recorder, SECOND_NS, Stamps, Summary};
 
 const WINDOW: Timeline =
     Timeline { start_ns: 0, window_start_ns: SECOND_NS, window_end_ns: 11 * SECOND_NS, end_ns: 12 * SECOND_NS };
@@ -11,10 +11,7 @@ fn desk_of(parts: Vec<RowPart>) -> Vec<SoakRow> {
 }
 
 fn shape(rows: &[SoakRow]) -> Vec<(u64, f64, u64)> {
-    let number = |row: &SoakRow, name: &str| row.json[name].as_u64().unwrap();
-    rows.iter()
-        .map(|row| (number(row, "row"), row.json["length_s"].as_f64().unwrap(), number(row, "operations")))
-        .collect()
+    rows.iter().map(|row| (row.row, row.length_s, row.measured.operations)).collect()
 }
 
 #[test]
@@ -29,9 +26,9 @@ fn rows_tile_the_window_and_the_last_one_is_as_short_as_it_must_be() {
     parts.extend(book.close(12 * SECOND_NS));
     let rows = desk_of(parts);
     assert_eq!(shape(&rows), [(0, 3.0, 2), (1, 3.0, 1), (2, 3.0, 0), (3, 1.0, 0)]);
-    assert_eq!(rows[0].json["bytes_in"], 10);
-    assert_eq!((&rows[3].json["errors"], &rows[2].json["service"]["p50_ns"]), (&json!({"refused": 1}), &Value::Null));
-    assert!(rows[2].service.is_empty() && rows[0].response.is_none());
+    assert_eq!(rows[0].measured.bytes_in, 10);
+    assert_eq!(rows[3].measured.errors, [("refused".to_owned(), 1)].into());
+    assert!(rows[2].measured.service.summary == Summary::default() && rows[0].measured.response.is_none());
 }
 
 #[test]
@@ -40,7 +37,8 @@ fn a_row_that_was_cut_short_is_as_long_as_it_was() {
     book.success(5 * SECOND_NS, 10, 30, (1, 1));
     let rows = desk_of(book.close(5 * SECOND_NS + SECOND_NS / 2));
     assert_eq!(shape(&rows), [(0, 3.0, 0), (1, 1.5, 1)]);
-    assert_eq!((&rows[1].json["service"]["p50_ns"], &rows[1].json["response"]["p50_ns"]), (&json!(10), &json!(30)));
+    let Measurement { service, response, .. } = &rows[1].measured;
+    assert_eq!((service.summary.p50_ns, response.as_ref().unwrap().summary.p50_ns), (Some(10), Some(30)));
     let before_the_window = RowBook::new(&WINDOW, 3 * SECOND_NS, false).close(SECOND_NS / 2);
     assert!(before_the_window.is_empty());
     let on_the_edge = RowBook::new(&WINDOW, 3 * SECOND_NS, false).close(4 * SECOND_NS);
@@ -55,13 +53,16 @@ fn a_row_is_done_when_all_threads_have_handed_it_in_and_the_busiest_counts() {
         (0..count).for_each(|nth| book.success(SECOND_NS + nth, 1_000, 1_000, (1, 0)));
         book.fetch(until_ns)
     };
-    let cost = |cpu_ns, rss_bytes| RowCost { span_ns: 1_000, cpu_ns, rss_bytes, ..RowCost::default() };
+    let cost = |cpu_ns, rss_bytes| {
+        let cost = Cost { rss_bytes, ..Cost::of_thread(1_000, cpu_ns, None) };
+        RowCost { cost, ..RowCost::default() }
+    };
     desk.hand_in(parts(3, 3 * SECOND_NS), cost(900, 5), 2);
     assert!(desk.drain().is_empty());
     desk.hand_in(parts(4, 2 * SECOND_NS), cost(100, 7), 2);
     let rows = desk.drain();
     assert_eq!(shape(&rows), [(0, 1.0, 7)]);
-    assert_eq!((rows[0].json["cpu_share"].as_f64(), rows[0].json["rss_bytes"].as_u64()), (Some(0.9), Some(7)));
+    assert_eq!((rows[0].cost.cost.cpu_share, rows[0].cost.cost.rss_bytes), (0.9, 7));
     desk.close();
     assert_eq!(shape(&desk.drain()), [(1, 1.0, 0)]);
 }
@@ -69,7 +70,7 @@ fn a_row_is_done_when_all_threads_have_handed_it_in_and_the_busiest_counts() {
 #[test]
 fn counts_past_two_to_the_32_and_53_add_up_to_the_unit() {
     let part = |operations: u64| {
-        let mut counts = RowCounts::lazy(false);
+        let mut counts = Counted::lazy(false);
         counts.operations = operations;
         counts.bytes_in = operations << 8;
         counts.errors[ErrorClass::Refused as usize] = (1 << 53) + 1;
@@ -78,11 +79,12 @@ fn counts_past_two_to_the_32_and_53_add_up_to_the_unit() {
     let mut desk = RowDesk::default();
     desk.hand_in(vec![part((1 << 53) + 1)], RowCost::default(), 2);
     desk.hand_in(vec![part((1 << 32) + 2)], RowCost::default(), 2);
-    let row = &desk.drain()[0].json;
-    assert_eq!(row["operations"], json!((1_u64 << 53) + (1 << 32) + 3));
-    assert_eq!(row["errors"]["refused"], json!((1_u64 << 54) + 2));
-    assert_eq!(row["bytes_in"], json!(((1_u64 << 53) + (1 << 32) + 3) << 8));
-    assert!(row.to_string().contains("9007203549708291"), "whole in text, not as a float: {row}");
+    let row = &desk.drain()[0];
+    assert_eq!(row.measured.operations, (1_u64 << 53) + (1 << 32) + 3);
+    assert_eq!(row.measured.errors["refused"], (1_u64 << 54) + 2);
+    assert_eq!(row.measured.bytes_in, ((1_u64 << 53) + (1 << 32) + 3) << 8);
+    let row = serde_json::to_string(row).unwrap();
+    assert!(row.contains("9007203549708291"), "whole in text, not as a float: {row}");
 }
 
 /// A day of operations, a row an hour: what the thread keeps is one row.

@@ -167,5 +167,5 @@ pub fn start(address: &str, extra: &Value) -> bakeoff_platform::TrialHandle {
 
 /// A whole number among the figures of a trial's result.
 pub fn figure(result: &TrialResult, pointer: &str) -> u64 {
-    result.json["workload"].pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no figure {pointer}"))
+    result.workload.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no figure {pointer}"))
 }

@@ -8,9 +8,7 @@ const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\
 
 /// What must be true of any trial; returns (connections, requests, replies, errors).
 fn audit(told: &bakeoff_engine::TrialResult, server: &Server) -> [u64; 4] {
-    let json = &told.json;
-    let errors: Vec<u64> =
-        json["workload"]["errors"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).collect();
+    let errors: Vec<u64> = told.workload["errors"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).collect();
     let [connections, requests, replies] = ["/connections", "/requests", "/replies"].map(|name| figure(told, name));
     let statuses: u64 = ["s1xx", "s2xx", "s3xx", "s4xx", "s5xx", "other"]
         .iter()
@@ -22,12 +20,10 @@ fn audit(told: &bakeoff_engine::TrialResult, server: &Server) -> [u64; 4] {
     assert_eq!(figure(told, "/response/count"), replies);
     assert_eq!(figure(told, "/transfer/count"), replies);
     let operation = |name: &str| {
-        let rows = json["per_operation"].as_array().unwrap();
-        let row = rows.iter().find(|row| row["name"] == name).unwrap();
-        let errors: u64 = row["errors"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
-        (row["operations"].as_u64().unwrap(), errors)
+        let row = told.per_operation.iter().find(|row| row.name == name).unwrap();
+        (row.measured.operations, row.measured.errors.values().sum::<u64>())
     };
-    let wrong = json["errors"]["wrong_status"].as_u64().unwrap_or(0);
+    let wrong = told.measured.errors.get("wrong_status").copied().unwrap_or(0);
     assert_eq!(
         operation("call").0 + wrong,
         replies,
@@ -37,10 +33,10 @@ fn audit(told: &bakeoff_engine::TrialResult, server: &Server) -> [u64; 4] {
     let ended = connections - figure(told, "/connections_unfinished");
     assert_eq!(well + badly, ended + figure(told, "/errors/fd_unavail") + figure(told, "/errors/addrunavail"));
     assert_eq!(badly, errors.iter().sum::<u64>(), "every failed connection has its error");
-    if !json["workload"]["sessions"].is_null() {
+    if !told.workload["sessions"].is_null() {
         let [completed, failed] = ["/sessions/completed", "/sessions/failed"].map(|name| figure(told, name));
         assert_eq!(operation("session"), (completed, failed));
-        let lengths = json["workload"]["sessions"]["lengths"].as_array().unwrap();
+        let lengths = told.workload["sessions"]["lengths"].as_array().unwrap();
         let (count, sum) = lengths.iter().zip(0_u64..).fold((0, 0), |(count, sum), (n, length)| {
             (count + n.as_u64().unwrap(), sum + n.as_u64().unwrap() * length)
         });
@@ -170,7 +166,7 @@ fn garbage_comes() {
     });
     assert_eq!(sums, [9, 9, 0, 9]);
     assert_eq!(figure(&told, "/errors/other"), 9);
-    assert_eq!(told.json["errors"]["protocol"], 18, "of the connections and of their calls");
+    assert_eq!(told.measured.errors["protocol"], 18, "of the connections and of their calls");
 }
 
 #[test]
@@ -277,7 +273,7 @@ fn sessions_survive_a_server_that_closes_after_every_other_reply() {
     });
     assert_eq!((sums[2], sums[3]), (54, 0));
     assert_eq!((figure(&told, "/sessions/completed"), figure(&told, "/sessions/failed")), (6, 0));
-    assert_eq!(told.json["workload"]["sessions"]["lengths"].as_array().unwrap().len(), 10);
+    assert_eq!(told.workload["sessions"]["lengths"].as_array().unwrap().len(), 10);
 }
 
 #[test]

@@ -65,13 +65,14 @@ fn every_start_of_a_period_is_made() {
     ] {
         let (result, _, asked) = requests(&json!({"num_conns": 50, "period": period}), OK);
         assert_eq!((asked.len(), figure(&result, "/replies")), (50, 50), "{period}");
-        let starts = &result.json["starts"];
-        assert_eq!((starts["offered"].as_u64(), starts["started"].as_u64()), (Some(50), Some(50)));
+        let starts = result.starts.as_ref().unwrap();
+        assert_eq!((starts.offered, starts.started), (50, 50));
         assert_eq!((figure(&result, "/starts"), figure(&result, "/starts_planned")), (50, 50));
-        let call = &result.json["per_operation"][1];
-        assert!(call["response"]["p50_ns"].as_u64() >= call["service"]["p50_ns"].as_u64());
+        let call = &result.per_operation[1].measured;
+        let response = &call.response.as_ref().unwrap().summary;
+        assert!(response.p50_ns >= call.service.summary.p50_ns);
         // Connections end with their calls: their times beside those of calls would tell each twice.
-        assert_eq!((&call["response"]["count"], &result.json["response"]["count"]), (&50.into(), &50.into()));
+        assert_eq!((response.count, result.measured.response.unwrap().summary.count), (50, 50));
     }
 }
 
@@ -91,7 +92,7 @@ fn a_rate_alone_says_when_to_start() {
         let handle = bakeoff_httperf::start(spec, trial).unwrap();
         handle.go(0);
         let result = handle.wait(Duration::from_secs(PATIENCE_S)).unwrap().unwrap();
-        let length_s = result.json["workload"]["test_duration_s"].as_f64().unwrap();
+        let length_s = result.workload["test_duration_s"].as_f64().unwrap();
         assert!(length_s >= 19.0 / per_s, "{length_s} s at {per_s}/s");
     }
     server.stop();
@@ -108,10 +109,10 @@ fn a_call_that_was_due_waits_for_its_connection() {
     });
     let period = json!({"shape": "fixed", "period_s": 0.001});
     let (result, _) = run(&server.address, &json!({"num_conns": 5, "max_connections": 1, "period": period}));
-    let call = &result.json["per_operation"][1];
-    let least = |name: &str| call[name]["max_ns"].as_u64().unwrap();
-    assert!(least("response") > 4 * 20_000_000, "the last was due when four others were before it: {call}");
-    assert!(least("service") < least("response"), "{call}");
+    let call = &result.per_operation[1].measured;
+    let response_ns = call.response.as_ref().unwrap().summary.max_ns.unwrap();
+    assert!(response_ns > 4 * 20_000_000, "the last was due when four others were before it: {call:?}");
+    assert!(call.service.summary.max_ns.unwrap() < response_ns, "{call:?}");
 }
 
 #[test]
@@ -145,8 +146,8 @@ fn a_bound_of_connections_holds_starts_up_and_loses_none() {
     let extra = json!({"num_conns": 30, "max_connections": 2, "period": {"shape": "fixed", "period_s": 0.0001}});
     let (result, _) = run(&server.address, &extra);
     assert_eq!((figure(&result, "/replies"), figure(&result, "/concurrent_max")), (30, 2));
-    let starts = &result.json["starts"];
-    assert_eq!((starts["late"]["count"].as_u64(), starts["ran_out"].as_u64()), (Some(28), Some(28)), "{starts}");
+    let starts = result.starts.unwrap();
+    assert_eq!((starts.late.summary.count, starts.ran_out), (28, 28), "{starts:?}");
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn sessions_send_their_scripts_in_turn() {
     let first = vec!["GET /a HTTP/1.1", "GET /b HTTP/1.1", "POST /post HTTP/1.1"];
     assert_eq!(lines, [first.clone(), vec!["GET /c HTTP/1.1"], first]);
     assert!(asked[0][2].ends_with("Content-length: 3\r\n\r\na=1"), "{}", asked[0][2]);
-    assert_eq!(result.json["workload"]["sessions"]["lengths"], json!([0, 1, 0, 2]));
+    assert_eq!(result.workload["sessions"]["lengths"], json!([0, 1, 0, 2]));
 }
 
 #[test]
@@ -252,7 +253,7 @@ fn an_address_that_is_not_ours_is_no_address_available() {
     let server = Server::new(drop);
     let (result, _) = run(&server.address, &json!({"num_conns": 3, "myaddr": ["192.0.2.1"]}));
     assert_eq!((figure(&result, "/errors/addrunavail"), figure(&result, "/errors/other")), (3, 0));
-    assert_eq!(result.json["errors"]["ports_exhausted"], 3);
+    assert_eq!(result.measured.errors["ports_exhausted"], 3);
 }
 
 #[test]
@@ -347,7 +348,7 @@ fn rates_are_sampled_from_the_client_s_own_moment_on() {
     let rate = events.iter().find(|event| event["level"] == "rate").unwrap();
     let told: Value = serde_json::from_str(rate["text"].as_str().unwrap()).unwrap();
     // A number that went through text may come back with another last digit.
-    let most = result.json["workload"]["reply_rate"]["max"].as_f64().unwrap();
+    let most = result.workload["reply_rate"]["max"].as_f64().unwrap();
     assert!((told["replies_per_s"].as_f64().unwrap() - most).abs() <= 1e-9 * most, "{told} {most}");
     let second = events.iter().find(|event| event["level"] == "periodic").unwrap();
     let told: Value = serde_json::from_str(second["text"].as_str().unwrap()).unwrap();
@@ -371,7 +372,7 @@ fn live_figures_move_and_a_cancel_ends_the_trial() {
     assert_eq!(names, ["connection", "call"]);
     handle.cancel();
     let result = handle.wait(Duration::from_secs(PATIENCE_S)).unwrap().unwrap();
-    assert_eq!(result.json["cancelled"], true);
+    assert!(result.cancelled);
     assert!(figure(&result, "/replies") >= 1);
 }
 

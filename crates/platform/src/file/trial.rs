@@ -14,10 +14,10 @@ use crate::start_line::{Place, StartLine};
 use crate::trial::{Outcome, TrialError, TrialHandle, bind, launch, panic_text};
 use crate::watch::{Watch, Watched};
 use bakeoff_engine::{
-    Clock, Executor, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures,
-    TrialSpec, collect,
+    Clock, Connections, Executor, FileDriver, FileNeeds, FileWorkload, Generator, GeneratorFigures, Live, Nanos,
+    Recorder, ThreadFigures, TrialSpec, Unfinished, collect,
 };
-use serde_json::{Map, json};
+use serde_json::json;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -137,7 +137,7 @@ fn run<W: FileWorkload>(
     }
     let mut generator = figures(live, elapsed_ns, fault);
     generator.start = line.figures();
-    generator.disturbances = disturbances;
+    generator.disturbances = Some(disturbances);
     generator.workload = workload.figures(&done);
     generator.slice = (!spec.is_whole()).then(|| spec.own_clients());
     Ok(finish(workload, recorders, &threads, &generator))
@@ -150,8 +150,8 @@ fn finish<W: FileWorkload>(
     generator: &GeneratorFigures,
 ) -> bakeoff_engine::TrialResult {
     let mut result = collect(&workload.operations(), recorders, threads, generator);
-    workload.complete(&mut result.json);
-    if let Some(figures) = result.json["workload"].as_object_mut() {
+    workload.complete(&mut result);
+    if let Some(figures) = result.workload.as_object_mut() {
         // What Little's law has to count beside the operations: sessions were not idle in this time.
         let outside_ns: Nanos = threads.iter().map(|thread| thread.outside_ns).sum();
         figures.insert("outside_s".to_owned(), json!(outside_ns as f64 / 1e9));
@@ -161,15 +161,11 @@ fn finish<W: FileWorkload>(
 
 fn figures(live: &Live, elapsed_ns: Nanos, fatal: Option<String>) -> GeneratorFigures {
     GeneratorFigures {
-        start: None,
         elapsed_ns,
         cancelled: live.is_cancelled() && fatal.is_none(),
         fatal,
         rss_bytes: process::resident_bytes(),
-        transport: Map::new(),
-        disturbances: serde_json::Value::Null,
-        workload: serde_json::Value::Null,
-        slice: None,
+        ..GeneratorFigures::default()
     }
 }
 
@@ -313,10 +309,14 @@ fn work<W: FileWorkload>(
     // Ramps cost as much CPU per second as the window, and waits are as frequent.
     let of_window = |ns: Nanos| if lived_ns > 0 { (ns as f64 * window_ns as f64 / lived_ns as f64) as u64 } else { 0 };
     let (cpu_ns, run_delay_ns) = (of_window(cpu_ns), run_delay_ns.map(of_window));
-    let outside_ns = driver.outside_ns();
-    let polled_ns = 0; // no call of a file is looked for: the thread sleeps until it ends
-    let figures =
-        ThreadFigures { cpu_ns, run_delay_ns, window_ns, polled_ns, unfinished, oldest_unfinished_ns, outside_ns };
+    let figures = ThreadFigures {
+        window_ns,
+        // No call of a file is looked for: the thread sleeps until it ends.
+        cost: Generator::of_thread(window_ns, cpu_ns, 0, run_delay_ns),
+        connections: Connections::default(),
+        unfinished: Unfinished { operations: unfinished, oldest_s: oldest_unfinished_ns as f64 / 1e9 },
+        outside_ns: driver.outside_ns(),
+    };
     let (recorder, session) = driver.into_parts();
     Ok((recorder, session, figures, end))
 }

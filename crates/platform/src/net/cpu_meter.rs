@@ -2,7 +2,7 @@
 
 use crate::clock::thread_cpu_ns;
 use crate::process::{spent, thread_run_delay_ns};
-use bakeoff_engine::{Nanos, ThreadFigures, Timeline};
+use bakeoff_engine::{Generator, Nanos, Timeline};
 
 /// CPU time of this thread inside the window.
 pub(super) struct CpuMeter {
@@ -41,21 +41,18 @@ impl CpuMeter {
         }
     }
 
-    /// A bounded or broken-off trial has the window it lived; any other the window of the plan.
-    pub fn finish(mut self, now_ns: Nanos, bounded: bool) -> ThreadFigures {
+    /// The window, ns, and what it cost, of which `polled_ns` went into looking for replies in vain. A bounded or broken-off
+    /// trial has the window it lived; any other the window of the plan.
+    pub fn finish(mut self, now_ns: Nanos, bounded: bool, polled_ns: Nanos) -> (Nanos, Generator) {
         let complete = self.at_end.is_some() && !bounded;
-        let Some(start) = self.at_start else { return ThreadFigures::default() };
+        let Some(start) = self.at_start else { return (0, Generator::default()) };
         let end = *self.at_end.get_or_insert_with(|| Meter::read(now_ns));
         let window_ns = if complete {
             self.timeline.window_end_ns - self.timeline.window_start_ns
         } else {
             end.now_ns.min(self.timeline.window_end_ns).saturating_sub(start.now_ns)
         };
-        ThreadFigures {
-            cpu_ns: end.cpu_ns - start.cpu_ns,
-            run_delay_ns: spent(start.run_delay_ns, end.run_delay_ns),
-            window_ns,
-            ..ThreadFigures::default()
-        }
+        let run_delay_ns = spent(start.run_delay_ns, end.run_delay_ns);
+        (window_ns, Generator::of_thread(window_ns, end.cpu_ns - start.cpu_ns, polled_ns, run_delay_ns))
     }
 }

@@ -45,18 +45,10 @@ const LAST_WAIT_NS: Nanos = 250_000_000;
 /// Longest wait while listening, ns.
 const LISTEN_TURN_NS: Nanos = 5_000_000;
 
-/// Figures of the transport beside the recorder's.
-#[derive(Debug, Clone, Copy, Default)]
+/// What the loop of a thread knows beside its recorder.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct LoopFigures {
     pub thread: ThreadFigures,
-    pub tls_full: u64,
-    pub tls_resumed: u64,
-    /// The streams that the server takes at once on a connection, where it said so.
-    pub streams_allowed: Option<u32>,
-    /// What came on connections after their last reply.
-    pub unsolicited: u64,
-    /// The receive buffer of the first connection as the kernel tells it; 0 when none was asked for.
-    pub receive_buffer_bytes: u64,
     /// The end of the measured part.
     pub ended_ns: Nanos,
 }
@@ -197,13 +189,13 @@ impl<'a, S: Session> EventLoop<'a, S> {
             self.turn(now_ns);
         };
         self.figures.ended_ns = now_ns;
-        self.figures.thread = meter.finish(now_ns, bounded);
-        self.figures.thread.polled_ns = self.pacer.spun_ns + self.poller.as_ref().map_or(0, |poller| poller.polled_ns);
+        let polled_ns = self.pacer.spun_ns + self.poller.as_ref().map_or(0, |poller| poller.polled_ns);
+        (self.figures.thread.window_ns, self.figures.thread.cost) = meter.finish(now_ns, bounded, polled_ns);
         self.poller = None;
-        self.figures.thread.unfinished = self.driver.unfinished(now_ns).0;
+        self.figures.thread.unfinished.operations = self.driver.unfinished(now_ns).0;
         self.driver.publish(now_ns);
         self.listen(now_ns, stopped);
-        self.figures.thread.oldest_unfinished_ns = self.driver.unfinished(now_ns).1;
+        self.figures.thread.unfinished.oldest_s = self.driver.unfinished(now_ns).1 as f64 / 1e9;
         if !self.live.is_cancelled() {
             self.driver.count_hung(now_ns);
         }
@@ -217,7 +209,6 @@ impl<'a, S: Session> EventLoop<'a, S> {
         for lane in 0..self.connections.len() {
             self.close(lane);
         }
-        self.figures.streams_allowed = self.traffic.streams_allowed;
         let (recorder, sessions) = self.driver.into_parts();
         (recorder, sessions, self.figures)
     }

@@ -3,7 +3,7 @@
 use crate::clock::{offsets, thread_cpu_ns};
 use crate::process::{resident_bytes, spent, stolen_ns, thread_run_delay_ns};
 use crate::watch::{Throttled, Watched};
-use bakeoff_engine::{Nanos, RowCost};
+use bakeoff_engine::{Cost, Nanos, RowCost};
 
 /// A smaller step of the wall clock is none: it is set by parts of a second where it is kept right, and a leap.
 const STEP_NS: Nanos = 250_000_000;
@@ -41,13 +41,13 @@ impl RowMeter {
     /// What was spent since the last look.
     pub fn look(&mut self, now_ns: Nanos, watched: Option<&Watched>) -> RowCost {
         let now = Self::start(now_ns, watched);
+        let (span_ns, cpu_ns) = (now.last_ns.saturating_sub(self.last_ns), now.cpu_ns.saturating_sub(self.cpu_ns));
+        let cost = Cost::of_thread(span_ns, cpu_ns, spent(self.run_delay_ns, now.run_delay_ns));
+        let seconds = |ns: Nanos| ns as f64 / 1e9;
         let cost = RowCost {
-            span_ns: now.last_ns.saturating_sub(self.last_ns),
-            cpu_ns: now.cpu_ns.saturating_sub(self.cpu_ns),
-            run_delay_ns: spent(self.run_delay_ns, now.run_delay_ns),
-            stolen_ns: spent(self.stolen_ns, now.stolen_ns),
-            stopped_ns: self.stopped_until(&now),
-            rss_bytes: resident_bytes(),
+            cost: Cost { rss_bytes: resident_bytes(), ..cost },
+            stolen_s: spent(self.stolen_ns, now.stolen_ns).map(seconds),
+            stopped_s: self.stopped_until(&now).map(seconds),
         };
         *self = now;
         cost

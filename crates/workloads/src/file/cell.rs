@@ -1,7 +1,7 @@
 //! What the cells of all suites have in common in results.
 
-use bakeoff_engine::Stint;
-use serde_json::Value;
+use bakeoff_engine::{Stint, TrialResult};
+use serde_json::{Value, json};
 
 /// `512`, `4K`, `16M`: short names of sizes.
 pub(super) fn size_name(bytes: u64) -> String {
@@ -18,19 +18,15 @@ pub(super) fn waited_shares(stints: impl Iterator<Item = Stint>) -> Vec<f64> {
 }
 
 /// Copies the percentiles of single operations, ns, from the result's operations into the cells that were done.
-pub(super) fn add_percentiles(result: &mut Value) {
-    let services: Vec<Value> = result["per_operation"]
-        .as_array()
-        .map(|operations| operations.iter().map(|operation| operation["service"].clone()).collect())
-        .unwrap_or_default();
-    for (cell, service) in cells(result).zip(services) {
+pub(super) fn add_percentiles(result: &mut TrialResult) {
+    for (cell, operation) in cells(&mut result.workload).zip(&result.per_operation) {
         if cell["skipped"].is_null() {
-            cell["service"] = service;
+            cell["service"] = json!(operation.measured.service);
         }
     }
 }
 
-/// The cells of a result.
-pub(super) fn cells(result: &mut Value) -> impl Iterator<Item = &mut Value> {
-    result["workload"]["cells"].as_array_mut().into_iter().flatten()
+/// The cells among the kind's own figures.
+pub(super) fn cells(figures: &mut Value) -> impl Iterator<Item = &mut Value> {
+    figures["cells"].as_array_mut().into_iter().flatten()
 }

@@ -350,7 +350,7 @@ impl Ledger {
         json!({
             "after": summarize(&self.lower.to_hdr()),
             "by": summarize(&self.upper.to_hdr()),
-            "after_histogram": STANDARD.encode(serialize(&self.lower)),
+            "after_histogram": STANDARD.encode(serialize(&self.lower.to_hdr())),
         })
     }
 }

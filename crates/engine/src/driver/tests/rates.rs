@@ -16,7 +16,7 @@ fn below_saturation_what_is_offered_is_achieved_to_the_unit() {
     for (clients, cores) in [(1, 1), (8, 1), (8, 3)] {
         let spec =
             rate(700, "constant", clients, &format!(r#""length_s":12,"ramp_up_s":1,"ramp_down_s":1,"cores":{cores}"#));
-        let result = simulate(&spec, |_| MS).json;
+        let result = simulate(&spec, |_| MS).json();
         assert_eq!(result["operations"], 7_000);
         let starts = &result["starts"];
         assert_eq!((&starts["offered"], &starts["started"]), (&7_000.into(), &7_000.into()));
@@ -30,22 +30,22 @@ fn below_saturation_what_is_offered_is_achieved_to_the_unit() {
 #[test]
 fn a_start_past_the_bound_of_a_trial_uses_no_connection() {
     // The fourth start finds all three busy, and nothing left to begin.
-    let result = simulate(&rate(1_000, "constant", 8, r#""length_s":60,"max_operations":3"#), |_| 5 * MS).json;
+    let result = simulate(&rate(1_000, "constant", 8, r#""length_s":60,"max_operations":3"#), |_| 5 * MS).json();
     assert_eq!((&result["operations"], &result["starts"]["connections_used"]), (&3.into(), &3.into()));
 }
 
 #[test]
 fn a_closed_loop_has_no_plan_and_no_response_time() {
     let result = simulate(&spec(r#""load":{"clients":2},"length_s":1,"think_s":0.01"#), |_| MS);
-    assert!(result.json["starts"].is_null() && result.json["response"].is_null());
-    assert!(result.json["per_operation"][0]["response"].is_null());
-    assert!(!result.histograms.keys().any(|name| name.starts_with("response")));
+    assert!(result.json()["starts"].is_null() && result.json()["response"].is_null());
+    assert!(result.json()["per_operation"][0]["response"].is_null());
+    assert!(!result.told().1.keys().any(|name| name.starts_with("response")));
 }
 
 #[test]
 fn a_server_that_is_too_slow_shows_in_late_starts_and_in_those_that_never_were() {
     // 1,000 a second for a second; the one client gets done with 667 of them, each but the first late.
-    let result = simulate(&rate(1_000, "constant", 1, r#""length_s":1"#), |_| 1_500_000).json;
+    let result = simulate(&rate(1_000, "constant", 1, r#""length_s":1"#), |_| 1_500_000).json();
     let starts = &result["starts"];
     assert_eq!(
         (&starts["offered"], &starts["started"], &starts["never_started"]),
@@ -60,7 +60,7 @@ fn a_server_that_is_too_slow_shows_in_late_starts_and_in_those_that_never_were()
 
 #[test]
 fn a_server_that_hangs_leaves_all_but_its_clients_starts_undone() {
-    let result = simulate(&rate(10, "constant", 3, r#""length_s":10"#), |_| 100 * SECOND_NS).json;
+    let result = simulate(&rate(10, "constant", 3, r#""length_s":10"#), |_| 100 * SECOND_NS).json();
     let starts = &result["starts"];
     assert_eq!(
         (&starts["offered"], &starts["started"], &starts["never_started"]),
@@ -78,15 +78,16 @@ fn a_stall_shows_in_the_response_time_that_the_service_time_hides() {
     // One second in every ten nothing is answered.
     let stall = |now: Nanos| (10 * SECOND_NS - now % (10 * SECOND_NS)).min(SECOND_NS) % SECOND_NS + MS;
     let result = simulate(&rate(1_000, "constant", 4, r#""length_s":60"#), stall);
-    let p90 = |what: &str| crate::quantiles(&result.histograms[what], &[0.9]).unwrap()[0];
-    assert!(p90("service") < 5 * MS && p90("response") > 50 * MS, "{}", result.json);
-    assert_eq!(result.json["starts"]["offered"], 60_000);
+    let (json, histograms) = result.clone().told();
+    let p90 = |what: &str| crate::quantiles(&histograms[what], &[0.9]).unwrap()[0];
+    assert!(p90("service") < 5 * MS && p90("response") > 50 * MS, "{json}");
+    assert_eq!(result.json()["starts"]["offered"], 60_000);
 }
 
 #[test]
 fn poisson_arrivals_at_a_single_server_wait_as_theory_says() {
     // M/D/1 at 80 %: 1 ms of service after a mean wait of 1 ms × 0.8 / (2 × 0.2).
-    let result = simulate(&rate(800, "poisson", 1, r#""length_s":2000"#), |_| MS).json;
+    let result = simulate(&rate(800, "poisson", 1, r#""length_s":2000"#), |_| MS).json();
     let mean_ms = result["response"]["mean_ns"].as_f64().unwrap() / 1e6;
     assert!((mean_ms / 3.0 - 1.0).abs() < 0.05, "{mean_ms}");
     let offered = result["starts"]["offered"].as_f64().unwrap();
@@ -168,11 +169,11 @@ impl Bench {
         self.driver.event(lane, Event::Received(b"pong"), &mut Actions::default())
     }
 
-    fn end(mut self, at_ns: Nanos) -> (crate::result::Merged, Vec<Vec<u64>>) {
+    fn end(mut self, at_ns: Nanos) -> (crate::collect::Gathered, Vec<Vec<u64>>) {
         self.driver.close_books(at_ns);
         let (recorder, sessions) = self.driver.into_parts();
         let starts = sessions.into_iter().map(|(_, session)| session.starts).collect();
-        (crate::result::merge_recorders(&[recorder]), starts)
+        (crate::collect::gather(&[recorder]), starts)
     }
 }
 
@@ -293,7 +294,7 @@ fn every_shape_begins_all_its_starts_below_saturation() {
             let load = format!(r#"{{"rate":{{"per_s":200,"arrivals":{shape},"most_connections":60}}}}"#);
             // Nothing is planned for the last second: what was offered has ended as well.
             let spec = spec(&format!(r#""load":{load},"length_s":3,"ramp_down_s":1,"cores":{cores}"#));
-            let result = simulate(&spec, |_| MS / 10).json;
+            let result = simulate(&spec, |_| MS / 10).json();
             let starts = &result["starts"];
             assert!(starts["offered"].as_u64().unwrap() > 5, "{shape}");
             assert_eq!((&starts["started"], &starts["ran_out"]), (&starts["offered"], &0.into()), "{shape}");
@@ -320,20 +321,18 @@ fn poisson_arrivals_queue_at_the_server_as_a_simulation_fed_with_them_says() {
         free_ns.set(free_ns.get().max(now_ns) + MS);
         free_ns.get() - now_ns
     });
-    let (arrivals, starts) = (arrivals.into_inner(), &result.json["starts"]);
+    let (arrivals, result) = (arrivals.into_inner(), result.json());
+    let starts = &result["starts"];
     assert_eq!((&starts["ran_out"], &starts["started"]), (&0.into(), &starts["offered"]));
     // What was due and is not over at the window's end has waited until then.
     let times = served(&arrivals).into_iter().zip(&arrivals).filter(|(_, at_ns)| **at_ns < 499 * SECOND_NS);
     let times: Vec<_> = times.map(|(end_ns, at_ns)| (end_ns.min(499 * SECOND_NS) - at_ns) as f64).collect();
-    let mean_ns = result.json["response"]["mean_ns"].as_f64().unwrap();
+    let mean_ns = result["response"]["mean_ns"].as_f64().unwrap();
     // Three digits of a histogram.
     assert!((mean_ns / (times.iter().sum::<f64>() / times.len() as f64) - 1.0).abs() < 0.001, "{mean_ns}");
-    assert_eq!(result.json["response"]["count"], times.len());
+    assert_eq!(result["response"]["count"], times.len());
     // Every connection that was needed at a time, and no other, is told of.
-    assert_eq!(
-        result.json["per_client"].as_array().unwrap().len(),
-        starts["connections_used"].as_u64().unwrap() as usize
-    );
+    assert_eq!(result["per_client"].as_array().unwrap().len(), starts["connections_used"].as_u64().unwrap() as usize);
 }
 
 #[test]
@@ -355,7 +354,7 @@ fn a_dead_server_gets_what_was_planned_and_no_more() {
 
 #[test]
 fn a_count_bounds_a_rate_as_well() {
-    let result = simulate(&rate(500, "constant", 4, r#""length_s":60,"max_operations":100"#), |_| MS).json;
+    let result = simulate(&rate(500, "constant", 4, r#""length_s":60,"max_operations":100"#), |_| MS).json();
     assert_eq!(result["operations"], 100);
     assert_eq!((&result["starts"]["offered"], &result["starts"]["never_started"]), (&100.into(), &0.into()));
 }
@@ -367,8 +366,7 @@ fn the_queue_tells_a_pause_at_the_end_from_a_server_that_is_too_slow() {
             free_ns.set(free_ns.get().max(now_ns) + service(now_ns));
             free_ns.get() - now_ns
         });
-        let lengths = result.json["starts"]["queue"].as_array().unwrap().iter().map(|n| n.as_i64().unwrap());
-        (lengths.collect::<Vec<_>>(), result.json)
+        (result.starts.clone().unwrap().queue.unwrap(), result.json())
     };
     // 95 % of what is offered: of 200 starts in each stretch 10 are left over.
     let (slow, _) = queue(&|_| MS * 100 / 95, Cell::new(0));

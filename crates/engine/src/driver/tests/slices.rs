@@ -42,8 +42,9 @@ fn machine(spec: &TrialSpec, service_ns: Nanos) -> SliceResult {
 fn told(parts: &[SliceResult]) -> (Value, Vec<(String, Vec<u8>)>) {
     let merged = merge_slices(parts, |figures| Ok(add_counts(figures))).unwrap();
     let figures = ["operations", "errors_total", "starts", "service", "response", "per_operation", "per_second"];
-    let json = figures.map(|name| (name.to_owned(), merged.json[name].clone()));
-    let blobs = merged.histograms.into_iter().filter(|(name, _)| !name.starts_with("step/")).collect();
+    let told = merged.json();
+    let json = figures.map(|name| (name.to_owned(), told[name].clone()));
+    let blobs = merged.told().1.into_iter().filter(|(name, _)| !name.starts_with("step/")).collect();
     (json!(json.into_iter().collect::<serde_json::Map<_, _>>()), blobs)
 }
 

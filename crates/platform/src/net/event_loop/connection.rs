@@ -102,8 +102,8 @@ impl<S: Session> EventLoop<'_, S> {
         self.close(lane);
         let target = &self.remotes[usize::from(remote)];
         let fd = target.connect()?;
-        if target.receive_buffer_bytes.is_some() && self.figures.receive_buffer_bytes == 0 {
-            self.figures.receive_buffer_bytes = socket::receive_buffer_bytes(fd);
+        if target.receive_buffer_bytes.is_some() && self.figures.thread.connections.receive_buffer_bytes == 0 {
+            self.figures.thread.connections.receive_buffer_bytes = socket::receive_buffer_bytes(fd);
         }
         if let Some(connector) = &target.quic {
             let session = connector.session();

@@ -137,7 +137,7 @@ impl<S: Session> EventLoop<'_, S> {
             return;
         }
         if !ended {
-            self.figures.unsolicited += 1;
+            self.figures.thread.connections.unsolicited += 1;
         }
         let leaver = self.leaving.remove(lane, at);
         self.let_go(&leaver, now_ns, false);

@@ -94,8 +94,8 @@ impl<S: Session> EventLoop<'_, S> {
 
     pub(super) fn count_handshake(&mut self, tls: &tls::Session) {
         match tls.resumed() {
-            Some(true) => self.figures.tls_resumed += 1,
-            _ => self.figures.tls_full += 1,
+            Some(true) => self.figures.thread.connections.tls_resumed += 1,
+            _ => self.figures.thread.connections.tls_full += 1,
         }
     }
 

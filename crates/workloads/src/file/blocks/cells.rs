@@ -6,6 +6,7 @@ use super::shared::Shared;
 use super::spec::BlocksSpec;
 use crate::file::cache::with_caches;
 use crate::file::cell::{add_percentiles, cells as cells_of, waited_shares};
+use bakeoff_engine::TrialResult;
 use serde_json::{Value, json};
 
 fn sum_direction(parts: &[&CellFigures], pick: impl Fn(&CellFigures) -> Direction) -> Direction {
@@ -134,13 +135,13 @@ fn cpu_us_per_io(index: usize, machines: &[Machine], ios: u64) -> Option<f64> {
 
 /// Copies the percentiles of single operations, ns, into the cells, and makes the trial's window the sum of the
 /// cells' measured times: preparing the region and ramps are no part of it.
-pub(super) fn complete(result: &mut Value) {
+pub(super) fn complete(result: &mut TrialResult) {
     add_percentiles(result);
-    let done = cells_of(result).filter(|cell| cell["skipped"].is_null());
+    let done = cells_of(&mut result.workload).filter(|cell| cell["skipped"].is_null());
     let all_s: f64 = done.map(|cell| cell["elapsed_s"].as_f64().unwrap_or(0.0)).sum();
     // One of several machines has no cells, which are those of all.
-    let window_s = result["workload"]["measured_s"].as_f64().unwrap_or(all_s);
+    let window_s = result.workload["measured_s"].as_f64().unwrap_or(all_s);
     if window_s > 0.0 {
-        result["window_s"] = json!(window_s);
+        result.window_s = window_s;
     }
 }

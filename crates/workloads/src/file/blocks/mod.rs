@@ -16,7 +16,7 @@ mod transfer;
 
 use crate::file::pattern::Owner;
 pub use access::{Chooser, Line, Transfer};
-use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialSpec};
+use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialResult, TrialSpec};
 use machine::Machine;
 use script::FILL_BYTES;
 use serde::Deserialize;
@@ -107,7 +107,7 @@ impl FileWorkload for BlocksWorkload {
         Ok(self.told(&machines))
     }
 
-    fn complete(&self, result: &mut Value) {
+    fn complete(&self, result: &mut TrialResult) {
         cells::complete(result);
     }
 }

@@ -12,7 +12,7 @@ mod test;
 mod walk;
 
 use crate::file::cell::add_percentiles;
-use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialSpec};
+use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialResult, TrialSpec};
 use serde_json::{Value, json};
 pub use session::MatrixSession;
 use shared::Shared;
@@ -74,17 +74,12 @@ impl FileWorkload for MatrixWorkload {
         json!({"cells": cells, "complete": complete, "cpu_is_work": true})
     }
 
-    fn complete(&self, result: &mut Value) {
+    fn complete(&self, result: &mut TrialResult) {
         add_percentiles(result);
         // The window of a matrix is the time inside the clocks of its cells; making them ready is no part of it.
-        let busy: Vec<f64> = result["per_client"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|client| client["busy_s"].as_f64())
-            .collect();
-        if !busy.is_empty() {
-            result["window_s"] = json!(busy.iter().sum::<f64>() / busy.len() as f64);
+        let clients = &result.per_client;
+        if !clients.is_empty() {
+            result.window_s = clients.iter().map(|client| client.busy_s).sum::<f64>() / clients.len() as f64;
         }
     }
 }

@@ -13,7 +13,7 @@ mod value;
 use crate::file::evidence::LINK_SHARE;
 use bakeoff_engine::{
     Executor, FileContext, FileNeeds, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity, Name,
-    SpecError, TrialSpec,
+    SpecError, Step, TrialResult, TrialSpec,
 };
 use flate2::read::GzDecoder;
 pub use loadfile::{LoadError, Program, parse};
@@ -189,17 +189,16 @@ impl FileWorkload for MixWorkload {
     }
 
     /// Throughput counts bytes in both directions; response is that of all operations.
-    fn complete(&self, result: &mut Value) {
-        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-        let window_s = number(&result["window_s"]);
-        let (bytes_in, bytes_out) = (number(&result["bytes_in"]), number(&result["bytes_out"]));
+    fn complete(&self, result: &mut TrialResult) {
+        let window_s = result.window_s;
+        let (bytes_in, bytes_out) = (result.measured.bytes_in as f64, result.measured.bytes_out as f64);
         let bytes = bytes_in + bytes_out;
-        let turns = self.turns().map(|turns| turns_json(turns, result, window_s));
+        let turns = self.turns().map(|turns| turns_json(turns, &result.steps, window_s));
         let response = match &turns {
             Some(turns) => turns["response_ms"].as_f64(),
-            None => result["service"]["mean_ns"].as_f64().map(|mean_ns| mean_ns / 1e6),
+            None => result.measured.service.summary.mean_ns.map(|mean_ns| mean_ns / 1e6),
         };
-        if let Some(figures) = result["workload"].as_object_mut() {
+        if let Some(figures) = result.workload.as_object_mut() {
             let rate = if window_s > 0.0 { bytes * 8.0 / 1e6 / window_s } else { 0.0 };
             if let Some(turns) = turns {
                 figures.insert("turns".to_owned(), turns);
@@ -217,11 +216,10 @@ impl FileWorkload for MixWorkload {
 
 /// What the turns of a trial say: how many ended in the window, how long they and the rests before them took, and how
 /// many clients that implies by Little's law, N = X · (R + Z).
-fn turns_json((bytes, pause_s): (u64, f64), result: &Value, window_s: f64) -> Value {
+fn turns_json((bytes, pause_s): (u64, f64), steps: &[Step], window_s: f64) -> Value {
     let summary = |name: &str| {
-        let step = result["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["name"] == name));
-        let summary = step.map_or(&Value::Null, |step| &step["summary"]);
-        (summary["count"].as_f64().unwrap_or(0.0), summary["mean_ns"].as_f64())
+        let step = steps.iter().find(|step| step.name == name);
+        step.map_or((0.0, None), |step| (step.summary.summary.count as f64, step.summary.summary.mean_ns))
     };
     let ((count, turn_ns), (_, rest_ns)) = (summary(turn::STEPS[0]), summary(turn::STEPS[1]));
     let per_s = if window_s > 0.0 { count / window_s } else { 0.0 };
