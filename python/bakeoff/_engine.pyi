@@ -1,5 +1,6 @@
 """The Rust engine: text and bytes only cross this seam."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 class SpecError(ValueError):
@@ -142,6 +143,14 @@ def fetch_http3(
 def greet_app(place: str, record_bytes: int, timeout_s: float) -> tuple[int, int, int, int, bool, bool, int, int]:
     """How the app server at `host:port` or a path was set up: bytes of a data segment, service time in ns, threads,
     processors, direct, fsync, largest payload, most records. Raises EngineError as `fetch_http` does.
+    """
+
+def talk_mail(
+    side_json: str, steps: Sequence[str], connect_s: float, reply_s: float, most_bytes: int
+) -> tuple[bytes, list[bytes], bytes | None, str | None]:
+    """A session with one side of a mail server, as a trial's specification tells it: what the server said of itself (by
+    SMTP what it offers, by POP3 its banner), its answers to `steps` until it refused one, and its words for that;
+    version and cipher of TLS. Raises SpecError, or EngineError as `fetch_http` does.
     """
 
 def build_info() -> list[tuple[str, str]]:

@@ -9,12 +9,12 @@ import typer
 
 from bakeoff.cli.complete import files
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds.mail.doors import refused
+from bakeoff.kinds.mail.doors import login, refused
 from bakeoff.kinds.mail.plan import MailSettings
-from bakeoff.kinds.mail.talk import open_pop3, open_smtp
+from bakeoff.kinds.mail.talk import talk
 from bakeoff.mail.accounts import Account, convert, new_accounts, read_accounts, write_accounts
 from bakeoff.mail.address import MailAddress, parse_mail_address
-from bakeoff.run.wire import UntrustedError, WireError
+from bakeoff.run.wire import WireError
 from bakeoff.whole_file import write_whole
 
 EXIT_SOME_FAILED = 1
@@ -112,22 +112,12 @@ def check(
 
 def _fault(account: Account, address: MailAddress, mail: MailSettings) -> str | None:
     """Why an account cannot be used, or None."""
-    side = "pop3"
+    side, own = "pop3", account.address
     try:
-        reader = open_pop3(address.reading, mail)
-        try:
-            reader.login(account.address, account.password)
-            reader.stat()
-        finally:
-            reader.quit()
-        side = address.sending.protocol
-        session = open_smtp(address.sending, mail)
-        try:
-            code, text = session.recipient(account.address, account.address)
-        finally:
-            session.quit()
-    except UntrustedError as error:
-        return f"{side}: {error}: {error.advice}"
+        refusal = talk(address.reading, mail, *login(account), "STAT").refusal
+        if refusal is None:
+            side = address.sending.protocol
+            refusal = talk(address.sending, mail, f"MAIL FROM:<{own}>", f"RCPT TO:<{own}>").refusal
     except (WireError, TargetError) as error:
-        return f"{side}: {error}"
-    return None if code < 300 else f"{side}: {code} {text}"
+        refusal = str(error)
+    return None if refusal is None else f"{side}: {refusal}"

@@ -50,6 +50,7 @@ pub enum WireError {
 #[derive(Debug)]
 pub struct Wire {
     socket: Socket,
+    connector: Option<tls::Connector>,
     tls: Option<tls::Session>,
     until: Instant,
     most_bytes: usize,
@@ -61,7 +62,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Connects, and agrees on TLS where the endpoint has it.
+    /// Connects, and agrees on TLS where the endpoint begins with it.
     ///
     /// # Errors
     /// There is no connection, or none that can be trusted.
@@ -77,19 +78,31 @@ impl Wire {
             Err(error) => return Err(WireError::Unreachable(number(&error))),
         }
         socket.set_nonblocking(true).map_err(|error| WireError::Unreachable(number(&error)))?;
-        let tls = match &remote.tls {
-            Some(connector) => Some(connector.session().map_err(|_| WireError::Tls(TlsFault::Other, String::new()))?),
-            None => None,
+        let mut wire = Self {
+            socket,
+            connector: remote.tls,
+            tls: None,
+            until: Instant::now() + limits.reply,
+            most_bytes: limits.most_bytes,
+            received: 0,
+            has_ended: false,
+            buffer: vec![0; PART_BYTES],
+            clear: Vec::new(),
         };
-        let until = Instant::now() + limits.reply;
-        let most_bytes = limits.most_bytes;
-        let buffer = vec![0; PART_BYTES];
-        let mut wire =
-            Self { socket, tls, until, most_bytes, received: 0, has_ended: false, buffer, clear: Vec::new() };
-        if wire.tls.is_some() {
-            wire.shake_hands().map_err(|error| if error == WireError::Slow { WireError::SlowTls } else { error })?;
+        if remote.tls_on_connect {
+            wire.secure()?;
         }
         Ok(wire)
+    }
+
+    /// Agrees on TLS, where the endpoint has it.
+    ///
+    /// # Errors
+    /// There is none to agree on, or none that can be trusted.
+    pub fn secure(&mut self) -> Result<(), WireError> {
+        let Some(connector) = &self.connector else { return Ok(()) };
+        self.tls = Some(connector.session().map_err(|_| WireError::Tls(TlsFault::Other, String::new()))?);
+        self.shake_hands().map_err(|error| if error == WireError::Slow { WireError::SlowTls } else { error })
     }
 
     /// Version and cipher of TLS.

@@ -1,6 +1,7 @@
 //! Mail: sending by SMTP or LMTP and reading by POP3, step by step, with books on every message.
 
 mod books;
+mod check;
 mod done;
 mod doors;
 mod figures;
@@ -27,6 +28,7 @@ mod tests;
 mod thread;
 
 use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TrialSpec, Workload};
+pub use check::{MailFault, MailTalk, Next};
 use operation::Operation;
 use plan::Plan;
 use serde_json::Value;

@@ -166,7 +166,7 @@ fn keeps_books(smtp: Option<&SmtpSpec>, pop3: Option<&Pop3Spec>) -> bool {
     smtp.is_some() && pop3.is_some_and(|pop3| pop3.delete)
 }
 
-fn endpoint(
+pub(super) fn endpoint(
     addresses: &[String],
     server_name: &str,
     tls: Option<&TlsSettings>,

@@ -11,7 +11,8 @@ use super::spec::{Initialise, Login, Pop3Spec, Security};
 use super::talk::{Dialogue, Talk};
 use super::thread::Thread;
 use bakeoff_engine::{Actions, ErrorClass, Progress, Stage};
-use responses::{Capabilities, listing, stat};
+use responses::{Capabilities, listing};
+pub(crate) use responses::{Responses, stat};
 pub(crate) use step::{State, Step};
 
 /// Longest listing that is taken, bytes.

@@ -12,6 +12,7 @@ use super::spec::{Security, SmtpSpec};
 use super::talk::{Dialogue, Talk};
 use super::thread::Thread;
 use bakeoff_engine::{Actions, ErrorClass, Progress};
+pub(crate) use replies::Replies;
 use replies::{Capabilities, Reply};
 pub(crate) use step::{State, Step};
 

@@ -7,7 +7,7 @@ from bakeoff.kinds.httperf.spec import HttperfWorkload, PageSpec
 from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.body import SAFE
 from bakeoff.kinds.web.check import seen_in
-from bakeoff.kinds.web.fetch import REPLY_BYTES, Limits, UnopenedError, fetch
+from bakeoff.kinds.web.fetch import REPLY_BYTES, Limits, UnopenedError, connect, fetch
 from bakeoff.kinds.web.learnt import Learnt, held, learn
 from bakeoff.kinds.web.probe import Reply, reply_of
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
@@ -49,6 +49,11 @@ def is_safe(settings: HttperfSettings) -> bool:
     return settings.method in SAFE
 
 
+def reach(work: HttperfWorkload) -> None:
+    """Connect to the first server, without TLS, and drop the connection. Raises WireError that says what to do."""
+    connect(_way(work).model_copy(update={"scheme": "http", "tls": None}), 1, _limits())
+
+
 def learnt(work: HttperfWorkload) -> Page | None:
     """What the first server answers to the calls of this work; None where it answers nothing that can be read."""
     try:
@@ -85,8 +90,11 @@ def _exchange(work: HttperfWorkload) -> Reply:
     if not work.no_host_hdr:
         lines.append(f"Host: {work.server_name or work.servers[0].host}")
     call = ("\r\n".join(lines) + f"\r\n{work.add_header}\r\n").encode("latin-1")
-    limits = Limits(Bounds(ANSWER_S, REPLY_BYTES), ANSWER_S, ANSWER_S)
-    return reply_of(fetch(_way(work), 1, limits, call), work.method == "HEAD")
+    return reply_of(fetch(_way(work), 1, _limits(), call), work.method == "HEAD")
+
+
+def _limits() -> Limits:
+    return Limits(Bounds(ANSWER_S, REPLY_BYTES), ANSWER_S, ANSWER_S)
 
 
 def _way(work: HttperfWorkload) -> WebWorkload:

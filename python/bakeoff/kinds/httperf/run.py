@@ -7,7 +7,7 @@ from typing import Any
 from bakeoff.agents.result import TrialResult
 from bakeoff.errors import TargetError
 from bakeoff.kinds.httperf.figures import HttperfFigures
-from bakeoff.kinds.httperf.page import ANSWER_S, Page, held_to, is_one, is_safe, learnt, pages_of
+from bakeoff.kinds.httperf.page import Page, held_to, is_one, is_safe, learnt, pages_of, reach
 from bakeoff.kinds.httperf.plan import HttperfSettings, httperf_settings
 from bakeoff.kinds.httperf.spec import HttperfWorkload, ServerSpec
 from bakeoff.kinds.httperf.work import workload
@@ -17,7 +17,7 @@ from bakeoff.kinds.web.learnt import Learnt, bodies, mended
 from bakeoff.plan.address import resolve
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Fault, Note, RunPart, figures_of
-from bakeoff.run.wire import Bounds, RefusedError, SlowError, Wire, WireError
+from bakeoff.run.wire import WireError
 from bakeoff.store import records
 
 
@@ -32,17 +32,10 @@ class HttperfCheck(Check):
         self._examined: list[Contender] = []
 
     def answers(self, contender: Contender) -> None:
-        place = self.addresses(contender)[0]
-        where = f"{contender.name} ({contender.address})"
         try:
-            with Wire.connect(place, Bounds(ANSWER_S, 1), ANSWER_S):
-                return
-        except RefusedError:
-            raise TargetError(f"{where}: connection refused: start the server, or correct the address") from None
-        except SlowError:
-            raise TargetError(f"{where}: no connection within {ANSWER_S:g} s: is it reachable?") from None
+            reach(self._asked(contender, self.addresses(contender)))
         except WireError as error:
-            raise TargetError(f"{where}: {error}: check address and network") from None
+            raise TargetError(f"{contender.name} ({contender.address}): {error}") from None
 
     def addresses(self, contender: Contender) -> Sequence[str]:
         return resolve(parse_web_address(contender.address))

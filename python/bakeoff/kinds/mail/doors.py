@@ -1,15 +1,16 @@
 """Who is let in: every account is tried before a run, several at a time, and bounded in time."""
 
+import base64
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.plan import MailSettings
-from bakeoff.kinds.mail.talk import OtherError, PlainError, open_pop3
+from bakeoff.kinds.mail.talk import talk
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import Place
-from bakeoff.run.wire import ClearError, HandshakeError, UntrustedError, WireError
+from bakeoff.run.wire import WireError
 
 PARALLEL = 8
 # A server that takes few sessions at once refuses some of them: who failed is tried again alone.
@@ -63,39 +64,14 @@ def _alone(account: Account, why: str, fault: Fault, until: float) -> str | None
 def login_fault(account: Account, place: Place, mail: MailSettings) -> str | None:
     """Why POP3 does not let an account in, or None."""
     try:
-        session = open_pop3(place, mail)
-        try:
-            session.login(account.address, account.password, mail.pop3_login)
-        finally:
-            session.quit()
-    except ClearError as error:
-        return unanswered(error)
+        return talk(place, mail, *login(account, mail.pop3_login)).refusal
     except (WireError, TargetError) as error:
         return str(error)
-    return None
 
 
-def unanswered(error: WireError) -> str:
-    """What follows the place of a server that does not greet: why, and what to do."""
-    if isinstance(error, UntrustedError):
-        return f"cannot be trusted: {error}: {error.advice}"
-    if isinstance(error, PlainError):
-        return f"does not turn to TLS ({error}): let the server offer it, or leave --starttls out"
-    if isinstance(error, OtherError):
-        return (
-            f"is a server of {error.protocol} ({error}): name both ports, as in smtp=HOST:PORT,pop3=HOST:PORT; "
-            "HOST:PORT alone is one for both"
-        )
-    if isinstance(error, ClearError):
-        return (
-            "speaks plain text: write smtp= or pop3= for it, with --starttls where it turns to TLS later; smtps= and "
-            "pop3s= are for ports that begin with TLS"
-        )
-    if isinstance(error, HandshakeError):
-        return (
-            f"does not speak TLS as it should ({error}): smtps= and pop3s= are for ports that begin with TLS, smtp= "
-            "and pop3= for others; --insecure and --ca-file FILE are for certificates"
-        )
-    if r"\x15\x03" in str(error):
-        return "begins with TLS: write smtps= or pop3s= for it"
-    return f"does not answer ({error}): is it running, and is the port right?"
+def login(account: Account, how: str = "user") -> Sequence[str]:
+    """The steps of a login by POP3: USER and PASS, or AUTH PLAIN when `how` is `plain`."""
+    if how != "plain":
+        return (f"USER {account.address}", f"PASS {account.password}")
+    token = base64.b64encode(f"\0{account.address}\0{account.password}".encode()).decode("ascii")
+    return (f"AUTH PLAIN {token}",)

@@ -227,27 +227,9 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Mail
     """What the engine is told of a contender; `addresses` are those of sending and reading."""
     mail = mail_settings(plan.settings_of(contender.name))
     address = parse_mail_address(contender.address)
-    sending, reading = address.sending, address.reading
     return MailWorkload(
-        smtp=SmtpSpec(
-            addresses=(addresses[0],),
-            server_name=sending.host,
-            security=security(sending, mail.starttls),
-            tls=_tls(mail, sending),
-            close_with_reset=mail.close_with_reset,
-            protocol="lmtp" if sending.protocol == "lmtp" else "smtp",
-            auth=mail.smtp_login,
-            pipelining=mail.pipelining,
-            messages_per_connection=mail.messages_per_connection,
-        ),
-        pop3=Pop3Spec(
-            addresses=(addresses[1],),
-            server_name=reading.host,
-            security=security(reading, mail.starttls),
-            tls=_tls(mail, reading),
-            close_with_reset=mail.close_with_reset,
-            login=mail.pop3_login,
-        ),
+        smtp=smtp_side(address.sending, mail, addresses[0]),
+        pop3=pop3_side(address.reading, mail, addresses[1]),
         mailboxes=tuple(MailboxSpec(address=a.address, user=a.address, password=a.password) for a in mail.accounts()),
         mailboxes_per_client=mail.mailboxes,
         shared_mailboxes=mail.shared_mailboxes,
@@ -265,6 +247,32 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Mail
         linger_s=mail.reply_timeout_s,
         quiet_s=max(mail.reply_timeout_s, mail.late_after_s),
     )
+
+
+def smtp_side(place: Place, mail: MailSettings, at: str) -> SmtpSpec:
+    """What the engine is told of a server that mail is sent to, at a numeric address."""
+    return SmtpSpec(
+        **_side(place, mail, at),
+        protocol="lmtp" if place.protocol == "lmtp" else "smtp",
+        auth=mail.smtp_login,
+        pipelining=mail.pipelining,
+        messages_per_connection=mail.messages_per_connection,
+    )
+
+
+def pop3_side(place: Place, mail: MailSettings, at: str) -> Pop3Spec:
+    """What the engine is told of a server that mail is read from, at a numeric address."""
+    return Pop3Spec(**_side(place, mail, at), login=mail.pop3_login)
+
+
+def _side(place: Place, mail: MailSettings, at: str) -> dict[str, Any]:
+    return {
+        "addresses": (at,),
+        "server_name": place.host,
+        "security": security(place, mail.starttls),
+        "tls": _tls(mail, place),
+        "close_with_reset": mail.close_with_reset,
+    }
 
 
 def mail_settings(settings: CommonSettings) -> MailSettings:

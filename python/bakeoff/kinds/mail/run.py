@@ -7,19 +7,19 @@ from typing import Any, ClassVar
 from bakeoff.agents.result import TrialResult
 from bakeoff.capacity.judge import Answers
 from bakeoff.errors import TargetError
-from bakeoff.kinds.mail.doors import login_fault, refused, unanswered
+from bakeoff.kinds.mail.doors import login_fault, refused
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
 from bakeoff.kinds.mail.held import messages_held
 from bakeoff.kinds.mail.look import Held, look
 from bakeoff.kinds.mail.plan import MailSettings, accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
-from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
+from bakeoff.kinds.mail.talk import Talk, TalkError, talk
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place, way_of
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Fault, Note, RunPart, Timed, figures_of
 from bakeoff.run.listeners import backlog
-from bakeoff.run.wire import Wire, WireError
+from bakeoff.run.wire import WireError
 from bakeoff.store import records
 from bakeoff.store.marks import UNBALANCED, Mark
 from bakeoff.units import format_duration
@@ -40,11 +40,11 @@ class MailCheck(Check):
         """See Check. Both servers must greet."""
         address = parse_mail_address(contender.address)
         settings = self._talking(contender)
-        for place, opened in ((address.sending, open_smtp), (address.reading, open_pop3)):
+        for place in (address.sending, address.reading):
             try:
-                opened(place, settings).quit()
-            except WireError as error:
-                raise TargetError(f"{contender.name}: {place.protocol} at {place.text} {unanswered(error)}") from None
+                talk(place, settings)
+            except TalkError as error:
+                raise TargetError(f"{contender.name}: {place.protocol} at {place.text} {error.told}") from None
 
     def examine(self, contender: Contender) -> None:
         """See Check. Both servers must greet, every account must get in, and no mailbox may hold mail that is not
@@ -90,17 +90,15 @@ class MailCheck(Check):
     def _look(self, address: MailAddress, settings: MailSettings) -> dict[str, Any]:
         facts: dict[str, Any] = {}
         with contextlib.suppress(WireError):
-            session = open_smtp(address.sending, settings)
-            facts["smtp offers"] = session.offers
-            facts |= _tls("smtp", session.wire)
-            session.quit()
+            sending = talk(address.sending, settings)
+            facts["smtp offers"] = _first_words(sending.greeting.lower().splitlines()[1:])
+            facts |= _tls("smtp", sending)
         with contextlib.suppress(WireError):
-            reader = open_pop3(address.reading, settings)
-            facts |= _tls("pop3", reader.wire)
-            facts["pop3 banner"] = f"+OK {reader.banner}".strip()
-            with contextlib.suppress(TalkError):
-                facts["pop3 offers"] = reader.capabilities()
-            reader.quit()
+            reading = talk(address.reading, settings, "CAPA")
+            facts |= _tls("pop3", reading)
+            facts["pop3 banner"] = reading.greeting
+            if reading.answers:
+                facts["pop3 offers"] = _first_words(reading.answers[0].splitlines())
         for place in (address.sending, address.reading):
             length = backlog(resolve_place(place))
             if length is not None:
@@ -157,10 +155,13 @@ class MailCheck(Check):
         return {"corpus": accounts, "contenders": self._facts}
 
 
-def _tls(side: str, wire: Wire) -> dict[str, Any]:
+def _tls(side: str, said: Talk) -> dict[str, Any]:
     """Version and cipher that a side agreed on with the check; nothing of plain text."""
-    agreed = wire.tls()
-    return {} if agreed is None else {f"{side} TLS": agreed}
+    return {} if said.tls is None else {f"{side} TLS": said.tls}
+
+
+def _first_words(lines: Sequence[str]) -> list[str]:
+    return sorted({line.split()[0] for line in lines if line.split()})
 
 
 class MailRunPart(RunPart):

@@ -1,218 +1,112 @@
-"""The first words of SMTP, LMTP and POP3, for checks before timing, never for timing."""
+"""A few words with a mail server, by the engine: for checks before timing, never for timing."""
 
-import base64
-import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from bakeoff.kinds.mail.plan import MailSettings
-from bakeoff.mail.address import Place, resolve_place
-from bakeoff.run.wire import Bounds, Wire, WireError, shown, tls_context
+from bakeoff import _engine
+from bakeoff.errors import PlanError
+from bakeoff.kinds.mail.plan import MailSettings, pop3_side, smtp_side
+from bakeoff.mail.address import READING, Place, resolve_place
+from bakeoff.run.wire import UNTRUSTED, WireError, shown, untrusted
+from bakeoff.units import format_duration, format_size
 
 SESSION_BYTES = 1024 * 1024
-LINE_BYTES = 8 * 1024
-LINES = 512
-CLIENT_NAME = "bakeoff.invalid"
 
-_REPLY = re.compile(rb"([2-5][0-9][0-9])(?:([ -])(.*))?", re.DOTALL)
+_CLEAR = (
+    "speaks plain text: write smtp= or pop3= for it, with --starttls where it turns to TLS later; smtps= and pop3s= "
+    "are for ports that begin with TLS"
+)
+_TLS = (
+    "smtps= and pop3s= are for ports that begin with TLS, smtp= and pop3= for others; --insecure and --ca-file FILE "
+    "are for certificates"
+)
 
 
 class TalkError(WireError):
-    """The other side says no; the words are its own."""
+    """Why there is no session; `told` says it behind the name of the place, with what to do."""
+
+    def __init__(self, why: str, told: str | None = None) -> None:
+        super().__init__(why)
+        self.told = told or f"does not answer ({why}): is it running, and is the port right?"
 
 
-class PlainError(WireError):
-    """It was asked for TLS, and says no."""
-
-
-class OtherError(WireError):
-    """It greets as a server of another protocol does; `protocol` is which."""
-
-    def __init__(self, wanted: str, protocol: str, line: bytes) -> None:
-        super().__init__(f"this is not {wanted}: {shown(line)!r}")
-        self.protocol = protocol
-
-
-def open_smtp(place: Place, mail: MailSettings) -> "Smtp":
-    """A greeted session with a server of either protocol, secured as the plan says; all of it has to fit into
-    connect_timeout and reply_timeout. Raises WireError, TargetError when the name is not known.
+@dataclass(frozen=True)
+class Talk:
+    """What a server said: of itself (by SMTP what it offers, by POP3 its banner), to each step that it took, and to the
+    one behind these where it refused one. `tls` is version and cipher.
     """
-    wire = _connect(place, mail)
+
+    greeting: str
+    answers: Sequence[str]
+    refusal: str | None
+    tls: str | None
+
+
+def talk(place: Place, mail: MailSettings, *steps: str) -> Talk:
+    """Open a session, secured as the plan says, take `steps` until one is refused, and leave; all of it has to fit into
+    connect_timeout and reply_timeout.
+
+    Raises TalkError where there is no session, TargetError when the name is not known, PlanError for what TLS cannot be
+    made with.
+    """
+    if any(c in step for step in steps for c in "\r\n\0"):
+        raise TalkError("a name with a line end cannot be sent")
+    side = (pop3_side if place.protocol in READING else smtp_side)(place, mail, resolve_place(place))
     try:
-        session = Smtp(wire, "LHLO" if place.protocol == "lmtp" else "EHLO")
-        if mail.starttls:
-            session.start_tls(place.host, mail)
-        return session
-    except BaseException:
-        wire.close()
-        raise
+        greeting, answers, refusal, tls = _engine.talk_mail(
+            side.model_dump_json(), steps, mail.connect_timeout_s, _reply_s(mail), SESSION_BYTES
+        )
+    except _engine.SpecError as error:
+        raise PlanError(str(error)) from None
+    except _engine.EngineError as error:
+        raise _fault(place, mail, *error.args) from None
+    return Talk(_text(greeting), [*map(_text, answers)], None if refusal is None else shown(refusal), tls)
 
 
-def open_pop3(place: Place, mail: MailSettings) -> "Pop3":
-    """A greeted session, secured as the plan says. See `open_smtp`."""
-    wire = _connect(place, mail)
-    try:
-        session = Pop3(wire)
-        if mail.starttls:
-            try:
-                session.command("STLS")
-            except TalkError as error:
-                raise PlainError(f"STLS: {error}") from None
-            wire.start_tls(tls_context(mail.ca_file, mail.insecure), place.host)
-        return session
-    except BaseException:
-        wire.close()
-        raise
+def _reply_s(mail: MailSettings) -> float:
+    return mail.connect_timeout_s + mail.reply_timeout_s
 
 
-def _connect(place: Place, mail: MailSettings) -> Wire:
-    bounds = Bounds(mail.connect_timeout_s + mail.reply_timeout_s, SESSION_BYTES)
-    wire = Wire.connect(resolve_place(place), bounds, mail.connect_timeout_s)
-    if place.implicit_tls:
-        try:
-            wire.start_tls(tls_context(mail.ca_file, mail.insecure), place.host)
-        except BaseException:
-            wire.close()
-            raise
-    return wire
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
 
 
-class _Session:
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
-
-    def close(self) -> None:
-        """Drop the connection."""
-        self.wire.close()
-
-    def _send(self, words: str) -> None:
-        if any(c in words for c in "\r\n\0"):
-            raise WireError("a name with a line end cannot be sent")
-        self.wire.send(words.encode("utf-8", "replace") + b"\r\n")
-
-
-class Smtp(_Session):
-    """A session; `offers` are the extensions that the server named, in small letters."""
-
-    def __init__(self, wire: Wire, hello: str) -> None:
-        super().__init__(wire)
-        self._hello = hello
-        self._expect(self._reply())
-        self.offers = self._greet()
-
-    def start_tls(self, host: str, mail: MailSettings) -> None:
-        """Turn to TLS and greet again."""
-        try:
-            self._expect(self.command("STARTTLS"))
-        except TalkError as error:
-            raise PlainError(f"STARTTLS: {error}") from None
-        self.wire.start_tls(tls_context(mail.ca_file, mail.insecure), host)
-        self.offers = self._greet()
-
-    def command(self, words: str) -> tuple[int, str]:
-        """Send a command; the code and the text of the reply."""
-        self._send(words)
-        return self._reply()
-
-    def recipient(self, sender: str, recipient: str) -> tuple[int, str]:
-        """The reply to RCPT within a transaction that is taken back at once."""
-        self._expect(self.command(f"MAIL FROM:<{sender}>"))
-        reply = self.command(f"RCPT TO:<{recipient}>")
-        self.command("RSET")
-        return reply
-
-    def quit(self) -> None:
-        """Take leave; what the server says to it does not matter."""
-        _take_leave(self)
-
-    def _greet(self) -> list[str]:
-        code, text = self.command(f"{self._hello} {CLIENT_NAME}")
-        if code >= 300 and self._hello == "EHLO":
-            self._expect(self.command(f"HELO {CLIENT_NAME}"))
-            return []
-        self._expect((code, text))
-        return sorted({line.split()[0].lower() for line in text.split("\n")[1:] if line.split()})
-
-    def _expect(self, reply: tuple[int, str]) -> None:
-        if reply[0] >= 300:
-            raise TalkError(f"{reply[0]} {reply[1]}".replace("\n", " ").strip())
-
-    def _reply(self) -> tuple[int, str]:
-        texts = []
-        for _ in range(LINES):
-            line = self.wire.line(LINE_BYTES)
-            match = _REPLY.fullmatch(line)
-            if match is None and line.startswith(b"+OK"):
-                raise OtherError("SMTP", "pop3", line)
-            if match is None:
-                raise WireError(f"this is not SMTP: {shown(line)!r}")
-            texts.append(shown(match[3] or b""))
-            if match[2] != b"-":
-                return int(match[1]), "\n".join(texts)
-        raise WireError(f"a reply has more than {LINES} lines")
+def _fault(place: Place, mail: MailSettings, fault: str, raw: bytes, *_: int) -> TalkError:
+    why = shown(raw)
+    if fault in UNTRUSTED:
+        reason = untrusted(fault, place.host, why)
+        return TalkError(reason, f"cannot be trusted: {reason}")
+    if fault == "clear_text":
+        return TalkError(_CLEAR, _CLEAR)
+    if fault == "tls":
+        return TalkError(f"TLS fails ({why})", f"does not speak TLS as it should ({why}): {_TLS}")
+    if fault == "plain":
+        step = "STLS" if place.protocol in READING else "STARTTLS"
+        advice = "let the server offer it, or leave --starttls out"
+        return TalkError(f"{step}: {why}", f"does not turn to TLS ({step}: {why}): {advice}")
+    return _malformed(place, raw) if fault == "malformed" else TalkError(_words(mail, fault, why))
 
 
-class Pop3(_Session):
-    """A session; `banner` is the server's greeting."""
-
-    def __init__(self, wire: Wire) -> None:
-        super().__init__(wire)
-        self.banner = self._reply()
-
-    def command(self, words: str) -> str:
-        """Send a command; the text behind +OK. Raises TalkError when it is refused."""
-        self._send(words)
-        return self._reply()
-
-    def login(self, user: str, password: str, how: str = "user") -> None:
-        """By USER and PASS, or by AUTH PLAIN when `how` is `plain`."""
-        if how != "plain":
-            self.command(f"USER {user}")
-            self.command(f"PASS {password}")
-            return
-        token = base64.b64encode(f"\0{user}\0{password}".encode()).decode("ascii")
-        self._send("AUTH PLAIN")
-        line = self.wire.line(LINE_BYTES)
-        if not line.startswith(b"+") or line.startswith(b"+OK"):
-            raise TalkError(shown(line))
-        self.command(token)
-
-    def stat(self) -> tuple[int, int]:
-        """Messages in the mailbox, and their bytes."""
-        text = self.command("STAT")
-        match = re.match(r"([0-9]{1,9}) ([0-9]{1,18})\b", text, re.ASCII)
-        if match is None:
-            raise WireError(f"it answers STAT by {text!r}")
-        return int(match[1]), int(match[2])
-
-    def capabilities(self) -> list[str]:
-        """What the server can do. Raises TalkError when it does not know the question."""
-        self.command("CAPA")
-        names: set[str] = set()
-        for _ in range(LINES):
-            line = self.wire.line(LINE_BYTES)
-            if line == b".":
-                return sorted(names)
-            names.add(shown(line.split()[0]) if line.split() else "")
-        raise WireError(f"its list of capabilities has more than {LINES} lines")
-
-    def quit(self) -> None:
-        """Take leave; what the server says to it does not matter."""
-        _take_leave(self)
-
-    def _reply(self) -> str:
-        line = self.wire.line(LINE_BYTES)
-        if line.startswith(b"+OK"):
-            return shown(line[3:].strip())
-        if line.startswith(b"-ERR"):
-            raise TalkError(shown(line))
-        if line.startswith(b"220"):
-            raise OtherError("POP3", "smtp", line)
-        raise WireError(f"this is not POP3: {shown(line)!r}")
+def _malformed(place: Place, raw: bytes) -> TalkError:
+    protocol, other, greets = ("POP3", "smtp", b"220") if place.protocol in READING else ("SMTP", "pop3", b"+OK")
+    why = f"this is not {protocol}, or it does not end: {shown(raw)!r}"
+    if raw.startswith(greets):
+        advice = "name both ports, as in smtp=HOST:PORT,pop3=HOST:PORT; HOST:PORT alone is one for both"
+        return TalkError(why, f"is a server of {other} ({why}): {advice}")
+    return TalkError(why, "begins with TLS: write smtps= or pop3s= for it" if raw.startswith(b"\x15\x03") else None)
 
 
-def _take_leave(session: Smtp | Pop3) -> None:
-    try:
-        session.command("QUIT")
-    except WireError:
-        pass
-    finally:
-        session.close()
+def _words(mail: MailSettings, fault: str, why: str) -> str:
+    slow = f"no complete reply within {format_duration(_reply_s(mail))}"
+    return {
+        "refused": "connection refused",
+        "not_connected": f"no connection within {format_duration(mail.connect_timeout_s)}",
+        "unreachable": f"cannot connect ({why})",
+        "slow": slow,
+        "tls_slow": slow,
+        "long": f"the reply is longer than {format_size(SESSION_BYTES)}",
+        "early": "it sends more before TLS begins",
+        "closed": "the reply breaks off: the connection is closed",
+        "broken": f"the reply breaks off ({why})",
+        "denied": why,
+    }[fault]

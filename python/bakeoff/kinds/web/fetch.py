@@ -1,6 +1,5 @@
 """One request and its reply by the engine, with its readers and its limits; what is wrong with them in words."""
 
-import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
@@ -8,7 +7,7 @@ from typing import NoReturn
 from bakeoff import _engine
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.spec import WebWorkload
-from bakeoff.run.wire import Bounds, SlowError, WireError, shown
+from bakeoff.run.wire import UNTRUSTED, Bounds, SlowError, WireError, shown, untrusted
 from bakeoff.units import format_duration, format_size
 
 HEAD_BYTES = 64 * 1024
@@ -146,8 +145,8 @@ def _fail(workload: WebWorkload, limits: Limits, error: Exception) -> NoReturn:
         raise UnconnectedError(f"no connection within {wait}: check address, route and firewall") from None
     if name == "unreachable":
         raise UnconnectedError(f"cannot connect ({why}): check address and network") from None
-    if name in ("expired", "not_yet_valid", "other_name", "untrusted"):
-        raise UnopenedError(_untrusted(name, _host(workload), why)) from None
+    if name in UNTRUSTED:
+        raise UnopenedError(untrusted(name, _host(workload), why)) from None
     said = f"{slow}" if name == "tls_slow" else f"TLS fails ({why})"
     raise UnopenedError(f"{said}: is this an http:// address?") from None
 
@@ -156,31 +155,7 @@ def _code(code: int) -> str:
     return _CODES[code] if code < len(_CODES) else str(code)
 
 
-def _untrusted(name: str, host: str, why: str) -> str:
-    """Why a certificate does not vouch for its server, and what to do."""
-    reason, advice = why, "name its authority with --ca-file FILE, or use --insecure"
-    if name == "expired":
-        reason, advice = "it has expired", "renew it, or use --insecure; --ca-file cannot make it valid"
-    elif name == "not_yet_valid":
-        reason, advice = "it is not valid yet", "set the clock, or use --insecure"
-    elif name == "other_name" and _is_numeric(host):
-        reason = f"IP address mismatch, it is not that of {host}"
-        advice = "write the host by a name that it has, give it this address, or use --insecure"
-    elif name == "other_name":
-        reason = f"hostname mismatch, it is not that of {host}"
-        advice = "write an address that it names, give it this name, or use --insecure"
-    return f"its certificate is not trusted ({reason}): {advice}"
-
-
 def _host(workload: WebWorkload) -> str:
     """The name that is asked for, without the port."""
     host = workload.host
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-
-
-def _is_numeric(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
