@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// That of `httperf --server www`, as JSON.
 pub(crate) fn plain() -> Value {
-    serde_json::from_str(include_str!("../tests/common/plain.json")).unwrap()
+    serde_json::from_str(include_str!("../tests/loopback/plain.json")).unwrap()
 }
 
 /// The same with some options changed; the load follows the period.
