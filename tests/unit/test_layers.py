@@ -315,11 +315,8 @@ STILL_SPEAK: set[str] = {
     # of many
     "compare/campaign.py",
     "compare/challenge_campaign.py",
-    "compare/challenge_model.py",
     "compare/factors.py",
     "compare/joined.py",
-    "compare/needed.py",
-    "compare/needed_suites.py",
     "compare/noise.py",
     "compare/noted.py",
     # of the trials and machines

@@ -33,7 +33,6 @@ from bakeoff.compare.campaign_model import (
 from bakeoff.compare.caveat import of_suites
 from bakeoff.compare.challenge_campaign import with_challenge
 from bakeoff.compare.fact import Fact
-from bakeoff.compare.factors import NOT_SHOWN
 from bakeoff.compare.factors_model import Effect
 from bakeoff.compare.looks import LEVEL, ONLY_LOOK
 from bakeoff.compare.model import Comparison
@@ -56,11 +55,6 @@ from bakeoff.store.challenged import ChallengedCampaign
 from bakeoff.store.records import RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
-NOT_ALONE = {
-    "better": "better in this suite alone",
-    "near_margin": "different in this suite alone",
-    "equivalent": "equivalent in this suite alone",
-}
 # What says that two are not equal, and so has to hold in the family of all suites.
 UNEQUAL = ("better", "near_margin", "shown")
 
@@ -210,18 +204,18 @@ def _times(one: Comparison) -> float:
 def _verdict(
     suite: str, one: Comparison, pair: PairComparison, p: float, q: float, family: int, floor: float
 ) -> SuiteVerdict:
-    end = pair.primary
-    kind, winner, text, why = end.verdict.kind, end.verdict.winner, end.verdict.text, end.verdict.why
-    if _is_lost(kind, p, q):
-        why = f"{NOT_ALONE[kind]}, not after Holm over {family}"
+    end, verdict, still = pair.primary, pair.primary.verdict, tuple[str, ...]()
+    kind, winner, lost = verdict.kind, verdict.winner, _is_lost(verdict.kind, p, q)
+    if lost:
         # What lies so near to the margin no number of blocks makes larger.
-        text = f"inconclusive: {why}"
-        text = text if kind == "near_margin" else open_pair(end, one, family, "inconclusive", why)
+        still = () if kind == "near_margin" else open_pair(end, one, family, "")
         kind, winner = "inconclusive", None
     elif kind == "inconclusive":
-        text = open_pair(end, one, family, "inconclusive", why)
+        still = open_pair(end, one, family, verdict.why)
     ends = end.ratio, end.low, end.high
-    return SuiteVerdict(suite, pair.baseline, pair.contender, *ends, p, q, kind, winner, text, floor)
+    return SuiteVerdict(
+        suite, pair.baseline, pair.contender, *ends, p, q, family, kind, winner, verdict, not lost, still, floor
+    )
 
 
 def _is_lost(kind: str, p: float, q: float) -> bool:
@@ -247,15 +241,15 @@ def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
 
 
 def _effect(suite: str, one: Comparison, effect: Effect, p: float, q: float, family: int) -> SuiteEffect:
-    kind, text = effect.verdict.kind, effect.verdict.text
-    if _is_lost(kind, p, q):
-        text = text.partition(";")[0]  # what follows is about how large it is
-        text = f"{text} in this suite alone, not after Holm over {family}"
-        text = text if kind == "near_margin" else open_effect(effect, one, family, text, "")
+    verdict, still = effect.verdict, tuple[str, ...]()
+    kind, lost = verdict.kind, _is_lost(verdict.kind, p, q)
+    if lost:
+        still = () if kind == "near_margin" else open_effect(effect, one, family, "")
         kind = "inconclusive"
     elif kind == "inconclusive":
-        text = open_effect(effect, one, family, NOT_SHOWN, effect.verdict.why)
-    return SuiteEffect(suite, title_words(effect), effect.ratio, effect.low, effect.high, p, q, kind, text)
+        still = open_effect(effect, one, family, verdict.why)
+    ends = effect.ratio, effect.low, effect.high
+    return SuiteEffect(suite, title_words(effect), *ends, p, q, family, kind, verdict, not lost, still)
 
 
 @dataclass(frozen=True)

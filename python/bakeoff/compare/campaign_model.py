@@ -13,6 +13,7 @@ from typing import Any
 from bakeoff.compare.caveat_model import SuiteCaveat
 from bakeoff.compare.challenge_model import CampaignChallenge
 from bakeoff.compare.fact import Fact
+from bakeoff.compare.factors_model import EffectVerdict
 from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.pair_model import Verdict
@@ -24,9 +25,10 @@ SCHEMA = "bakeoff-campaign/1"
 @dataclass(frozen=True)
 class SuiteVerdict:
     """The primary endpoint of a pair in a suite, in the family of all of them: `p_family` and `q_family` are the p
-    values of difference and equivalence after Holm over `family` of them. `kind` and `text` are the verdict that is
-    left then, `winner` who is better by it. `floor` is what equals differ by at most in so many blocks of this set-up,
-    0.02 for 2 %, NaN where it was not measured.
+    values of difference and equivalence after Holm over `family` of them. `kind` is the verdict that is left then,
+    `winner` who is better by it; `verdict` is that of the suite by itself, which is not shown in the family where it is
+    not `left`, and `still` what an answer would take. `floor` is what equals differ by at most in so many blocks of
+    this set-up, 0.02 for 2 %, NaN where it was not measured.
     """
 
     suite: str
@@ -37,17 +39,20 @@ class SuiteVerdict:
     high: float
     p_family: float
     q_family: float
+    family: int
     kind: str
     winner: str | None
-    text: str
+    verdict: Verdict
+    left: bool
+    still: tuple[str, ...]
     floor: float = math.nan
 
 
 @dataclass(frozen=True)
 class SuiteEffect:
     """What a factor does in a suite, or an interaction, in the family of all effects of all suites: `p_family` and
-    `q_family` are the p values of difference and equivalence after Holm over them. `kind` and `text` are the verdict
-    that is left then.
+    `q_family` are the p values of difference and equivalence after Holm over `family` of them. `kind` is the verdict
+    that is left then; `verdict`, `left` and `still` are as those of `SuiteVerdict`.
     """
 
     suite: str
@@ -57,8 +62,11 @@ class SuiteEffect:
     high: float
     p_family: float
     q_family: float
+    family: int
     kind: str
-    text: str
+    verdict: EffectVerdict
+    left: bool
+    still: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -204,9 +212,21 @@ class CampaignComparison:
         contenders were not asked alike; of a challenge how the challenger did, and who and what is not in it.
         """
         first = next((at for at, kind in enumerate(self.headline_kinds) if kind != "withheld"), 0)
-        begins = () if self.challenge is None else self.challenge.begins
-        challenged = (text for text in self.headline[first + 1 :] if begins and text.startswith(begins))
-        return (*self.headline[: first + 1], *challenged, *told_in(self.headline))
+        return (
+            *self.headline[: first + 1],
+            *self.headline[first + 1 : self._behind_challenge],
+            *told_in(self.headline),
+        )
+
+    @property
+    def _behind_challenge(self) -> int:
+        """The place behind the sentences about the challenge: behind who could not be measured, one for each of those
+        beside whom the challenger was measured, and one about all of it.
+        """
+        if self.challenge is None:
+            return 0
+        beside = sum(self.challenge.challenger in (pair.baseline, pair.contender) for pair in self.overall)
+        return sum(len(suite.dead) for suite in self.suites) + beside + 1
 
     @property
     def whole(self) -> bool:

@@ -143,11 +143,6 @@ class CampaignChallenge:
     suites: tuple[SuiteChallenge, ...]
 
     @property
-    def begins(self) -> tuple[str, str]:
-        """How the sentences begin that are about it."""
-        return f"{self.challenger} challenges {self.report}", f"{self.challenger} was to challenge {self.report}"
-
-    @property
     def measured(self) -> tuple[SuiteChallenge, ...]:
         """The suites that have figures now."""
         return tuple(suite for suite in self.suites if not suite.left_out and not suite.missing)

@@ -26,7 +26,7 @@ from bakeoff.compare.check_model import (
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.looks import look_of
 from bakeoff.compare.model import Advisory, Comparison
-from bakeoff.compare.needed import blocks_or_noise
+from bakeoff.compare.needed import Needed, blocks_or_noise
 from bakeoff.compare.noise import floor_of
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
 from bakeoff.compare.objective_model import Held
@@ -220,12 +220,13 @@ def _outcome(
         return "pass", None, None
     if p_beyond <= look.alpha / 2.0:
         return "worse", None, None
-    needed, words = _needed(each, look.next_alpha, family, block_s)
-    return "inconclusive", NotSettled(words, None if needed is None else _go_on(run, needed)), needed
+    found = _needed(each, look.next_alpha, family, block_s)
+    rest = None if found.fits is None else _go_on(run, found.fits)
+    return "inconclusive", NotSettled(found, rest), found.fits
 
 
-def _needed(each: _Judged, alpha: float, family: int, block_s: float) -> tuple[int | None, str]:
-    """How many more blocks would settle it, None where no number is told, and either in words."""
+def _needed(each: _Judged, alpha: float, family: int, block_s: float) -> Needed:
+    """How many more blocks would settle it, or why no number is told."""
     end = each.end
 
     def blocks(log_mean: float, log_limit: float) -> int | None:

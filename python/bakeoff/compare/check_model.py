@@ -8,6 +8,7 @@ from typing import Literal
 
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.model import Advisory
+from bakeoff.compare.needed import Needed
 from bakeoff.compare.noise_model import NoiseQuote
 from bakeoff.compare.objective_model import ContenderHeld
 from bakeoff.compare.pair_model import Gate
@@ -103,9 +104,9 @@ class BlocksMissing(Fact):
 
 @dataclass(frozen=True)
 class NotSettled(Fact):
-    """`needed` says how many blocks would settle it, or that none would."""
+    """`needed` is how many blocks would settle it, or that none would."""
 
-    needed: str
+    needed: Needed
     rest: Resume | None
 
 

@@ -33,8 +33,7 @@ from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
 from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.factors import label, missing_words, not_estimated, sentences
+from bakeoff.report.narrate.factors import missing_words, not_estimated, sentences
 from bakeoff.stats import (
     Contrast,
     Decision,
@@ -56,7 +55,6 @@ from bakeoff.store.records import RunRecord
 
 # Of a plan that somebody else wrote.
 FACTORS_MAX, COMBINATIONS_MAX, TEXT_MAX = 6, 200, 200
-NOT_SHOWN = "not shown to differ"
 
 
 @dataclass(frozen=True)
@@ -314,9 +312,9 @@ class _Here:
         return tuple(found)
 
     def _verdict(self, e: _Estimate, p: float, q: float, family: int) -> EffectVerdict:
-        if not e.ratio.blocks:
-            return EffectVerdict("not_estimated", "cannot be estimated", None, ())
         look, judge = self.judge.look, self.judge
+        if not e.ratio.blocks:
+            return EffectVerdict("not_estimated", 0, judge.delta, None, ())
         whole = _is_within(e.ratio, judge.delta)
         decided = decide(e.ratio, judge.delta, p, q if whole else 1.0, look.alpha, family, look.next_alpha)
         level = look.next_alpha / max(1, family)
@@ -326,30 +324,28 @@ class _Here:
         gates = self._gates_of(e)
         reasons = tuple(dict.fromkeys(gate.text for gate in gates))
         red = tuple(dict.fromkeys(gate.text for gate in gates if gate.level == "red"))
-        more, margin = decision.more_blocks, wording.percent(self.judge.delta)
-        is_main = len(e.contrast.factors) == 1
+        made = EffectVerdict("too_few", e.ratio.blocks, judge.delta, decision.more_blocks, reasons)
         if decision.outcome == "too_few":
-            text = f"no verdict: {wording.plural(e.ratio.blocks, 'usable block')}"
-            return EffectVerdict("too_few", text, more, reasons)
+            return made
         if red:
-            return EffectVerdict("withheld", f"withheld: {'; '.join(red)}", None, reasons)
+            return replace(made, kind="withheld", more_blocks=None, held=red)
         if decision.outcome == "equivalent":
-            return EffectVerdict("equivalent", f"the same within ±{margin}", None, reasons)
+            return replace(made, kind="equivalent", more_blocks=None)
         if decision.outcome == "near_margin":
-            return EffectVerdict("near_margin", f"not equal; whether by more than {margin} is open", None, reasons)
+            return replace(made, kind="near_margin", more_blocks=None)
         if decision.outcome == "inconclusive":
             ends = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
-            still = Open(
-                why_open(ends, e.ratio.p_flip, p, look, family_words(family, "effect"), e.ratio.blocks), needed
-            )
-            return EffectVerdict("inconclusive", still.words(NOT_SHOWN, look), more, reasons, still.why)
-        return EffectVerdict("shown", self._difference(e) if is_main else "depend on each other", None, reasons)
+            why = why_open(ends, e.ratio.p_flip, p, look, family_words(family, "effect"), e.ratio.blocks)
+            return replace(made, kind="inconclusive", why=why, still=Open(why, needed).parts(look))
+        return replace(made, kind="shown", more_blocks=None, better=self._better(e))
 
-    def _difference(self, e: _Estimate) -> str:
+    def _better(self, e: _Estimate) -> tuple[str, str] | None:
+        """The level that a main effect speaks for."""
+        if len(e.contrast.factors) > 1:
+            return None
         factor = self.design.factors[e.contrast.factors[0]]
         is_above = (e.ratio.log_mean > 0.0) == e.metric.higher_is_better
-        level = factor.levels[(e.contrast.above if is_above else e.contrast.below)[0]]
-        return f"{label(factor.name, level)} better"
+        return factor.name, factor.levels[(e.contrast.above if is_above else e.contrast.below)[0]]
 
     def _gates_of(self, e: _Estimate) -> list[Gate]:
         """What any pair that the effect is made of did not pass: if one of them fell short, so does the effect."""
@@ -382,6 +378,5 @@ def _by_interval(decision: Decision, ratio: PairedRatio, delta: float, alpha: fl
 
 def _without_number(effect: Effect) -> Effect:
     verdict = effect.verdict
-    if verdict.kind == "inconclusive":
-        verdict = replace(verdict, text=f"{NOT_SHOWN}: {verdict.why}" if verdict.why else NOT_SHOWN)
-    return replace(effect, verdict=replace(verdict, more_blocks=None))
+    still = (verdict.why,) if verdict.why else ()
+    return replace(effect, verdict=replace(verdict, more_blocks=None, still=still))

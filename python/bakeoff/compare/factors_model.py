@@ -30,15 +30,21 @@ class Combination:
 
 @dataclass(frozen=True)
 class EffectVerdict:
-    """What may be said of an effect; `more_blocks` when a number of blocks would settle it. `why` names the test that
-    one did not pass which is not shown though its interval does not reach 1; `text` has it, too.
+    """What may be said of an effect of so many `blocks` beside the `margin` that matters; `more_blocks` when a number
+    of blocks would settle it. `why` names the test that one did not pass which is not shown though its interval does
+    not reach 1, and `still` has it, and what an answer would take. `held` are the reasons of one that is withheld,
+    `better` is the factor and the level that a main effect speaks for.
     """
 
     kind: EffectKind
-    text: str
+    blocks: int
+    margin: float
     more_blocks: int | None
     reasons: tuple[str, ...]
     why: str = ""
+    still: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    better: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

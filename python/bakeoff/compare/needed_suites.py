@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from bakeoff.compare.factors_model import Effect
 from bakeoff.compare.looks import ONLY_LOOK
 from bakeoff.compare.model import Comparison
-from bakeoff.compare.needed import needed
+from bakeoff.compare.needed import Needed, needed
 from bakeoff.compare.pair_model import Endpoint
 from bakeoff.compare.why_open import Open
 from bakeoff.stats import Decision, PairedRatio, more_blocks
 
 
-def open_pair(end: Endpoint, suite: Comparison, family: int, verdict: str, why: str) -> str:
-    """`verdict`, the `why` of it, and what it would take for a pair of `suite` in a `family` of so many pairs."""
+def open_pair(end: Endpoint, suite: Comparison, family: int, why: str) -> tuple[str, ...]:
+    """The `why` of a verdict, and what it would take for a pair of `suite` in a `family` of so many pairs."""
     # Equality is corrected for the pairs of a suite first, and then for all of them.
-    words = _needed(end, suite, family, family * len(suite.pairs), any(end.lost.values()))
-    among = f", by Holm over all {family:,} pairs" if family > len(suite.pairs) else ""
-    return _words(suite, verdict, why, words, among)
+    found = _needed(end, suite, family, family * len(suite.pairs), any(end.lost.values()))
+    if found is not None and family > len(suite.pairs):
+        found = replace(found, family=family, of="pairs")
+    return Open(why, found).parts(suite.run.look or ONLY_LOOK)
 
 
-def open_effect(effect: Effect, suite: Comparison, family: int, verdict: str, why: str) -> str:
+def open_effect(effect: Effect, suite: Comparison, family: int, why: str) -> tuple[str, ...]:
     """The same of an effect, whose whole interval has to lie within the margin."""
-    words = _needed(effect, suite, family, 2 * family, False)
+    found = _needed(effect, suite, family, 2 * family, False)
     own = 0 if suite.factors is None else suite.factors.family
-    among = f", by Holm over all {family:,} effects" if family > own else ""
-    return _words(suite, verdict, why, words, among)
+    if found is not None and family > own:
+        found = replace(found, family=family, of="effects")
+    return Open(why, found).parts(suite.run.look or ONLY_LOOK)
 
 
-def _words(suite: Comparison, verdict: str, why: str, words: str, among: str) -> str:
-    still = Open(why, f"{words}{among if words.endswith(' needed') else ''}")
-    return still.words(verdict, suite.run.look or ONLY_LOOK)
-
-
-def _needed(end: Endpoint | Effect, suite: Comparison, family: int, equal: int, by_signs: bool) -> str:
+def _needed(end: Endpoint | Effect, suite: Comparison, family: int, equal: int, by_signs: bool) -> Needed | None:
     if not (end.ratio > 0.0 and math.isfinite(end.ratio)):
-        return ""
+        return None
     log, delta = math.log(end.ratio), suite.run.delta
     low, high, p_t, p_flip = end.low, end.high, end.p_t, end.p_sign_flip
     seen = PairedRatio(end.blocks, log, end.log_sd, end.ratio, low, high, p_t, p_flip, by_signs=by_signs)

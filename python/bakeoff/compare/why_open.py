@@ -6,24 +6,31 @@ import math
 from dataclasses import dataclass
 
 from bakeoff.compare.looks import Look
+from bakeoff.compare.needed import Needed
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.looks import waits
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import FLIP_ALPHA
 
 
 @dataclass(frozen=True)
 class Open:
     """`why` names the test that a difference did not pass though its interval does not reach 1, `needed` what would
-    settle it; either may be empty.
+    settle it; either may be missing.
     """
 
     why: str = ""
-    needed: str = ""
+    needed: Needed | None = None
+
+    def parts(self, look: Look) -> tuple[str, ...]:
+        """What of both is there to say at this look."""
+        needed = "" if self.needed is None else sentence(self.needed)
+        parts = [waits(look)] if look.between else [self.why, waits(look) or needed]
+        return tuple(part for part in parts if part)
 
     def words(self, verdict: str, look: Look) -> str:
         """`verdict` with both, at this look: "inconclusive: about 9 more blocks needed"."""
-        parts = [waits(look)] if look.between else [self.why, waits(look) or self.needed]
-        told = "; ".join(part for part in parts if part)
+        told = "; ".join(self.parts(look))
         return f"{verdict}: {told}" if told else verdict
 
 

@@ -17,6 +17,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.campaign import weights_of
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.doubts import doubts, place_told
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.parts import in_order
 from bakeoff.report.sections.challenged import challenge_over_all
 from bakeoff.report.shared_notes import SharedNotes
@@ -206,7 +207,7 @@ def _effects(comparison: CampaignComparison) -> Table:
             wording.ratio(one.ratio, one.low, one.high),
             wording.interval(one.low, one.high),
             wording.probability(one.p_family),
-            Toned(one.text, TONES.get(one.kind, "plain")),
+            Toned(sentence(one), TONES.get(one.kind, "plain")),
         )
         for one in ordered
     )
@@ -216,7 +217,7 @@ def _effects(comparison: CampaignComparison) -> Table:
 
 def _suite_row(one: SuiteVerdict, weight: str, with_floor: bool) -> tuple[str, ...]:
     p = wording.probability(one.p_family)
-    verdict = Toned(one.text, TONES.get(one.kind, "plain"))
+    verdict = Toned(sentence(one), TONES.get(one.kind, "plain"))
     pair = f"{one.contender} ÷ {one.baseline}"
     ratio = wording.ratio(one.ratio, one.low, one.high)
     floor = [wording.percent(one.floor)] if with_floor else []

@@ -17,7 +17,6 @@ from rich.console import Console
 
 from bakeoff.compare.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
 from bakeoff.compare.campaign_model import CampaignComparison, FewBlocks, LeaderLost, NotBothIn, SuiteResult
-from bakeoff.compare.needed import duration
 from bakeoff.compare.noise import noise_of, same_setup
 from bakeoff.compare.noise_model import NoiseFloor
 from bakeoff.report.blocks import Cards, Chart, Table, Text
@@ -28,6 +27,8 @@ from bakeoff.report.depth import Depth
 from bakeoff.report.narrate.campaign import _suite_sentences
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.doubts import place_told
+from bakeoff.report.narrate.needed import duration
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.renderers import renderer
@@ -98,9 +99,9 @@ def test_a_small_lead_is_held_to_the_family_as_a_large_one_is(p: float, kind: st
     verdicts = _verdicts(suites)
     assert {verdict.kind for verdict in verdicts} == {kind}
     if kind == "inconclusive":
-        assert verdicts[0].text == "inconclusive: different in this suite alone, not after Holm over 2"
+        assert sentence(verdicts[0]) == "inconclusive: different in this suite alone, not after Holm over 2"
         assert _suite_sentences(suites[0], verdicts) == [
-            (f"a, requests/s: red ÷ blue 1.306× (1.299–1.313), {verdicts[0].text}.", kind)
+            (f"a, requests/s: red ÷ blue 1.306× (1.299–1.313), {sentence(verdicts[0])}.", kind)
         ]
 
 
@@ -481,10 +482,12 @@ def test_blocks_that_are_advised_count_the_pairs_of_all_suites_and_the_time_of_t
             assert each.comparison is not None
             assert each.comparison.run.block_s == pytest.approx(100.0)
             alone = each.comparison.pairs[0].primary.verdict
-            if verdict.kind != "inconclusive" or alone.more_blocks is None or "more block" not in verdict.text:
+            if verdict.kind != "inconclusive" or alone.more_blocks is None or "more block" not in sentence(verdict):
                 continue
-            among = re.search(r"about ([\d,]+) more blocks? \(([^)]+)\) needed, by Holm over all 2 pairs", verdict.text)
-            assert among is not None, verdict.text
+            among = re.search(
+                r"about ([\d,]+) more blocks? \(([^)]+)\) needed, by Holm over all 2 pairs", sentence(verdict)
+            )
+            assert among is not None, sentence(verdict)
             more = int(among[1].replace(",", ""))
             assert more > alone.more_blocks and among[2] == duration(100.0 * more)
             told += 1

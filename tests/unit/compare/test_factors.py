@@ -135,7 +135,7 @@ def test_one_that_fails_now_and_then_gets_no_effect() -> None:
     told = effects_of(dead(design(plain), "apache-0", (2, 5)))
     raid = effect(told, "raid")
     assert raid.blocks == 6 and raid.blocks_left_out == (2, 5), "the blocks that it failed in tell nothing of its speed"
-    assert raid.verdict.kind == "withheld" and "apache-0 failed 4 of 16 trials" in raid.verdict.text
+    assert raid.verdict.kind == "withheld" and "apache-0 failed 4 of 16 trials" in raid.verdict.held
     assert any("Verdict on raid withheld, apache-0 failed 4 of 16 trials" in text for text in told.sentences)
 
 

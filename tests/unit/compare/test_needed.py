@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.needed import NO_NUMBER, block_lengths_s, duration, needed
+from bakeoff.compare.needed import block_lengths_s, needed
+from bakeoff.report.narrate.needed import NO_NUMBER, duration
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import Decision, decide, ratio_by_signs, ratio_from_logs, sign_flip_p
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, run
@@ -17,8 +19,9 @@ LOGS = [0.30, -0.25, 0.10, 0.05, -0.20, 0.15, -0.13, 0.02]
 
 
 def told(more: int | None, block_s: float, logs: list[float] = LOGS) -> tuple[int | None, str]:
-    decision, words = needed(Decision("inconclusive", more), ratio_from_logs(logs), 0.05, 0.05, block_s)
-    return decision.more_blocks, words
+    decision, found = needed(Decision("inconclusive", more), ratio_from_logs(logs), 0.05, 0.05, block_s)
+    assert found is not None and decision.more_blocks == found.fits
+    return decision.more_blocks, sentence(found)
 
 
 def test_blocks_are_told_with_their_time_as_long_as_a_day_has_room() -> None:
@@ -51,12 +54,13 @@ def test_a_ratio_that_lies_at_the_margin_is_not_called_noise() -> None:
 def test_a_contender_that_lost_trials_is_no_noise() -> None:
     lost = ratio_by_signs([2.3, 2.3, -0.1, 2.3, 0.1, -2.3])
     nothing = Decision("inconclusive", None)
-    assert needed(nothing, lost, 0.05, 0.05, 60.0) == (nothing, NO_NUMBER)
+    decision, found = needed(nothing, lost, 0.05, 0.05, 60.0)
+    assert decision == nothing and sentence(found) == NO_NUMBER
 
 
 def test_of_a_decision_that_is_made_nothing_is_needed() -> None:
     made = Decision("higher", 0)
-    assert needed(made, ratio_from_logs(LOGS), 0.05, 0.05, 60.0) == (made, "")
+    assert needed(made, ratio_from_logs(LOGS), 0.05, 0.05, 60.0) == (made, None)
 
 
 @pytest.mark.parametrize(("comparisons", "blocks"), [(1, 6), (3, 7), (6, 8), (10, 9)])

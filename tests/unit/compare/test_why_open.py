@@ -10,10 +10,12 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.looks import ONLY_LOOK
+from bakeoff.compare.needed import Needed
 from bakeoff.compare.pairs import ONE_MIX
 from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.records import RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.designs import design, effects_of
@@ -43,9 +45,10 @@ def test_of_one_there_is_no_holm_and_between_looks_the_look_is_named() -> None:
     between = replace(ONLY_LOOK, between=True, next_blocks=12)
     waits = "the next planned look is after 12 blocks"
     assert why_open((1.02, 1.4), 0.5, 0.5, between, "", 6) == waits
-    assert Open(waits, "about 9 more blocks needed").words("inconclusive", between) == f"inconclusive: {waits}"
-    assert Open("", "").words("inconclusive", ONLY_LOOK) == "inconclusive"
-    assert Open("a", "b").words("inconclusive", ONLY_LOOK) == "inconclusive: a; b"
+    nine = Needed(9, math.nan)
+    assert Open(waits, nine).words("inconclusive", between) == f"inconclusive: {waits}"
+    assert Open().words("inconclusive", ONLY_LOOK) == "inconclusive"
+    assert Open("a", nine).words("inconclusive", ONLY_LOOK) == "inconclusive: a; about 9 more blocks needed"
 
 
 def one_against(mixes: tuple[int, ...] = (8,)) -> RunRecord:
@@ -117,9 +120,9 @@ def test_an_effect_that_is_not_shown_says_why_and_what_it_takes() -> None:
     for one in open_ones:
         excludes = not one.low <= 1.0 <= one.high
         assert bool(one.verdict.why) == excludes
-        assert one.verdict.text.startswith("not shown to differ: ")
-        assert (one.verdict.more_blocks is None) == ("more block" not in one.verdict.text)
-    assert not any("more block" in one.verdict.text for one in found.explaining)
+        assert sentence(one.verdict).startswith("not shown to differ: ")
+        assert (one.verdict.more_blocks is None) == ("more block" not in sentence(one.verdict))
+    assert not any("more block" in sentence(one.verdict) for one in found.explaining)
 
 
 def test_equal_by_its_tests_but_not_by_its_interval_is_not_called_open_where_it_differs_for_certain() -> None:
@@ -134,6 +137,6 @@ def test_equal_by_its_tests_but_not_by_its_interval_is_not_called_open_where_it_
 def test_noise_is_noise_for_effects_too() -> None:
     tried = [effects_of(design(lambda _: 1.0, spread=0.2, blocks=6, seed=seed)) for seed in range(1, 7)]
     open_ones = [one.verdict for found in tried for one in found.effects if one.verdict.kind == "inconclusive"]
-    noisy = [verdict.text for verdict in open_ones if verdict.more_blocks is None]
+    noisy = [sentence(verdict) for verdict in open_ones if verdict.more_blocks is None]
     assert noisy and all("blocks differ by" in text and "quiet the machine" in text for text in noisy)
-    assert all("more block" in verdict.text for verdict in open_ones if verdict.more_blocks is not None)
+    assert all("more block" in sentence(verdict) for verdict in open_ones if verdict.more_blocks is not None)

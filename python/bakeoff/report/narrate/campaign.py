@@ -19,6 +19,7 @@ from bakeoff.report.narrate.challenge import FIRST
 from bakeoff.report.narrate.doubts import place_told
 from bakeoff.report.narrate.headline import headline as headline_of
 from bakeoff.report.narrate.manners import manner_sentence
+from bakeoff.report.narrate.sentences import sentence
 
 Told = tuple[str, str]
 """A sentence, and the kind of verdict that it states."""
@@ -118,7 +119,7 @@ def _suite_sentences(suite: SuiteResult, verdicts: Sequence[SuiteVerdict]) -> li
         return [*first, (f"{suite.name}: {text}", kind)] if text else first
     chosen = _chosen(own, found.run.baseline)
     rest = f"; {wording.plural(len(own) - len(chosen), 'more pair')} in the table" if len(own) > len(chosen) else ""
-    parts = "; ".join(f"{_pair(one, found)}, {one.text}" for one in chosen)
+    parts = "; ".join(f"{_pair(one, found)}, {sentence(one)}" for one in chosen)
     kinds = {one.kind for one in own}
     kind = kinds.pop() if len(kinds) == 1 else ""
     return [*first, (f"{suite.name}, {_decides(found)}: {parts}{rest}.", kind)]
@@ -175,4 +176,4 @@ def _told_of(effects: Sequence[SuiteEffect]) -> list[Told]:
 
 def _in_suite(effect: SuiteEffect) -> str:
     ratio = f"{wording.ratio(effect.ratio, effect.low, effect.high)} ({wording.interval(effect.low, effect.high)})"
-    return f"{effect.suite} {ratio}, {effect.text}"
+    return f"{effect.suite} {ratio}, {sentence(effect)}"

@@ -26,6 +26,7 @@ from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.noise import differs_told
 from bakeoff.report.narrate.objective import objective_sentence
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warned
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -101,7 +102,7 @@ def _why(each: Checked) -> str:
             return f"and at least {MINIMUM_BLOCKS} blocks are needed: {resume(why.rest)}"
         case NotSettled() as why:
             rest = "" if why.rest is None else f": {resume(why.rest)}"
-            return f"so that it may be {beyond} or not; {why.needed}{rest}"
+            return f"so that it may be {beyond} or not; {sentence(why.needed)}{rest}"
     raise TypeError(f"nobody has words for {each.why}")
 
 

@@ -8,12 +8,21 @@ from itertools import product
 
 from bakeoff.compare.capacity_model import CAPACITY
 from bakeoff.compare.cube import Cube, blamed
-from bakeoff.compare.factors_model import Combination, Effect, EffectAt, FactorComparison, FactorLevels
+from bakeoff.compare.factors_model import (
+    Combination,
+    Effect,
+    EffectAt,
+    EffectVerdict,
+    FactorComparison,
+    FactorLevels,
+)
 from bakeoff.compare.metric import Metric
 from bakeoff.plan.factors import SERVER
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 
 Said = tuple[str, str]
+NOT_EQUAL = "not equal"
 
 
 def label(factor: str, level: str) -> str:
@@ -37,6 +46,31 @@ def levels_words(effect: Effect) -> str:
 def title_words(effect: Effect) -> str:
     """ "raid 0 ÷ raid 5", "server × raid: apache ÷ nginx, raid 0 ÷ raid 5"."""
     return effect_words(effect) if effect.is_main else f"{effect_words(effect)}: {levels_words(effect)}"
+
+
+@sentence.register
+def verdict_told(verdict: EffectVerdict) -> str:
+    """What may be said of an effect, with what an answer would still take."""
+    return ": ".join(part for part in (bare(verdict), "; ".join(verdict.still)) if part)
+
+
+def bare(verdict: EffectVerdict) -> str:
+    """The same without that."""
+    match verdict.kind:
+        case "not_estimated":
+            return "cannot be estimated"
+        case "too_few":
+            return f"no verdict: {wording.plural(verdict.blocks, 'usable block')}"
+        case "withheld":
+            return f"withheld: {'; '.join(verdict.held)}"
+        case "equivalent":
+            return f"the same within ±{wording.percent(verdict.margin)}"
+        case "near_margin":
+            return f"{NOT_EQUAL}; whether by more than {wording.percent(verdict.margin)} is open"
+        case "inconclusive":
+            return "not shown to differ"
+        case "shown":
+            return f"{label(*verdict.better)} better" if verdict.better else "depend on each other"
 
 
 def missing_words(cube: Cube, name: str) -> str:
@@ -131,15 +165,15 @@ def _of_two(effect: Effect, metric: Metric, delta: float, average: str) -> Said:
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
     now, then = (_told(effect, metric, average, is_past) for is_past in (False, True))
     if verdict.kind == "withheld":
-        return "withheld", f"Verdict on {factor} withheld, {verdict.text.removeprefix('withheld: ')}: {then}"
+        return "withheld", f"Verdict on {factor} withheld, {'; '.join(verdict.held)}: {then}"
     if verdict.kind == "too_few":
-        return "too_few", f"{then}; {verdict.text}"
+        return "too_few", f"{then}; {sentence(verdict)}"
     if verdict.kind == "equivalent":
         return "equivalent", f"{above} and {below} are equivalent {average}within ±{wording.percent(delta)}: {now}"
     if verdict.kind == "near_margin":
         return "near_margin", f"{now}; whether it is more than {wording.percent(delta)} is open"
     if verdict.kind == "inconclusive":
-        needed = verdict.text.partition(": ")[2]
+        needed = "; ".join(verdict.still)
         return "inconclusive", f"{factor} is not shown to matter {average}".rstrip() + f": {then}" + (
             f"; {needed}" if needed else ""
         )
@@ -153,13 +187,13 @@ def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Metric, av
     for effect in effects:
         kind = effect.verdict.kind
         why = f": {effect.verdict.why}" if effect.verdict.why else ""
-        ending = "" if kind in ("shown", "withheld", "too_few") else f", {effect.verdict.text.partition(':')[0]}{why}"
+        ending = "" if kind in ("shown", "withheld", "too_few") else f", {bare(effect.verdict)}{why}"
         parts.append(f"{label(factor.name, effect.above[0])} {_reach(effect, ending)}")
     what = _what(metric)
     text = f"{what[0].upper()}{what[1:]} {average}against {label(factor.name, factor.levels[0])}: {'; '.join(parts)}"
     text = f"{text} (95 % intervals, {wording.plural(min(effect.blocks for effect in effects), 'block')})"
     if held is not None:
-        return held.kind, f"{text}; {held.text}"
+        return held.kind, f"{text}; {sentence(held)}"
     kinds = [effect.verdict.kind for effect in effects]
     ranked = ("shown", "near_margin", "inconclusive", "equivalent")
     kind = next(kind for kind in ranked if kind in kinds)

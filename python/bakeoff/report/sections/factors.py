@@ -13,6 +13,7 @@ from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.factor_charts import JOINT, MAIN, effects_with_intervals, two_factors
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.factors import effect_words, label, levels_words, title_words
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import reach
 from bakeoff.report.theme import known
 from bakeoff.report.tones import TONES
@@ -79,7 +80,7 @@ def _effects(context: Context, found: FactorComparison) -> Table:
     unit = _unit(context, found)
     better = "above 1 is better" if found.effects[0].higher_is_better else "below 1 is better"
     reasons = dict.fromkeys(
-        reason for effect in found.effects for reason in effect.verdict.reasons if reason not in effect.verdict.text
+        reason for effect in found.effects for reason in effect.verdict.reasons if reason not in effect.verdict.held
     )
     note = f"Ratios of {unit} over the mixes, {better}; Holm over {wording.plural(found.family, 'effect')}."
     note += " × marks interactions: by what factor one effect is larger at the other level."
@@ -106,8 +107,8 @@ def _toned(effect: Effect) -> Toned:
     """An interaction that is shown is no praise."""
     kind = effect.verdict.kind
     if kind == "shown":
-        return Toned(effect.verdict.text, "good" if effect.is_main else "warning")
-    return Toned(effect.verdict.text, TONES.get(kind, "bad"))
+        return Toned(sentence(effect.verdict), "good" if effect.is_main else "warning")
+    return Toned(sentence(effect.verdict), TONES.get(kind, "bad"))
 
 
 def _picture(context: Context, found: FactorComparison, effects: Sequence[Effect]) -> Chart:
