@@ -9,7 +9,7 @@ from typing import Literal
 from bakeoff.compare.disturbed import Crowd
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
-from bakeoff.compare.hung import Hung
+from bakeoff.compare.hung_model import Hung
 from bakeoff.compare.looks import Look
 from bakeoff.compare.spread import Spread
 from bakeoff.mix import Mix

@@ -20,6 +20,7 @@ from bakeoff.compare.capacity_model import (
     ShareHeld,
 )
 from bakeoff.compare.cube import UNPAIRED, Cube, alike, build_cube, machines_of, usual_of
+from bakeoff.compare.gate_model import CutOff, NotConfirmed
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.metric import Metric
@@ -27,7 +28,6 @@ from bakeoff.compare.model import LeftOut
 from bakeoff.compare.pair_model import Gate, PairComparison
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.mix import Mix, OfCapacity
-from bakeoff.report.narrate import wording
 from bakeoff.stats import geometric_interval
 from bakeoff.store.records import (
     AT_LEAST,
@@ -162,28 +162,21 @@ class CapacityJudge(Judge):
         that. Without such trials nobody knows.
         """
         if not self.held.get(name):
-            text = f"the capacity of {name} is not confirmed: no trial at a share of it followed the search"
-            return [Gate("not confirmed", "amber", text, name)]
+            return [Gate("not confirmed", "amber", name, NotConfirmed(math.nan, 0, 0))]
         failed = [each for each in self.held.get(name, ()) if 2 * each.met <= each.trials]
         if not failed:
             return []
         least = failed[0]
-        text = (
-            f"the capacity of {name} is not confirmed: at {wording.percent(least.share)} of it {name} missed the "
-            f"objective in {least.trials - least.met} of {wording.plural(least.trials, 'trial')}"
-        )
         red = ahead and least.share <= WELL_BELOW
-        return [Gate("not confirmed", "red" if red else "amber", text, name)]
+        detail = NotConfirmed(least.share, least.trials - least.met, least.trials)
+        return [Gate("not confirmed", "red" if red else "amber", name, detail)]
 
     def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         searches = [search for search in self.searches.get(name, ()) if search.outcome == AT_LEAST]
         if not searches:
             return []
-        of = wording.plural(len(self.searches[name]), "search", "searches")
-        part = f"the capacity of {name} is cut off in {len(searches)} of {of} ({searches[-1].reason})"
-        if behind:
-            return [Gate("generator", "red", part, name)]
-        return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown", name)]
+        detail = CutOff(len(searches), len(self.searches[name]), searches[-1].reason, not behind)
+        return [Gate("generator", "red" if behind else "amber", name, detail)]
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A late generator does no harm where the objective was met all the same; where it was not, see above."""

@@ -15,12 +15,13 @@ from bakeoff.compare.order_in_time import turned_in_time
 from bakeoff.compare.ranking import leading
 from bakeoff.compare.spread import widest
 from bakeoff.compare.steady import STEADY_STATE
-from bakeoff.compare.steady_model import unsteady_clause
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advice import memory_words
 from bakeoff.report.narrate.fleet import busiest, full_link
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.spread import spread_caveat
+from bakeoff.report.narrate.steady import unsteady_clause
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_LIMITED,
@@ -176,7 +177,7 @@ def _speeds(cube: Cube) -> Iterator[Caveat]:
     if wide:
         name = max(wide, key=lambda each: wide[each].factor)
         figures = {"lowest": wide[name].low, "highest": wide[name].high}
-        yield Caveat("blocks", name, 0, 0, figures, wide[name].caveat(name, cube.kind.work))
+        yield Caveat("blocks", name, 0, 0, figures, spread_caveat(wide[name], name, cube.kind.work))
 
 
 def _unsteady(found: Comparison) -> Iterator[Caveat]:

@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bakeoff.compare.gate_model import GateDetail
 from bakeoff.compare.pair_model import Gate
-from bakeoff.report.narrate import wording
 from bakeoff.stats import Decision
 from bakeoff.store.figures import Figures, OtherLoad
 from bakeoff.store.marks import GENERATOR_WAITED, OTHER_LOAD
@@ -63,14 +63,14 @@ class Crowd:
         """The share of a machine of its own that the trial had."""
         return max(LEAST_LEFT, (1.0 - (self.others or 0.0)) * (1.0 - (self.waited or 0.0)))
 
-    def words(self, name: str) -> str:
-        """What a contender's trials met; nothing where none of them tells."""
-        who = f" ({', '.join(self.names)})" if self.names else ""
-        parts = [] if self.others is None else [f"others took {wording.percent(self.others)} of the processors{who}"]
-        parts += (
-            [] if self.waited is None else [f"the load generator waited {wording.percent(self.waited)} of its time"]
-        )
-        return f"with {name} {' and '.join(parts)}" if parts else ""
+
+@dataclass(frozen=True)
+class Crowded(GateDetail):
+    """What met trials of two; processors alone could make `leader` so many times as fast, 1 where they explain none."""
+
+    crowds: dict[str, Crowd]
+    leader: str
+    explained: float
 
 
 def crowd(usable: Sequence[TrialRecord]) -> Crowd:
@@ -105,9 +105,8 @@ def crowd_gate(
     if not any(each.in_most for each in crowds.values()):
         return None
     explained = max(1.0, crowds[leader].left / crowds[follower].left)
-    words = ", ".join(told for name in (follower, leader) if (told := crowds[name].words(name)))
+    both = {name: crowds[name] for name in (follower, leader)}
     if decision.outcome in ("higher", "lower") and least > explained * (1.0 + delta) and p <= CERTAIN:
-        return Gate("other load", "amber", words, follower)
-    if explained > 1.0 + delta and decision.outcome in ("higher", "lower"):
-        words += f", which alone could make {leader} {wording.times(explained, 'as fast')}"
-    return Gate("other load", "red", words, follower)
+        return Gate("other load", "amber", follower, Crowded(both, leader, 1.0))
+    alone = explained > 1.0 + delta and decision.outcome in ("higher", "lower")
+    return Gate("other load", "red", follower, Crowded(both, leader, explained if alone else 1.0))

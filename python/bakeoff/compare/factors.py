@@ -34,6 +34,7 @@ from bakeoff.compare.why_open import Open, family_words, why_open
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
 from bakeoff.report.narrate.factors import missing_words, not_estimated, sentences
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.stats import (
     Contrast,
     Decision,
@@ -322,8 +323,8 @@ class _Here:
         # Each side of a whole interval has half of what a one-sided test would have.
         decision, needed = settled_by(decision, e.ratio, judge.delta, level / 2.0, judge.block_s)
         gates = self._gates_of(e)
-        reasons = tuple(dict.fromkeys(gate.text for gate in gates))
-        red = tuple(dict.fromkeys(gate.text for gate in gates if gate.level == "red"))
+        reasons = tuple(dict.fromkeys(gate_text(gate) for gate in gates))
+        red = tuple(dict.fromkeys(gate_text(gate) for gate in gates if gate.level == "red"))
         made = EffectVerdict("too_few", e.ratio.blocks, judge.delta, decision.more_blocks, reasons)
         if decision.outcome == "too_few":
             return made

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bakeoff.compare import gate_model as of
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
 from bakeoff.compare.ceiling import Ceiling
 from bakeoff.compare.cells import starving_cells
@@ -23,15 +24,14 @@ from bakeoff.compare.model import Repeated
 from bakeoff.compare.pair_model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
-from bakeoff.compare.steady_model import SteadyState, unsteady_clause, unsteady_too
+from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.turned_away import MORE, NO, turned_away
-from bakeoff.compare.unserved import over_budget, over_budget_words
+from bakeoff.compare.unserved import over_budget
 from bakeoff.compare.why_open import Open
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.faults import clause
 from bakeoff.report.narrate.fleet import busiest, full_link
-from bakeoff.report.narrate.manners import manner_words
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.stats import Decision
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
@@ -78,6 +78,8 @@ class Judge:
     steady: SteadyState | None = None
     # Of several run files: how they speak against each other, by metric and pair; and the metric that is judged now.
     files: Mapping[tuple[str, frozenset[str]], Gate] = field(default_factory=dict)
+    # The kind of suite, and the settings of clients that contenders have differently.
+    kind: str = ""
     manners: tuple[Manner, ...] = ()
     metric: str = ""
     # How long a block takes; NaN where nobody knows.
@@ -117,20 +119,20 @@ class Judge:
         reach: tuple[float, float],
         still: Open,
     ) -> Verdict:
-        reasons = tuple(gate.text for gate in gates)
-        red = [gate.text for gate in gates if gate.level == "red"]
-        wrong = [gate.text for gate in gates if gate.name == "wrong content"]
+        reasons = tuple(gate_text(gate) for gate in gates)
+        red = [gate_text(gate) for gate in gates if gate.level == "red"]
+        wrong = [gate_text(gate) for gate in gates if gate.name == "wrong content"]
         if wrong and (decision.outcome not in AHEAD or leader in self.faults):
             # No number of further blocks mends it, so that none is named.
             return Verdict("disqualified", None, None, "disqualified: " + "; ".join(wrong), reasons)
-        different = [gate.text for gate in gates if gate.name == "different pages"]
+        different = [gate_text(gate) for gate in gates if gate.name == "different pages"]
         if different:
             # However many blocks, and whoever is ahead: they did not do the same.
             return Verdict("withheld", None, None, "withheld: " + "; ".join(different), reasons)
         if decision.outcome == "too_few":
             text = f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
             return Verdict("too_few", None, decision.more_blocks, text, reasons)
-        apart = [gate.text for gate in gates if gate.name == "files" and gate.level == "red"]
+        apart = [gate_text(gate) for gate in gates if gate.name == "files" and gate.level == "red"]
         if apart:
             # More blocks would not bring days together that contradict each other.
             return Verdict("withheld", None, None, "withheld: " + "; ".join(apart), reasons)
@@ -155,11 +157,11 @@ class Judge:
     def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
         gates: list[Gate] = []
         if (leader in self.different) != (follower in self.different):
-            text = f"{leader} and {follower} sent different content, which is not the same work"
-            gates.append(Gate("different content", "red", text, leader if leader in self.different else follower))
+            name = leader if leader in self.different else follower
+            gates.append(Gate("different content", "red", name, of.OtherContent(leader, follower)))
         other = self.differences.get(frozenset((leader, follower)))
         if other is not None:
-            gates.append(Gate("different pages", "red", other, leader))
+            gates.append(Gate("different pages", "red", leader, of.Stated(other)))
         gates += [gate] if (gate := self.files.get((self.metric, frozenset((leader, follower))))) else []
         gates += self._talked_to(leader, follower)
         gates += self._turned_away(leader, follower, mixes, alike)
@@ -189,12 +191,13 @@ class Judge:
 
     def _faults(self, name: str, ahead: bool) -> list[Gate]:
         listed = self.faults.get(name)
-        return [Gate("wrong content", "red" if ahead else "amber", f"{name} {clause(listed)}", name)] if listed else []
+        return [Gate("wrong content", "red" if ahead else "amber", name, of.Faulty(listed))] if listed else []
 
     def _talked_to(self, leader: str, follower: str) -> list[Gate]:
         """A setting of one side alone may be all of its lead: whoever reads the verdict reads that."""
-        words = manner_words(self.manners, self.cube.kind, (leader, follower))
-        return [Gate("settings", "amber", words, leader)] if words else []
+        if all(manner.values.get(leader) == manner.values.get(follower) for manner in self.manners):
+            return []
+        return [Gate("settings", "amber", leader, of.OtherManners(self.kind, self.manners, (leader, follower)))]
 
     def _turned_away(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
         """Whoever says no to more of the same requests does less for each."""
@@ -207,27 +210,21 @@ class Judge:
         gates: list[Gate] = []
         for name, other in ((leader, follower), (follower, leader)):
             if away[name].share - away[other].share > MORE:
-                rest = away[other].words if away[other].statuses else "none"
-                text = f"of the replies of {name} {away[name].words}, of those of {other} {rest}: not the same work"
-                gates.append(Gate("turned away", "red" if alike or name == leader else "amber", text, name))
+                level: GateLevel = "red" if alike or name == leader else "amber"
+                gates.append(Gate("turned away", level, name, of.MoreTurnedAway(away[name], other, away[other])))
         return gates
 
     def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         broken = [trial for trial in trials if broke(trial)]
         if not broken:
             return []
-        text = f"{name} failed {len(broken)} of {wording.plural(len(trials), 'trial')}"
-        return [Gate("failed trials", "red" if ahead else "amber", text, name)]
+        return [Gate("failed trials", "red" if ahead else "amber", name, of.FailedTrials(len(broken), len(trials)))]
 
     def _repeated(self, name: str, mixes: tuple[Mix, ...]) -> list[Gate]:
         """Whoever is asked again until it does not fail must be named, whatever came of it."""
         failed = [each for each in self.repeated if each.contender == name and each.state == "failed"]
         failed = [each for each in failed if each.mix in mixes or each.mix not in self.cube.mixes]  # of a search
-        if not failed:
-            return []
-        trials = wording.plural(len(failed), "trial")
-        text = f"{name} had failed {trials} that {'was' if len(failed) == 1 else 'were'} repeated"
-        return [Gate("repeated trials", "amber", text, name)]
+        return [Gate("repeated trials", "amber", name, of.Repetitions(len(failed)))] if failed else []
 
     def _starving(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         hit = sum(
@@ -236,13 +233,13 @@ class Judge:
         )
         if not hit:
             return []
-        text = f"{name} starved clients in {hit} of {wording.plural(len(trials), 'trial')}"
-        return [Gate("starved clients", "red" if ahead else "amber", text, name)]
+        return [Gate("starved clients", "red" if ahead else "amber", name, of.Starving(hit, len(trials)))]
 
     def _hung(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that swallows a request frees itself of work: one such operation is too many for a lead."""
         left_open = hung(trials)
-        return [Gate("unfinished", "red" if ahead else "amber", left_open.text(name), name)] if left_open.trials else []
+        level: GateLevel = "red" if ahead else "amber"
+        return [Gate("unfinished", level, name, of.LeftOpen(left_open))] if left_open.trials else []
 
     def _errors(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         operations, errors = totals(usable)
@@ -251,42 +248,32 @@ class Judge:
         wrong = sum(errors.get(name, 0) for name in self.cube.kind.wrong)
         level: GateLevel = "red" if ahead else "amber"
         if tried and wrong / tried > WRONG_BUDGET:
-            text = f"{name} answered {wording.percent(wrong / tried)} of the {self.cube.kind.work} wrongly"
-            return [Gate("wrong answers", level, text, name)]
-        if tried and sum(errors.values()) / tried > ERROR_BUDGET:
-            share = wording.percent(sum(errors.values()) / tried)
-            return [Gate("errors", level, f"{name} failed {share} of the {self.cube.kind.work}", name)]
+            return [Gate("wrong answers", level, name, of.WrongAnswers(wrong / tried, self.cube.kind.work))]
+        share, work = sum(errors.values()) / tried if tried else 0.0, f"the {self.cube.kind.work}"
+        if share > ERROR_BUDGET:
+            return [Gate("errors", level, name, of.ErrorsOver(share, work))]
         over = over_budget(self.cube.kind, usable, ERROR_BUDGET) if errors else None
         if over is not None:
-            return [Gate("errors", level, f"{name} failed {over_budget_words(over)}", name)]
+            return [Gate("errors", level, name, of.ErrorsOver(over.failed / (over.good + over.failed), over.words))]
         if ahead and name == self.flattered:
-            share = wording.percent(sum(errors.values()) / tried)
-            text = (
-                f"{name} failed {share} of the {self.cube.kind.work}: were each of them as slow as the slowest answer, "
-                "its lead would be gone"
-            )
-            return [Gate("errors", "red", text, name)]
+            return [Gate("errors", "red", name, of.Flattering(share, work))]
         return []
 
     def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         limited = sum(GENERATOR_LIMITED in trial.marks for trial in usable)
         if 2 * limited <= len(usable):
             return []
-        part = f"{busiest(usable)} was the limit in {limited} of {wording.plural(len(usable), 'trial')} of {name}"
-        if behind:
-            return [Gate("generator", "red", part, name)]
         # The leader could have been faster still: the difference stands, its size is a lower bound.
-        return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown", name)]
+        detail = of.GeneratorLimit(limited, len(usable), busiest(usable), not behind)
+        return [Gate("generator", "red" if behind else "amber", name, detail)]
 
     def _link(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A full link is as fast as it is, whatever server answers over it."""
         limited = [trial for trial in usable if LINK_LIMITED in trial.marks]
         if 2 * len(limited) <= len(usable):
             return []
-        part = f"{full_link(limited)} in {len(limited)} of {wording.plural(len(usable), 'trial')} of {name}"
-        if behind:
-            return [Gate("link", "red", f"{part}: the network was measured, not the server", name)]
-        return [Gate("link", "amber", f"{part}, so its lead is at least the one shown", name)]
+        detail = of.LinkLimit(len(limited), len(usable), full_link(limited), not behind)
+        return [Gate("link", "red" if behind else "amber", name, detail)]
 
     def _near_ceiling(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """Whoever answers nearly as much as the generator can ask may be faster than it looks."""
@@ -295,34 +282,23 @@ class Judge:
             return []
         ceiling = self.ceilings[name]
         most = max(trial.operations_per_s for trial in near) / ceiling.operations_per_s
-        busy = ", whose load threads were busy then" if ceiling.is_floor else ""
-        text = (
-            f"{name} answered up to {wording.percent(most)} of what the generator asks of a server that does nothing"
-            f"{busy}, in {len(near)} of {wording.plural(len(usable), 'trial')}: it may be faster than shown"
-        )
-        also = f"and so may {name} ({wording.percent(most)}, in {len(near)} of {len(usable)})"
-        return [Gate("ceiling", "amber", text, name, also, most)]
+        detail = of.NearCeiling(len(near), len(usable), most, ceiling.is_floor)
+        return [Gate("ceiling", "amber", name, detail, most)]
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A generator that is late itself makes a server look slow."""
         late = sum(BEHIND_SCHEDULE in trial.marks and _late_at(trial, self.metric) for trial in usable)
         if 2 * late <= len(usable):
             return []
-        trials = f"{late} of {wording.plural(len(usable), 'trial')} of {name}"
-        text = (
-            f"the load generator itself began late in {trials}, with connections idle, which is in the response times"
-        )
-        also = f"and in {late} of {len(usable)} of {name}"
-        return [Gate("schedule", "red" if behind else "amber", text, name, also, late / len(usable))]
+        detail = of.LateStarts(late, len(usable))
+        return [Gate("schedule", "red" if behind else "amber", name, detail, late / len(usable))]
 
     def _waited(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         waits = [trial.generator_run_delay_share or 0.0 for trial in usable if GENERATOR_WAITED in trial.marks]
         if not waits:
             return []
-        trials = f"{len(waits)} of {wording.plural(len(usable), 'trial')} of {name}"
-        text = f"the load generator waited up to {wording.percent(max(waits))} of its time for a processor in {trials}"
-        also = f"{wording.percent(max(waits))} in {len(waits)} of {len(usable)} of {name}"
-        return [Gate("generator waited", "amber", text, name, also, max(waits))]
+        detail = of.Waits(len(waits), len(usable), max(waits))
+        return [Gate("generator waited", "amber", name, detail, max(waits))]
 
     def _crowded(
         self, decision: Decision, leader: str, follower: str, mixes: tuple[Mix, ...], found: tuple[float, float]
@@ -343,12 +319,9 @@ class Judge:
             if not trials:
                 continue
             more = share >= LOST_TOLD and share > LOST_TIMES * lost[other][1]
-            text = f"the load generator was stopped in {wording.plural(trials, 'trial')} of {name}"
-            text += (
-                f", for {wording.percent(share)} of its time, and for {wording.percent(lost[other][1])} with {other}"
-            )
             red = more and (alike or name == follower)
-            gates.append(Gate("generator stopped", "red" if red else "amber", text, name))
+            detail = of.Stopped(trials, share, other, lost[other][1])
+            gates.append(Gate("generator stopped", "red" if red else "amber", name, detail))
         return gates
 
     def _lost(self, name: str, mixes: tuple[Mix, ...]) -> tuple[int, float]:
@@ -361,38 +334,27 @@ class Judge:
         spread = widest(usable)
         if spread is None:
             return []
-        text = spread.text(name, self.cube.kind.work)
-        return [Gate("blocks", "amber", text, name, spread.also(name), spread.factor)]
+        return [Gate("blocks", "amber", name, of.Uneven(spread, self.cube.kind.work), spread.factor)]
 
     def _unsteady(self, name: str) -> list[Gate]:
         """Whoever sinks while it is measured looks as good as its window is short."""
         paces = () if self.steady is None else self.steady.contenders
         found = [pace for pace in paces if pace.contender == name and 2 * len(pace.unsteady) > max(2, pace.judged)]
-        return [
-            Gate("not steady", "amber", f"{name} {unsteady_clause(pace)}", name, unsteady_too(pace), pace.worst)
-            for pace in found
-        ]
+        return [Gate("not steady", "amber", name, of.NotSteady(pace), pace.worst) for pace in found]
 
     def _stale(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """A server that drops idle connections early saves what others spend on keeping them."""
         share = stale_share(usable)
         if share <= STALE_LIMIT:
             return []
-        text = (
-            f"{name} ended the kept connection of {wording.percent(share)} of the {self.cube.kind.work} before it "
-            "answered these, so that they were asked again on new ones"
-        )
-        also = f"{name} of {wording.percent(share)}"
-        return [Gate("stale connections", "amber", text, name, also, share)]
+        detail = of.StaleConnections(share, self.cube.kind.work)
+        return [Gate("stale connections", "amber", name, detail, share)]
 
     def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         off = sum(abs(away) > LITTLE_RED for trial in usable if (away := self.little.deviation(trial)) is not None)
         if 2 * off <= len(usable):
             return []
-        text = (
-            f"Little's law is off by more than {wording.percent(LITTLE_RED)} in {off} of {len(usable)} trials of {name}"
-        )
-        return [Gate("Little's law", "red", text, name)]
+        return [Gate("Little's law", "red", name, of.LawOff(off, len(usable), LITTLE_RED))]
 
 
 def _late_at(trial: TrialRecord, metric: str) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fact import Fact
+from bakeoff.compare.gate_model import Stated
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, turned
 from bakeoff.compare.joined_model import (
@@ -190,7 +191,7 @@ def file_gates(told: Together, metrics: Sequence[Metric]) -> dict[tuple[str, fro
 
 def _gate(pair: JoinedPair) -> Gate:
     level: GateLevel = "red" if pair.counted == "apart" else "amber"
-    return Gate("files", level, f"the run files differ: {each_file(pair)}", pair.contender)
+    return Gate("files", level, pair.contender, Stated(f"the run files differ: {each_file(pair)}"))
 
 
 def drifts(told: Together) -> tuple[Drift, ...]:

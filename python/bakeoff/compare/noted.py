@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bakeoff.compare.gate_model import Stated
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.gates import also, gate_text
 
 MOST = 3
 """Contenders that a clause names: all of them stand among the notes on the measurement."""
@@ -15,19 +17,20 @@ def noted(gates: Iterable[Gate]) -> tuple[str, ...]:
     """A clause for each thing that is to be noted, in the order in which they come."""
     found: dict[str, dict[str, Gate]] = {}
     for gate in gates:
-        found.setdefault(gate.name if gate.also else gate.text, {}).setdefault(gate.text, gate)
+        text = gate_text(gate)
+        found.setdefault(gate.name if also(gate) else text, {}).setdefault(text, gate)
     return tuple(_clause(sorted(alike.values(), key=lambda gate: -gate.weight)) for alike in found.values())
 
 
 def noted_of(reasons: Iterable[str], gates: Iterable[Gate]) -> tuple[str, ...]:
     """The same of `reasons` that are texts of `gates`, or stand for themselves."""
-    known = {gate.text: gate for gate in gates}
-    return noted(known.get(reason, Gate("blocks", "amber", reason, "")) for reason in reasons)
+    known = {gate_text(gate): gate for gate in gates}
+    return noted(known.get(reason, Gate("blocks", "amber", "", Stated(reason))) for reason in reasons)
 
 
 def _clause(worst_first: Sequence[Gate]) -> str:
     first, *others = worst_first
-    told = [first.text, *(gate.also for gate in others[: MOST - 1])]
+    told = [gate_text(first), *(also(gate) for gate in others[: MOST - 1])]
     left = len(worst_first) - MOST
     if left > 0:
         told.append(f"less with {wording.plural(left, 'other')}")

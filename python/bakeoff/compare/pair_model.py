@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.gate_model import GateDetail
 from bakeoff.mix import Mix
 
 VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
@@ -44,15 +45,13 @@ GateName = Literal[
 @dataclass(frozen=True)
 class Gate:
     """A validity check that did not pass. `red` takes the verdict away, `amber` qualifies it. `contender` is the
-    one that it speaks of. Of several that are alike, `also` is said after the `text` of the one with the most `weight`,
-    which is by how much it is so.
+    one that it speaks of, `detail` has what was found, `weight` is by how much it is so.
     """
 
     name: str
     level: GateLevel
-    text: str
     contender: str
-    also: str = ""
+    detail: GateDetail
     weight: float = 0.0
 
 

@@ -108,7 +108,7 @@ def compare_run(
     if together is not None:
         judge = replace(judge, files=file_gates(together, measured))
     manners = manners_of(whole)
-    judge = replace(judge, manners=manners)
+    judge = replace(judge, kind=run.kind, manners=manners)
     pairs = tuple(
         replace(pair, exploratory=NOT_TOLD) if _disagree(pair, judge, measured[0]) else pair
         for pair in compare_pairs(cube, measured, judge)

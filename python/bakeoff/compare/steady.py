@@ -12,9 +12,10 @@ from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.model import Audit, AuditTrial
-from bakeoff.compare.steady_model import Pace, SteadyState, Unsteady, size, unsteady_clause
+from bakeoff.compare.steady_model import Pace, SteadyState, Unsteady, size
 from bakeoff.pace import FEWEST_SECONDS, pace_of
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.steady import unsteady_clause
 from bakeoff.stats.steady import LEAST_SHARE, Steadiness
 from bakeoff.store.records import RunRecord, TrialRecord
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 
 # Two contenders are asked for the same: one may have so many such replies more than the other, as a share of all.
@@ -30,12 +29,6 @@ class TurnedAway:
     def share(self) -> float:
         """All of them, of all replies."""
         return sum(self.statuses.values()) / self.replies if self.replies else 0.0
-
-    @property
-    def words(self) -> str:
-        """`all with 5xx`, `12 % with 4xx or 5xx`."""
-        share = "all" if self.share >= 1.0 else wording.percent(self.share)
-        return f"{share} with {' or '.join(sorted(self.statuses))}"
 
 
 def turned_away(trials: Iterable[TrialRecord], statuses: Sequence[str]) -> TurnedAway:

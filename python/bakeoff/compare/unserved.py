@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
 from bakeoff.stats import binomial_at_least
 from bakeoff.store.records import OK, TrialRecord
 from bakeoff.store.served import LOAD, NEVER_IN_ALL, Part, added_up, never_served
@@ -79,8 +78,3 @@ def over_budget(kind: ComparePart, trials: Iterable[TrialRecord], budget: float)
         and binomial_at_least(part.failed, part.good + part.failed, budget) < CHANCE / len(parts)
     ]
     return max(over, key=lambda part: part.failed / (part.good + part.failed), default=None)
-
-
-def over_budget_words(part: Part) -> str:
-    """`20 % of class /index.html`."""
-    return f"{wording.percent(part.failed / (part.good + part.failed))} of {part.words}"

@@ -16,6 +16,7 @@ from bakeoff.compare.spread import widest
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.spread import spread_caveat
 from bakeoff.report.renderers import html, markdown, pdf, terminal
 from bakeoff.store.records import RunRecord
 from tests.told import headline_of
@@ -61,7 +62,7 @@ def test_blocks_of_many_speeds_are_not_called_two() -> None:
     record = slowed(long_run(), "nginx", {block: 1.3**block for block in range(1, 9)})
     spread = widest([trial for trial in record.trials if trial.contender == "nginx"])
     assert spread is not None and spread.factor > 4.0 and spread.gap < 1.5
-    assert "two speeds" not in spread.caveat("nginx", "requests")
+    assert "two speeds" not in spread_caveat(spread, "nginx", "requests")
 
 
 WAITED = {"marks": ("generator-waited",), "generator_run_delay_share": 0.3}

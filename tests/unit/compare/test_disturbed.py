@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bakeoff.compare.disturbed import Crowd, crowd_gate
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.stats import decide
 from bakeoff.stats.intervals import ratio_from_logs
 from bakeoff.stats.verdict import Decision
@@ -41,7 +42,7 @@ def test_a_lead_counts_beyond_what_processors_explain(
     gate = crowd_gate(decision, "a", "b", {"a": leader, "b": follower}, 0.05, least, 0.0005)
     assert (None if gate is None else gate.level) == level
     if gate is not None and level == "red" and follower.others > leader.others:
-        assert "alone could make a 2" in gate.text and "(stress)" in gate.text
+        assert "alone could make a 2" in gate_text(gate) and "(stress)" in gate_text(gate)
 
 
 @pytest.mark.parametrize(("truth", "least_told"), [(1.0, 0.0), (1.05, 0.0), (1.8, 0.4)])
@@ -87,4 +88,4 @@ def test_a_direction_is_certain_when_equals_show_it_once_in_a_thousand_runs(p: f
 def test_a_contender_without_usable_trials_is_not_told_of() -> None:
     crowds = {"a": at(0.5), "b": Crowd(0, 0, None, None, ())}
     gate = crowd_gate(BETTER, "a", "b", crowds, 0.05, 3.0, math.nan)
-    assert gate is not None and gate.text.startswith("with a others took 50 % of the processors")
+    assert gate is not None and gate_text(gate).startswith("with a others took 50 % of the processors")

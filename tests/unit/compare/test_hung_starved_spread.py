@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.narrate.wording import rate
 from bakeoff.store.records import RunRecord
@@ -72,7 +73,7 @@ def test_a_starved_generator_qualifies_the_verdict_and_names_the_cure(name: str)
     found = compare_run(starved(name))
     text = f"the load generator waited up to 12 % of its time for a processor in 3 of 18 trials of {name}"
     assert kind(found) == "better" and "at least" not in headline_of(found)[0]
-    assert [(gate.level, gate.text) for gate in found.pairs[0].primary.gates] == [("amber", text)]
+    assert [(gate.level, gate_text(gate)) for gate in found.pairs[0].primary.gates] == [("amber", text)]
     advice = [w.advice for w in warnings_of(found) if w.text.lower().startswith(text.lower()[:40])]
     assert len(advice) == 1 and "--pin" in advice[0] and "taskset" in advice[0]
 

@@ -15,6 +15,7 @@ from bakeoff import stats
 from bakeoff.compare import compare_run
 from bakeoff.compare.looks import ALPHA, RESERVE, Look, look_of, planned_levels, standing
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.looks import looks_told
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
@@ -143,7 +144,7 @@ def test_repeated_trials_are_kept_and_named_in_verdict_headline_and_report() -> 
         (record.trials[1].contender, "voided", "ok"),
     ]
     (gate,) = [gate for gate in found.pairs[0].primary.gates if gate.name == "repeated trials"]
-    assert gate.text == f"{first.contender} had failed 1 trial that was repeated"
+    assert gate_text(gate) == f"{first.contender} had failed 1 trial that was repeated"
     assert f"{first.contender} had failed 1 trial before they were repeated; these are kept." in headline_of(found)
     text = shown(again, width=300)
     assert "Repeated trials" in text and "no operation succeeded (refused 9)" in text

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bakeoff.compare import compare_run
+from bakeoff.compare.gate_model import FailedTrials, Waits
 from bakeoff.compare.noted import MOST, noted, noted_of
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.gates import also, gate_text
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
@@ -17,8 +19,7 @@ NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 
 def waited(name: str, share: float) -> Gate:
-    text = f"the generator waited up to {share:.0%} in 3 of 9 trials of {name}"
-    return Gate("generator waited", "amber", text, name, f"{share:.0%} in 3 of 9 of {name}", share)
+    return Gate("generator waited", "amber", name, Waits(3, 9, share), share)
 
 
 def all_waited() -> RunRecord:
@@ -31,23 +32,22 @@ def all_waited() -> RunRecord:
 
 
 def test_what_is_alike_is_one_clause_with_the_worst_first() -> None:
-    told = Gate("failed trials", "amber", "a failed 1 of 9 trials", "a")
+    told = Gate("failed trials", "amber", "a", FailedTrials(1, 9))
     gates = [waited("a", 0.12), told, waited("b", 0.31), waited("a", 0.12)]
-    clause = "the generator waited up to 31% in 3 of 9 trials of b, 12% in 3 of 9 of a"
-    assert noted(gates) == (clause, told.text)
+    assert noted(gates) == (f"{gate_text(gates[2])}, {also(gates[0])}", gate_text(told))
 
 
 def test_more_than_a_few_are_counted() -> None:
     shares = {name: 0.1 + place / 100 for place, name in enumerate(NAMES)}
     (clause,) = noted(waited(name, share) for name, share in shares.items())
-    assert clause.count(" of 9") == MOST == 3 and "trials of h, 16% in 3 of 9 of g" in clause
+    assert clause.count(" of 9") == MOST == 3 and "trials of h, 16 % in 3 of 9 of g" in clause
     assert clause.endswith(", less with 5 others")
 
 
 def test_reasons_that_are_texts_of_gates_are_noted_as_these() -> None:
     gates = [waited("a", 0.1), waited("b", 0.2)]
-    (clause, other) = noted_of([gates[0].text, "an effect is its own", gates[1].text], gates)
-    assert "trials of b, 10%" in clause and other == "an effect is its own"
+    (clause, other) = noted_of([gate_text(gates[0]), "an effect is its own", gate_text(gates[1])], gates)
+    assert "trials of b, 10 %" in clause and other == "an effect is its own"
 
 
 def test_the_note_under_the_verdicts_says_each_thing_once_and_the_notes_have_all_of_it() -> None:

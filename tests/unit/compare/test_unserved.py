@@ -11,6 +11,7 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.unserved import over_budget
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
 from bakeoff.store.trial_parts import StepRecord, Summary
@@ -57,7 +58,9 @@ def test_a_page_over_its_own_budget_withholds_the_lead(rates: bool) -> None:
     (pair,) = found.pairs
     assert not found.lost
     assert "evil" not in {end.verdict.winner for end in (pair.primary, *pair.secondary)}
-    assert [gate.text for gate in pair.primary.gates if gate.level == "red"] == ["evil failed 20 % of class large"]
+    assert [gate_text(gate) for gate in pair.primary.gates if gate.level == "red"] == [
+        "evil failed 20 % of class large"
+    ]
 
 
 def test_what_no_contender_serves_is_nobodys_loss_and_nobodys_win() -> None:
@@ -155,7 +158,7 @@ def test_resetting_what_is_slow_wins_nothing(rates: bool) -> None:
     assert "evil" not in {end.verdict.winner for end in flattered}
     p99 = next(end for end in pair.secondary if end.metric == "p99")
     assert p99.ratio == pytest.approx(1 / 1.17, rel=0.02), "and not a seventh of that"
-    red = [gate.text for gate in pair.primary.gates if gate.level == "red"]
+    red = [gate_text(gate) for gate in pair.primary.gates if gate.level == "red"]
     assert rates or ["its lead would be gone" in text for text in red] == [True]
 
 

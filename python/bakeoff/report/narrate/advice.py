@@ -27,6 +27,8 @@ from bakeoff.compare.working_set import CONTROL_GROUP, MACHINE, SERVER
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.fleet import busy_words, link_words
+from bakeoff.report.narrate.gates import hung_text
+from bakeoff.report.narrate.spread import spread_text, spread_too
 from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.units import format_binary
 
@@ -66,7 +68,7 @@ def _(fact: MountedUnlike) -> tuple[str, str]:
 @advised.register
 def _(fact: OperationsHung) -> tuple[str, str]:
     return (
-        f"{fact.hung.text(fact.contender)}: still open when the trial ended, far beyond its p99.",
+        f"{hung_text(fact.hung, fact.contender)}: still open when the trial ended, far beyond its p99.",
         "Look for requests that the server swallowed (its log, its queue, a lost wake-up); a shorter `--reply-timeout` "
         "shows when they begin to hang. No verdict goes to a server that does this.",
     )
@@ -132,7 +134,7 @@ def _(fact: GeneratorDisturbed) -> tuple[str, str]:
 @advised.register
 def _(fact: BlocksDiffer) -> tuple[str, str]:
     (first, widest), *others = fact.spreads.items()
-    told = "; ".join([widest.text(first, fact.work), *(spread.also(name) for name, spread in others)])
+    told = "; ".join([spread_text(widest, first, fact.work), *(spread_too(spread, name) for name, spread in others)])
     who = "servers have" if others else "server has"
     return (
         f"{wording.sentence(told)}: the machine or the {who} more than one speed.",

@@ -24,6 +24,7 @@ from bakeoff.compare.model import Advisory
 from bakeoff.compare.noise_model import NoiseQuote
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.noise import differs_told
 from bakeoff.report.narrate.objective import objective_sentence
 from bakeoff.report.narrate.sentences import sentence
@@ -53,7 +54,7 @@ def check_notes(check: Check) -> tuple[str, ...]:
 
 def _note(note: Gate | Advisory | NoiseQuote) -> str:
     if isinstance(note, Gate):
-        return note.text
+        return gate_text(note)
     if isinstance(note, NoiseQuote):
         return _of_floor(note)
     told = warned(note)
@@ -120,7 +121,7 @@ def _beside_floor(each: Checked) -> str:
 def _void(reason: Gate | Fact) -> str:
     """Why nothing can be said."""
     assert isinstance(reason, Gate)
-    return reason.text
+    return gate_text(reason)
 
 
 @_void.register

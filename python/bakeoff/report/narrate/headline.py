@@ -27,6 +27,7 @@ from bakeoff.report.narrate.challenge import with_challenger
 from bakeoff.report.narrate.clear import clear_at_rates
 from bakeoff.report.narrate.content import bodies_sentence, changed_sentences
 from bakeoff.report.narrate.faults import disqualified
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.joined import joined_sentences
 from bakeoff.report.narrate.manners import manner_sentence
 from bakeoff.report.narrate.noise import noise_sentence
@@ -34,6 +35,7 @@ from bakeoff.report.narrate.objective import objective_sentences
 from bakeoff.report.narrate.parts_of_time import dominant_sentences
 from bakeoff.report.narrate.ranking import ranking_sentence, undecided
 from bakeoff.report.narrate.sentences import Sentence
+from bakeoff.report.narrate.turned_away import turned_away_words
 from bakeoff.report.narrate.turns import also_turns, turn_sentence
 from bakeoff.thresholds import P99_OPERATIONS
 
@@ -141,7 +143,7 @@ def _asked_again(pair: PairComparison) -> list[str]:
     """That the better one left requests unanswered, which were asked again: a client that does not gets errors."""
     verdict = pair.primary.verdict
     gates = [gate for gate in pair.primary.gates if gate.name == "stale connections"]
-    return [f"{wording.sentence(gate.text)}." for gate in gates if gate.contender == verdict.winner]
+    return [f"{wording.sentence(gate_text(gate))}." for gate in gates if gate.contender == verdict.winner]
 
 
 def _repeated(contenders: tuple[ContenderSummary, ...], repeated: tuple[Repeated, ...]) -> list[str]:
@@ -205,7 +207,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
         left_out = wording.several(end.mixes_left_out)
         basis += f", without the mix at {left_out}, where too few pairs can be compared"
     if kind == "better" and not end.verdict.sized:
-        crowded = next(gate.text for gate in end.gates if gate.name == "other load")
+        crowded = next(gate_text(gate) for gate in end.gates if gate.name == "other load")
         return (
             f"{end.verdict.winner} is better; the direction is certain, the size is not: {then} ({basis}), "
             f"but {crowded}."
@@ -429,7 +431,8 @@ def _share(c: ContenderSummary) -> str:
 def _turned_away(c: ContenderSummary) -> str:
     if not c.turned_away:
         return ""
-    return f", though it answered {TurnedAway(c.operations, c.turned_away).words}, which counts as answered here"
+    away = turned_away_words(TurnedAway(c.operations, c.turned_away))
+    return f", though it answered {away}, which counts as answered here"
 
 
 def _failures(c: ContenderSummary) -> str:

@@ -18,6 +18,7 @@ from bakeoff.compare.joined_model import (
     OtherWork,
 )
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.sentences import Sentence, sentence
 
 # So many pairs are told one by one.
@@ -140,7 +141,7 @@ def bridges_contradict(fact: BridgesContradict) -> str:
 @sentence.register
 def held_beside(fact: HeldBeside) -> str:
     """Of a gate."""
-    return f"beside the bridge {fact.gate.text}"
+    return f"beside the bridge {gate_text(fact.gate)}"
 
 
 def _own(pair: JoinedPair) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from bakeoff.compare.cell_model import CellLevel, CellRatio
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.file_weights import FileWeights
+from bakeoff.compare.gate_model import GateDetail
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.model import SCHEMA, Advisory, Comparison, KindSummary
 from bakeoff.kinds import KINDS
@@ -157,6 +158,8 @@ def _of(hint: Any, parts: dict[str, Schema]) -> Schema:
         return {"type": "object", "additionalProperties": _of(inner[1], parts)}
     if hint is FileWeights:
         return WEIGHTS
+    if hint is GateDetail:  # each check has its own
+        return {"type": "object"}
     if hint is Fact:
         return FACT
     if dataclasses.is_dataclass(hint):

@@ -15,8 +15,10 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.manners import ways
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.turned_away import turned_away_words
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import place_of
 from bakeoff.report.rates import rates_table, reach
@@ -65,7 +67,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
             *_course(context, c),
             *([] if context.at_rates else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
             ("Failed", failures(c)),
-            *([("Answered", TurnedAway(c.operations, c.turned_away).words)] if c.turned_away else []),
+            *([("Answered", turned_away_words(TurnedAway(c.operations, c.turned_away)))] if c.turned_away else []),
             ("Address", c.address),
             *([("Asked", asked)] if (asked := _asked(context, c)) else []),
         ),
@@ -114,7 +116,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     rows = []
     gates: list[Gate] = []
     for pair in pairs:
-        gates += [gate for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
+        gates += [gate for gate in pair.primary.gates if gate_text(gate) not in pair.primary.verdict.text]
         rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import Source
+from bakeoff.compare.gate_model import Stated
 from bakeoff.compare.pair_model import Gate
 from bakeoff.kinds.app.figures import AppFigures, ReadBack
 from bakeoff.report.narrate import wording
@@ -75,7 +76,7 @@ def unread_gates(name: str, usable: Sequence[TrialRecord], ahead: bool) -> list[
         f"{name} did not give back {found.unread:,} of {wording.plural(found.asked, 'record')} that were asked for "
         "again after its trials"
     )
-    return [Gate(UNREAD, "red" if ahead else "amber", text, name)]
+    return [Gate(UNREAD, "red" if ahead else "amber", name, Stated(text))]
 
 
 def impossible_times(run: RunRecord) -> list[Fact]:

@@ -8,6 +8,7 @@ from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import Source
+from bakeoff.compare.gate_model import Stated
 from bakeoff.compare.gates import ERROR_BUDGET
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.manners import settings_by_name
@@ -116,12 +117,12 @@ class Mail(ComparePart):
         failed = [each for each in failures(usable) if each.share > ERROR_BUDGET]
         if failed:
             told = wording.names([f"{wording.percent(each.share)} of the {each.what}" for each in failed])
-            return [Gate("errors", "red" if ahead else "amber", f"{name} failed {told}", name)]
+            return [Gate("errors", "red" if ahead else "amber", name, Stated(f"{name} failed {told}"))]
         smaller = shortfall(usable)
         if smaller <= SMALLER:
             return []
         text = f"{name} put off the large messages: those it took are {wording.percent(smaller)} smaller on average"
-        return [Gate(SMALLER_MAIL, "red" if ahead else "amber", text, name)]
+        return [Gate(SMALLER_MAIL, "red" if ahead else "amber", name, Stated(text))]
 
     def advice(self, run: RunRecord) -> list[Fact]:
         """Reading that lags, foreign mail, and limits that decided the result."""
