@@ -38,7 +38,7 @@ fn hold(talk: &mut MailTalk, limits: WireLimits) -> Result<Option<String>, Fault
             None => return Err(("closed", Vec::new(), 0)),
             Some(Next::Secure) => {
                 wire.secure().map_err(fault_of)?;
-                talk.next()
+                talk.proceed()
             }
             Some(next) => next,
         };

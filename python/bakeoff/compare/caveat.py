@@ -176,7 +176,7 @@ def _speeds(cube: Cube) -> Iterator[Caveat]:
     wide = {name: spread for name, spread in spreads.items() if spread is not None}
     if wide:
         name = max(wide, key=lambda each: wide[each].factor)
-        figures = {"lowest": wide[name].low, "highest": wide[name].high}
+        figures = {"lowest": wide[name].lowest, "highest": wide[name].highest}
         yield Caveat("blocks", name, 0, 0, figures, spread_caveat(wide[name], name, cube.kind.work))
 
 

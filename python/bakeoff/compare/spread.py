@@ -20,15 +20,15 @@ class Spread:
     """
 
     mix: Mix
-    low: float
-    high: float
+    lowest: float
+    highest: float
     mixes: int
     gap: float
 
     @property
     def factor(self) -> float:
         """How many times the lowest the highest is; infinite where one is 0."""
-        return self.high / self.low if self.low > 0.0 else math.inf
+        return self.highest / self.lowest if self.lowest > 0.0 else math.inf
 
 
 def widest(usable: list[TrialRecord]) -> Spread | None:

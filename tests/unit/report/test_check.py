@@ -8,6 +8,7 @@ import pytest
 
 from bakeoff.compare.check import check_run
 from bakeoff.compare.check_model import Check, Void
+from bakeoff.compare.gate_model import Stated
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report import check as forms
@@ -28,7 +29,7 @@ def checked(*rates: float, mixes: tuple[int, ...] = (1, 8)) -> tuple[Check, RunR
 def nasty() -> Check:
     """A check whose sentences hold what must be defused."""
     found = checked(1.0, 1.0)[0]
-    gate = Gate("errors", "red", NASTY, "b1")
+    gate = Gate("errors", "red", "b1", Stated(NASTY))
     return replace(found, checked=(replace(found.checked[0], outcome="void", why=Void((gate,))),), notes=(gate,))
 
 

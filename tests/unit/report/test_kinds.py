@@ -16,6 +16,7 @@ from bakeoff.report import context
 from bakeoff.report.blocks import Chart, Report, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.kind import report_part
+from bakeoff.report.narrate import advice
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.sections import SECTIONS
 from bakeoff.store.records import RunRecord
@@ -77,7 +78,8 @@ def test_figures_without_a_section_are_printed() -> None:
 def known_as(monkeypatch: pytest.MonkeyPatch, part: ComparePart) -> None:
     """Every kind is this one."""
     monkeypatch.setattr("bakeoff.compare.kind.compare_part", lambda name: part)
-    monkeypatch.setattr(context, "compare_part", lambda name: part)
+    for module in (context, advice):
+        monkeypatch.setattr(module, "compare_part", lambda name: part)
 
 
 def test_a_kind_has_its_own_words_for_classes_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,13 +135,13 @@ impl MailTalk {
             (false, false) => Err(MailFault::Denied(line)),
             (true, false) => {
                 self.greeting = text;
-                Ok(Some(self.next()))
+                Ok(Some(self.proceed()))
             }
         }
     }
 
     /// What follows an answer, or the handshake.
-    pub fn next(&mut self) -> Next {
+    pub fn proceed(&mut self) -> Next {
         let Some(words) = self.words.pop_front() else { return Next::Over };
         self.asked.clone_from(&words);
         Next::Say(words + "\r\n")
@@ -150,7 +150,7 @@ impl MailTalk {
     fn answered(&mut self, is_positive: bool, text: Vec<u8>, line: Vec<u8>) -> Next {
         if is_positive {
             self.answers.push(text);
-            return self.next();
+            return self.proceed();
         }
         self.refusal = Some(line);
         Next::Over
@@ -215,7 +215,7 @@ mod tests {
             let mut part = *portion;
             loop {
                 let next = match talk.take(std::mem::take(&mut part)) {
-                    Ok(Some(Next::Secure)) => talk.next(),
+                    Ok(Some(Next::Secure)) => talk.proceed(),
                     Ok(Some(next)) => next,
                     Ok(None) => break,
                     Err(fault) => return (said, Err(fault)),

@@ -24,7 +24,7 @@ def spread_caveat(spread: Spread, name: str, work: str) -> str:
 
 
 def _between(spread: Spread) -> str:
-    return f"from {wording.rate(spread.low)} to {wording.rate(spread.high)}"
+    return f"from {wording.rate(spread.lowest)} to {wording.rate(spread.highest)}"
 
 
 def _more(spread: Spread) -> str:
