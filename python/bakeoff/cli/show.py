@@ -167,7 +167,8 @@ def _table(run: RunRecord) -> Sheet:
     table.column("order", spare=7)
     table.column("block", spare=1)
     table.column("contender", numeric=False)
-    table.column(run.mixes[0].unit)
+    # A search names no loads beforehand.
+    table.column(next((mix.unit for mix in (*run.mixes, *(t.mix for t in run.trials))), "load"))
     of_cells = any(map(cells_in, run.trials))
     rate = None if of_cells else _decides(run)
     if rate is not None:

@@ -6,8 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
+from bakeoff.store.read import read_run
 from bakeoff.store.records import AgentRecord
 from bakeoff.store.write import RunWriter
+from tests.stored_runs.files import cases, run_files, unpack
 from tests.unit.store.builders import EMPTY, header, planned, share, trial
 
 
@@ -93,6 +95,17 @@ def test_what_decides_stands_beside_the_operations_where_it_is_something_else(tm
     text = CliRunner().invoke(app, ["show", str(path)], env={"COLUMNS": "300"}).output
     assert "delivered messages/s" in text and " 12.3 " in text and "operations/s" in text
     assert "requests/s" not in output("show", str(run_file(tmp_path)))
+
+
+@pytest.mark.parametrize("case", cases())
+def test_runs_of_every_sort_are_listed_with_their_events(case: str, tmp_path: Path) -> None:
+    """Seen: no list of a search, which names no loads beforehand."""
+    unpack(case, tmp_path)
+    for path in run_files(tmp_path):
+        text, run = output("show", str(path), "--events"), read_run(path)
+        rows = [line.split()[:2] for line in text.splitlines()]
+        assert all([str(trial.id), str(trial.order)] in rows for trial in run.trials)
+        assert all(event.at in text for event in run.events)
 
 
 def test_an_empty_run(tmp_path: Path) -> None:
