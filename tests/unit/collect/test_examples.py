@@ -9,7 +9,7 @@ import pytest
 
 from bakeoff.collect.disks import DATA, OPTIONS
 from bakeoff.collect.kernel import PARAMETERS
-from bakeoff.report.runs_held import _unpacked
+from bakeoff.report.runs_held import _unpacked, checked, held_in
 from bakeoff.report.words import said
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
@@ -41,6 +41,11 @@ TEXTS = texts()
 @pytest.mark.parametrize("name", list(TEXTS))
 def test_no_word_of_a_command_line_or_a_build(name: str) -> None:
     assert [text[:80] for text in FORBIDDEN.findall(TEXTS[name])] == []
+
+
+def test_the_trials_that_the_example_holds_are_read_by_this_version() -> None:
+    inside = said("html", TEXTS["paper.html"].encode()).inside
+    assert checked(held_in(inside.rows, "paper.html"), "paper.html").trials == 192
 
 
 @pytest.mark.parametrize("planted", ["x console=ttyS0", "/root/.cargo/registry", "/work/main/x", "rdinit=/a"])
