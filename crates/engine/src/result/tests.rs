@@ -67,11 +67,11 @@ fn result(clients: std::ops::Range<u32>, slice: Option<std::ops::Range<u32>>) ->
     collect(&NAMES.map(str::to_owned), recorders, &threads, &figures(slice))
 }
 
+fn slice(part: &std::ops::Range<u32>) -> SliceResult {
+    SliceResult { name: format!("from {}", part.start), result: result(part.clone(), Some(part.clone())) }
+}
+
 fn slices(parts: &[std::ops::Range<u32>]) -> Vec<SliceResult> {
-    let slice = |part: &std::ops::Range<u32>| SliceResult {
-        name: format!("from {}", part.start),
-        result: result(part.clone(), Some(part.clone())),
-    };
     parts.iter().map(slice).collect()
 }
 
@@ -178,10 +178,7 @@ fn what_does_not_fit_together_is_an_error_that_names_the_machine() {
 
 #[test]
 fn what_is_no_result_is_an_error_that_names_the_machine_and_the_figure() {
-    let told = |change: fn(&mut Value)| {
-        let slice = slices(&[3..7]).remove(0);
-        through_the_seam(slice, change).unwrap_err().to_string()
-    };
+    let told = |change: fn(&mut Value)| through_the_seam(slice(&(3..7)), change).unwrap_err().to_string();
     let figure = |place: &str| format!("the result of from 3 has no figure `{place}`");
     assert_eq!(told(|result| result["operations"] = json!("many")), figure("/operations"));
     assert_eq!(told(|result| result["operations"] = json!(-1)), figure("/operations"));
@@ -195,8 +192,8 @@ fn what_is_no_result_is_an_error_that_names_the_machine_and_the_figure() {
 /// Whatever comes as a result is refused, or read and merged.
 #[test]
 fn random_results_break_nothing() {
-    let other = slices(&[0..1]).remove(0);
-    let (json, histograms) = slices(&[1..2]).remove(0).result.told();
+    let other = slice(&(0..1));
+    let (json, histograms) = slice(&(1..2)).result.told();
     let mut rng = Rng::for_thread(5, 0, 0);
     let mut read = Vec::new();
     for _ in 0..1_000 {
