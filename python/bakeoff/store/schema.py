@@ -33,6 +33,7 @@ from bakeoff.store.trial_parts import ClientRecord, OperationRecord, SecondRecor
 APPLICATION_ID = 0x62616B65  # "bake"
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
+CACHE_KIB = 256
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 # Tables that are sealed as a whole. A search adds to `planned` and `searches` as it goes on, what the user asks for
 # later to `planned` and `amendments`, and the ceilings of agents come when they are measured.
@@ -263,6 +264,8 @@ def configure(connection: sqlite3.Connection) -> None:
     """Durability first: a committed trial survives `kill -9` and a power cut."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    # Rows of a soak are written for days: a cache of the usual size would grow by them, to 2 MB.
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     connection.execute("PRAGMA foreign_keys = ON")
 
 
