@@ -145,7 +145,7 @@ def final(count: int) -> tuple[float, int, int]:
 
 def _as(outcome: Outcome, number: int) -> Outcome:
     """The same of another agent: its client has another number."""
-    clients = tuple(client.model_copy(update={"client": number}) for client in outcome.result.per_client)
+    clients = tuple(replace(client, client=number) for client in outcome.result.per_client)
     return replace(outcome, result=outcome.result.model_copy(update={"per_client": clients}))
 
 

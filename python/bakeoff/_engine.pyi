@@ -52,7 +52,7 @@ class TrialOutcome:
     def json(self) -> str:
         """The figures."""
     def histograms(self) -> dict[str, bytes]:
-        """HdrHistogram V2 blobs, ns, by the names that the figures use."""
+        """HdrHistogram V2 blobs, ns, by the place of the figures that are made of them."""
 
 class ServerHandle:
     """A built-in target that runs in threads of its own."""

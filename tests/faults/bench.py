@@ -166,7 +166,7 @@ def paced(
             "service": _times(result.service, mean_ns),
             "response": None if result.response is None else _times(result.response, mean_ns),
             "per_operation": tuple(
-                part.model_copy(update={"service": _times(part.service, mean_ns)}) for part in result.per_operation
+                replace(part, service=_times(part.service, mean_ns)) for part in result.per_operation
             ),
             "steps": (),
             "others": None,

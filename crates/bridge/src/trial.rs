@@ -249,7 +249,7 @@ impl TrialOutcome {
         &self.json
     }
 
-    /// HdrHistogram V2 blobs by the names that the JSON uses.
+    /// HdrHistogram V2 blobs by the names of `TrialResult::times`.
     fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let blobs = PyDict::new(py);
         for (name, bytes) in &self.histograms {

@@ -205,7 +205,7 @@ fn add_count(total: &mut Value, part: &Value) {
         }
         (Value::Number(sum), Value::Number(more)) => {
             if let (Some(sum), Some(more)) = (sum.as_u64(), more.as_u64()) {
-                *total = json!(sum + more);
+                *total = json!(sum.saturating_add(more));
             }
         }
         (Value::Null, part) => *total = part.clone(),

@@ -283,6 +283,12 @@ impl TrialResult {
         let missing = |figure| MergeError::Missing { name: name.to_owned(), figure };
         let mut result = Self::take(&mut told).map_err(missing)?;
         let planned = result.starts.is_some();
+        if planned && result.measured.response.is_none() {
+            return Err(missing("/response".to_owned()));
+        }
+        if (0..).zip(&result.per_second).any(|(second, row)| row.second != second) {
+            return Err(missing("/per_second/second".to_owned()));
+        }
         for OperationResult { measured, .. } in &mut result.per_operation {
             // Its figures follow from the histogram: who hands a result on may leave them out.
             measured.response = planned.then(|| measured.response.take().unwrap_or_default());
@@ -312,12 +318,23 @@ pub fn merge_slices(
     if slices.is_empty() {
         return Err(MergeError::Nothing);
     }
+    alike_planned(slices)?;
     let parts: Vec<_> = slices.iter().map(|slice| (slice.name.as_str(), &slice.result)).collect();
     let mut whole = TrialResult::merged(&parts)?;
-    whole.generator.for_operations(whole.measured.operations + whole.errors_total);
+    whole.generator.for_operations(whole.measured.operations.saturating_add(whole.errors_total));
     let told: Vec<_> = slices.iter().map(|slice| &slice.result.workload).collect();
     whole.workload = figures(&told).map_err(MergeError::Figures)?;
     Ok(whole)
+}
+
+/// All have planned starts, or none has; one that failed may have had no time to.
+fn alike_planned(slices: &[SliceResult]) -> Result<(), MergeError> {
+    let sound = || slices.iter().filter(|slice| slice.result.fatal.is_none());
+    let without = sound().find(|slice| slice.result.starts.is_none());
+    match without.filter(|_| sound().any(|slice| slice.result.starts.is_some())) {
+        Some(slice) => Err(MergeError::Missing { name: slice.name.clone(), figure: "/starts".to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// One that failed speaks for all, and is named.

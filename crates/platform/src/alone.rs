@@ -81,7 +81,8 @@ pub fn start_alone(
             rss_bytes: process::resident_bytes(),
             disturbances: Some(watch.finish(&timeline)),
             workload: alone.workload,
-            slice: None,
+            // All that httperf does is one client's, on each machine.
+            slice: (!spec.is_whole()).then_some(0..1),
         };
         Ok(collect(&operations, vec![alone.recorder], &[thread], &generator))
     })

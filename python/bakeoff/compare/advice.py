@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from bakeoff.compare.advice_model import (
@@ -180,10 +181,11 @@ def _waited(contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Fa
     return [GeneratorWaited(told, bool(run.planned.settings.pin))] if told else []
 
 
-def _late_ns(trial: TrialRecord) -> int:
-    """How late the latest machine began, p99."""
-    of_each = [share.late_start_p99_ns or 0 for share in trial.per_agent]
-    return max(trial.generator_late_start.p99_ns or 0, *of_each, 0)
+def _late_ms(trials: Sequence[TrialRecord]) -> float:
+    """How late the latest machine began, p99; NaN where nobody knows."""
+    of_each = [share.late_start_p99_ns for trial in trials for share in trial.per_agent]
+    of_all = [trial.generator_late_start.p99_ns for trial in trials]
+    return max((ms_of(late_ns) for late_ns in (*of_each, *of_all) if late_ns is not None), default=math.nan)
 
 
 def _others(cube: Cube) -> list[Fact]:
@@ -201,7 +203,7 @@ def _schedule(cube: Cube, name: str) -> Iterator[Fact]:
     out = [trial.starts for trial in trials if OUT_OF_CONNECTIONS in trial.marks and trial.starts is not None]
     if late:
         # One of several machines may be late, and nothing of it in the percentile of all.
-        yield BeganLate(name, len(late), len(trials), ms_of(max(_late_ns(trial) for trial in late)))
+        yield BeganLate(name, len(late), len(trials), _late_ms(late))
     if out:
         waited, never = sum(starts.ran_out for starts in out), sum(starts.never_started for starts in out)
         yield OutOfConnections(name, len(out), len(trials), waited, never)

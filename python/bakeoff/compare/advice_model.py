@@ -200,7 +200,7 @@ class OthersRan(Fact):
 
 @dataclass(frozen=True)
 class BeganLate(Fact):
-    """The generator began late in `trials` of a contender's `of`; `late_p99_ms` is the worst, 0 where not known."""
+    """The generator began late in `trials` of a contender's `of`; `late_p99_ms` is the worst, NaN where not known."""
 
     contender: str
     trials: int

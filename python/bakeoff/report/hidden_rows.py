@@ -39,6 +39,7 @@ class HiddenRows:
             ("searches", "reason", self.text),
             ("amendments", "text", self.text),
             (TRIALS, "reason", self.text),
+            (TRIALS, "found", self._json),
             ("shares", "lost", self.text),
             ("telemetry", "source", self.text),
             ("telemetry", "facts", self._json),
@@ -67,6 +68,7 @@ class HiddenRows:
             return replace(
                 trial,
                 reason=self.text(trial.reason),
+                found=trial.found and hidden(trial.found, self._apart),
                 per_operation=tuple(replace(one, name=names[one.name]) for one in trial.per_operation),
                 steps=tuple(replace(one, name=names[one.name]) for one in trial.steps),
                 per_agent=tuple(replace(one, lost=self.text(one.lost)) for one in trial.per_agent),

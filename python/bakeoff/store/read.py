@@ -257,16 +257,17 @@ def _check_planned(content: _Content) -> None:
     names = {c.name for c in content.contenders}
     if not mixes and plan.get("capacity") is None:
         raise DamagedError("it has no mixes")
+    loads = frozenset(mixes)
     for place, trial in enumerate(content.planned):
         # The loads of a search are not known before.
-        known = trial.contender in names and (trial.mix in mixes or not mixes) and trial.block <= blocks
+        known = trial.contender in names and (trial.mix in loads or not loads) and trial.block <= blocks
         if trial.order != place or not known or bool(mixes) == bool(trial.purpose):
             raise DamagedError(f"planned trial {place} does not belong to the plan")
     if mixes and blocks > max(1, len(content.planned)):
         raise DamagedError("more blocks are planned than trials")
     for search in content.searches:
-        places = {search.met, search.missed} - {None}
-        if search.contender not in names or search.block > blocks or not places <= set(range(len(content.planned))):
+        is_planned = all(place is None or place < len(content.planned) for place in (search.met, search.missed))
+        if search.contender not in names or search.block > blocks or not is_planned:
             raise DamagedError("a search does not belong to the plan")
     for each in content.amendments:
         if max(each.blocks, each.blocks_before, each.blocks_seen) > blocks or each.contender not in {*names, None}:

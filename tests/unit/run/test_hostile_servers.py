@@ -142,6 +142,16 @@ def test_frames_without_content_end() -> None:
         assert server.sent < MANY, "most of it was never read"
 
 
+@pytest.mark.parametrize("alert", [0, 40, 112, 120, 255])
+def test_a_mail_server_that_ends_the_handshake_by_an_alert_is_named(tmp_path: Path, alert: int) -> None:
+    """Seen: a traceback of an alert of protocols, for which nobody had asked."""
+    with saying(bytes((0x15, 3, 3, 0, 2, 2, alert))) as smtp, saying(POP3) as pop3:
+        _, plan = mail(smtp, pop3, tmp_path)
+        place = parse_mail_address(f"smtps={smtp.place},pop3={pop3.place}").sending
+        with pytest.raises(TalkError, match=r"TLS fails|breaks off"):
+            talk(place, mail_settings(plan.settings))
+
+
 def test_endless_mail_ends(tmp_path: Path) -> None:
     with endless(b"", b"220-more\r\n", MANY) as smtp, saying(POP3) as pop3:
         assert "this is not SMTP, or it does not end: '220-more'" in refused(*mail(smtp, pop3, tmp_path))

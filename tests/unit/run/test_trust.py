@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.compare.content import changed_sentences
+from bakeoff.compare.content import changed_of
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import KINDS
 from bakeoff.plan.fields import extra_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate.content import changed_sentences
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.run.started_here import is_marked, mark
 from bakeoff.run.trust import acts, resume_command, trusted_plan
@@ -187,7 +188,7 @@ def test_facts_of_trials_that_somebody_made_up_move_no_cursor(interrupted: Inter
         connection.execute("UPDATE trials SET found = ?", (to_json({"server\x1b[2J": "\x1b[2K\r" + "x" * 5_000}),))
         connection.commit()
     seal_anew(path)
-    told = "".join(changed_sentences(read_run(path)))
+    told = "".join(changed_sentences(changed_of(read_run(path))))
     assert "server" in told and "\x1b" not in told and "\r" not in told and len(told) < 1_000
 
 

@@ -197,7 +197,7 @@ def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, colu
         "DELETE FROM planned WHERE position = 3",
         "DELETE FROM contenders WHERE position = 1",
         "DELETE FROM run",
-        "INSERT INTO events (at, level, text) SELECT at, level, text FROM events",
+        "INSERT INTO events (at, level, text, code, reason) SELECT at, level, text, code, reason FROM events",
         "INSERT INTO planned SELECT position + 4, contender, mix, block, seed, purpose, share FROM planned",
         "UPDATE trials SET id = 100 - id",
         "UPDATE trials SET position = 3 - position",

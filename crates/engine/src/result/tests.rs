@@ -172,6 +172,8 @@ fn what_does_not_fit_together_is_an_error_that_names_the_machine() {
     };
     let other = told(|part| part.result.per_operation[0].name = "sing".to_owned());
     assert_eq!(other, "from 3 has done other operations than from 0");
+    let planned = told(|part| part.result.starts = Some(Starts::default()));
+    assert_eq!(planned, "the result of from 0 has no figure `/starts`");
     let garbage = told(|part| part.result.per_operation[0].measured.service.histogram = vec![1, 2]);
     assert!(garbage.starts_with("a histogram of from 3: not a V2 histogram"), "{garbage}");
 }
@@ -186,6 +188,7 @@ fn what_is_no_result_is_an_error_that_names_the_machine_and_the_figure() {
     assert_eq!(told(|result| drop(result["generator"]["cpu_share"].take())), figure("/generator/cpu_share"));
     assert_eq!(told(|result| result["per_client"][1]["client"] = json!(0.5)), figure("/per_client/client"));
     assert_eq!(told(|result| result["per_second"][2]["service"] = json!([])), figure("/per_second/service"));
+    assert_eq!(told(|result| result["per_second"][1]["second"] = json!(u64::MAX)), figure("/per_second/second"));
     assert!(told(|result| *result = json!([1])).starts_with("the result of from 3: invalid type"));
 }
 

@@ -1,7 +1,7 @@
 //! A few words with one server of mail, for checks before timing: said step by step, read by the readers of the load.
 
 use super::plan::endpoint;
-use super::pop3::{Responses, stat};
+use super::pop3::{CAPABILITIES_BYTES_MAX, Responses, stat};
 use super::smtp::Replies;
 use super::spec::{Pop3Spec, Protocol, Security, SmtpSpec};
 use bakeoff_engine::{Endpoint, ErrorClass, SpecError};
@@ -166,6 +166,9 @@ impl MailTalk {
             }
             Reader::Pop3(responses) => {
                 let positive = responses.next(&mut rest, lists, &mut |part| self.listed.extend_from_slice(part))?;
+                if self.listed.len() > CAPABILITIES_BYTES_MAX {
+                    return Err(ErrorClass::Protocol);
+                }
                 if positive == Some(true) && self.asked == "STAT" && stat(responses.status()).is_none() {
                     return Err(ErrorClass::Protocol);
                 }

@@ -18,7 +18,7 @@ pub(crate) use step::{State, Step};
 /// Longest listing that is taken, bytes.
 const LISTING_BYTES_MAX: usize = 64 << 20;
 /// Longest list of capabilities, bytes.
-const CAPABILITIES_BYTES_MAX: usize = 64 << 10;
+pub(super) const CAPABILITIES_BYTES_MAX: usize = 64 << 10;
 /// Lines of a body that are looked at for the id of a message that a report of failed delivery is about.
 const HEAD_LINES: u32 = 60;
 /// A mailbox that is not empty after so many attempts is kept full by someone.

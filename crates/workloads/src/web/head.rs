@@ -62,6 +62,9 @@ pub fn parse_with(
     let httparse::Status::Complete(length) = parsed else {
         return if bytes.len() > HEAD_BYTES_MAX { Err(Malformed) } else { Ok(None) };
     };
+    if length > HEAD_BYTES_MAX {
+        return Err(Malformed);
+    }
     let status = response.code.ok_or(Malformed)?;
     if !statuses.contains(&status) {
         return Err(Malformed);
@@ -180,6 +183,8 @@ mod tests {
         for text in [
             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\n",
+            "HTTP/1.1 2000 OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n",
             "HTTP/1.1 999 No\r\n\r\n",
             "SSH-2.0-OpenSSH\r\n",
@@ -188,6 +193,8 @@ mod tests {
             assert_eq!(head(text), Err(Malformed), "{text}");
         }
         assert_eq!(head("HTTP/1.1 200 OK\r\nContent-"), Ok(None));
-        assert_eq!(head(&format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(HEAD_BYTES_MAX))), Err(Malformed));
+        let long = format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(HEAD_BYTES_MAX));
+        assert_eq!(head(&long), Err(Malformed));
+        assert_eq!(head(&(long + "\r\n\r\n")), Err(Malformed), "however it is cut");
     }
 }

@@ -194,7 +194,6 @@ impl WholeReader {
         loop {
             let head = match head::parse(rest, self.head_only) {
                 Err(_) => return Err(fault_of(rest)),
-                Ok(Some(head)) if head.bytes > HEAD_BYTES_MAX => return Err(fault_of(rest)),
                 Ok(Some(head)) => head,
                 Ok(None) => {
                     self.head = rest.to_vec();

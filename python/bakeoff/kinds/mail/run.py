@@ -19,13 +19,15 @@ from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Fault, Note, RunPart, Timed, figures_of
 from bakeoff.run.listeners import backlog
-from bakeoff.run.wire import WireError
+from bakeoff.run.wire import WireError, shown
 from bakeoff.store import records
 from bakeoff.store.marks import UNBALANCED, Mark
 from bakeoff.units import format_duration
 
 # How long logins are tried out for at most, and how many that fail are looked for.
 LOGINS_S, LOGINS_NAMED = 30.0, 20
+# How many words of what a server offers are kept.
+MOST_WORDS = 512
 
 
 class MailCheck(Check):
@@ -96,7 +98,7 @@ class MailCheck(Check):
         with contextlib.suppress(WireError):
             reading = talk(address.reading, settings, "CAPA")
             facts |= _tls("pop3", reading)
-            facts["pop3 banner"] = reading.greeting
+            facts["pop3 banner"] = shown(reading.greeting.encode())
             if reading.answers:
                 facts["pop3 offers"] = _first_words(reading.answers[0].splitlines())
         for place in (address.sending, address.reading):
@@ -161,7 +163,8 @@ def _tls(side: str, said: Talk) -> dict[str, Any]:
 
 
 def _first_words(lines: Sequence[str]) -> list[str]:
-    return sorted({line.split()[0] for line in lines if line.split()})
+    words = (line.split()[0] for line in lines[:MOST_WORDS] if line.split())
+    return sorted({shown(word.encode()) for word in words})
 
 
 class MailRunPart(RunPart):

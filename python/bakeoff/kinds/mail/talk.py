@@ -43,8 +43,8 @@ class Talk:
 
 
 def talk(place: Place, mail: MailSettings, *steps: str) -> Talk:
-    """Open a session, secured as the plan says, take `steps` until one is refused, and leave; all of it has to fit into
-    connect_timeout and reply_timeout.
+    """Open a session, secured as the plan says, take `steps` until one is refused, and leave. The connection
+    has connect_timeout, all that follows connect_timeout and reply_timeout together.
 
     Raises TalkError where there is no session, TargetError when the name is not known, PlanError for what TLS cannot be
     made with.
@@ -78,7 +78,7 @@ def _fault(place: Place, mail: MailSettings, fault: str, raw: bytes, *_: int) ->
         return TalkError(reason, f"cannot be trusted: {reason}")
     if fault == "clear_text":
         return TalkError(_CLEAR, _CLEAR)
-    if fault == "tls":
+    if fault in ("tls", "other_application"):
         return TalkError(f"TLS fails ({why})", f"does not speak TLS as it should ({why}): {_TLS}")
     if fault == "plain":
         step = "STLS" if place.protocol in READING else "STARTTLS"

@@ -105,7 +105,7 @@ def _(fact: OthersRan) -> tuple[str, str]:
 
 @advised.register
 def _(fact: BeganLate) -> tuple[str, str]:
-    how = f"p99 up to {wording.figures(fact.late_p99_ms, 3)} ms, which is" if fact.late_p99_ms else "that is"
+    how = f"p99 up to {wording.figures(fact.late_p99_ms, 3)} ms, which is" if fact.late_p99_ms > 0.0 else "that is"
     return (
         f"The load generator itself began late in {fact.trials} of {wording.plural(fact.of, 'trial')} of "
         f"{fact.contender}, with connections idle: {how} in the response times shown.",

@@ -58,8 +58,9 @@ def result(found: Comparison) -> tuple[str, ...]:
     """
     told = headline(found)
     before = sum(one.kind in ("loss", *KINDS.values()) for one in told)
+    first = [one.text for one in told[: before + 1]]
     also = [manner_sentence(found), bodies_sentence(found.bodies)]
-    return (*(one.text for one in told[: before + 1]), *(text for text in also if text))
+    return (*first, *(text for text in also if text and text not in first))
 
 
 def _before(found: Comparison) -> list[Sentence]:

@@ -67,7 +67,7 @@ def json_schema() -> Schema:
 def keys_of(made: Any) -> list[tuple[str, Any]]:
     """The keys of a dataclass as JSON has them, with their types: what a kind of suite tells has a key of its own."""
     hints = get_type_hints(made)
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, Any]] = [("kind", str)] if issubclass(made, Fact) else []
     for field in dataclasses.fields(made):
         if KindSummary in leaves(hints[field.name]):
             own = [get_type_hints(compare_part(kind).summary)["return"] for kind in KINDS]

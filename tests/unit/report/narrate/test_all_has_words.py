@@ -1,0 +1,44 @@
+"""Whatever a comparison may find has words: a type that nobody tells of would end a report."""
+
+from typing import Any
+
+from bakeoff.compare.fact import Fact
+from bakeoff.compare.gate_model import GateDetail
+from bakeoff.compare.kind import compare_part
+from bakeoff.kinds import KINDS
+from bakeoff.report.kind import report_part
+from bakeoff.report.narrate import gates
+from bakeoff.report.narrate.advice import advised
+from bakeoff.report.narrate.sentences import is_told
+
+# Told by whoever holds them, each with a function of its own.
+BY_HAND = {
+    "Blame", "BlocksMissing", "BusyThreads", "FullLink", "NotSettled", "OfFile", "Outages", "Resume", "TrialsMissing",
+    "Void", "Waited",
+}  # fmt: skip
+
+
+def below(of: type[Any]) -> set[type[Any]]:
+    """All that derives from a type and is itself made, those of kinds as well."""
+    own = of.__subclasses__()
+    return {one for one in own if not one.__subclasses__()} | {deep for one in own for deep in below(one)}
+
+
+def load_kinds() -> None:
+    for kind in KINDS:
+        compare_part(kind)
+        report_part(kind)
+
+
+def test_each_detail_of_a_gate_has_words() -> None:
+    load_kinds()
+    known = below(GateDetail)
+    assert len(known) > 10
+    assert {one.__name__ for one in known if gates._told.dispatch(one) is gates._told.dispatch(object)} == set()
+
+
+def test_each_fact_has_words() -> None:
+    load_kinds()
+    known = below(Fact)
+    silent = {one.__name__ for one in known if advised.dispatch(one) is advised.dispatch(object) and not is_told(one)}
+    assert len(known) > 30 and silent <= BY_HAND, silent - BY_HAND
