@@ -117,6 +117,17 @@ def assert_no_later(name: str, level: float, ours_s: float, count: int, control:
     assert not told, told
 
 
+def assert_not_always_later(measure: Callable[[], str], tries: int = 4) -> None:
+    """Asserts that one of the `tries` is not `later`: a machine that holds up one of the two and not the other does so
+    now and then, a clock that goes wrong always.
+    """
+    told = measure()
+    first = told
+    while told and (tries := tries - 1):
+        told = measure()
+    assert not told, first
+
+
 def most_by_chance(tries: int, probability: float) -> int:
     """So often may happen what has this probability: more comes about less than once in a million."""
     return int(binom.isf(1e-6, tries, probability))
