@@ -54,5 +54,5 @@ def test_sixty_clients_fit_in_32_mib_and_memory_stays_flat(target: Callable[...,
 def test_ten_thousand_idle_connections_fit_in_256_mib(target: Callable[..., Target]) -> None:
     """Each client asks once and then thinks for longer than the trial: 10,000 kept, idle connections."""
     used, _, connections = measure(target().address, 10_000, 3600.0, 1, [10_000])
-    assert connections == {"opened": 10_000, "failed": 0}
+    assert {name: count for name, count in connections.items() if count} == {"opened": 10_000}
     assert used < 256 * MIB
