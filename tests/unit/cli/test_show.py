@@ -98,8 +98,11 @@ def test_what_decides_stands_beside_the_operations_where_it_is_something_else(tm
 
 
 @pytest.mark.parametrize("case", cases())
-def test_runs_of_every_sort_are_listed_with_their_events(case: str, tmp_path: Path) -> None:
+def test_runs_of_every_sort_are_listed_with_their_events(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Seen: no list of a search, which names no loads beforehand."""
+    monkeypatch.setenv("COLUMNS", "300")
     unpack(case, tmp_path)
     for path in run_files(tmp_path):
         text, run = output("show", str(path), "--events"), read_run(path)
