@@ -14,6 +14,7 @@ from bakeoff.compare.campaign import compare_folder
 from bakeoff.corpus.manifest import MANIFEST_NAME
 from bakeoff.errors import RunFileError
 from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.report.narrate.doubts import place_told
 from bakeoff.run.campaign import resume_campaign, start_campaign
 from bakeoff.run.driver import start_run
 from bakeoff.run.observer import PlainObserver
@@ -76,7 +77,7 @@ def test_a_contender_that_is_dead_in_a_suite_takes_it_from_nobody(lab: Lab) -> N
     assert found.suites[1].dead == ("c",) and GONE.removeprefix("http://") in found.suites[1].absent["c"]
     assert not found.whole and found.suites[0].dead == ()
     place = next(place for place in found.places if place.contender == "c")
-    assert (place.words, place.first, found.places[-1]) == ("not measured in two", None, place)
+    assert (place_told(place), place.first, found.places[-1]) == ("not measured in two", None, place)
     alone = compare_run(folder.runs["two"])
     assert list(alone.run.absent) == ["c"] and any("c is missing" in text for text in headline_of(alone))
 
@@ -118,7 +119,7 @@ def test_of_one_that_is_left_there_are_numbers(lab: Lab) -> None:
     found = compare_folder(folder)
     assert [place.first for place in found.places] == [None] * 3 and found.winner is None
     assert {verdict.suite for verdict in found.verdicts} == {"one"}
-    assert found.places[0].words == "nobody else was measured in all suites"
+    assert place_told(found.places[0]) == "nobody else was measured in all suites"
 
 
 def test_with_nobody_left_the_suite_is_put_aside(lab: Lab) -> None:
