@@ -19,7 +19,6 @@ from bakeoff.errors import PlanError
 from bakeoff.redact import hidden
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.report.hidden_rows import HiddenRows
-from bakeoff.report.narrate.failed import faults
 from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
@@ -94,6 +93,7 @@ def show(
 def _print_failed(console: Console, run: RunRecord) -> None:
     """Which requests failed: the first of each contender."""
     from bakeoff.compare.failed import failed_requests  # the package loads NumPy
+    from bakeoff.report.narrate.failed import faults
 
     for contender in run.contenders:
         failed = failed_requests([t for t in run.trials if t.contender == contender.name])
