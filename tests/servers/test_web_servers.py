@@ -104,7 +104,7 @@ def test_requests_in_the_access_log_equal_those_reported(
     for operations in (500, 1700):
         run_file = tmp_path / f"{operations}.bakeoff"
         before = len(log.read_text().splitlines())
-        bounded = ["--mixes", "3", "--operations", str(operations), "--blocks", "1"]
+        bounded = ["--mixes", "3", "--operations", str(operations), "--blocks", "1", "--length", "10m"]
         bakeoff("run", "web-dynamic", f"one={server.url}", *bounded, "-o", str(run_file))
         (trial,) = trials_of(run_file)
         assert trial["operations"] == operations
