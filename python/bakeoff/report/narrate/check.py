@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-from functools import singledispatch
 
 from bakeoff.compare.check_model import (
     BlocksMissing,
@@ -19,7 +18,6 @@ from bakeoff.compare.check_model import (
     TrialsMissing,
     Void,
 )
-from bakeoff.compare.fact import Fact
 from bakeoff.compare.model import Advisory
 from bakeoff.compare.noise_model import NoiseQuote
 from bakeoff.compare.pair_model import Gate
@@ -42,7 +40,7 @@ def check_sentence(each: Checked | CheckedObjective, baseline: str) -> str:
     if isinstance(each, CheckedObjective):
         return _held(each)
     if isinstance(each.why, Void):
-        reasons = dict.fromkeys(_void(reason) for reason in each.why.reasons)
+        reasons = dict.fromkeys(map(sentence, each.why.reasons))
         return f"{each.contender} and {baseline}: {'; '.join(reasons)}."
     return f"{_figures(each, baseline)}, {_why(each)}{_beside_floor(each)}."
 
@@ -117,24 +115,17 @@ def _beside_floor(each: Checked) -> str:
     return f"{told}, in which more than {wording.percent(each.most)} may hide" if each.floor_hides else told
 
 
-@singledispatch
-def _void(reason: Gate | Fact) -> str:
-    """Why nothing can be said."""
-    assert isinstance(reason, Gate)
-    return gate_text(reason)
-
-
-@_void.register
+@sentence.register
 def _(reason: NothingUsable) -> str:
     return f"no block has usable trials of both for {wording.sentence(reason.title)}"
 
 
-@_void.register
+@sentence.register
 def _(reason: PairsLost) -> str:
     return f"{reason.contender} lost {reason.lost} of {wording.plural(reason.pairs, 'pair')}"
 
 
-@_void.register
+@sentence.register
 def _(reason: FewPairs) -> str:
     return f"too few pairs can be compared at {wording.several(reason.mixes)}"
 

@@ -13,8 +13,8 @@ from bakeoff.report.narrate.sentences import is_told
 
 # Told by whoever holds them, each with a function of its own.
 BY_HAND = {
-    "Blame", "BlocksMissing", "BusyThreads", "FewPairs", "FullLink", "NotSettled", "NothingUsable", "OfFile", "Outages",
-    "PairsLost", "Resume", "TrialsMissing", "Void", "Waited",
+    "Blame", "BlocksMissing", "BusyThreads", "FullLink", "NotSettled", "OfFile", "Outages", "Resume", "TrialsMissing",
+    "Void", "Waited",
 }  # fmt: skip
 
 
