@@ -12,7 +12,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.kinds.file_matrix.plan import AUTOMATIC
 from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
-from tests.files.mounts import LoopDisk, memory_of
+from tests.files.mounts import LoopDisk, command, memory_of
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -125,6 +125,23 @@ def test_every_rung_of_the_cold_ladder_is_reached_and_proved(
     warm = cells(measure(disk.point, pairs=pairs, tests=tests, carrier="disk"))[1]
     assert (warm["cache"]["level"], warm["cache"]["proved"], warm["cached"]) == (0, False, True)
     assert warm["cache"]["resident_share"] == pytest.approx(1.0)
+
+
+def test_what_is_mounted_again_from_another_device_is_counted_there(disk: LoopDisk, tmp_path: Path) -> None:
+    """Between `umount` and `mount` something else takes the loop device that the share had."""
+    taken = tmp_path / "taken.image"
+    taken.write_bytes(bytes(MIB))
+    remount = f"umount {disk.point} && losetup --find {taken} && {disk.mount}"
+    tests, pairs = ["write", "read", "random_read"], [[4 * MIB, 64 * KIB]]
+    before = disk.point.stat().st_dev
+    try:
+        result = measure(disk.point, 1, pairs=pairs, tests=tests, carrier="disk", cache="cold", cold_command=remount)
+        assert disk.point.stat().st_dev != before
+    finally:
+        for line in command("losetup", "--associated", taken).splitlines():
+            command("losetup", "--detach", line.split(":")[0])
+    for cell in cells(result)[1:]:
+        assert cell["cached"] is False and cell["carried_bytes"] >= cell["bytes"], cell["cached_reason"]
 
 
 def test_a_cold_command_that_fails_is_told(memory: Path) -> None:

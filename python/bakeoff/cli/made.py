@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.cli.several import refuse_for_campaigns, suites_of
-from bakeoff.compare.kind import compare_part
 from bakeoff.errors import PlanError
 from bakeoff.floors import THE_RUN, floors_for, noise_for
 from bakeoff.kinds import KINDS
@@ -188,5 +187,7 @@ def _check_surfaces(edition: Edition, path: Path, kinds: Sequence[str]) -> None:
 
 def _has_surfaces(kind: str) -> bool:
     """Whether the cells of a kind differ by two sizes."""
+    from bakeoff.compare.kind import compare_part
+
     cells = compare_part(kind).cells
     return cells is not None and len(cells.axes) == 2

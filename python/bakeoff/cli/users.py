@@ -9,9 +9,7 @@ import typer
 
 from bakeoff.cli.complete import files
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds.mail.doors import login, refused
 from bakeoff.kinds.mail.plan import MailSettings
-from bakeoff.kinds.mail.talk import talk
 from bakeoff.mail.accounts import Account, convert, new_accounts, read_accounts, write_accounts
 from bakeoff.mail.address import MailAddress, parse_mail_address
 from bakeoff.run.wire import WireError
@@ -97,6 +95,8 @@ def check(
 
     Exit codes: 0 all are ready; 1 some are not, each with its reason on standard error; 2 refused, in one sentence.
     """
+    from bakeoff.kinds.mail.doors import refused  # loads the engine
+
     accounts, address = read_accounts(users), parse_mail_address(",".join(words))
     given = {"starttls": starttls, "insecure": insecure, "ca_file": None if ca_file is None else str(ca_file)}
     mail = MailSettings.model_validate(given)
@@ -112,6 +112,9 @@ def check(
 
 def _fault(account: Account, address: MailAddress, mail: MailSettings) -> str | None:
     """Why an account cannot be used, or None."""
+    from bakeoff.kinds.mail.doors import login
+    from bakeoff.kinds.mail.talk import talk
+
     side, own = "pop3", account.address
     try:
         refusal = talk(address.reading, mail, *login(account), "STAT").refusal

@@ -14,7 +14,7 @@ use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What all sessions of a trial share.
@@ -24,7 +24,8 @@ pub(crate) struct Common {
     pub line: Arc<StartLine>,
     pub rendezvous: Arc<Rendezvous>,
     pub folder: WorkFolder,
-    pub counters: Counters,
+    /// Of what the folder lies on: another device, perhaps, after each cold command.
+    pub counters: Mutex<Counters>,
     pub cold_command: Option<String>,
     /// How the cold command ended that failed, and what it said.
     pub command_fault: Mutex<Option<String>>,
@@ -42,6 +43,10 @@ impl Common {
         if value == -i64::from(libc::ENOSPC) || value == -i64::from(libc::EDQUOT) {
             self.full.store(true, Ordering::Relaxed);
         }
+    }
+
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A session makes its first call.
@@ -146,7 +151,7 @@ impl Lane {
                         0
                     });
                 }
-                let observation = self.common.counters.read(counters, driver.mark_ns(), pages);
+                let observation = self.common.counters().read(counters, driver.mark_ns(), pages);
                 driver.session_mut().observe(&observation);
                 0
             }
@@ -157,6 +162,8 @@ impl Lane {
             FileCall::EnterFolder => match self.common.folder.open() {
                 Ok(folder) => {
                     self.files.enter(folder);
+                    // What was mounted again need not lie on the same device.
+                    *self.common.counters() = Counters::of(self.common.folder.parent());
                     0
                 }
                 Err(error) => -i64::from(error.raw_os_error().unwrap_or(libc::EIO)),

@@ -82,7 +82,7 @@ fn run<W: FileWorkload>(
         line: Arc::clone(line),
         rendezvous,
         folder,
-        counters,
+        counters: Mutex::new(counters),
         cold_command: needs.cold_command.clone(),
         command_fault: Mutex::default(),
         beats: (0..sessions).map(|_| Beat::default()).collect(),

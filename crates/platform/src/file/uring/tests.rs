@@ -48,7 +48,7 @@ impl Bench {
             live,
             rendezvous: Arc::new(Rendezvous::new(1, false)),
             folder,
-            counters: Counters::of(&parent),
+            counters: std::sync::Mutex::new(Counters::of(&parent)),
             cold_command: None,
             command_fault: std::sync::Mutex::default(),
             beats: vec![Beat::default()],
