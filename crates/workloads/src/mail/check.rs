@@ -162,7 +162,7 @@ impl MailTalk {
         let lists = self.asked == "CAPA";
         let answer = match &mut self.reader {
             Reader::Smtp(replies) => {
-                replies.next(&mut rest, true)?.map(|reply| (reply.code < 300, reply.text.into_bytes()))
+                replies.next(&mut rest, true)?.map(|reply| (goes_on(&self.asked, reply.code), reply.text.into_bytes()))
             }
             Reader::Pop3(responses) => {
                 let positive = responses.next(&mut rest, lists, &mut |part| self.listed.extend_from_slice(part))?;
@@ -193,6 +193,15 @@ impl MailTalk {
 
     fn first_line(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.line).trim_ascii_end().to_vec()
+    }
+}
+
+/// Whether the load goes on after this reply by SMTP: nothing was asked before the first one.
+fn goes_on(asked: &str, code: u16) -> bool {
+    match asked.split(' ').next() {
+        Some("" | "STARTTLS") => code == 220,
+        Some("EHLO" | "LHLO") => code == 250,
+        _ => code < 300,
     }
 }
 
@@ -268,6 +277,13 @@ mod tests {
         assert_eq!(fault(POP3, &[b"+OK\r\n+OK many\r\n"]), MailFault::Malformed(line(b"+OK many")));
         assert_eq!(fault(SMTP, &[b"220 mx\r\n250 mx\r\n500 what\r\n"]), MailFault::Plain(line(b"500 what")));
         assert_eq!(fault(SMTP, &[b"220 mx\r\n250 mx\r\n220 go\r\n250 mx\r\n"]), MailFault::Early);
+        for (wire, at_fault) in [("250 mx\r\n", "250 mx"), ("220 mx\r\n251 mx\r\n", "251 mx")] {
+            assert_eq!(
+                fault(SMTP, &[wire.as_bytes()]),
+                MailFault::Denied(line(at_fault.as_bytes())),
+                "as the load has it"
+            );
+        }
         let mut rng = bakeoff_engine::Rng::for_thread(13, 0, 0);
         for _ in 0..10_000 {
             let mut wire = b"+OK pop\r\n+OK 1 2\r\n220 mx\r\n250-mx\r\n250 x\r\n".to_vec();
