@@ -18,7 +18,7 @@ from bakeoff.compare.model import AuditName
 from bakeoff.compare.pair_model import GateLevel, GateName
 from bakeoff.kinds import KINDS
 from bakeoff.store.join import join
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records import OutsideRecord, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import FatesRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import at_rates, change, run
@@ -98,8 +98,8 @@ def starve(trial: TrialRecord) -> TrialRecord:
 def asked_again(trial: TrialRecord, share: float) -> TrialRecord:
     """So many of the requests, ramps included, met a kept connection that the server had closed."""
     asked = trial.operations + trial.errors_total + 1_000
-    outside = {"operations": 990, "errors": 10}
-    return replace(trial, workload={"stale_connections": round(share * asked), "outside": outside})
+    outside = OutsideRecord(operations=990, errors=10)
+    return replace(trial, workload={"stale_connections": round(share * asked)}, outside=outside)
 
 
 def ledger(accounted: int) -> Trip:
@@ -155,7 +155,7 @@ def not_given_back(unread: int) -> Trip:
 def crowded(taken: float) -> Callable[[TrialRecord], TrialRecord]:
     """Others took so many of two processors."""
     others = {"cores": 2, "taken": taken, "processes": [{"name": "stress", "taken": taken}]}
-    return lambda trial: replace(trial, marks=("other-load",), workload={**trial.workload, "others": others})
+    return lambda trial: replace(trial, marks=("other-load",), others=others)
 
 
 def sinking(trial: TrialRecord) -> TrialRecord:
@@ -190,10 +190,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
         "amber",
     ),
     "generator stopped": (
-        on(
-            of(FOLLOWER),
-            lambda trial: replace(trial, marks=("generator-paused",), workload={**trial.workload, "lost_share": 0.015}),
-        ),
+        on(of(FOLLOWER), lambda trial: replace(trial, marks=("generator-paused",), lost_share=0.015)),
         "red",
     ),
     "other load": (on(of(FOLLOWER), crowded(1.0)), "red"),

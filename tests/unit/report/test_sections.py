@@ -11,7 +11,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Block, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import OutsideRecord, RunRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, SecondRecord
 from tests.unit.compare.synthetic import at_rates, change, run, summary
 from tests.unit.report.shown import shown
@@ -135,9 +135,9 @@ def test_stale_connections_and_late_closes_are_told_when_there_are_any() -> None
 
 
 def test_failures_outside_the_windows_are_told() -> None:
-    quiet = change(run(blocks=2), "nginx", None, None, workload={"outside": {"operations": 50, "errors": 0}})
+    quiet = change(run(blocks=2), "nginx", None, None, outside=OutsideRecord(operations=50, errors=0))
     assert "outside the measured windows" not in section(quiet, "errors")
-    record = change(quiet, "apache", 4, None, workload={"outside": {"operations": 7, "errors": 3}})
+    record = change(quiet, "apache", 4, None, outside=OutsideRecord(operations=7, errors=3))
     assert "apache: 6 of 20 operations failed outside the measured windows" in section(record, "errors")
 
 

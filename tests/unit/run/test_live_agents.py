@@ -80,9 +80,9 @@ def test_the_line_of_a_trial_tells_the_range_over_machines() -> None:
 
 
 def test_what_others_took_in_the_trial_before_stands_beside_the_next_one() -> None:
-    others = {"others": {"cores": 2, "taken": 0.96, "processes": [{"name": "stress", "pid": 7, "taken": 0.96}]}}
+    others = {"cores": 2, "taken": 0.96, "processes": [{"name": "stress", "pid": 7, "taken": 0.96}]}
     quiet = run().trials[0]
-    busy = replace(quiet, marks=("other-load",), workload={**quiet.workload, **others})
+    busy = replace(quiet, marks=("other-load",), others=others)
     shown = io.StringIO()
     console = Console(file=shown, width=120)
     live = LiveObserver(Console(file=io.StringIO(), force_terminal=False))
