@@ -1,0 +1,56 @@
+"""Loads that were planned: closed and open loops, cells of file suites, soaks. Other shapes say what differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.compare.audits import LittlesLaw, audit_all
+from bakeoff.compare.capacity_model import CapacityComparison
+from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.factors import Design, compare_factors
+from bakeoff.compare.factors_model import FactorComparison
+from bakeoff.compare.level_model import Levels
+from bakeoff.compare.levels import levels_of
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Audit
+from bakeoff.compare.pair_model import PairComparison
+from bakeoff.store.records import RunRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.subject import Subject
+
+
+class Shape:
+    """What a comparison does as the load of its run was laid out."""
+
+    def view(self, run: RunRecord) -> RunRecord:
+        """The run as the statistics take it."""
+        return run
+
+    def cube(self, whole: RunRecord, view: RunRecord, baseline: str) -> Cube:
+        """The trials of the view."""
+        return build_cube(view, baseline)
+
+    def audits(self, whole: RunRecord, view: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
+        """Every audit of its trials."""
+        return audit_all(view, cube, little)
+
+    def metrics(self, subject: Subject) -> tuple[Metric, ...]:
+        """The metrics of the run, that of the primary endpoint first."""
+        return subject.metrics
+
+    def verdicts(self, subject: Subject, pairs: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:
+        """The pairs with the verdict on the primary endpoint, out of those of the view."""
+        return pairs
+
+    def factors(self, subject: Subject, design: Design) -> FactorComparison:
+        """The effects of the factors on all metrics."""
+        return compare_factors(design, subject.cube, subject.metrics, subject.judge)
+
+    def levels(self, subject: Subject) -> Levels | None:
+        """What each contender reached at each load."""
+        return levels_of(subject.cube, subject.metrics[0])
+
+    def capacity(self, subject: Subject) -> CapacityComparison | None:
+        """What searches found."""
+        return None

@@ -1,0 +1,75 @@
+"""A search for capacities: the highest load under an objective decides, loads at shares of it explain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bakeoff.compare.audits import LittlesLaw, audit_all
+from bakeoff.compare.capacity import (
+    capacity_judge,
+    capacity_metric,
+    capacity_pairs,
+    compare_capacities,
+    joined,
+    missed_loads,
+    probes_view,
+    unpaired,
+    view_of,
+)
+from bakeoff.compare.capacity_model import CapacityComparison
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.factors import Design, compare_factors
+from bakeoff.compare.factors_model import FactorComparison
+from bakeoff.compare.looks import LEVEL
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Audit
+from bakeoff.compare.pair_model import PairComparison
+from bakeoff.compare.shapes.loop import Shape
+from bakeoff.store.records import RunRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.subject import Subject
+
+
+# The one audit that holds trials against each other.
+BETWEEN_TRIALS = "Same content"
+
+
+class Search(Shape):
+    """Each contender is measured at loads of its own: no ratio of rates at them says anything."""
+
+    def view(self, run: RunRecord) -> RunRecord:
+        return view_of(run)
+
+    def cube(self, whole: RunRecord, view: RunRecord, baseline: str) -> Cube:
+        cube = super().cube(whole, view, baseline)
+        return replace(cube, left_out=(*cube.left_out, *unpaired(whole, baseline, cube.left_out)))
+
+    def audits(self, whole: RunRecord, view: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
+        """Over all probes, but for that between trials."""
+        alone = [audit for audit in audit_all(whole, probes_view(whole), little) if audit.name != BETWEEN_TRIALS]
+        return (*alone, *(audit for audit in audit_all(view, cube, little) if audit.name == BETWEEN_TRIALS))
+
+    def metrics(self, subject: Subject) -> tuple[Metric, ...]:
+        return (capacity_metric(_unit(subject), missed_loads(subject.whole)), *subject.metrics)
+
+    def verdicts(self, subject: Subject, pairs: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:
+        whole, judge = subject.whole, subject.judge
+        return joined(capacity_pairs(whole, subject.cube.contenders[0], judge, _unit(subject)), pairs)
+
+    def factors(self, subject: Subject, design: Design) -> FactorComparison:
+        judge = capacity_judge(subject.whole, subject.cube.contenders[0], subject.judge)
+        return compare_factors(design, judge.cube, self.metrics(subject)[:1], judge)
+
+    def levels(self, subject: Subject) -> None:
+        return None
+
+    def capacity(self, subject: Subject) -> CapacityComparison:
+        return compare_capacities(subject.whole, subject.cube.contenders, _unit(subject), LEVEL)
+
+
+def _unit(subject: Subject) -> str:
+    plan = subject.whole.planned.capacity
+    kind = subject.cube.kind
+    return "clients" if plan is not None and plan.by == "clients" else f"{kind.turns or kind.work}/s"
