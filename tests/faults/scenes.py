@@ -66,7 +66,8 @@ SCENES: dict[str, Scene] = {
     "file-blocks": Scene("files", {**_FILES, "cell_time": "20ms", "ramp_up": "0s", "region": "16MiB",
                                    "block_sizes": "4KiB", "patterns": "random_read"}),
     "file-matrix": Scene("files", {**_FILES, "file_sizes": "64KiB", "record_sizes": "4KiB"}),
-    "file-mix": Scene("files", {"mixes": "2", "length": "500ms", "ramp_up": "0s", "ramp_down": "0s"}, operations=2_000),
+    "file-mix": Scene("files", {"mixes": "2", "length": "500ms", "ramp_up": "0s", "ramp_down": "0s"},
+                      operations=20_000),
 }  # fmt: skip
 
 
