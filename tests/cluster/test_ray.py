@@ -28,6 +28,10 @@ http { log_format plain '$remote_addr $request_uri'; access_log /tmp/access.log 
 """
 
 
+# How often a run is made of which a busy machine has voided a trial.
+TRIES = 4
+
+
 class Lab:
     """A cluster whose head controls runs, its agents, and nginx on a machine of its own."""
 
@@ -124,11 +128,19 @@ def sends(machine: Machine) -> bool:
 
 
 def test_the_server_counts_what_each_machine_says_it_sent(lab: Lab) -> None:
-    words, file = lab.command(length="3s")
-    lab.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
-    told = lab.show(f"/tmp/{file.name}")
-    assert states(told) == ["ok", "ok"]
-    counted = Counter(line.split()[0] for line in lab.log())
+    told: list[dict[str, Any]] = []
+    for _ in range(TRIES):
+        before = len(lab.log())
+        words, file = lab.command(length="3s")
+        lab.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
+        told = lab.show(f"/tmp/{file.name}")
+        assert all_done(told), told
+        if states(told) == ["ok", "ok"]:
+            break
+    # A machine that is busy all the time may leave one of the two.
+    told = [trial for trial in told if trial["state"] == "ok"]
+    assert told
+    counted = Counter(line.split()[0] for line in lab.log()[before:])
     for machine in lab.agents:
         sent = sum(trial["per_agent"][machine.name]["operations"] for trial in told)
         assert 0 < sent <= counted[machine.address], machine.name
