@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from bakeoff.compare.intervals import turned
-from bakeoff.compare.pair_model import PairComparison, RatioPoint
+from bakeoff.compare.pair_model import Endpoint, PairComparison, RatioPoint
 from bakeoff.mix import Mix
 
 # The kind of the sentence in a headline.
@@ -32,13 +32,18 @@ class Turn:
     both_behind: bool = False
 
 
-def turns_of(pair: PairComparison) -> tuple[Turn, ...]:
-    """One for each of the two, in the order of their first loads; empty where one is better wherever any is."""
-    curve = next((each for each in pair.curves if each.metric == pair.primary.metric), None)
+def turns_of(pair: PairComparison, end: Endpoint | None = None) -> tuple[Turn, ...]:
+    """One for each who is better at some load by `end`, else by what decides, in the order of their first loads; empty
+    where that is nobody but the one who is better over all loads. Where only the other one is, the loads of the one who
+    is better over all have no verdict of their own, and the order turns none the less.
+    """
+    end = end or pair.primary
+    curve = next((each for each in pair.curves if each.metric == end.metric), None)
     points = () if curve is None else curve.points
     won = [(point.verdict.winner, point) for point in points if point.verdict.winner is not None]
     winners = list(dict.fromkeys(winner for winner, _ in won))
-    if len(winners) < 2:
+    overall = {end.verdict.winner} - {None}
+    if len({*winners} | overall) < 2 or not winners:
         return ()
     return tuple(_turn(pair, name, [point for winner, point in won if winner == name], points) for name in winners)
 

@@ -109,3 +109,38 @@ def test_at_rates_too_and_where_both_fall_behind_there_is_no_ratio_of_times() ->
     alone = compare_run(changed(record, of(OTHER, 8), answering(0.6)))
     said = headline_of(alone)[kinds_of(alone).index("turns")]
     assert said.endswith(", at 8,000/s nginx (apache fell behind, or failed, in every trial).")
+
+
+def test_a_turn_is_named_where_the_other_loads_have_no_verdict() -> None:
+    """A generator that waited withholds the verdict at the loads of the one that is better over all."""
+    (pair,) = compare_run(crossing()).pairs
+    curve = next(each for each in pair.curves if each.metric == pair.primary.metric)
+    withheld = [
+        replace(p, verdict=replace(p.verdict, kind="withheld", winner=None)) if p.verdict.winner == "nginx" else p
+        for p in curve.points
+    ]
+    part = replace(pair, curves=(replace(curve, points=tuple(withheld)),))
+    overall = [replace(part.primary, verdict=replace(part.primary.verdict, winner=who)) for who in ("nginx", "apache")]
+    (turn,) = turns_of(replace(part, primary=overall[0]))
+    assert turn.winner == "apache"
+    said = turn_sentence(replace(part, primary=overall[0]), "requests/s")
+    assert said.startswith("The order turns with the load: at 1 and 2 clients apache is better (up to ")
+    assert turns_of(replace(part, primary=overall[1])) == ()
+
+
+def test_the_order_in_p99_turns_by_its_own_loads() -> None:
+    found = compare_run(run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1)), mixes=(1, 64, 256), blocks=8))
+    (pair,) = found.pairs
+    curve = next(each for each in pair.curves if each.metric == "p99")
+    verdict = replace(curve.points[0].verdict, kind="better", winner="apache")
+    first = replace(curve.points[0], ratio=0.5, low=0.4, high=0.6, verdict=verdict)
+    curves = (*(each for each in pair.curves if each is not curve), replace(curve, points=(first, *curve.points[1:])))
+    turned = replace(found, pairs=(replace(pair, curves=curves),))
+    before, after = (
+        next(text for text in headline_of(each) if text.startswith("The p99 response time")) for each in (found, turned)
+    )
+    assert "turns" not in before
+    assert after.startswith(
+        f"{before[:-1]}; the order turns with the load: at 1 client apache is better "
+        "(0.50× the p99 response time of nginx, 0.40–0.60), from 64 clients on nginx (down to "
+    )

@@ -36,7 +36,7 @@ from bakeoff.report.narrate.parts_of_time import dominant_sentences
 from bakeoff.report.narrate.ranking import ranking_sentence, undecided
 from bakeoff.report.narrate.sentences import Sentence
 from bakeoff.report.narrate.turned_away import turned_away_words
-from bakeoff.report.narrate.turns import also_turns, turn_sentence
+from bakeoff.report.narrate.turns import also_turns, turn_clause, turn_sentence
 from bakeoff.thresholds import P99_OPERATIONS
 
 
@@ -330,7 +330,9 @@ def _p99(pair: PairComparison, found: Comparison) -> list[str]:
             few = end.verdict.kind == "too_few" and end.blocks < pair.primary.blocks
             why = f" (a trial of fewer than {P99_OPERATIONS} operations has no p99)" if few else ""
             verdict = f"inconclusive, {end.verdict.why}" if end.verdict.why else end.verdict.text
-            return [f"The {title} of {pair.contender} is {reach}{interval}: {verdict}{why}."]
+            turning = turn_clause(pair, title, end)
+            also = f"; the {turning}" if turning else ""
+            return [f"The {title} of {pair.contender} is {reach}{interval}: {verdict}{why}{also}."]
     return []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare.pair_model import PairComparison
+from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.compare.turns import Turn, turns_of
 from bakeoff.mix import Rate
 from bakeoff.report.narrate import wording
@@ -16,12 +16,18 @@ def turn_sentence(pair: PairComparison, what: str) -> str:
     """ "The order turns with the load: at 1 client a is better (1.52× the requests/s of b, 1.49–1.55), from 4 clients
     on b (…)." `what` is the short name of what decides.
     """
+    found = turn_clause(pair, what)
+    return f"The {found}." if found else ""
+
+
+def turn_clause(pair: PairComparison, what: str, end: Endpoint | None = None) -> str:
+    """ "order turns with the load: at 1 client a is better (…)", by `end`, else by what decides; empty where none."""
     parts = []
-    for place, turn in enumerate(turns_of(pair)):
+    for place, turn in enumerate(turns_of(pair, end)):
         other = pair.baseline if turn.winner == pair.contender else pair.contender
         reach = _instead(turn) or _reach(turn, f"the {what} of {other}")
         parts.append(f"{_where(turn)} {turn.winner}{' is better' if place == 0 else ''} ({reach})")
-    return f"The order turns with the load: {', '.join(parts)}." if parts else ""
+    return f"order turns with the load: {', '.join(parts)}" if parts else ""
 
 
 def also_turns(pairs: Sequence[PairComparison]) -> str:
