@@ -1,7 +1,11 @@
 """What a comparison says in sentences, for tests that are about words."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from bakeoff.compare.model import Comparison
 from bakeoff.report.narrate.headline import headline
+from bakeoff.report.narrate.sentences import sentence
 
 
 def headline_of(found: Comparison) -> tuple[str, ...]:
@@ -12,3 +16,8 @@ def headline_of(found: Comparison) -> tuple[str, ...]:
 def kinds_of(found: Comparison) -> tuple[str, ...]:
     """What sort of sentence each of them is."""
     return tuple(sentence.kind for sentence in headline(found))
+
+
+def texts_of(values: Iterable[Any]) -> tuple[str, ...]:
+    """The words of each."""
+    return tuple(map(sentence, values))

@@ -294,8 +294,6 @@ STILL_SPEAK: set[str] = {
     "compare/content.py",
     "compare/delayed.py",
     "compare/faults.py",
-    "compare/gates.py",
-    "compare/losers.py",
     "compare/lost.py",
     "compare/manners.py",
     "compare/manners_model.py",
@@ -306,14 +304,12 @@ STILL_SPEAK: set[str] = {
     "compare/starved.py",
     "compare/steady.py",
     "compare/unserved.py",
-    "compare/why_open.py",
     # of many
     "compare/campaign.py",
     "compare/challenge_campaign.py",
     "compare/factors.py",
     "compare/joined.py",
     "compare/noise.py",
-    "compare/noted.py",
     # of the trials and machines
     "compare/behind.py",
     "compare/audits.py",

@@ -43,6 +43,7 @@ from bakeoff.compare.noise_model import NoiseFloor
 from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.ranking import beaten, possible_places, wrong_content
 from bakeoff.compare.run import compare_run
+from bakeoff.compare.why_open import why_of
 from bakeoff.errors import PlanError
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.campaign import headline
@@ -204,14 +205,14 @@ def _times(one: Comparison) -> float:
 def _verdict(
     suite: str, one: Comparison, pair: PairComparison, p: float, q: float, family: int, floor: float
 ) -> SuiteVerdict:
-    end, verdict, still = pair.primary, pair.primary.verdict, tuple[str, ...]()
+    end, verdict, still = pair.primary, pair.primary.verdict, None
     kind, winner, lost = verdict.kind, verdict.winner, _is_lost(verdict.kind, p, q)
     if lost:
         # What lies so near to the margin no number of blocks makes larger.
-        still = () if kind == "near_margin" else open_pair(end, one, family, "")
+        still = None if kind == "near_margin" else open_pair(end, one, family, None)
         kind, winner = "inconclusive", None
     elif kind == "inconclusive":
-        still = open_pair(end, one, family, verdict.why)
+        still = open_pair(end, one, family, why_of(verdict.still))
     ends = end.ratio, end.low, end.high
     return SuiteVerdict(
         suite, pair.baseline, pair.contender, *ends, p, q, family, kind, winner, verdict, not lost, still, floor
@@ -241,13 +242,13 @@ def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
 
 
 def _effect(suite: str, one: Comparison, effect: Effect, p: float, q: float, family: int) -> SuiteEffect:
-    verdict, still = effect.verdict, tuple[str, ...]()
+    verdict, still = effect.verdict, None
     kind, lost = verdict.kind, _is_lost(verdict.kind, p, q)
     if lost:
-        still = () if kind == "near_margin" else open_effect(effect, one, family, "")
+        still = None if kind == "near_margin" else open_effect(effect, one, family, None)
         kind = "inconclusive"
     elif kind == "inconclusive":
-        still = open_effect(effect, one, family, verdict.why)
+        still = open_effect(effect, one, family, why_of(verdict.still))
     ends = effect.ratio, effect.low, effect.high
     return SuiteEffect(suite, title_words(effect), *ends, p, q, family, kind, verdict, not lost, still)
 

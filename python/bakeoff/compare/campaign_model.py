@@ -18,6 +18,7 @@ from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.pair_model import Verdict
 from bakeoff.compare.plain import Words, as_dict, no_words, nulled
+from bakeoff.compare.why_open import Open
 
 SCHEMA = "bakeoff-campaign/1"
 
@@ -44,7 +45,7 @@ class SuiteVerdict:
     winner: str | None
     verdict: Verdict
     left: bool
-    still: tuple[str, ...]
+    still: Open | None
     floor: float = math.nan
 
 
@@ -66,7 +67,7 @@ class SuiteEffect:
     kind: str
     verdict: EffectVerdict
     left: bool
-    still: tuple[str, ...]
+    still: Open | None
 
 
 @dataclass(frozen=True)

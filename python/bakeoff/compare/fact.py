@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+TOLD: Mapping[str, bool] = {"told": True}
+"""Metadata of a field of values that JSON has in words alone: the data of the same stand elsewhere in it."""
 
 
 class Fact:

@@ -30,11 +30,10 @@ from bakeoff.compare.needed import needed as settled_by
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
-from bakeoff.compare.why_open import Open, family_words, why_open
+from bakeoff.compare.why_open import Open, open_at, why_of, why_open
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
 from bakeoff.report.narrate.factors import missing_words, not_estimated, sentences
-from bakeoff.report.narrate.gates import gate_text
 from bakeoff.stats import (
     Contrast,
     Decision,
@@ -315,7 +314,7 @@ class _Here:
     def _verdict(self, e: _Estimate, p: float, q: float, family: int) -> EffectVerdict:
         look, judge = self.judge.look, self.judge
         if not e.ratio.blocks:
-            return EffectVerdict("not_estimated", 0, judge.delta, None, ())
+            return EffectVerdict("not_estimated", 0, judge.delta, None)
         whole = _is_within(e.ratio, judge.delta)
         decided = decide(e.ratio, judge.delta, p, q if whole else 1.0, look.alpha, family, look.next_alpha)
         level = look.next_alpha / max(1, family)
@@ -323,21 +322,20 @@ class _Here:
         # Each side of a whole interval has half of what a one-sided test would have.
         decision, needed = settled_by(decision, e.ratio, judge.delta, level / 2.0, judge.block_s)
         gates = self._gates_of(e)
-        reasons = tuple(dict.fromkeys(gate_text(gate) for gate in gates))
-        red = tuple(dict.fromkeys(gate_text(gate) for gate in gates if gate.level == "red"))
-        made = EffectVerdict("too_few", e.ratio.blocks, judge.delta, decision.more_blocks, reasons)
+        red = tuple(gate for gate in gates if gate.level == "red")
+        made = EffectVerdict("too_few", e.ratio.blocks, judge.delta, decision.more_blocks, gates)
         if decision.outcome == "too_few":
             return made
         if red:
-            return replace(made, kind="withheld", more_blocks=None, held=red)
+            return replace(made, kind="withheld", more_blocks=None, decisive=red)
         if decision.outcome == "equivalent":
             return replace(made, kind="equivalent", more_blocks=None)
         if decision.outcome == "near_margin":
             return replace(made, kind="near_margin", more_blocks=None)
         if decision.outcome == "inconclusive":
             ends = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
-            why = why_open(ends, e.ratio.p_flip, p, look, family_words(family, "effect"), e.ratio.blocks)
-            return replace(made, kind="inconclusive", why=why, still=Open(why, needed).parts(look))
+            why = why_open(ends, e.ratio.p_flip, p, look, (family, "effect"), e.ratio.blocks)
+            return replace(made, kind="inconclusive", still=open_at(look, why, needed))
         return replace(made, kind="shown", more_blocks=None, better=self._better(e))
 
     def _better(self, e: _Estimate) -> tuple[str, str] | None:
@@ -348,7 +346,7 @@ class _Here:
         is_above = (e.ratio.log_mean > 0.0) == e.metric.higher_is_better
         return factor.name, factor.levels[(e.contrast.above if is_above else e.contrast.below)[0]]
 
-    def _gates_of(self, e: _Estimate) -> list[Gate]:
+    def _gates_of(self, e: _Estimate) -> tuple[Gate, ...]:
         """What any pair that the effect is made of did not pass: if one of them fell short, so does the effect."""
         found: list[Gate] = []
         for term in e.contrast.terms:
@@ -358,8 +356,8 @@ class _Here:
                 # None of the two is ahead: both are held to the same.
                 tie = Decision("inconclusive", None)
                 _, self._gates[key] = self.judge.verdict(tie, *names, self.cube.mixes, names[1], e.ratio.blocks)
-            found += self._gates[key]
-        return found
+            found += [gate for gate in self._gates[key] if gate not in found]
+        return tuple(found)
 
 
 def _is_within(ratio: PairedRatio, delta: float) -> bool:
@@ -378,6 +376,6 @@ def _by_interval(decision: Decision, ratio: PairedRatio, delta: float, alpha: fl
 
 
 def _without_number(effect: Effect) -> Effect:
-    verdict = effect.verdict
-    still = (verdict.why,) if verdict.why else ()
-    return replace(effect, verdict=replace(verdict, more_blocks=None, still=still))
+    why = why_of(effect.verdict.still)
+    still = None if why is None else Open(why)
+    return replace(effect, verdict=replace(effect.verdict, more_blocks=None, still=still))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from bakeoff.compare.fact import TOLD
+from bakeoff.compare.pair_model import Gate
+from bakeoff.compare.why_open import Open
 from bakeoff.mix import Mix
 
 # `shown`: a difference that is certain and matters, of an interaction that one factor's effect depends on another.
@@ -31,19 +34,17 @@ class Combination:
 @dataclass(frozen=True)
 class EffectVerdict:
     """What may be said of an effect of so many `blocks` beside the `margin` that matters; `more_blocks` when a number
-    of blocks would settle it. `why` names the test that one did not pass which is not shown though its interval does
-    not reach 1, and `still` has it, and what an answer would take. `held` are the reasons of one that is withheld,
-    `better` is the factor and the level that a main effect speaks for.
+    of blocks would settle it. `reasons` speak against it, `decisive` are those of one that is withheld, and `still` is
+    what keeps one open that is not shown. `better` is the factor and the level that a main effect speaks for.
     """
 
     kind: EffectKind
     blocks: int
     margin: float
     more_blocks: int | None
-    reasons: tuple[str, ...]
-    why: str = ""
-    still: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
+    reasons: tuple[Gate, ...] = field(default=(), metadata=TOLD)
+    still: Open | None = None
+    decisive: tuple[Gate, ...] = field(default=(), metadata=TOLD)
     better: tuple[str, str] | None = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bakeoff.compare.faults_model import Fault
+from bakeoff.compare.fleet_model import BusyThreads, FullLink
 from bakeoff.compare.hung_model import Hung
 from bakeoff.compare.manners_model import Manner
 from bakeoff.compare.spread import Spread
@@ -115,9 +116,9 @@ class Flattering(ErrorsOver):
 
 @dataclass(frozen=True)
 class GeneratorLimit(InTrials):
-    """Who of those that send load was the limit. A lead `is_bound`: it is at least the one shown."""
+    """The load threads that had no pause were the limit. A lead `is_bound`: it is at least the one shown."""
 
-    who: str
+    threads: BusyThreads
     is_bound: bool
 
 
@@ -125,7 +126,7 @@ class GeneratorLimit(InTrials):
 class LinkLimit(InTrials):
     """Which link was full. A lead `is_bound`: it is at least the one shown."""
 
-    link: str
+    link: FullLink
     is_bound: bool
 
 
@@ -193,6 +194,13 @@ class NotConfirmed(GateDetail):
     share: float
     missed: int
     of: int
+
+
+@dataclass(frozen=True)
+class BehindIn(GateDetail):
+    """Who is certainly behind in what decides is not called better in anything else."""
+
+    decides: str
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bakeoff.compare import gate_model as of
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
@@ -16,12 +16,13 @@ from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.disturbed import crowd, crowd_gate, lost_share
 from bakeoff.compare.faults_model import Fault
+from bakeoff.compare.fleet import busy_threads, full_link_of
 from bakeoff.compare.hung import hung
 from bakeoff.compare.looks import ONLY_LOOK, Look
 from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.manners_model import Manner
 from bakeoff.compare.model import Repeated
-from bakeoff.compare.pair_model import Gate, GateLevel, Verdict
+from bakeoff.compare.pair_model import Gate, GateLevel, Verdict, VerdictKind
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.compare.steady_model import SteadyState
@@ -29,9 +30,6 @@ from bakeoff.compare.turned_away import MORE, NO, turned_away
 from bakeoff.compare.unserved import over_budget
 from bakeoff.compare.why_open import Open
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.fleet import busiest, full_link
-from bakeoff.report.narrate.gates import gate_text
 from bakeoff.stats import Decision
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
@@ -42,7 +40,7 @@ from bakeoff.store.marks import (
     NEAR_CEILING,
 )
 from bakeoff.store.records import TrialRecord
-from bakeoff.thresholds import LOST_TOLD, MINIMUM_BLOCKS
+from bakeoff.thresholds import LOST_TOLD
 
 ERROR_BUDGET = 0.01
 WRONG_BUDGET = 0.001
@@ -108,9 +106,9 @@ class Judge:
         if (gate := self._crowded(decision, leader, follower, mixes, (reach[0], p))) is not None:
             found.append(gate)
         gates = tuple(found)
-        return self._worded(decision, leader, blocks, gates, reach, still), gates
+        return self._judged(decision, leader, blocks, gates, reach, still), gates
 
-    def _worded(
+    def _judged(
         self,
         decision: Decision,
         leader: str,
@@ -119,40 +117,30 @@ class Judge:
         reach: tuple[float, float],
         still: Open,
     ) -> Verdict:
-        reasons = tuple(gate_text(gate) for gate in gates)
-        red = [gate_text(gate) for gate in gates if gate.level == "red"]
-        wrong = [gate_text(gate) for gate in gates if gate.name == "wrong content"]
+        def verdict(kind: VerdictKind, more: int | None = None) -> Verdict:
+            return Verdict(kind, more_blocks=more, reasons=gates, blocks=blocks, margin=self.delta)
+
+        red = {gate.name for gate in gates if gate.level == "red"}
+        wrong = any(gate.name == "wrong content" for gate in gates)
         if wrong and (decision.outcome not in AHEAD or leader in self.faults):
             # No number of further blocks mends it, so that none is named.
-            return Verdict("disqualified", None, None, "disqualified: " + "; ".join(wrong), reasons)
-        different = [gate_text(gate) for gate in gates if gate.name == "different pages"]
-        if different:
-            # However many blocks, and whoever is ahead: they did not do the same.
-            return Verdict("withheld", None, None, "withheld: " + "; ".join(different), reasons)
+            return verdict("disqualified")
+        if "different pages" in red:
+            return verdict("withheld")
         if decision.outcome == "too_few":
-            text = f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
-            return Verdict("too_few", None, decision.more_blocks, text, reasons)
-        apart = [gate_text(gate) for gate in gates if gate.name == "files" and gate.level == "red"]
-        if apart:
-            # More blocks would not bring days together that contradict each other.
-            return Verdict("withheld", None, None, "withheld: " + "; ".join(apart), reasons)
+            return verdict("too_few", decision.more_blocks)
+        if "files" in red:
+            return verdict("withheld")
         if decision.outcome == "inconclusive":
-            text = still.words("inconclusive", self.look)
-            return Verdict("inconclusive", None, decision.more_blocks, text, reasons, why=still.why)
+            return replace(verdict("inconclusive", decision.more_blocks), still=still)
         if red:
-            return Verdict("withheld", None, None, "withheld: " + "; ".join(red), reasons)
-        faster = f"{leader} is faster, by {wording.excess(*reach)}" if reach[0] > 1.0 else ""
-        delta = wording.percent(self.delta)
-        if decision.outcome == "equivalent":
-            text = f"equivalent within ±{delta}" + (f" ({faster})" if faster else "")
-            return Verdict("equivalent", None, None, text, reasons)
-        if decision.outcome == "near_margin":
-            text = f"{faster or f'{leader} is faster'}; whether by more than {delta} is open"
-            return Verdict("near_margin", None, None, text, reasons)
-        if any(gate.name == "other load" for gate in gates):
-            text = f"{leader} better: the direction is certain, the size is not"
-            return Verdict("better", leader, None, text, reasons, sized=False)
-        return Verdict("better", leader, None, f"{leader} better", reasons)
+            return verdict("withheld")
+        is_faster = decision.outcome == "near_margin" or reach[0] > 1.0
+        if decision.outcome in ("equivalent", "near_margin"):
+            kind: VerdictKind = "equivalent" if decision.outcome == "equivalent" else "near_margin"
+            return replace(verdict(kind), ahead=leader if is_faster else "", reach=reach)
+        sized = not any(gate.name == "other load" for gate in gates)
+        return replace(verdict("better"), winner=leader, sized=sized)
 
     def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
         gates: list[Gate] = []
@@ -264,7 +252,7 @@ class Judge:
         if 2 * limited <= len(usable):
             return []
         # The leader could have been faster still: the difference stands, its size is a lower bound.
-        detail = of.GeneratorLimit(limited, len(usable), busiest(usable), not behind)
+        detail = of.GeneratorLimit(limited, len(usable), busy_threads(usable), not behind)
         return [Gate("generator", "red" if behind else "amber", name, detail)]
 
     def _link(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
@@ -272,7 +260,7 @@ class Judge:
         limited = [trial for trial in usable if LINK_LIMITED in trial.marks]
         if 2 * len(limited) <= len(usable):
             return []
-        detail = of.LinkLimit(len(limited), len(usable), full_link(limited), not behind)
+        detail = of.LinkLimit(len(limited), len(usable), full_link_of(limited), not behind)
         return [Gate("link", "red" if behind else "amber", name, detail)]
 
     def _near_ceiling(self, name: str, usable: list[TrialRecord]) -> list[Gate]:

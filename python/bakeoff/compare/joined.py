@@ -38,7 +38,7 @@ from bakeoff.compare.looks import ALPHA
 from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Comparison
-from bakeoff.compare.pair_model import Gate, GateLevel
+from bakeoff.compare.pair_model import Gate, GateLevel, Verdict
 from bakeoff.compare.pairs import leader, pair_logs, reach
 from bakeoff.compare.whole_blocks import Mask, kept_mixes, kept_of_pair, over_mixes
 from bakeoff.report.narrate.joined import each_file
@@ -119,7 +119,7 @@ def _joined_pair(
     else:
         between, ratio, p = ("", ""), UnpairedRatio((0, 0), math.nan, math.nan, math.nan), math.nan
     over = over_groups([groups[at] for at in there]) if there else None
-    kinds = {(each.kind, each.winner) for each in ratios}
+    kinds = {(each.verdict.kind, each.verdict.winner) for each in ratios}
     names = [files[0][1], files[0][2]] if same_work else [files[0][0].names[name] for name in files[0][1:]]
     counted, why = _counted(ratios, ratio, p, told.delta) if same_work else ("apart", "other_plans")
     return JoinedPair(
@@ -152,28 +152,27 @@ def _alone(comparison: Comparison, file: JoinedFile, metric: Metric, baseline: s
     (pair,) = [pair for pair in comparison.pairs if {pair.baseline, pair.contender} == {baseline, contender}]
     end = next((one for one in (pair.primary, *pair.secondary) if one.metric == metric.key), None)
     if end is None:  # too few operations in this file for this figure
-        return FileRatio(file.label, math.nan, math.nan, math.nan, 0, "too_few", None, "no figures")
+        return FileRatio(file.label, math.nan, math.nan, math.nan, 0, Verdict("too_few"))
     is_turned = pair.baseline != baseline
     ratio = 1.0 / end.ratio if is_turned else end.ratio
     low, high = turned(end.low, end.high) if is_turned else (end.low, end.high)
-    verdict = end.verdict
     # How many blocks are still needed is said once: of all files together.
-    return FileRatio(file.label, ratio, low, high, end.blocks, verdict.kind, verdict.winner, verdict.bare)
+    return FileRatio(file.label, ratio, low, high, end.blocks, end.verdict.without_number())
 
 
 def _counted(
     ratios: Sequence[FileRatio], apart: UnpairedRatio, p: float, delta: float
 ) -> tuple[FileVerdictKind, CountedWhy]:
     """Whether blocks of all files count together. What a file withholds by itself is not made good by another."""
-    winners = {each.winner for each in ratios if each.kind == "better"}
-    equal = any(each.kind == "equivalent" for each in ratios)
+    winners = {each.verdict.winner for each in ratios if each.verdict.kind == "better"}
+    equal = any(each.verdict.kind == "equivalent" for each in ratios)
     differ = p <= ALPHA and not (apart.low > 1.0 / (1.0 + delta) and apart.high < 1.0 + delta)
-    if any(each.kind == "withheld" for each in ratios):
+    if any(each.verdict.kind == "withheld" for each in ratios):
         return "apart", "held"
     if len(winners) > 1 or (winners and equal):
         return "apart", "contradiction"
     if differ:
-        return ("each", "other_sizes") if all(each.kind == "better" for each in ratios) else ("apart", "differ")
+        return ("each", "other_sizes") if all(each.verdict.kind == "better" for each in ratios) else ("apart", "differ")
     if math.isnan(p):
         return "together", "one_block"
     return "together", "not_shown" if p > ALPHA else "within_delta"

@@ -93,4 +93,4 @@ def if_counted(comparison: Comparison, whole: Comparison) -> tuple[IfCounted, ..
     """The pairs of a comparison as they are in the `whole` of all files."""
     known = {(pair.baseline, pair.contender): pair.primary for pair in whole.pairs}
     ends = [(pair, known[pair]) for one in comparison.pairs if (pair := (one.baseline, one.contender)) in known]
-    return tuple(IfCounted(*pair, e.ratio, e.low, e.high, e.blocks, e.verdict.bare) for pair, e in ends)
+    return tuple(IfCounted(*pair, e.ratio, e.low, e.high, e.blocks, e.verdict.without_number()) for pair, e in ends)

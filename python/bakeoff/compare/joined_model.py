@@ -64,9 +64,7 @@ class FileRatio:
     low: float
     high: float
     blocks: int
-    kind: str
-    winner: str | None
-    text: str
+    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -187,7 +185,7 @@ class IfCounted:
     low: float
     high: float
     blocks: int
-    text: str
+    verdict: Verdict
 
 
 @dataclass(frozen=True)

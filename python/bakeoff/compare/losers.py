@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.compare.pair_model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.compare.gate_model import BehindIn
+from bakeoff.compare.pair_model import Endpoint, Gate, PairComparison, RatioCurve, RatioPoint, Verdict
 from bakeoff.compare.telemetry_cost import CPU
 
 
@@ -48,5 +49,5 @@ def _here(first: RatioPoint | None, behind: str) -> str:
 def _told(metric: str, verdict: Verdict, behind: str, decides: str) -> Verdict:
     if metric == CPU or verdict.kind != "better" or not behind or verdict.winner != behind:
         return verdict
-    text = f"withheld: {behind} is behind in {decides}"
-    return Verdict("withheld", None, None, text, (*verdict.reasons, text.removeprefix("withheld: ")))
+    against = Gate("behind", "red", behind, BehindIn(decides))
+    return replace(verdict, kind="withheld", winner=None, reasons=(*verdict.reasons, against))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import OK, TrialRecord
 from bakeoff.thresholds import STARVED_SHARE
 
@@ -107,8 +106,3 @@ def bounded(bottom: Logs, top: Logs, lost: tuple[Marks, Marks], higher_is_better
     lower, upper = below & ~above & np.isfinite(top), above & ~below & np.isfinite(bottom)
     logs = np.where(lower, sign * bound, np.where(upper, -sign * bound, logs))
     return PairLogs(logs, below & above, (lower, upper), math.exp(bound))
-
-
-def counted_as(factor: float) -> str:
-    """ "as 10 times slower"."""
-    return f"as {wording.figures(factor, 2)} times slower"

@@ -10,26 +10,26 @@ from bakeoff.compare.looks import ONLY_LOOK
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.needed import Needed, needed
 from bakeoff.compare.pair_model import Endpoint
-from bakeoff.compare.why_open import Open
+from bakeoff.compare.why_open import Open, Why, open_at
 from bakeoff.stats import Decision, PairedRatio, more_blocks
 
 
-def open_pair(end: Endpoint, suite: Comparison, family: int, why: str) -> tuple[str, ...]:
+def open_pair(end: Endpoint, suite: Comparison, family: int, why: Why | None) -> Open:
     """The `why` of a verdict, and what it would take for a pair of `suite` in a `family` of so many pairs."""
     # Equality is corrected for the pairs of a suite first, and then for all of them.
     found = _needed(end, suite, family, family * len(suite.pairs), any(end.lost.values()))
     if found is not None and family > len(suite.pairs):
         found = replace(found, family=family, of="pairs")
-    return Open(why, found).parts(suite.run.look or ONLY_LOOK)
+    return open_at(suite.run.look or ONLY_LOOK, why, found)
 
 
-def open_effect(effect: Effect, suite: Comparison, family: int, why: str) -> tuple[str, ...]:
+def open_effect(effect: Effect, suite: Comparison, family: int, why: Why | None) -> Open:
     """The same of an effect, whose whole interval has to lie within the margin."""
     found = _needed(effect, suite, family, 2 * family, False)
     own = 0 if suite.factors is None else suite.factors.family
     if found is not None and family > own:
         found = replace(found, family=family, of="effects")
-    return Open(why, found).parts(suite.run.look or ONLY_LOOK)
+    return open_at(suite.run.look or ONLY_LOOK, why, found)
 
 
 def _needed(end: Endpoint | Effect, suite: Comparison, family: int, equal: int, by_signs: bool) -> Needed | None:

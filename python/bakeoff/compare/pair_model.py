@@ -6,10 +6,12 @@ Ratios are always contender divided by baseline. NaN means "not available".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
+from bakeoff.compare.fact import TOLD
 from bakeoff.compare.gate_model import GateDetail
+from bakeoff.compare.why_open import Open, why_of
 from bakeoff.mix import Mix
 
 VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
@@ -57,25 +59,41 @@ class Gate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`winner` is set when `kind` is better; `more_blocks` when a number of blocks would settle it. Not `sized`: who is
-    better is certain, by how much is not. `why` names the test that an inconclusive one did not pass though its
-    interval does not reach 1; `text` has it, too.
+    """What may be said of a pair from so many usable `blocks`. `winner` is set when `kind` is better, `more_blocks` if
+    a number of blocks would settle it. Not `sized`: who is better is certain, by how much is not. Of one that is
+    equivalent, or near the `margin` that matters (0.05 = 5 %), `ahead` is who is certainly faster all the same, by a
+    factor inside `reach`. `reasons` speak against it, and `still` is what keeps an inconclusive one open.
     """
 
     kind: VerdictKind
-    winner: str | None
-    more_blocks: int | None
-    text: str
-    reasons: tuple[str, ...]
+    winner: str | None = None
+    more_blocks: int | None = None
+    reasons: tuple[Gate, ...] = field(default=(), metadata=TOLD)
     sized: bool = True
-    why: str = ""
+    blocks: int = 0
+    margin: float = math.nan
+    ahead: str = ""
+    reach: tuple[float, float] = (math.nan, math.nan)
+    still: Open | None = None
 
     @property
-    def bare(self) -> str:
-        """`text` without what an answer would still take."""
-        if self.kind != "inconclusive":
-            return self.text
-        return f"inconclusive: {self.why}" if self.why else "inconclusive"
+    def decisive(self) -> tuple[Gate, ...]:
+        """The reasons that disqualify or withhold; none where it is another."""
+        if self.kind == "disqualified":
+            return tuple(gate for gate in self.reasons if gate.name == "wrong content")
+        if self.kind != "withheld":
+            return ()
+        red = tuple(gate for gate in self.reasons if gate.level == "red")
+        # However many blocks, and whoever is ahead: they did not do the same, or days contradict each other.
+        for name in ("different pages", "files"):
+            if own := tuple(gate for gate in red if gate.name == name):
+                return own
+        return red
+
+    def without_number(self) -> Self:
+        """The same without what an answer would still take."""
+        why = why_of(self.still)
+        return replace(self, more_blocks=None, still=None if why is None else Open(why))
 
 
 @dataclass(frozen=True)
@@ -127,8 +145,9 @@ class Endpoint:
 @dataclass(frozen=True)
 class RatioPoint:
     """The ratio at one mix with its simultaneous band, or of the only mix with the interval of the endpoint. `lost` has
-    for either contender in how many of the `blocks` it lost outright; the band is then that of the sign-flip test.
-    `both_behind`: in so many of the blocks both fell behind a rate, and the ratio is that of what they answered.
+    for either contender in how many of the `blocks` it lost outright; the band is then that of the sign-flip test, and
+    each counts as `lost_as` times slower (NaN: it fell behind a rate, and answered less). `both_behind`: in so many of
+    the blocks both fell behind a rate, and the ratio is that of what they answered.
     """
 
     mix: Mix
@@ -139,6 +158,7 @@ class RatioPoint:
     lost: dict[str, int]
     verdict: Verdict
     both_behind: int = 0
+    lost_as: float = math.nan
 
     @property
     def all_lost(self) -> str:

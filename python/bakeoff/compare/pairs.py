@@ -16,14 +16,14 @@ from bakeoff.compare.exploratory import explore
 from bakeoff.compare.flattered import with_failures_as_slowest
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, ratio_of, turned
-from bakeoff.compare.lost import PairLogs, bounded, counted_as
+from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Lost
 from bakeoff.compare.needed import needed
 from bakeoff.compare.pair_model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
 from bakeoff.compare.resolution import resolution_of_pair
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
-from bakeoff.compare.why_open import Open, family_words, why_open
+from bakeoff.compare.why_open import Open, open_at, why_open
 from bakeoff.mix import Mix
 from bakeoff.stats import (
     FLIP_ALPHA,
@@ -216,17 +216,16 @@ def without_number(pair: PairComparison) -> PairComparison:
 
 
 def _bare(end: Endpoint) -> Endpoint:
-    verdict = end.verdict
-    return replace(end, verdict=replace(verdict, text=verdict.bare, more_blocks=None))
+    return replace(end, verdict=end.verdict.without_number())
 
 
 def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what: str) -> Endpoint:
     """`what` a family of so many is made of: pairs, or endpoints."""
     look = judge.look
     decision = look.settled(decide(e.ratio, judge.delta, p, q, look.alpha, family, look.next_alpha))
-    decision, words = needed(decision, e.ratio, judge.delta, look.next_alpha / max(1, family), judge.block_s)
+    decision, more = needed(decision, e.ratio, judge.delta, look.next_alpha / max(1, family), judge.block_s)
     interval = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
-    still = Open(why_open(interval, e.ratio.p_flip, p, look, family_words(family, what), e.ratio.blocks), words)
+    still = open_at(look, why_open(interval, e.ratio.p_flip, p, look, (family, what), e.ratio.blocks), more)
     is_above = e.ratio.log_mean > 0.0
     # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
     judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
@@ -298,7 +297,7 @@ def _curve(
         ahead, by = leader(pair, is_above, metric), reach(low, high, is_above)
         far = 0.0 if slow is None or not np.isfinite(slow[index]).any() else float(np.nanmean(slow[index]))
         gone = slow is not None and (far if is_above else -far) < math.log1p(judge.delta) - 1e-12
-        still = Open(why_open(both_shown(low, high, blocks), p_flip, math.nan, judge.look, "", blocks))
+        still = Open(why_open(both_shown(low, high, blocks), p_flip, math.nan, judge.look, (1, ""), blocks))
         verdict, _ = replace(judge, flattered=ahead if gone else "").verdict(
             judge.look.settled(decision), *pair, (cube.mixes[index],), ahead, blocks, by, still=still
         )
@@ -310,13 +309,12 @@ def _curve(
         below, above = (int(side[index].sum()) for side in outcomes.lost)
         # One figure has one interval and one verdict: where it is the only mix those of the endpoint.
         low, high, verdict = (end.low, end.high, end.verdict) if is_one else judged(index, blocks, below + above > 0)
-        verdict = _short(verdict, blocks, pair, (below, above), metric, outcomes.factor)
         number = 0 if outcomes.instead is None else int(outcomes.instead[index].sum())
-        if number:
-            text = f"{verdict.text}; both fell behind in {number} of {blocks} blocks: answers per second compared"
-            verdict = replace(verdict, text=text)
         lost = dict(zip(pair, (below, above), strict=True))
-        points.append(RatioPoint(mix, blocks, math.exp(mean), *both_shown(low, high, blocks), lost, verdict, number))
+        ends, lost_as = both_shown(low, high, blocks), outcomes.factor if metric.paired is None else math.nan
+        # How many blocks are still needed is said once, for the whole endpoint.
+        verdict = verdict.without_number()
+        points.append(RatioPoint(mix, blocks, math.exp(mean), *ends, lost, verdict, number, lost_as))
     method, level = (ONE_MIX, judge.look.level) if is_one else (bands.method, level)
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
 
@@ -333,19 +331,6 @@ def _bands(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs
             half = np.nan_to_num(np.nanmean(outcomes.bounds[1] - outcomes.bounds[0], axis=1)) / 2.0
             low, high = low - half, high + half
     return replace(bands, log_low=low, log_high=high)
-
-
-def _short(
-    verdict: Verdict, blocks: int, pair: tuple[str, str], lost: tuple[int, int], metric: Metric, factor: float
-) -> Verdict:
-    """The verdict at one mix in few words. How many blocks are still needed is said once, for the whole endpoint."""
-    if blocks == 0:
-        return replace(verdict, text="no pair of usable trials", more_blocks=None)
-    text = verdict.text.split(":", 1)[0] if verdict.kind == "disqualified" else verdict.bare
-    did = "lost" if metric.paired is None else "fell behind in"
-    losers = [f"{name} {did} {number} of {blocks} trials" for name, number in zip(pair, lost, strict=True) if number]
-    how = f", each counted {counted_as(factor)}" if losers and metric.paired is None else ""
-    return replace(verdict, text="; ".join([text, *losers]) + how, more_blocks=None)
 
 
 def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:

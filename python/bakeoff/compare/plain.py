@@ -30,6 +30,9 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
         members: dict[str, Any] = {"kind": value.kind} if isinstance(value, Fact) else {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
+            if field.metadata.get("told"):
+                members[field.name] = list(dict.fromkeys(words(each).get("text", "") for each in item))
+                continue
             is_mix = isinstance(item, Mix) or (item is None and field.name.endswith("_mix"))
             members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item, words)}
         return {**members, **words(value)}

@@ -1,61 +1,83 @@
-"""Why nothing is shown, and what an answer would still take: an inconclusive verdict in words."""
+"""Why nothing is shown, and what an answer would still take."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.looks import Look
 from bakeoff.compare.needed import Needed
-from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.looks import waits
-from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import FLIP_ALPHA
 
 
 @dataclass(frozen=True)
-class Open:
-    """`why` names the test that a difference did not pass though its interval does not reach 1, `needed` what would
-    settle it; either may be missing.
+class NextLook(Fact):
+    """Nothing is settled before the next planned look, after so many blocks."""
+
+    blocks: int
+
+
+@dataclass(frozen=True)
+class FlipsFail(Fact):
+    """The p value of the sign-flip test over so many blocks is above its level."""
+
+    p: float
+    blocks: int
+    level: float
+
+
+@dataclass(frozen=True)
+class HolmFails(Fact):
+    """The p value of the t test, after Holm over a `family` of `of` ("endpoint"; of 1: no correction), is above its
+    level.
     """
 
-    why: str = ""
+    p: float
+    family: int
+    of: str
+    level: float
+
+
+Why = NextLook | FlipsFail | HolmFails
+
+
+@dataclass(frozen=True)
+class Open:
+    """`why` is what a difference did not pass though its interval does not reach 1, `needed` what would settle it;
+    either may be missing. `next_blocks` is where the next planned look is, `between` says that none is now.
+    """
+
+    why: Why | None = None
     needed: Needed | None = None
+    next_blocks: int | None = None
+    between: bool = False
 
-    def parts(self, look: Look) -> tuple[str, ...]:
-        """What of both is there to say at this look."""
-        needed = "" if self.needed is None else sentence(self.needed)
-        parts = [waits(look)] if look.between else [self.why, waits(look) or needed]
-        return tuple(part for part in parts if part)
 
-    def words(self, verdict: str, look: Look) -> str:
-        """`verdict` with both, at this look: "inconclusive: about 9 more blocks needed"."""
-        told = "; ".join(self.parts(look))
-        return f"{verdict}: {told}" if told else verdict
+def why_of(still: Open | None) -> Why | None:
+    """What a difference did not pass; None where that is not known, or nothing is open."""
+    return None if still is None else still.why
+
+
+def open_at(look: Look, why: Why | None, needed: Needed | None) -> Open:
+    """What is open at this look."""
+    return Open(why, needed, look.next_blocks, look.between)
 
 
 def why_open(
-    interval: tuple[float, float], p_flip: float, p_adjusted: float, look: Look, family: str, blocks: int
-) -> str:
-    """The test that speaks against a difference; empty where the interval says it: it reaches 1, or there is none.
-    `p_adjusted` is the p value of the t test after Holm over a `family` ("10 endpoints"; empty: of one), NaN where none
-    was made.
+    interval: tuple[float, float], p_flip: float, p_adjusted: float, look: Look, family: tuple[int, str], blocks: int
+) -> Why | None:
+    """The test that speaks against a difference; None where the interval says it: it reaches 1, or there is none.
+    `p_adjusted` is the p value of the t test after Holm over a `family` (10, "endpoint"), NaN where none was made.
     """
     low, high = interval
     if math.isnan(low) or math.isnan(high) or low <= 1.0 <= high:
-        return ""
+        return None
     if look.between:
-        return waits(look)
+        return None if look.next_blocks is None else NextLook(look.next_blocks)
     flips = max(look.alpha, FLIP_ALPHA)
     if p_flip > flips:
-        over = wording.plural(blocks, "block")
-        return f"p = {wording.probability(p_flip)} of the sign-flip test over {over} is above {flips:.3g}"
+        return FlipsFail(p_flip, blocks, flips)
     if p_adjusted > look.alpha:
-        after = f" after Holm over {family}" if family else ""
-        return f"p = {wording.probability(p_adjusted)}{after} is above {look.alpha:.3g}"
-    return ""
-
-
-def family_words(number: int, of: str) -> str:
-    """ "10 endpoints"; empty of one, which Holm leaves as it is."""
-    return wording.plural(number, of) if number > 1 else ""
+        return HolmFails(p_adjusted, *family, look.alpha)
+    return None

@@ -39,7 +39,7 @@ def rates_table(context: Context) -> Table:
             row.append(wording.figures(point.centre) + half + lost)
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at.verdict)]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
         rows.append(tuple(row))
     title = f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)"
     note = LOST if any(not lost.cell and lost.mix in info.mixes for lost in comparison.lost) else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.pair_model import Verdict
+from bakeoff.compare.pair_model import RatioPoint, Verdict
 from bakeoff.report.blocks import Tone, Toned
+from bakeoff.report.narrate.sentences import sentence
 
 # By the kinds of verdicts, and of sentences of a headline.
 TONES: dict[str, Tone] = {
@@ -23,9 +24,10 @@ TONES: dict[str, Tone] = {
 }
 
 
-def toned(verdict: Verdict) -> Toned:
-    """The text of a verdict as a cell."""
-    return Toned(verdict.text, TONES[verdict.kind])
+def toned(of: Verdict | RatioPoint) -> Toned:
+    """A verdict as a cell, or that at one load with what was lost there."""
+    verdict = of.verdict if isinstance(of, RatioPoint) else of
+    return Toned(sentence(of), TONES[verdict.kind])
 
 
 def apart(text: str, low: float, high: float) -> Toned:

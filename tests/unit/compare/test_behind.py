@@ -96,7 +96,7 @@ def test_to_fall_behind_is_no_better_than_the_slowest_that_kept_up() -> None:
     points = compare_run(slow).pairs[0].curves[0].points
     assert points[2].ratio == pytest.approx(max(point.ratio for point in points))
     assert points[2].ratio == pytest.approx(50.0, rel=0.01)
-    assert points[2].verdict.text == f"{BASE} better; {OTHER} fell behind in 8 of 8 trials"
+    assert sentence(points[2]) == f"{BASE} better; {OTHER} fell behind in 8 of 8 trials"
 
 
 def test_where_both_fall_behind_what_they_answer_is_compared() -> None:
@@ -106,7 +106,7 @@ def test_where_both_fall_behind_what_they_answer_is_compared() -> None:
     point = compare_run(both).pairs[0].curves[0].points[2]
     assert point.ratio == pytest.approx(0.5 / 0.6, rel=0.001)
     assert point.verdict.winner == OTHER
-    assert "both fell behind in 8 of 8 blocks: answers per second compared" in point.verdict.text
+    assert "both fell behind in 8 of 8 blocks: answers per second compared" in sentence(point)
 
 
 def test_failed_and_never_started_lie_beyond_all_answers() -> None:

@@ -20,7 +20,7 @@ from bakeoff.report.renderers import renderer
 from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
 from bakeoff.store.records import RunRecord
 from tests.control import most_by_chance
-from tests.told import headline_of
+from tests.told import headline_of, texts_of
 from tests.unit.compare.designs import SHAPE, Levels, combinations, design, effect, effects_of, planned, redrawn
 from tests.unit.compare.synthetic import change
 
@@ -135,7 +135,7 @@ def test_one_that_fails_now_and_then_gets_no_effect() -> None:
     told = effects_of(dead(design(plain), "apache-0", (2, 5)))
     raid = effect(told, "raid")
     assert raid.blocks == 6 and raid.blocks_left_out == (2, 5), "the blocks that it failed in tell nothing of its speed"
-    assert raid.verdict.kind == "withheld" and "apache-0 failed 4 of 16 trials" in raid.verdict.held
+    assert raid.verdict.kind == "withheld" and "apache-0 failed 4 of 16 trials" in texts_of(raid.verdict.decisive)
     assert any("Verdict on raid withheld, apache-0 failed 4 of 16 trials" in text for text in told.sentences)
 
 

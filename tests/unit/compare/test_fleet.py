@@ -9,6 +9,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.model import Comparison
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.told import headline_of
@@ -75,7 +76,7 @@ def test_a_busy_machine_is_named_where_it_takes_the_verdict_away(cpu: dict[str, 
     """The machines of the slower server were the limit: nothing is known of the server."""
     record = divided(Machines(cpu=cpu, of=lambda trial: trial.contender == "apache"))
     found = compare_run(record)
-    assert verdict(found) == "withheld" and f"{whose}" in found.pairs[0].primary.verdict.text
+    assert verdict(found) == "withheld" and f"{whose}" in sentence(found.pairs[0].primary.verdict)
     assert any(
         "was the limit in 18 of 18 trials of apache" in text and whose in text.lower() for text in warnings(record)
     )
@@ -84,9 +85,9 @@ def test_a_busy_machine_is_named_where_it_takes_the_verdict_away(cpu: dict[str, 
 def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
     record = divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.contender == "apache"))
     found = compare_run(record)
-    sentence = "agent dog's link eth0 was up to 94 % full in 18 of 18 trials of apache"
-    assert verdict(found) == "withheld" and sentence in found.pairs[0].primary.verdict.text
-    assert any(text.startswith("A" + sentence[1:]) and "the network was measured" in text for text in warnings(record))
+    full = "agent dog's link eth0 was up to 94 % full in 18 of 18 trials of apache"
+    assert verdict(found) == "withheld" and full in sentence(found.pairs[0].primary.verdict)
+    assert any(text.startswith("A" + full[1:]) and "the network was measured" in text for text in warnings(record))
     some = divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.mix.clients > 4))
     assert any("in 12 of 18 trials of nginx, at 8 and 40 clients: the network" in text for text in warnings(some))
     led = compare_run(divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.contender == "nginx")))

@@ -12,7 +12,7 @@ from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.narrate.wording import rate
 from bakeoff.store.records import RunRecord
-from tests.told import headline_of
+from tests.told import headline_of, texts_of
 from tests.unit.compare.synthetic import FAST, change, run
 
 
@@ -38,7 +38,9 @@ def test_one_unfinished_operation_of_the_leader_withholds_the_verdict() -> None:
 def test_unfinished_operations_of_the_loser_are_noted() -> None:
     found = compare_run(change(run(), "apache", 8, (2, 3), errors={"unfinished": 2}))
     assert kind(found) == "better"
-    assert found.pairs[0].primary.verdict.reasons == ("4 operations of apache never ended, in 2 of 18 trials",)
+    assert texts_of(found.pairs[0].primary.verdict.reasons) == (
+        "4 operations of apache never ended, in 2 of 18 trials",
+    )
 
 
 def test_equal_contenders_are_not_called_so_when_one_swallows_requests() -> None:

@@ -160,11 +160,11 @@ def test_days_that_disagree_are_not_put_together() -> None:
     found = compare_run(join([better, worse]))
     verdict = found.pairs[0].primary.verdict
     assert verdict.kind == "withheld" and found.winner is None
-    assert "the run files differ: 1.1" in verdict.text and "in A and 0.9" in verdict.text
+    assert "the run files differ: 1.1" in sentence(verdict) and "in A and 0.9" in sentence(verdict)
     assert all(p.verdict.kind == "withheld" for curve in found.pairs[0].curves[:1] for p in curve.points)
     (pair,) = of(found).pairs
     assert pair.counted == "apart" and not pair.same_verdict and pair.why == "contradiction"
-    assert [one.winner for one in pair.files] == ["b", "a"]
+    assert [one.verdict.winner for one in pair.files] == ["b", "a"]
 
 
 def test_cells_and_operations_of_days_that_disagree_are_not_put_together() -> None:

@@ -101,7 +101,7 @@ def test_between_looks_there_is_no_verdict_however_clear() -> None:
     )
     verdict = compare_run(planned).pairs[0].primary.verdict
     assert verdict.kind == "inconclusive"
-    assert verdict.text == "inconclusive: the next planned look is after 12 blocks"
+    assert sentence(verdict) == "inconclusive: the next planned look is after 12 blocks"
     assert sentence(standing(compare_run(planned))) == "not clear yet"
     assert compare_run(record).pairs[0].primary.verdict.kind == "better"
     told = standing(compare_run(record))

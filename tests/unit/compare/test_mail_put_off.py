@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import at_rates, run
@@ -92,7 +93,7 @@ def test_no_time_of_the_loser_is_called_better_anywhere(rate: bool) -> None:
     verdicts += [point.verdict for curve in pair(found).curves for point in curve.points]
     assert not any(verdict.winner == "apache" for verdict in verdicts)
     (p99,) = [end for end in pair(found).secondary if end.metric == "p99"]
-    assert p99.ratio < 0.5 and p99.verdict.text.startswith("withheld: apache is behind in ")
+    assert p99.ratio < 0.5 and sentence(p99.verdict).startswith("withheld: apache is behind in ")
     assert not any("apache better" in sentence for sentence in headline_of(found))
 
 
@@ -110,7 +111,7 @@ def test_refused_recipients_are_a_share_of_messages_and_cost_the_lead() -> None:
     (errors,) = [sentence for sentence in headline_of(found) if sentence.startswith("Errors")]
     assert "apache 88 (5.21 %) of 1,688 messages, none of 3,200 visits of a mailbox" in errors
     assert pair(found).primary.verdict.kind == "withheld"
-    assert "apache failed 5.21 % of the messages" in pair(found).primary.verdict.text
+    assert "apache failed 5.21 % of the messages" in sentence(pair(found).primary.verdict)
     (summary,) = [c for c in found.contenders if c.name == "apache"]
     assert summary.error_share == pytest.approx(88 / 1_688)
 
@@ -145,4 +146,4 @@ def test_a_mailbox_over_its_own_budget_withholds_the_lead() -> None:
     some["done"]["messages"]["tried"] = 5_000
     found = compare_run(with_errors(mail(figures(10.0, 3.0), some, rate=False)))
     assert pair(found).primary.verdict.kind == "withheld"
-    assert "20 % of messages to u7@x.test" in pair(found).primary.verdict.text
+    assert "20 % of messages to u7@x.test" in sentence(pair(found).primary.verdict)

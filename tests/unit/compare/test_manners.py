@@ -22,7 +22,7 @@ from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
 from bakeoff.store.join import join
 from bakeoff.store.records import CEILINGS, RunRecord
-from tests.told import headline_of
+from tests.told import headline_of, texts_of
 from tests.unit.compare.designs import Levels, design
 from tests.unit.compare.synthetic import run
 
@@ -112,7 +112,7 @@ def test_the_effect_of_a_factor_that_is_a_setting() -> None:
     effects = {effect.factors: effect for effect in found.factors.effects}
     assert effects["http",].ratio == pytest.approx(1.5, rel=0.03)
     assert effects["server", "http"].verdict.kind == "equivalent"
-    reasons = " ".join(effects["http",].verdict.reasons)
+    reasons = " ".join(texts_of(effects["http",].verdict.reasons))
     assert "over HTTP/2" in reasons
     assert "nginx-2 and apache-2 over HTTP/2" in " ".join(headline_of(found))
 

@@ -79,8 +79,8 @@ def test_noise_reaches_the_headline_without_a_number_of_blocks() -> None:
     found = compare_run(run(noisy, seed=4, mixes=(8,)))
     verdict = found.pairs[0].primary.verdict
     assert (verdict.kind, verdict.more_blocks) == ("inconclusive", None)
-    assert "blocks differ 18-fold here" in verdict.text and "quiet the machine" in verdict.text
-    assert any(verdict.text.removeprefix("inconclusive: ") in line for line in headline_of(found))
+    assert "blocks differ 18-fold here" in sentence(verdict) and "quiet the machine" in sentence(verdict)
+    assert any(sentence(verdict).removeprefix("inconclusive: ") in line for line in headline_of(found))
     assert not any("more block" in line for line in headline_of(found))
 
 

@@ -15,6 +15,7 @@ from bakeoff.compare.noise_model import NoiseFloor, NoiseSeries, OtherDay, Other
 from bakeoff.errors import PlanError
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_dict, to_json
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.stats import ratio_from_logs
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -74,7 +75,7 @@ def test_the_result_of_an_a_a_run_is_its_floor_and_no_verdict() -> None:
     report = compose(record, found)
     assert report.verdict == "Noise floor" and report.headline == headline_of(found)
     wide = aa(spread=0.2)
-    assert compare_run(wide).pairs[0].primary.verdict.text == "inconclusive"
+    assert sentence(compare_run(wide).pairs[0].primary.verdict) == "inconclusive"
     everywhere = shown(record, width=300) + shown(wide, width=300) + to_json(compare_run(wide))
     assert not any(text in everywhere + to_json(found) for text in ("No winner yet", "more block", "quiet the machine"))
 

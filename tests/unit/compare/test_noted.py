@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.gate_model import FailedTrials, Waits
-from bakeoff.compare.noted import MOST, noted, noted_of
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.gates import also, gate_text
+from bakeoff.report.narrate.noted import MOST, noted
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
@@ -42,12 +42,6 @@ def test_more_than_a_few_are_counted() -> None:
     (clause,) = noted(waited(name, share) for name, share in shares.items())
     assert clause.count(" of 9") == MOST == 3 and "trials of h, 16 % in 3 of 9 of g" in clause
     assert clause.endswith(", less with 5 others")
-
-
-def test_reasons_that_are_texts_of_gates_are_noted_as_these() -> None:
-    gates = [waited("a", 0.1), waited("b", 0.2)]
-    (clause, other) = noted_of([gate_text(gates[0]), "an effect is its own", gate_text(gates[1])], gates)
-    assert "trials of b, 10 %" in clause and other == "an effect is its own"
 
 
 def test_the_note_under_the_verdicts_says_each_thing_once_and_the_notes_have_all_of_it() -> None:

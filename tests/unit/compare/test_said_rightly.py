@@ -38,11 +38,13 @@ def test_a_certain_difference_near_the_margin_is_said_with_its_size() -> None:
     found = compare_run(near(4.2))
     verdict = found.pairs[0].primary.verdict
     assert (verdict.kind, verdict.winner, verdict.more_blocks) == ("near_margin", None, None)
-    said = re.fullmatch(r"nginx is faster, by ([\d.]+) to ([\d.]+) %; whether by more than 5 % is open", verdict.text)
+    said = re.fullmatch(
+        r"nginx is faster, by ([\d.]+) to ([\d.]+) %; whether by more than 5 % is open", sentence(verdict)
+    )
     assert said is not None and float(said[1]) < 4.2 < 5.0 < float(said[2])
-    assert headline_of(found)[0].startswith(verdict.text)
+    assert headline_of(found)[0].startswith(sentence(verdict))
     text = shown(near(4.2), width=300)
-    assert verdict.text in text and "more block" not in to_json(found) + text
+    assert sentence(verdict) in text and "more block" not in to_json(found) + text
     assert compose(near(4.2), found).verdict == "A small lead"
 
 
@@ -50,7 +52,7 @@ def test_an_equivalent_pair_that_differs_for_certain_says_so() -> None:
     found = compare_run(near(2.0, spread=0.003))
     verdict = found.pairs[0].primary.verdict
     assert verdict.kind == "equivalent"
-    assert re.fullmatch(r"equivalent within ±5 % \(nginx is faster, by 1\.\d to 2\.\d %\)", verdict.text)
+    assert re.fullmatch(r"equivalent within ±5 % \(nginx is faster, by 1\.\d to 2\.\d %\)", sentence(verdict))
     assert "nginx is faster, by" in headline_of(found)[0]
 
 

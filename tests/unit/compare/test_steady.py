@@ -9,6 +9,7 @@ from bakeoff.compare.check import check_run
 from bakeoff.report.narrate.check import check_notes
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
+from tests.told import texts_of
 from tests.unit.compare.synthetic import at_rates, run
 from tests.unit.compare.test_every_gate_and_audit import sinking
 from tests.unit.report.shown import shown
@@ -39,7 +40,7 @@ def test_who_sinks_is_named_with_how_much_and_voids_nothing() -> None:
     (note,) = [w for w in warnings_of(found) if "not steady" in w.text]
     assert note.text.startswith("apache was not steady in 18 of 18 trials: it sank by 20 % over the trial (trial ")
     assert "`--length`" in note.advice
-    assert any("apache was not steady" in text for text in found.pairs[0].primary.verdict.reasons)
+    assert any("apache was not steady" in text for text in texts_of(found.pairs[0].primary.verdict.reasons))
     judged, _ = check_run(record, None, None, {})
     assert any("apache was not steady" in text for text in check_notes(judged))
 

@@ -12,6 +12,7 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.unserved import over_budget
 from bakeoff.report.narrate.gates import gate_text
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
 from bakeoff.store.trial_parts import StepRecord, Summary
@@ -78,7 +79,7 @@ def test_a_client_over_its_own_budget_withholds_the_lead() -> None:
         return replace(trial, per_client=(replace(first, errors=lost), *others), errors={"reset": lost})
 
     (pair,) = played(one_client).pairs
-    assert pair.primary.verdict.kind == "withheld" and "of client 0" in pair.primary.verdict.text
+    assert pair.primary.verdict.kind == "withheld" and "of client 0" in sentence(pair.primary.verdict)
 
 
 def test_a_load_over_its_own_budget_withholds_the_lead() -> None:
@@ -89,7 +90,7 @@ def test_a_load_over_its_own_budget_withholds_the_lead() -> None:
         return replace(trial, errors={"reset": lost} if lost else {})
 
     (pair,) = played(at_eight).pairs
-    assert pair.primary.verdict.kind == "withheld" and "of load 8 clients" in pair.primary.verdict.text
+    assert pair.primary.verdict.kind == "withheld" and "of load 8 clients" in sentence(pair.primary.verdict)
 
 
 def test_requests_and_steps_that_are_told_by_name_are_parts() -> None:

@@ -19,7 +19,7 @@ from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.terminal import render
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY
-from tests.told import headline_of
+from tests.told import headline_of, texts_of
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import matrix_run
 
@@ -126,7 +126,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     end = found.pairs[0].primary
     assert (end.blocks, end.lost, end.pairs_counted) == (8, {"nginx": 1, "apache": 0}, 24)
     assert end.verdict.kind in ("withheld", "inconclusive")
-    assert "nginx failed 1 of 24 trials" in end.verdict.reasons
+    assert "nginx failed 1 of 24 trials" in texts_of(end.verdict.reasons)
     assert "1 of 24 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
     assert [(t.contender, str(t.mix), t.block, t.reason) for t in found.left_out] == [("nginx", "8", 2, "crashed")]
 
@@ -135,7 +135,7 @@ def test_failed_trials_of_the_loser_are_only_noted() -> None:
     record = change(run(blocks=8), "apache", 8, (2,), state="failed", reason="crashed")
     end = compare_run(record).pairs[0].primary
     assert end.verdict.kind == "better"
-    assert end.verdict.reasons == ("apache failed 1 of 24 trials",)
+    assert texts_of(end.verdict.reasons) == ("apache failed 1 of 24 trials",)
 
 
 def test_voided_and_interrupted_trials_leave_their_pair_out_without_blame() -> None:
@@ -209,7 +209,7 @@ def test_a_fast_server_with_wrong_answers_does_not_win() -> None:
     wrong = {"protocol": 2_000}
     found = compare_run(change(run(), "nginx", 8, None, errors=wrong))
     assert kind(found) == "withheld"
-    assert "wrongly" in found.pairs[0].primary.verdict.text
+    assert "wrongly" in sentence(found.pairs[0].primary.verdict)
     assert kind(compare_run(change(run(), "apache", 8, None, errors=wrong))) == "better"
 
 

@@ -12,10 +12,11 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.looks import ONLY_LOOK
 from bakeoff.compare.needed import Needed
 from bakeoff.compare.pairs import ONE_MIX
-from bakeoff.compare.why_open import Open, family_words, why_open
+from bakeoff.compare.why_open import FlipsFail, NextLook, open_at, why_of, why_open
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.verdicts import with_open
 from bakeoff.store.records import RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.designs import design, effects_of
@@ -37,18 +38,21 @@ FLIPS = "p = 0.0625 of the sign-flip test over 6 blocks is above 0.05"
     ],
 )
 def test_the_test_that_was_not_passed(interval: tuple[float, float], flip: float, adjusted: float, why: str) -> None:
-    assert why_open(interval, flip, adjusted, ONLY_LOOK, family_words(10, "endpoint"), 6) == why
+    found = why_open(interval, flip, adjusted, ONLY_LOOK, (10, "endpoint"), 6)
+    assert ("" if found is None else sentence(found)) == why
 
 
 def test_of_one_there_is_no_holm_and_between_looks_the_look_is_named() -> None:
-    assert why_open((1.02, 1.4), 0.03, 0.046, ONLY_LOOK, family_words(1, "pair"), 6) == "p = 0.0460 is above 0.045"
+    of_one = why_open((1.02, 1.4), 0.03, 0.046, ONLY_LOOK, (1, "pair"), 6)
+    assert of_one is not None and sentence(of_one) == "p = 0.0460 is above 0.045"
     between = replace(ONLY_LOOK, between=True, next_blocks=12)
-    waits = "the next planned look is after 12 blocks"
-    assert why_open((1.02, 1.4), 0.5, 0.5, between, "", 6) == waits
-    nine = Needed(9, math.nan)
-    assert Open(waits, nine).words("inconclusive", between) == f"inconclusive: {waits}"
-    assert Open().words("inconclusive", ONLY_LOOK) == "inconclusive"
-    assert Open("a", nine).words("inconclusive", ONLY_LOOK) == "inconclusive: a; about 9 more blocks needed"
+    assert why_open((1.02, 1.4), 0.5, 0.5, between, (1, ""), 6) == NextLook(12)
+    nine, flips = Needed(9, math.nan), FlipsFail(0.0625, 6, 0.05)
+    waits = "inconclusive: the next planned look is after 12 blocks"
+    assert with_open("inconclusive", open_at(between, NextLook(12), nine)) == waits
+    assert with_open("inconclusive", open_at(ONLY_LOOK, None, None)) == "inconclusive"
+    both = f"inconclusive: {FLIPS}; about 9 more blocks needed"
+    assert with_open("inconclusive", open_at(ONLY_LOOK, flips, nine)) == both
 
 
 def one_against(mixes: tuple[int, ...] = (8,)) -> RunRecord:
@@ -90,17 +94,18 @@ def test_it_is_said_on_the_spot_in_the_headline_the_tables_and_in_json() -> None
     (pair,) = found.pairs
     p99 = next(end for end in pair.secondary if end.metric == "p99")
     assert not p99.low <= 1.0 <= p99.high and p99.p_sign_flip == pytest.approx(0.0625)
-    assert (p99.verdict.kind, p99.verdict.text, p99.verdict.why) == ("inconclusive", f"inconclusive: {FLIPS}", FLIPS)
-    primary = pair.primary.verdict
-    assert primary.text.startswith(f"inconclusive: {FLIPS}; about ") and primary.text.endswith(" needed")
+    assert p99.verdict.kind == "inconclusive" and why_of(p99.verdict.still) == FlipsFail(p99.p_sign_flip, 6, 0.05)
+    assert sentence(p99.verdict) == f"inconclusive: {FLIPS}"
+    primary = sentence(pair.primary.verdict)
+    assert primary.startswith(f"inconclusive: {FLIPS}; about ") and primary.endswith(" needed")
     first = headline_of(found)[kinds_of(found).index("inconclusive")]
-    assert first.endswith(f"; {primary.text.removeprefix('inconclusive: ')}.")
+    assert first.endswith(f"; {primary.removeprefix('inconclusive: ')}.")
     (of_p99,) = (text for text in headline_of(found) if text.startswith("The p99"))
     assert of_p99.endswith(f": inconclusive, {FLIPS}.")
     points = [point for curve in pair.curves for point in curve.points if curve.metric in ("rate", "p99")]
-    assert points and all(point.verdict.text == f"inconclusive: {FLIPS}" for point in points)
+    assert points and all(sentence(point) == f"inconclusive: {FLIPS}" for point in points)
     plain = json.loads(to_json(found))["pairs"][0]
-    assert {end["verdict"]["why"] for end in plain["secondary"] if end["metric"] == "p99"} == {FLIPS}
+    assert {end["verdict"]["still"]["why"]["text"] for end in plain["secondary"] if end["metric"] == "p99"} == {FLIPS}
     whole = compose(record, found)
     for text in (shown(record, width=400), form(whole, "markdown"), form(whole, "html")):
         assert text.count(FLIPS) >= 3
@@ -110,7 +115,7 @@ def test_bands_at_each_mix_say_it_too() -> None:
     curve = compare_run(one_against((8, 9))).pairs[0].curves[0]
     excluding = [point for point in curve.points if not point.low <= 1.0 <= point.high]
     assert len(excluding) == len(curve.points) == 2 and curve.method != ONE_MIX
-    assert all(point.verdict.text == f"inconclusive: {FLIPS}" for point in excluding)
+    assert all(sentence(point) == f"inconclusive: {FLIPS}" for point in excluding)
 
 
 def test_an_effect_that_is_not_shown_says_why_and_what_it_takes() -> None:
@@ -119,7 +124,7 @@ def test_an_effect_that_is_not_shown_says_why_and_what_it_takes() -> None:
     assert open_ones, "of so much noise something is open"
     for one in open_ones:
         excludes = not one.low <= 1.0 <= one.high
-        assert bool(one.verdict.why) == excludes
+        assert (why_of(one.verdict.still) is not None) == excludes
         assert sentence(one.verdict).startswith("not shown to differ: ")
         assert (one.verdict.more_blocks is None) == ("more block" not in sentence(one.verdict))
     assert not any("more block" in sentence(one.verdict) for one in found.explaining)

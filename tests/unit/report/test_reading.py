@@ -15,6 +15,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.gates import gate_text
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
@@ -226,7 +227,7 @@ def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it
     assert headline_of(comparison)[0].count("dead") == 1
     pair = next(pair for pair in comparison.pairs if pair.contender == "third")
     at_eight = next(point for point in pair.curves[0].points if str(point.mix) == "8")
-    assert at_eight.verdict.text.endswith("third lost 3 of 6 trials, each counted as 10 times slower")
+    assert sentence(at_eight).endswith("third lost 3 of 6 trials, each counted as 10 times slower")
 
 
 def test_notes_are_in_a_section_of_their_own() -> None:

@@ -60,7 +60,7 @@ def _against(pair: PairComparison, challenger: str) -> str:
     end = pair.primary
     other = pair.contender if pair.baseline == challenger else pair.baseline
     verdict = end.verdict
-    word = f"{verdict.winner} is better" if verdict.winner else WITHOUT_WINNER.get(verdict.kind, verdict.text)
+    word = f"{verdict.winner} is better" if verdict.winner else WITHOUT_WINNER.get(verdict.kind, sentence(verdict))
     if not end.blocks:
         return f"{other} has no block in common with it"
     if end.all_lost:

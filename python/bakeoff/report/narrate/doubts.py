@@ -39,7 +39,7 @@ def few_blocks(fact: FewBlocks) -> str:
 @sentence.register
 def held_in(fact: HeldIn) -> str:
     """Of a suite that withholds its verdict."""
-    return f"{fact.suite}: {fact.verdict.text}"
+    return f"{fact.suite}: {sentence(fact.verdict)}"
 
 
 @sentence.register

@@ -17,9 +17,12 @@ from bakeoff.compare.factors_model import (
     FactorLevels,
 )
 from bakeoff.compare.metric import Metric
+from bakeoff.compare.why_open import why_of
 from bakeoff.plan.factors import SERVER
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.verdicts import open_text, with_open
 
 Said = tuple[str, str]
 NOT_EQUAL = "not equal"
@@ -51,7 +54,7 @@ def title_words(effect: Effect) -> str:
 @sentence.register
 def verdict_told(verdict: EffectVerdict) -> str:
     """What may be said of an effect, with what an answer would still take."""
-    return ": ".join(part for part in (bare(verdict), "; ".join(verdict.still)) if part)
+    return with_open(bare(verdict), verdict.still)
 
 
 def bare(verdict: EffectVerdict) -> str:
@@ -62,7 +65,7 @@ def bare(verdict: EffectVerdict) -> str:
         case "too_few":
             return f"no verdict: {wording.plural(verdict.blocks, 'usable block')}"
         case "withheld":
-            return f"withheld: {'; '.join(verdict.held)}"
+            return f"withheld: {_decisive(verdict)}"
         case "equivalent":
             return f"the same within ±{wording.percent(verdict.margin)}"
         case "near_margin":
@@ -71,6 +74,15 @@ def bare(verdict: EffectVerdict) -> str:
             return "not shown to differ"
         case "shown":
             return f"{label(*verdict.better)} better" if verdict.better else "depend on each other"
+
+
+def _decisive(verdict: EffectVerdict) -> str:
+    return "; ".join(dict.fromkeys(map(gate_text, verdict.decisive)))
+
+
+def _why_open(verdict: EffectVerdict, before: str) -> str:
+    why = why_of(verdict.still)
+    return f"{before}{sentence(why)}" if why else ""
 
 
 def missing_words(cube: Cube, name: str) -> str:
@@ -165,7 +177,7 @@ def _of_two(effect: Effect, metric: Metric, delta: float, average: str) -> Said:
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
     now, then = (_told(effect, metric, average, is_past) for is_past in (False, True))
     if verdict.kind == "withheld":
-        return "withheld", f"Verdict on {factor} withheld, {'; '.join(verdict.held)}: {then}"
+        return "withheld", f"Verdict on {factor} withheld, {_decisive(verdict)}: {then}"
     if verdict.kind == "too_few":
         return "too_few", f"{then}; {sentence(verdict)}"
     if verdict.kind == "equivalent":
@@ -173,7 +185,7 @@ def _of_two(effect: Effect, metric: Metric, delta: float, average: str) -> Said:
     if verdict.kind == "near_margin":
         return "near_margin", f"{now}; whether it is more than {wording.percent(delta)} is open"
     if verdict.kind == "inconclusive":
-        needed = "; ".join(verdict.still)
+        needed = "" if verdict.still is None else open_text(verdict.still)
         return "inconclusive", f"{factor} is not shown to matter {average}".rstrip() + f": {then}" + (
             f"; {needed}" if needed else ""
         )
@@ -186,7 +198,7 @@ def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Metric, av
     parts = []
     for effect in effects:
         kind = effect.verdict.kind
-        why = f": {effect.verdict.why}" if effect.verdict.why else ""
+        why = _why_open(effect.verdict, ": ")
         ending = "" if kind in ("shown", "withheld", "too_few") else f", {bare(effect.verdict)}{why}"
         parts.append(f"{label(factor.name, effect.above[0])} {_reach(effect, ending)}")
     what = _what(metric)
@@ -283,7 +295,7 @@ def _size(found: FactorComparison, factor: FactorLevels, others: Sequence[Factor
     farthest = max(effects, key=lambda effect: abs(math.log(effect.ratio)))
     most = "interaction" if len(effects) == 1 else f"largest of {len(effects)} interactions"
     interval = "" if math.isnan(farthest.low) else f", {wording.interval(farthest.low, farthest.high)}"
-    why = f"; {farthest.verdict.why}" if farthest.verdict.why else ""
+    why = _why_open(farthest.verdict, "; ")
     return f" ({most} {wording.ratio(farthest.ratio, farthest.low, farthest.high)}{interval}{why})"
 
 

@@ -11,6 +11,7 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.faults import clause
+from bakeoff.report.narrate.fleet import busy_words, link_words
 from bakeoff.report.narrate.manners import manner_words
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.spread import spread_text, spread_too
@@ -134,13 +135,14 @@ def _(detail: of.Flattering, name: str) -> str:
 
 @_told.register
 def _(detail: of.GeneratorLimit, name: str) -> str:
-    return f"{detail.who} was the limit in {_trials(detail)} of {name}{AT_LEAST if detail.is_bound else ''}"
+    at_least = AT_LEAST if detail.is_bound else ""
+    return f"{busy_words(detail.threads)} was the limit in {_trials(detail)} of {name}{at_least}"
 
 
 @_told.register
 def _(detail: of.LinkLimit, name: str) -> str:
     why = AT_LEAST if detail.is_bound else ": the network was measured, not the server"
-    return f"{detail.link} in {_trials(detail)} of {name}{why}"
+    return f"{link_words(detail.link)} in {_trials(detail)} of {name}{why}"
 
 
 @_told.register
@@ -243,6 +245,11 @@ def _(detail: of.NotConfirmed, name: str) -> str:
         else "no trial at a share of it followed the search"
     )
     return f"the capacity of {name} is not confirmed: {why}"
+
+
+@_told.register
+def _(detail: of.BehindIn, name: str) -> str:
+    return f"{name} is behind in {detail.decides}"
 
 
 @_told.register

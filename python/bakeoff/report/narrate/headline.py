@@ -10,7 +10,6 @@ from bakeoff.compare.capacity_model import CAPACITY
 from bakeoff.compare.cell_model import CellComparison, CellPair
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.looks import LEVEL, Look
-from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metrics import CELLS
 from bakeoff.compare.model import Comparison, ContenderSummary, FallsBehind, Measure, Repeated, RunInfo
 from bakeoff.compare.objective_model import KINDS
@@ -19,6 +18,7 @@ from bakeoff.compare.ranking import LEAST, leading
 from bakeoff.compare.telemetry_cost import CPU
 from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.compare.turns import TURNS
+from bakeoff.compare.why_open import why_of
 from bakeoff.mix import Rate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.behind import behind_words
@@ -34,9 +34,10 @@ from bakeoff.report.narrate.noise import noise_sentence
 from bakeoff.report.narrate.objective import objective_sentences
 from bakeoff.report.narrate.parts_of_time import dominant_sentences
 from bakeoff.report.narrate.ranking import ranking_sentence, undecided
-from bakeoff.report.narrate.sentences import Sentence
+from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.turned_away import turned_away_words
 from bakeoff.report.narrate.turns import also_turns, turn_clause, turn_sentence
+from bakeoff.report.narrate.verdicts import decisive_words, faster_words, open_text
 from bakeoff.thresholds import P99_OPERATIONS
 
 
@@ -223,9 +224,9 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
             f"{now} ({basis}).{_certain(end)}"
         )
     if kind == "near_margin":
-        return f"{end.verdict.text}: {now} ({basis})."
+        return f"{sentence(end.verdict)}: {now} ({basis})."
     if kind == "inconclusive":
-        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end)}"
+        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end)}."
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
         return (
@@ -234,8 +235,8 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
             f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
         )
     if kind == "withheld":
-        return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {then} ({basis})."
-    return f"{wording.sentence(then) if then.startswith('the ') else then} ({basis}); {end.verdict.text}."
+        return f"Verdict withheld, {decisive_words(end.verdict)}: {then} ({basis})."
+    return f"{wording.sentence(then) if then.startswith('the ') else then} ({basis}); {sentence(end.verdict)}."
 
 
 def _basis(end: Endpoint, look: Look | None) -> list[str]:
@@ -258,7 +259,7 @@ def _basis(end: Endpoint, look: Look | None) -> list[str]:
     what = "with empty cells of" if end.title.startswith(CELLS) else "lost by"
     losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.lost.items() if n]
     if losers:
-        parts.append(f"{wording.names(losers)} counted {counted_as(end.lost_as)}")
+        parts.append(f"{wording.names(losers)} counted {wording.counted_as(end.lost_as)}")
     return parts
 
 
@@ -288,7 +289,7 @@ def _all_lost(pair: PairComparison, decides: Measure) -> str:
     if not name or end.verdict.kind == "disqualified":
         return ""
     other = pair.baseline if name == pair.contender else pair.contender
-    result = f"{other} is better" if end.verdict.winner == other else end.verdict.text
+    result = f"{other} is better" if end.verdict.winner == other else sentence(end.verdict)
     number = wording.plural(end.lost[name], "trial")
     lost = "lost" if not decides.paired else "fell behind, or failed, in"
     return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
@@ -296,8 +297,8 @@ def _all_lost(pair: PairComparison, decides: Measure) -> str:
 
 def _certain(end: Endpoint) -> str:
     """Equivalent contenders can differ for certain: the clause of the verdict that says so."""
-    _, bracket, clause = end.verdict.text.partition(" (")
-    return f" {clause.removesuffix(')')}." if bracket else ""
+    faster = faster_words(end.verdict)
+    return f" {faster}." if faster else ""
 
 
 def wrong_side(end: Endpoint) -> set[str]:
@@ -318,7 +319,8 @@ def _over(end: Endpoint) -> str:
 
 def _more(end: Endpoint) -> str:
     """What an answer would still take, as the verdict says it."""
-    return f"{end.verdict.text.removeprefix('inconclusive: ')}."
+    told = "" if end.verdict.still is None else open_text(end.verdict.still)
+    return told or "inconclusive"
 
 
 def _p99(pair: PairComparison, found: Comparison) -> list[str]:
@@ -329,7 +331,8 @@ def _p99(pair: PairComparison, found: Comparison) -> list[str]:
             reach = wording.times(end.ratio, f"that of {pair.baseline}", end.low, end.high)
             few = end.verdict.kind == "too_few" and end.blocks < pair.primary.blocks
             why = f" (a trial of fewer than {P99_OPERATIONS} operations has no p99)" if few else ""
-            verdict = f"inconclusive, {end.verdict.why}" if end.verdict.why else end.verdict.text
+            open_by = why_of(end.verdict.still)
+            verdict = f"inconclusive, {sentence(open_by)}" if open_by else sentence(end.verdict)
             turning = turn_clause(pair, title, end)
             also = f"; the {turning}" if turning else ""
             return [f"The {title} of {pair.contender} is {reach}{interval}: {verdict}{why}{also}."]

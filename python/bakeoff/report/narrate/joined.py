@@ -21,6 +21,8 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.sentences import Sentence, sentence
 
+# Verdicts that files can contradict each other by.
+CALLED = ("better", "equivalent")
 # So many pairs are told one by one.
 NAMED = 3
 UNPAIRED = "unpaired: measured in other files"
@@ -75,7 +77,7 @@ def _pair(pair: JoinedPair) -> str:
     if pair.counted == "each":
         return f"{name} by file: {sentence(pair)}; no one size holds."
     own = "the verdict is the same in each" if pair.same_verdict else f"by themselves: {_own(pair)}"
-    if all(one.kind == "too_few" for one in pair.files):
+    if all(one.verdict.kind == "too_few" for one in pair.files):
         own = "none of them has blocks enough for a verdict of its own"
     return f"{name} by file: {sentence(pair)}, so that their blocks count together; {own}."
 
@@ -102,10 +104,10 @@ def _far(pair: JoinedPair) -> str:
 
 def _why(pair: JoinedPair) -> str:
     if pair.why == "held":
-        held = next(each for each in pair.files if each.kind == "withheld")
-        return f"{held.file} by itself has its verdict {held.text}"
+        held = next(each for each in pair.files if each.verdict.kind == "withheld")
+        return f"{held.file} by itself has its verdict {sentence(held.verdict)}"
     if pair.why == "contradiction":
-        each = "; ".join(f"{one.file} {one.text}" for one in pair.files if one.kind in ("better", "equivalent"))
+        each = "; ".join(f"{one.file} {sentence(one.verdict)}" for one in pair.files if one.verdict.kind in CALLED)
         return f"the files contradict each other ({each})"
     return WHY[pair.why]
 
@@ -116,7 +118,7 @@ def between_told(pair: BetweenPair) -> str:
     if pair.verdict is None:
         text = f"cannot tell: {UNPAIRED}, and no contender is in both; a difference of days looks the same"
         return f"{text}; trials that {wording.names(pair.lost)} lost are in no figure here" if pair.lost else text
-    text = pair.verdict.text if pair.why_not is None else f"withheld: {sentence(pair.why_not)}"
+    text = sentence(pair.verdict) if pair.why_not is None else f"withheld: {sentence(pair.why_not)}"
     return f"{text} (over the bridge of {wording.names(pair.bridges)}, {UNPAIRED})"
 
 
@@ -145,7 +147,7 @@ def held_beside(fact: HeldBeside) -> str:
 
 
 def _own(pair: JoinedPair) -> str:
-    return "; ".join(f"{each.file} {each.text}" for each in pair.files)
+    return "; ".join(f"{each.file} {sentence(each.verdict)}" for each in pair.files)
 
 
 def _between(pair: BetweenPair, joined: Joined) -> str:

@@ -73,7 +73,8 @@ def keys_of(made: Any) -> list[tuple[str, Any]]:
             own = [get_type_hints(compare_part(kind).summary)["return"] for kind in KINDS]
             found += [(one.key, one) for one in own if is_own(one)]
         else:
-            found.append((field.metadata.get("json", field.name), hints[field.name]))
+            hint = tuple[str, ...] if field.metadata.get("told") else hints[field.name]
+            found.append((field.metadata.get("json", field.name), hint))
     return found + ([("text", str)] if is_told(made) else []) + (list(HEADLINE) if made is Comparison else [])
 
 

@@ -73,4 +73,4 @@ def standing_told(one: Standing) -> str:
         return f"precision {wording.percent(one.precision)}{' reached' if one.ends else ''} {wanted}"
     if not one.ends:
         return "not clear yet"
-    return "; ".join(f"{pair.contender} and {pair.baseline}: {pair.primary.verdict.text}" for pair in one.pairs)
+    return "; ".join(f"{pair.contender} and {pair.baseline}: {sentence(pair.primary.verdict)}" for pair in one.pairs)

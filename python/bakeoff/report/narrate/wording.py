@@ -189,3 +189,8 @@ def errors(classes: dict[str, int], words: Mapping[str, str]) -> str:
     """Errors by class, most frequent first: "refused 120, short body 3"."""
     ranked = sorted(((name, number) for name, number in classes.items() if number), key=lambda item: -item[1])
     return ", ".join(f"{error(name, words)} {number:,}" for name, number in ranked)
+
+
+def counted_as(factor: float) -> str:
+    """ "as 10 times slower", of what counts so."""
+    return f"as {figures(factor, 2)} times slower"

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from bakeoff.compare.factors_model import Effect, FactorComparison, Plane
-from bakeoff.compare.noted import noted_of
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.factor_charts import JOINT, MAIN, effects_with_intervals, two_factors
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.factors import effect_words, label, levels_words, title_words
+from bakeoff.report.narrate.noted import noted
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import reach
 from bakeoff.report.theme import known
@@ -79,14 +79,12 @@ def _effects(context: Context, found: FactorComparison) -> Table:
     rows = tuple(_row(effect, "") for effect in found.effects)
     unit = _unit(context, found)
     better = "above 1 is better" if found.effects[0].higher_is_better else "below 1 is better"
-    reasons = dict.fromkeys(
-        reason for effect in found.effects for reason in effect.verdict.reasons if reason not in effect.verdict.held
-    )
+    verdicts = [effect.verdict for effect in found.effects]
+    gates = [gate for verdict in verdicts for gate in verdict.reasons if gate not in verdict.decisive]
     note = f"Ratios of {unit} over the mixes, {better}; Holm over {wording.plural(found.family, 'effect')}."
     note += " × marks interactions: by what factor one effect is larger at the other level."
-    if reasons:
-        gates = (gate for pair in context.comparison.pairs for gate in pair.primary.gates)
-        note += f" To be noted: {'; '.join(noted_of(reasons, gates))}."
+    if gates:
+        note += f" To be noted: {'; '.join(noted(gates))}."
     return Table("Effects of the factors", COLUMNS, rows, note, folded=len(rows) > 2 * MOST, depth=Depth.SUMMARY)
 
 

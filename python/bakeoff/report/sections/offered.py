@@ -171,7 +171,7 @@ def _summary(context: Context) -> Table:
             row += [_figure(answered) + _share_behind(context, name, mix), *map(_figure, times)]
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at.verdict)]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
         rows.append(tuple(row))
     title = "offered and answered a second, p50, p95 and p99 of response time, p99 of service time (mean over blocks)"
     if against:

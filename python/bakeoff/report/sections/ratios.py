@@ -12,6 +12,7 @@ from bakeoff.report.charts import ratio_over_mixes
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import reach
 from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
@@ -124,7 +125,7 @@ def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
             f"{p.all_lost} lost all" if p.all_lost else wording.ratio(p.ratio, p.low, p.high),
             wording.MISSING if p.all_lost else wording.interval(p.low, p.high),
             f"{p.blocks}",
-            p.verdict.text,
+            sentence(p),
         )
         for p in curve.points
     )
@@ -150,11 +151,11 @@ def _all_metrics(context: Context, pair: PairComparison) -> Table:
     if len(by_mix) < len(pair.curves):
         columns = [Column("Figure", numeric=False), *(Column(points[0].mix.words) for points in by_mix)]
         rows = [(curve.title, *(_reach(p) for p in curve.points)) for curve in pair.curves]
-        rows.append((verdict, *(toned(points[0].verdict) for points in by_mix)))
+        rows.append((verdict, *(toned(points[0]) for points in by_mix)))
     else:
         columns = [Column(context.mix_title), *(Column(_short(curve, context)) for curve in pair.curves)]
         columns.append(Column(verdict, numeric=False, spare=1))
-        rows = [(f"{of[0].mix}", *map(_reach, of), toned(of[0].verdict)) for of in by_mix]
+        rows = [(f"{of[0].mix}", *map(_reach, of), toned(of[0])) for of in by_mix]
     method = pair.curves[0].method
     how = "" if method == ONE_MIX else f" (bands for all mixes together, {method})"
     title = f"{pair.contender} ÷ {pair.baseline} at each mix{how}"

@@ -69,7 +69,7 @@ def _ratios(context: Context) -> list[Block]:
             f"{pair.contender} ÷ {pair.baseline}",
             wording.ratio(end.ratio, end.low, end.high),
             wording.interval(end.low, end.high),
-            end.verdict.text,
+            sentence(end.verdict),
             f"{end.blocks}",
         )
         for pair, end in known

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare.model import Comparison, ContenderSummary
-from bakeoff.compare.noted import noted
 from bakeoff.compare.pair_model import Endpoint, Gate, PairComparison
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.turned_away import TurnedAway
@@ -15,8 +14,8 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.manners import ways
+from bakeoff.report.narrate.noted import noted
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.turned_away import turned_away_words
 from bakeoff.report.narrate.warned import warnings_of
@@ -116,7 +115,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     rows = []
     gates: list[Gate] = []
     for pair in pairs:
-        gates += [gate for gate in pair.primary.gates if gate_text(gate) not in pair.primary.verdict.text]
+        gates += [gate for gate in pair.primary.gates if gate not in pair.primary.verdict.decisive]
         rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""

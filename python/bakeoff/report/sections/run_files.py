@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.joined_model import BetweenPair, FailedTrial, FileDifference, FileInfo, Joined, JoinedPair
+from bakeoff.compare.joined_model import (
+    BetweenPair,
+    FailedTrial,
+    FileDifference,
+    FileInfo,
+    FileRatio,
+    Joined,
+    JoinedPair,
+)
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
@@ -99,6 +107,11 @@ def _notes(comparison: Comparison) -> list[Block]:
     return [Table("Notes", columns, rows, by, depth=Depth.SUMMARY)] if rows else []
 
 
+def _verdict(one: FileRatio) -> Toned:
+    kind = one.verdict.kind
+    return Toned(sentence(one.verdict) if one.blocks else "no figures", TONES.get(kind, "plain"))
+
+
 def _pairs(joined: Joined) -> list[Block]:
     if not joined.pairs:
         return []
@@ -113,7 +126,7 @@ def _pairs(joined: Joined) -> list[Block]:
     rows = tuple(
         (
             f"{pair.contender} ÷ {pair.baseline}", one.file, wording.ratio(one.ratio, one.low, one.high),
-            wording.interval(one.low, one.high), f"{one.blocks}", Toned(one.text, TONES.get(one.kind, "plain")),
+            wording.interval(one.low, one.high), f"{one.blocks}", _verdict(one),
         )
         for pair in joined.pairs
         for one in pair.files
@@ -258,7 +271,7 @@ def _if_counted(joined: Joined) -> list[Block]:
     rows = tuple(
         (
             f"{one.contender} ÷ {one.baseline}", wording.ratio(one.ratio, one.low, one.high),
-            wording.interval(one.low, one.high), f"{one.blocks}", one.text,
+            wording.interval(one.low, one.high), f"{one.blocks}", sentence(one.verdict),
         )
         for one in joined.if_counted
     )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bakeoff.compare.gate_model import Stated
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.gates import also, gate_text
@@ -20,12 +19,6 @@ def noted(gates: Iterable[Gate]) -> tuple[str, ...]:
         text = gate_text(gate)
         found.setdefault(gate.name if also(gate) else text, {}).setdefault(text, gate)
     return tuple(_clause(sorted(alike.values(), key=lambda gate: -gate.weight)) for alike in found.values())
-
-
-def noted_of(reasons: Iterable[str], gates: Iterable[Gate]) -> tuple[str, ...]:
-    """The same of `reasons` that are texts of `gates`, or stand for themselves."""
-    known = {gate_text(gate): gate for gate in gates}
-    return noted(known.get(reason, Gate("blocks", "amber", "", Stated(reason))) for reason in reasons)
 
 
 def _clause(worst_first: Sequence[Gate]) -> str:
