@@ -13,6 +13,7 @@ from bakeoff.paper.model import Cell, Paper
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.narrate import wording
+from bakeoff.report.parts import Part
 
 BY = "Told by the author, not found by Bakeoff."
 UNSHOWN = f"{BY} * is an answer without evidence."
@@ -41,7 +42,7 @@ def _prices(paper: Paper, names: tuple[str, ...], comparisons: Mapping[str, Comp
     for suite, comparison in comparisons.items():
         unit = paper.price.currency
         blocks += [_for_money(comparison, suite, totals, unit), Text(cheapest(comparison, suite, totals, unit))]
-    return Section("author-prices", "Prices", tuple(blocks))
+    return Section("Prices", tuple(blocks), "author-prices", Part.TOLD)
 
 
 def _costs(paper: Paper, names: tuple[str, ...], totals: Mapping[str, float]) -> Table:
@@ -138,7 +139,8 @@ def _features(paper: Paper, names: tuple[str, ...]) -> Section | None:
         found = {name: Cell(text=one.answer, evidence=one.evidence, note=one.note) for name, one in row.answers.items()}
         rows.append((title, *(_cell(found.get(name), f"{name}, {row.feature}", notes) for name in names)))
     columns = (Column("Feature", False), *(Column(name, False) for name in names))
-    return Section("author-features", "Features", _with_notes(Table("Features", columns, tuple(rows), UNSHOWN), notes))
+    blocks = _with_notes(Table("Features", columns, tuple(rows), UNSHOWN), notes)
+    return Section("Features", blocks, "author-features", Part.TOLD)
 
 
 def _own_tables(paper: Paper) -> Section | None:
@@ -153,7 +155,7 @@ def _own_tables(paper: Paper) -> Section | None:
         columns = (Column(table.of, False), *(Column(name, False) for name in table.columns))
         note = f"{table.note.rstrip('.')}. {UNSHOWN}" if table.note else UNSHOWN
         blocks += _with_notes(Table(table.title, columns, rows, note), notes)
-    return Section("author-tables", "The author's tables", tuple(blocks)) if blocks else None
+    return Section("The author's tables", tuple(blocks), "author-tables", Part.TOLD) if blocks else None
 
 
 def _with_notes(table: Table, notes: list[str]) -> tuple[Block, ...]:
@@ -178,13 +180,15 @@ def _administration(paper: Paper, names: tuple[str, ...]) -> Section | None:
         (row.task, *(row.times.get(name, UNSTATED) for name in names), row.note) for row in paper.administration
     )
     columns = (Column("Task", False), *(Column(name, False) for name in names), Column("Note", False))
-    return Section("author-administration", "Administration", (Table("Time that it took", columns, rows, BY),))
+    table = Table("Time that it took", columns, rows, BY)
+    return Section("Administration", (table,), "author-administration", Part.TOLD)
 
 
 def _pros_and_cons(paper: Paper, names: tuple[str, ...]) -> Section | None:
     rows = tuple((name, sort, text) for name in names for sort, text in _said(paper, name))
     columns = (Column("Contender", False), Column("", False), Column("In the author's words", False))
-    return Section("author-pros", "Pros and cons", (Table("Pros and cons", columns, rows, BY),)) if rows else None
+    table = Table("Pros and cons", columns, rows, BY)
+    return Section("Pros and cons", (table,), "author-pros", Part.TOLD) if rows else None
 
 
 def _said(paper: Paper, name: str) -> Iterable[tuple[str, str]]:

@@ -6,11 +6,14 @@ Every block has a `depth` from which on it is shown (see bakeoff.report.depth).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Literal
 
 from bakeoff.report.depth import Depth
 from bakeoff.report.drawing import Drawing
+from bakeoff.report.parts import Part
 
 Tone = Literal["plain", "good", "warning", "bad"]
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
@@ -171,15 +174,26 @@ class Cover:
 class Section:
     """A section of the report. `chapter` is the suite that it is about, where a report has several."""
 
-    id: str
     title: str
     blocks: tuple[Block, ...]
+    id: str = ""
+    part: Part = Part.RESULTS
     chapter: str = ""
 
     @property
     def heading(self) -> str:
         """The title with what it is about."""
         return f"{self.chapter}: {self.title}" if self.chapter else self.title
+
+    @property
+    def stands_in(self) -> Part:
+        """The part of the report that it stands in: what is the front of a single run is a result of a chapter."""
+        return Part.RESULTS if self.chapter and self.part == Part.FRONT else self.part
+
+
+def in_order(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """The sections of a report, part by part."""
+    return tuple(sorted(sections, key=attrgetter("stands_in")))
 
 
 @dataclass(frozen=True)

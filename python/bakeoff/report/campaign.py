@@ -9,7 +9,7 @@ from typing import Any
 
 from bakeoff.compare.campaign_model import CampaignComparison, Disqualified, OverallPair, SuiteVerdict
 from bakeoff.compare.objective import worst
-from bakeoff.report.blocks import Block, Chart, Column, Report, Section, Table, Text, Tone, Toned
+from bakeoff.report.blocks import Block, Chart, Column, Report, Section, Table, Text, Tone, Toned, in_order
 from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
 from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
@@ -18,7 +18,7 @@ from bakeoff.report.narrate.campaign import weights_of
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.doubts import doubts, place_told
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.parts import in_order
+from bakeoff.report.parts import Part
 from bakeoff.report.sections.challenged import challenge_over_all
 from bakeoff.report.shared_notes import SharedNotes
 from bakeoff.report.shown_pairs import BASELINE_AND_FEW, ShownPairs
@@ -123,7 +123,7 @@ def _over_all(comparison: CampaignComparison) -> Section:
     blocks += [_suites(comparison)]
     blocks += [_places(comparison), _pairs(comparison)] if comparison.overall else []
     blocks += [_effects(comparison)] if comparison.effects else []
-    return Section("all-suites", "All suites", tuple(blocks))
+    return Section("All suites", tuple(blocks), "all-suites", Part.FRONT)
 
 
 def _missing(comparison: CampaignComparison) -> list[str]:

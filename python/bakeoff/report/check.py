@@ -99,7 +99,7 @@ def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
     would be files beside it. What is too long is left to the report.
     """
     tables = ([_objectives(check)] if check.held else []) + ([_table(check)] if check.checked else [])
-    table = Section("check", "What was checked", (*tables, *_told(check)))
+    table = Section("What was checked", (*tables, *_told(check)), "check")
     sentences = check_sentences(check)
     whole = brief(compose(run, found, depth=Depth.COMPARISON))
     rest = [replace(section, blocks=_without_charts(section)) for section in whole.sections]

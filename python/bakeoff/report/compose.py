@@ -7,17 +7,16 @@ from typing import Any
 from bakeoff.compare.capacity import view_of
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.objective_model import Held
-from bakeoff.report.blocks import Report, Section, Tone
+from bakeoff.report.blocks import Report, Section, Tone, in_order
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, depth_of
+from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.headline import equals_sentences, headline
 from bakeoff.report.narrate.looks import place
 from bakeoff.report.narrate.noise import BIAS, FLOOR, NONE
-from bakeoff.report.parts import in_order
-from bakeoff.report.sections import builders
+from bakeoff.report.sections import sections_for
 from bakeoff.report.shown_pairs import BASELINE_AND_FEW, ShownPairs
 from bakeoff.report.tones import TONES
 from bakeoff.store.challenged import challenged
@@ -95,8 +94,8 @@ def chapter(
 
 
 def _sections(context: Context, depth: Depth) -> tuple[Section, ...]:
-    wanted = [build for build in builders(context) if depth_of(build) <= depth]
-    return in_order(section for build in wanted if (section := build(context)) is not None)
+    wanted = [one for one in sections_for(context) if one.depth <= depth]
+    return in_order(made for one in wanted if (made := one(context)) is not None)
 
 
 def _plans(run: RunRecord) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from bakeoff.report.beds import PlacedBed
 from bakeoff.report.blocks import Block, Column, Section, Table, Toned
 from bakeoff.report.config_files import config_files
 from bakeoff.report.narrate import wording
+from bakeoff.report.parts import Part
 from bakeoff.report.testbed import UNKNOWN, bed_diagram, of_generators
 
 MISSING = UNKNOWN
@@ -46,7 +47,7 @@ def disclosure(paper: Paper, names: tuple[str, ...], beds: Sequence[PlacedBed]) 
             else bed_diagram(one.bed, one.generators, names)
         )
     blocks += _beds(beds)
-    return [Section("author-disclosure", "Disclosure", tuple(blocks))]
+    return [Section("Disclosure", tuple(blocks), "author-disclosure", Part.CONFIGURATION)]
 
 
 def _beds(beds: Sequence[PlacedBed]) -> list[Block]:

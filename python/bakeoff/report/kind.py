@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from bakeoff.kinds import load
-from bakeoff.report.blocks import Section
+from bakeoff.report.report_section import ReportSection
 
 if TYPE_CHECKING:
     from bakeoff.report.context import Context
-
-Builder: TypeAlias = "Callable[[Context], Section | None]"
 
 
 class ReportPart:
     """The part of a kind for reports: derive from it, and set or override what differs.
 
-    `sections` are its own, each with the id of the section that it follows. `rate_curves` are the metrics that are
-    charted first. `figures_shown` names the figures of its trials that its sections show; those that nobody
+    `sections` are its own, each of which says behind which general one it stands. `rate_curves` are the metrics that
+    are charted first. `figures_shown` names the figures of its trials that its sections show; those that nobody
     shows stand in a table of their own, as do the operations unless `tells_operations`.
     """
 
-    sections: Sequence[tuple[str, Builder]] = ()
+    sections: Sequence[ReportSection] = ()
     rate_curves: Sequence[str] = ("rate", "throughput")
     figures_shown: frozenset[str] = frozenset()
     tells_operations: bool = False
 
-    def hides(self, context: Context) -> frozenset[str]:
-        """Ids of general sections that would say nothing, or nothing right, of this run."""
-        return frozenset()
+    def splits_time(self, context: Context) -> bool:
+        """Whether a section of its own has a better split of an operation's time than the steps have."""
+        return False
 
     def audit_notes(self, context: Context) -> tuple[str, ...]:
         """Sentences beside the audits."""

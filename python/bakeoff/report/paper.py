@@ -12,11 +12,11 @@ from bakeoff.paper.read import paper_of
 from bakeoff.redact import without_secrets
 from bakeoff.report.author_tables import author_tables
 from bakeoff.report.beds import beds_of, with_beds
-from bakeoff.report.blocks import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table
+from bakeoff.report.blocks import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table, in_order
 from bakeoff.report.depth import Depth
 from bakeoff.report.disclosed import disclosure
 from bakeoff.report.inserted import inserted
-from bakeoff.report.parts import in_order
+from bakeoff.report.parts import Part
 from bakeoff.report.prose import passages_of
 from bakeoff.report.testbed import Generators
 
@@ -83,14 +83,16 @@ class _Author:
     def _chapter(self, key: str, title: str, depth: Depth) -> Section | None:
         text = getattr(self.paper.words, key)
         passages = self._passages(text, key)
-        return Section(f"author-{key}", f"Author: {title}", (self._prose(passages, depth),)) if passages else None
+        if not passages:
+            return None
+        return Section(f"Author: {title}", (self._prose(passages, depth),), f"author-{key}", Part.FRONT)
 
     def _notes(self) -> Section | None:
         blocks: list[Block] = []
         for number, note in enumerate(self.paper.words.notes, 1):
             day = Passage((Span(note.date, strong=True),))
             blocks.append(self._prose((day, *self._passages(note.text, f"notes[{number}] text"))))
-        return Section("author-notes", "Author: Notes", tuple(blocks)) if blocks else None
+        return Section("Author: Notes", tuple(blocks), "author-notes", Part.FRONT) if blocks else None
 
     def _prose(self, passages: tuple[Passage, ...], depth: Depth = Depth.PAGE) -> Prose:
         """Whose it is stands above the first of it, and in every heading."""

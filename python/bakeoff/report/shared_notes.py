@@ -39,7 +39,7 @@ class SharedNotes:
         """All of it, with the suites where it is not said of each of them alike; None where there is none."""
         blocks: list[Block] = [self._note(of) for of in self._notes.values()]
         blocks += [self._warnings()] if self._events else []
-        return Section("notes-of-suites", "Notes on several suites", tuple(blocks)) if blocks else None
+        return Section("Notes on several suites", tuple(blocks), "notes-of-suites") if blocks else None
 
     def _note(self, of: Mapping[str, list[Warned]]) -> Text:
         by_text: dict[str, dict[str, None]] = {}

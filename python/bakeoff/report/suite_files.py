@@ -8,6 +8,7 @@ from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.parts import Part
 from bakeoff.report.testbed import UNKNOWN, Generators, of_generators
 from bakeoff.store.records import RunRecord
 
@@ -34,7 +35,7 @@ def suite_files(runs: Mapping[str, RunRecord]) -> Section:
     if same:
         alike = (Column("Item", numeric=False), Column("All", numeric=False))
         blocks.append(Table("The same of all suites", alike, tuple(same), folded=True))
-    return Section("run-files", "The run files", tuple(blocks))
+    return Section("The run files", tuple(blocks), "run-files", Part.FRONT)
 
 
 MACHINES = ("Load generators", "Their software")

@@ -35,13 +35,13 @@ def tables(record: RunRecord, section_id: str) -> list[Table]:
 
 @pytest.mark.parametrize("name", [*KINDS, "unheard-of"])
 def test_sections_of_kinds_stand_behind_general_ones(name: str) -> None:
-    general = [place for place, _ in SECTIONS]
+    general = [section.id for section in SECTIONS]
     assert len(set(general)) == len(general)
-    assert {after for after, _ in report_part(name).sections} <= set(general)
+    assert {section.after for section in report_part(name).sections} <= set(general)
 
 
 def test_general_sections_stand_under_their_own_ids() -> None:
-    places = [place for place, _ in SECTIONS]
+    places = [section.id for section in SECTIONS]
     for record in (run(), matrix_run(lambda *_: 1.1, tests=("read",), sizes=[(64 * KIB, 4 * KIB)], mixes=(1, 4))):
         shown = [section.id for section in report_of(replace(record, kind="unheard-of")).sections]
         assert set(shown) <= set(places) and shown == sorted(shown, key=places.index)

@@ -153,7 +153,7 @@ def test_small_tables_are_whole_on_a_page_and_drawings_leave_no_more_than_a_quar
     chart = next(block for section in report.sections for block in section.blocks if isinstance(block, Chart))
     drawn = tuple(replace(chart, id=f"{chart.id}-{n}") for n in range(7))
     lines = (Bullets(tuple("word" for _ in range(9))),)
-    sections = (Section("many", "Many", tables), Section("drawn", "Drawn", (*drawn[:4], *lines, *drawn[4:])))
+    sections = (Section("Many", tables, "many"), Section("Drawn", (*drawn[:4], *lines, *drawn[4:]), "drawn"))
     document = pypdfium2.PdfDocument(io.BytesIO(pdf.render(replace(report, sections=sections))))
     read = [page.get_textpage().get_text_bounded() for page in document]
     for number in range(len(tables)):

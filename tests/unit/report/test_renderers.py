@@ -19,10 +19,10 @@ from bakeoff.report import renderers
 from bakeoff.report.blocks import Bullets, Card, Cards, Chart, Column, Listing, Report, Section, Table, Text, Toned
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, depth_of
+from bakeoff.report.depth import Depth
 from bakeoff.report.drawing import Drawing
 from bakeoff.report.renderers.terminal import show
-from bakeoff.report.sections import builders
+from bakeoff.report.sections import sections_for
 from bakeoff.store.records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import change, run
@@ -37,7 +37,7 @@ app.command("nothing")(lambda: None)
 
 def report_of(*blocks: object) -> Report:
     """A report of one section."""
-    section = Section("one", "One", blocks)  # type: ignore[arg-type]
+    section = Section("One", blocks, "one")  # type: ignore[arg-type]
     return Report("a against b", "", "Equivalent", "good", ("They are level.",), ("good",), (section,), ())
 
 
@@ -114,10 +114,10 @@ def test_more_warnings_than_a_screen_takes_are_counted() -> None:
 def test_no_block_is_shown_above_the_depth_of_its_section(record: RunRecord) -> None:
     """Else it would depend on who asks whether it is there: sections that are too deep are not made at all."""
     context = Context(record, compare_run(record))
-    for build in builders(context):
-        section = build(context)
-        for block in section.blocks if section else ():
-            assert block.depth >= depth_of(build), f"{build.__module__}: {block}"
+    for section in sections_for(context):
+        made = section(context)
+        for block in made.blocks if made else ():
+            assert block.depth >= section.depth, f"{section.id}: {block}"
 
 
 def test_what_a_terminal_shows_is_in_the_page() -> None:

@@ -12,11 +12,12 @@ from bakeoff.kinds.file_blocks.story import story
 from bakeoff.mix import InFlight, Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import longest_or_p99, size, title
 from bakeoff.report.queue_charts import times_over_depth, transfers_over_depth
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.cell_tables import LONG
 from bakeoff.report.sections.heat_map import capital
 from bakeoff.report.theme import Row, known
@@ -28,7 +29,7 @@ USUAL_KIB = 4.0
 CellName = tuple[str, float | None]
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("queue-depth", depth=Depth.COMPARISON, after="heat-map")
 def section(context: Context) -> Section | None:
     """None with one load. Charts of one size of each pattern, then a table of all."""
     compared, mixes = context.comparison.cells, context.comparison.run.mixes
@@ -51,7 +52,7 @@ def section(context: Context) -> Section | None:
     if rest:
         table = _table(context, compared, rest, depths, "The other block sizes against requests in flight")
         blocks.append(table)
-    return Section("queue-depth", "I/O per second and response time against queue depth", tuple(blocks))
+    return Section("I/O per second and response time against queue depth", tuple(blocks))
 
 
 def in_flight(context: Context, mix: Mix) -> int:
@@ -186,7 +187,7 @@ def _find(compared: CellComparison, name: str, mix: Mix, cell: CellName) -> Cell
 class FileBlocks(ReportPart):
     """See ReportPart. The limits of cells stand in the plan."""
 
-    sections = (("heat-map", section),)
+    sections = (section,)
     figures_shown = frozenset({"cell_limit_s", "min_transfers", "outstanding", "region_bytes"})
 
     def story(self, context: Context) -> tuple[str, ...]:

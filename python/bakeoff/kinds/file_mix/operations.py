@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
 from bakeoff.thresholds import P99_OPERATIONS
@@ -18,7 +19,7 @@ from bakeoff.times import ms_of
 HEADS = ("count", "mean ms", "p50 ms", "p99 ms", "failed")
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("mix-operations", depth=Depth.COMPARISON, after="caches")
 def section(context: Context) -> Section | None:
     """A table at the highest load in the open, those of the others folded."""
     loads = [mix for mix in reversed(context.comparison.run.mixes) if _names(context, mix)]
@@ -31,7 +32,7 @@ def section(context: Context) -> Section | None:
             Text(f"The same at {wording.several(tuple(reversed(others)))}: folded, in print in the appendix.")
         )
         blocks += [_table(context, mix, folded=True) for mix in others]
-    return Section("mix-operations", "Operations of the mix", tuple(blocks))
+    return Section("Operations of the mix", tuple(blocks))
 
 
 def _names(context: Context, mix: Mix) -> list[str]:

@@ -15,6 +15,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.marks import BEYOND_LINK
 from bakeoff.store.records import TrialRecord
@@ -31,6 +32,7 @@ def _(fact: NotOnceThrough) -> tuple[str, str]:
     )
 
 
+@report_section("office-mix", after="caches")
 def section(context: Context) -> Section | None:
     """None without any usable trial."""
     if not context.usable:
@@ -47,7 +49,7 @@ def section(context: Context) -> Section | None:
         blocks.insert(0, Text(_beyond(beyond), "warning"))
     if any(_touched(trial) is not None for trial in context.usable):
         blocks.append(_working_set(context))
-    return Section("office-mix", "Throughput and response time of the mix", tuple(blocks))
+    return Section("Throughput and response time of the mix", tuple(blocks))
 
 
 def _turns(turns: list[Turns]) -> str:
@@ -112,14 +114,14 @@ def _set(touched: list[Spread], mix: Mix) -> list[str]:
 class FileMix(ReportPart):
     """See ReportPart. Its sections have the bytes and the operations already."""
 
-    sections = (("caches", section), ("caches", operations.section))
+    sections = (section, operations.section)
     tells_operations = True
     rate_curves = ("operations",)
     figures_shown = frozenset({"turns", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"})
 
-    def hides(self, context: Context) -> frozenset[str]:
+    def splits_time(self, context: Context) -> bool:
         """A turn is many operations, and no part of one."""
-        return frozenset({"steps"}) if any(has_turns(trial) for trial in context.usable) else frozenset()
+        return any(has_turns(trial) for trial in context.usable)
 
     def story(self, context: Context) -> tuple[str, ...]:
         return story(context)

@@ -12,8 +12,10 @@ from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 
 
+@report_section("httperf", after="numbers")
 def section(context: Context) -> Section | None:
     """A table for each mix: the lines of httperf's report, means over the blocks with their range."""
     blocks: list[Block] = []
@@ -29,7 +31,7 @@ def section(context: Context) -> Section | None:
         "rate go by times from when calls were due, with the wait for their connections, and a reply with a status of "
         "500 or more is an error there."
     )
-    return Section("httperf", "As httperf tells it", (Text(words), *blocks))
+    return Section("As httperf tells it", (Text(words), *blocks))
 
 
 def _table(context: Context, mix: Mix) -> Table | None:
@@ -55,7 +57,7 @@ def _cell(line: Line, figures: list[HttperfFigures]) -> str:
 
 
 class Httperf(ReportPart):
-    sections = (("numbers", section),)
+    sections = (section,)
     figures_shown = frozenset(HttperfFigures.model_fields)
 
     def story(self, context: Context) -> tuple[str, ...]:

@@ -19,10 +19,11 @@ from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import ReplaySettings, replay_settings
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.report_section import report_section
 from bakeoff.times import ms_of
 
 # Rows in a terminal; the page has all.
@@ -60,7 +61,7 @@ def _(fact: UnlikeTheLog) -> tuple[str, str]:
     )
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("paths", depth=Depth.COMPARISON, after="response")
 def paths(context: Context) -> Section | None:
     """The paths at each mix: most asked, of the longest time, and replies that do not fit the log."""
     summary = context.comparison.own
@@ -74,7 +75,7 @@ def paths(context: Context) -> Section | None:
         ]
         if any(table.trials for table in tables):
             blocks += _at_mix(tables, mix == mixes[-1])
-    return Section("paths", "Paths of the log", tuple(blocks)) if blocks else None
+    return Section("Paths of the log", tuple(blocks)) if blocks else None
 
 
 def _at_mix(tables: Sequence[PathTable], last: bool) -> list[Block]:
@@ -180,6 +181,7 @@ def _unlike(tables: Sequence[PathTable], at: str) -> list[Block]:
     ]
 
 
+@report_section("log", after="method")
 def log(context: Context) -> Section | None:
     """What the log has, and how it was replayed."""
     facts = log_of(context.run)
@@ -187,7 +189,7 @@ def log(context: Context) -> Section | None:
         return None
     items = [*_origin(facts), *_how(facts, replay_settings(context.run.planned.settings))]
     blocks: list[Block] = [Bullets(tuple(items)), *_faults(facts)]
-    return Section("log", "The log", tuple(blocks))
+    return Section("The log", tuple(blocks))
 
 
 def _origin(facts: LogFacts) -> list[str]:
@@ -237,7 +239,7 @@ def _faults(facts: LogFacts) -> list[Block]:
 
 
 class Replay(ReportPart):
-    sections = (("response", paths), ("method", log))
+    sections = (paths, log)
     figures_shown = frozenset({"paths"})
     tells_operations = True
 

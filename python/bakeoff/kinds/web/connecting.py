@@ -13,9 +13,10 @@ from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.palette import Placed
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import whole
 from bakeoff.report.theme import Row, known
 
@@ -32,7 +33,7 @@ NOTE = (
 ONLY_SOME = " Where there is no line, none was opened and none failed."
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("connections", depth=Depth.COMPARISON, after="steps")
 def section(context: Context) -> Section | None:
     """Of those who opened any a curve over the mixes, where loads have clients, and the table; of others a sentence."""
     own = context.comparison.own
@@ -48,7 +49,7 @@ def section(context: Context) -> Section | None:
         blocks.append(_chart(context, own, drawn))
     if told:
         blocks.append(_table(context, told, ONLY_SOME if len(told) < len(own.connections) else ""))
-    return Section("connections", "Connections", tuple(blocks))
+    return Section("Connections", tuple(blocks))
 
 
 def _kept(context: Context, names: list[str]) -> str:

@@ -23,7 +23,7 @@ def _(fact: AskedUnlike) -> tuple[str, str]:
 
 
 class Web(ReportPart):
-    sections = (("steps", section),)
+    sections = (section,)
     figures_shown = frozenset({"bodies_hashed"})
 
     def audit_notes(self, context: Context) -> tuple[str, ...]:

@@ -6,15 +6,16 @@ from bakeoff.compare.failed import FailedRequest
 from bakeoff.kinds.web_session.compare import SessionSummary, StepTable, steps_of
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.failed import faults
+from bakeoff.report.report_section import report_section
 from bakeoff.times import ms_of
 from bakeoff.units import format_duration
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("sessions", depth=Depth.COMPARISON, after="numbers")
 def section(context: Context) -> Section | None:
     """The steps of a session at the peak, or at the least mix of a run without one: times, and where sessions broke."""
     summary = context.comparison.own
@@ -50,7 +51,7 @@ def section(context: Context) -> Section | None:
         )
         broken = tuple(row for rows_of in faults for row in rows_of)
         blocks.append(Table(f"Broken sessions at {mix.words}", why, broken, depth=Depth.COMPARISON))
-    return Section("sessions", "Sessions and their steps", tuple(blocks))
+    return Section("Sessions and their steps", tuple(blocks))
 
 
 def _sentence(table: StepTable) -> str:
@@ -75,12 +76,12 @@ def _faults(context: Context, table: StepTable) -> list[tuple[str, str, str, str
 
 
 class Sessions(ReportPart):
-    sections = (("numbers", section),)
+    sections = (section,)
     tells_operations = True
 
-    def hides(self, context: Context) -> frozenset[str]:
+    def splits_time(self, context: Context) -> bool:
         """The steps of a session are the better split of its time."""
-        return frozenset({"steps"})
+        return True
 
     def story(self, context: Context) -> tuple[str, ...]:
         """What a session is."""

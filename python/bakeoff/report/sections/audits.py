@@ -5,13 +5,15 @@ from __future__ import annotations
 from bakeoff.compare.model import Audit
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 
 SHOWN = 40
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("audits", Part.AUDITS, Depth.COMPARISON)
 def section(context: Context) -> Section:
     """One line for each audit, and the trials that deviate."""
     audits = context.comparison.audits
@@ -54,7 +56,7 @@ def section(context: Context) -> Section:
         )
         rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
         blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))
-    return Section("audits", "Audits", tuple(blocks))
+    return Section("Audits", tuple(blocks))
 
 
 def _result(audit: Audit) -> str:

@@ -10,9 +10,10 @@ from bakeoff.compare.cells import CellKey, cells_of, key_of
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import cache_rule, size, title
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import capital, sizes_of
 from bakeoff.store.figures import CacheState, CellFigures
 
@@ -37,14 +38,14 @@ LEGEND = (
 )
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("caches", depth=Depth.COMPARISON)
 def section(context: Context) -> Section | None:
     """Where caching ends, and what was done about caches: a row for each test of each contender."""
     compared = context.comparison.cells
     if compared is None:
         return None
     blocks = [*_rules(context, compared), *_states(context, compared)]
-    return Section("caches", "Caches", tuple(blocks)) if blocks else None
+    return Section("Caches", tuple(blocks)) if blocks else None
 
 
 def _rules(context: Context, compared: CellComparison) -> list[Block]:

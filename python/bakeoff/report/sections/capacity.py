@@ -9,9 +9,10 @@ from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Block, Card, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.capacity import capacity_text, unconfirmed
+from bakeoff.report.report_section import report_section
 from bakeoff.report.search_charts import LIMITED, MET, MISSED, loads_judged, probes_over_time
 from bakeoff.report.theme import Row, known
 from bakeoff.store.records import SEARCH, SHARE, TrialRecord
@@ -27,14 +28,14 @@ WORDS = {
 }
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("capacity", depth=Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """Nothing of a run that searched no capacity."""
     found = context.comparison.capacity
     if found is None:
         return None
     blocks: list[Block] = [_capacities(found), *_shares(context, found), *_drawn(context, found)]
-    return Section("capacity", f"Capacity under {found.objective}", tuple(blocks))
+    return Section(f"Capacity under {found.objective}", tuple(blocks))
 
 
 def card(context: Context, found: CapacityComparison, c: ContenderSummary, series: int) -> Card:

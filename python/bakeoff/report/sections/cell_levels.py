@@ -13,6 +13,7 @@ from bakeoff.report.level_map import LevelCell, level_map
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
 from bakeoff.report.palette import PALETTE, place_of
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import NARROW, OF_SIZES, OF_TESTS, capital, label, sizes_in_order
 from bakeoff.thresholds import P99_OPERATIONS
 
@@ -23,6 +24,7 @@ LEGEND = (
 Pick = Callable[[CellLevel], float]
 
 
+@report_section("levels")
 def section(context: Context) -> Section | None:
     """A map of rates for each test, or one of all where cells differ by one size; there also one of p99."""
     compared = context.comparison.cells
@@ -38,7 +40,7 @@ def section(context: Context) -> Section | None:
             whose += [] if mix.is_one else [mix.words]
             maps = _Maps(compared, levels, ", ".join(whose), PALETTE[series % len(PALETTE)], f"{series}-{number}")
             blocks += maps.charts()
-    return Section("levels", "What every cell reached", tuple(blocks)) if len(blocks) > 1 else None
+    return Section("What every cell reached", tuple(blocks)) if len(blocks) > 1 else None
 
 
 class _Maps:

@@ -11,9 +11,10 @@ from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import longest_or_p99, ranges, size, title
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
 from bakeoff.thresholds import P99_OPERATIONS
 
@@ -27,7 +28,7 @@ TIMES = (
 )
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("rates-of-cells", depth=Depth.COMPARISON)
 def section(context: Context) -> Section | None:
     """The range of each test in the open, then every cell."""
     compared = context.comparison.cells
@@ -37,9 +38,9 @@ def section(context: Context) -> Section | None:
     blocks: list[Block] = [_ranges(context, compared)]
     if len(form.axes) > 1:
         blocks += _matrices(context, compared)
-        return Section("rates-of-cells", "The rates of all cells", tuple(blocks))
+        return Section("The rates of all cells", tuple(blocks))
     blocks += _every_cell(context, compared)
-    return Section("rates-of-cells", "Rates and response times of all cells", tuple(blocks))
+    return Section("Rates and response times of all cells", tuple(blocks))
 
 
 def _ranges(context: Context, compared: CellComparison) -> Table:

@@ -17,6 +17,7 @@ from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
 from bakeoff.report.size_times import times_over_size
 from bakeoff.report.theme import Row
@@ -38,6 +39,7 @@ WANTED: tuple[tuple[str, Pick], ...] = (
 USUAL = frozenset({"read", "write", "random_read", "random_write"})
 
 
+@report_section("times-of-cells")
 def section(context: Context) -> Section | None:
     """Charts of percentiles against the record size, and tables of them and of processor time by test and size. Where
     cells differ by one size alone the table of cells has the percentiles.
@@ -60,7 +62,7 @@ def section(context: Context) -> Section | None:
     if len(form.axes) == 1:
         told = f"{_down_and_across(form)}, mean over blocks"
         words = f"What an I/O costs this machine, {told}: folded, in print in the appendix."
-        return Section("times-of-cells", "Processor time of single I/Os", (Text(words), *tables))
+        return Section("Processor time of single I/Os", (Text(words), *tables))
     axis, over = form.axes[0].name, wording.names([*(f"{axis.name}s" for axis in form.axes[1:]), "blocks"])
     words = (
         f"p50, p95 and p99 of single operations by {axis}, from the histogram of each cell; a figure is the geometric "
@@ -68,7 +70,7 @@ def section(context: Context) -> Section | None:
         f"too few operations for it. Folded: tables, {_down_and_across(form)}. `bakeoff compare --json` has those of "
         "every single cell."
     )
-    return Section("times-of-cells", "Times of single operations", (Text(words), *charts, *tables))
+    return Section("Times of single operations", (Text(words), *charts, *tables))
 
 
 def _down_and_across(form: CellForm) -> str:

@@ -8,9 +8,11 @@ from bakeoff.compare.challenge_model import AgainstThen, CampaignChallenge, Chal
 from bakeoff.compare.noise import floor_of
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 
 OVER_A_BRIDGE = (
     "Unpaired, and no verdict: ratios over a bridge are those of now to the bridge by those of then to it, so that "
@@ -25,7 +27,7 @@ TITLE = "The report that is challenged"
 SAID = "What that report says, in its own words, which nothing here confirms:"
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("challenge", Part.FRONT, Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """What is challenged, beside whom, and ratios that are no verdict."""
     made = context.comparison.challenge
@@ -44,7 +46,7 @@ def section(context: Context) -> Section | None:
     blocks += [Text(SAID), Bullets(tuple(made.said))] if made.said else []
     seal = f", and its run file by the seal {made.seal}" if made.seal else ""
     blocks.append(Text(f"It is known by its SHA-256, {made.sha256}{seal}."))
-    return Section("challenge", TITLE, tuple(blocks))
+    return Section(TITLE, tuple(blocks))
 
 
 def challenge_over_all(made: CampaignChallenge) -> Section:
@@ -71,7 +73,7 @@ def challenge_over_all(made: CampaignChallenge) -> Section:
     ]
     blocks += [Text(SAID), Bullets(made.said)] if made.said else []
     blocks.append(Text(f"It is known by its SHA-256, {made.sha256}."))
-    return Section("challenge", TITLE, tuple(blocks))
+    return Section(TITLE, tuple(blocks), section.id, section.part)
 
 
 def _again(one: SuiteChallenge) -> str:

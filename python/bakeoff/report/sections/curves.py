@@ -9,14 +9,19 @@ from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import rates_table, reach
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import known
 
 
-@shown_from(Depth.SUMMARY)
+@report_section(
+    "rates",
+    depth=Depth.SUMMARY,
+    fits=lambda context: not (context.cells_alone or context.at_rates or context.comparison.capacity),
+)
 def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""
     first, *others = (curve_chart(context, metric) for metric in context.known(context.kind.rate_curves))
@@ -26,7 +31,6 @@ def section(context: Context) -> Section:
     heads = [chart.title.partition(" (")[0] for chart in (first, *others)]
     title = wording.names([heads[0], *(f"{head[0].lower()}{head[1:]}" for head in heads[1:])])
     return Section(
-        "rates",
         f"{title} against {context.mix_unit}",
         (*charts, *([] if context.of_cells else [_peaks(context)])),
     )

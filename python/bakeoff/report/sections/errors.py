@@ -10,12 +10,14 @@ from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.failed import faults
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.figures import Figures
 
 IN_SIGHT = 10
 
 
+@report_section("errors", fits=lambda context: not context.cells_alone)
 def section(context: Context) -> Section:
     """The share of failed operations, and their classes where there are any."""
     by_contender = {name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names}
@@ -40,7 +42,7 @@ def section(context: Context) -> Section:
     closing = tuple(line for name in context.names if (line := _closing(context, name)))
     if closing:
         blocks.append(Bullets(closing))
-    return Section("errors", f"Errors against {context.mix_unit}", tuple(blocks))
+    return Section(f"Errors against {context.mix_unit}", tuple(blocks))
 
 
 def _requests(context: Context) -> list[Block]:

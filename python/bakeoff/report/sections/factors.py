@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from bakeoff.compare.factors_model import Effect, FactorComparison, Plane
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.factor_charts import JOINT, MAIN, effects_with_intervals, two_factors
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.factors import effect_words, label, levels_words, title_words
 from bakeoff.report.narrate.noted import noted
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.parts import Part
 from bakeoff.report.rates import reach
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import known
 from bakeoff.report.tones import TONES
 
@@ -33,7 +35,7 @@ COLUMNS = (
 )
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("factors", Part.FRONT, Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """The effects on what decides, at each mix, on the rest, and how two factors go together."""
     found = context.comparison.factors
@@ -53,7 +55,7 @@ def section(context: Context) -> Section | None:
     if len(found.effects[0].points) > 1:  # of a search there is one load for each contender
         blocks.append(_over_mixes(context, found))
     blocks += _explaining(found)
-    return Section("factors", "Factors", tuple(blocks))
+    return Section("Factors", tuple(blocks))
 
 
 def _unit(context: Context, found: FactorComparison) -> str:

@@ -11,11 +11,14 @@ from bakeoff.report.charts import ranges_by_mix
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import Row, known
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import TrialRecord
 
 
+# Connections of an open-loop load stand in for each other.
+@report_section("fairness", fits=lambda context: not (context.at_rates or context.searched_by_rate))
 def section(context: Context) -> Section | None:
     """The least and the most served client of any trial, relative to the mean client of that trial; nothing for a
     client alone.
@@ -59,7 +62,7 @@ def section(context: Context) -> Section | None:
     description = "Range of operations over the clients of a trial, relative to the mean, at each mix."
     note = Text("A server can look fast by serving some clients and starving others. 100 % is an equal share.")
     chart = Chart("chart-fairness", "Fairness over clients", description, spec, table)
-    return Section("fairness", "Fairness", (note, chart, *of_cells))
+    return Section("Fairness", (note, chart, *of_cells))
 
 
 def _in_cells(context: Context) -> list[Table]:

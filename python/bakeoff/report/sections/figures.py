@@ -10,6 +10,7 @@ from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 from bakeoff.store.figures import Figures
 
 # What general sections tell, and what is no figure of the contender.
@@ -18,6 +19,7 @@ MOST_ROWS = 200
 Value = bool | float | str
 
 
+@report_section("figures")
 def section(context: Context) -> Section | None:
     """A row for each of them, at the mix where the fastest contender peaks."""
     mix = context.peak_mix()
@@ -32,7 +34,7 @@ def section(context: Context) -> Section | None:
     note = f"The first {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
     title = f"Other figures at {mix.words}"
     words = "As the load generator told them of each trial: mean over the blocks, with the least and the most."
-    return Section("figures", "Other figures", (Text(words), Table(title, columns, cells, note, folded=True)))
+    return Section("Other figures", (Text(words), Table(title, columns, cells, note, folded=True)))
 
 
 def _values(context: Context, name: str, mix: Mix) -> dict[str, list[Value]]:

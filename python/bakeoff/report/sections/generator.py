@@ -13,6 +13,8 @@ from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.manners import manner_words
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import known
 from bakeoff.stats import mean_interval
 from bakeoff.store.figures import Figures
@@ -29,10 +31,11 @@ CELLS_NOTE = (
 HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited", "control ms/s")
 
 
+@report_section("generator", Part.AUDITS)
 def section(context: Context) -> Section:
     """Its ceiling, its processor use at each mix, and how late it was."""
     if context.run.imported_from is not None:
-        return Section("generator", "The load generator", (Text(_not_stated(context.run.imported_from)),))
+        return Section("The load generator", (Text(_not_stated(context.run.imported_from)),))
     texts = _ceilings(context)
     spec_rows, table_rows = [], []
     for mix in context.comparison.run.mixes:
@@ -72,7 +75,6 @@ def section(context: Context) -> Section:
     )
     if context.cells_alone:
         return Section(
-            "generator",
             "The load generator",
             (
                 *texts,
@@ -87,7 +89,6 @@ def section(context: Context) -> Section:
     description = f"Processor use of the load generator in percent at each number of {context.mix_axis}."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table)
     return Section(
-        "generator",
         "The load generator",
         (
             *texts,

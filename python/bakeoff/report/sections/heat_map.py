@@ -10,11 +10,12 @@ from bakeoff.compare.cell_model import Average, CellPair, CellRatio
 from bakeoff.compare.cells import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.heat import HeatCell, heat_map, ratio_range
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import WEIGHTED, percent_of, size, title
 from bakeoff.report.palette import place_of
+from bakeoff.report.report_section import report_section
 from bakeoff.report.tones import apart
 
 # Maps with no more columns than this are readable at half the width, and on narrow screens.
@@ -26,7 +27,7 @@ OUTLIERS = 10
 MORE = "Maps of the other pairs: `bakeoff report --pair NAME,NAME`, or `--pair all` for every one in a fold."
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("heat-map", depth=Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """For each pair: averages, an overview, a map for each test, what stands out. Pairs without the baseline that were
     not asked for are in folds where they are few, and else as many words as they need.
@@ -58,7 +59,7 @@ def section(context: Context) -> Section | None:
             blocks += [replace(_averages(pair, compared.form), folded=True), Bullets(pair.sentences, Depth.SUMMARY)]
     if len(drawn) < len(compared.pairs):
         blocks.append(Text(MORE))
-    return Section("heat-map", "Ratio of every cell", tuple(blocks)) if blocks else None
+    return Section("Ratio of every cell", tuple(blocks)) if blocks else None
 
 
 def in_fold(block: Block, pair: str, folded: bool) -> Block:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from bakeoff.compare.model import ContenderSummary, Lost, Repeated
 from bakeoff.report.blocks import Block, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
+from bakeoff.report.report_section import report_section
 from bakeoff.store.records import STATES, EventRecord
 
 FOLDED = 24
 WARNINGS_FOLDED = 8
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("left-out", depth=Depth.COMPARISON)
 def section(context: Context) -> Section:
     """The list, or one sentence that says there is none."""
     left_out = context.comparison.left_out
@@ -49,7 +50,7 @@ def section(context: Context) -> Section:
     warnings = [e for e in context.run.events if e.level == "warning" and e.text not in context.elsewhere]
     if warnings:
         blocks.append(_warnings(context, warnings))
-    return Section("left-out", "Failed, voided and interrupted trials", tuple(blocks))
+    return Section("Failed, voided and interrupted trials", tuple(blocks))
 
 
 def _warnings(context: Context, warnings: list[EventRecord]) -> Table:

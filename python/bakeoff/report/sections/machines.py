@@ -10,10 +10,12 @@ from bakeoff.redact import hidden
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.charts import ranges_by_mix
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.facts import leaves
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.fleet import change_text
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import known
 from bakeoff.store.records import AgentRecord
 from bakeoff.thresholds import BUSY_SHARE
@@ -34,7 +36,7 @@ RANGES_NOTE = (
 )
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("machines", Part.CONFIGURATION, Depth.COMPARISON)
 def section(context: Context) -> Section | None:
     """Nothing where one machine did it all."""
     machines = context.comparison.machines
@@ -49,7 +51,7 @@ def section(context: Context) -> Section | None:
         *_fairness(context, machines),
         *_facts(context.run.agents),
     ]
-    return Section("machines", "The machines that sent the load", tuple(blocks))
+    return Section("The machines that sent the load", tuple(blocks))
 
 
 def _together(machines: Machines) -> str:

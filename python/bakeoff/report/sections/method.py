@@ -13,11 +13,13 @@ from bakeoff.compare.settings import of_contender
 from bakeoff.redact import hidden, without_secrets
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.facts import leaves, value_of
 from bakeoff.report.in_blocks import in_each_block, is_by_mixes
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.manners import ways
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.store.absent import ABSENT
 from bakeoff.store.canonical import to_json
 from bakeoff.store.challenged import CHALLENGES
@@ -40,7 +42,7 @@ COUNTED = {
 }
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("method", Part.CONFIGURATION, Depth.COMPARISON)
 def section(context: Context) -> Section:
     """Contenders, settings, assumed values, order, environment, and the plan itself."""
     if context.run.imported_from is not None:
@@ -77,7 +79,7 @@ def section(context: Context) -> Section:
     for of, each in plans:
         text = json.dumps(hidden(each), indent=2, ensure_ascii=False)
         blocks.append(Listing(f"The plan as it was run (JSON){of}", text))
-    return Section("method", "What was run", tuple(blocks))
+    return Section("What was run", tuple(blocks))
 
 
 def _plans(run: RunRecord) -> list[tuple[str, dict[str, Any]]]:
@@ -105,7 +107,7 @@ def _imported(context: Context, tool: str) -> Section:
     titles = (Column("Name", numeric=False), Column("Files", numeric=False))
     files = Table("Contenders", titles, tuple((c.name, c.address) for c in run.contenders))
     stated = _flat("What the files state", run.environment.get("imported") or {})
-    return Section("method", "What was imported", (Text(intro), _rules(context), files, stated))
+    return Section("What was imported", (Text(intro), _rules(context), files, stated))
 
 
 def _rules(context: Context) -> Text:

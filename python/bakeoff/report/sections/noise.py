@@ -5,24 +5,26 @@ from __future__ import annotations
 from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.noise import differs_told
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 
 # From which floor on a share says less than both ratios: 10 % more is 9 % less.
 WIDE = 0.1
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("noise", Part.AUDITS, Depth.COMPARISON)
 def section(context: Context) -> Section | None:
     """The noise floor of the set-up, where it was measured."""
     comparison = context.comparison
     if comparison.noise_quote is not None:
-        return Section("noise", "Noise floor", tuple(_quoted(context, comparison.noise_quote)))
+        return Section("Noise floor", tuple(_quoted(context, comparison.noise_quote)))
     if comparison.noise is None:
         return None
-    return Section("noise", "Noise floor", tuple(_measured(comparison.noise)))
+    return Section("Noise floor", tuple(_measured(comparison.noise)))
 
 
 def _measured(noise: NoiseFloor) -> list[Block]:

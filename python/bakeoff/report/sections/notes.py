@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bakeoff.report.blocks import Section, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate.warned import warnings_of
+from bakeoff.report.report_section import report_section
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("notes", depth=Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """The warnings that do not stand above the result, each once; in a chapter those of its suite alone."""
     notes = [w for w in warnings_of(context.comparison) if not w.first and w.text not in context.elsewhere]
     blocks = tuple(Text(w.text, "warning", w.advice, Depth.SUMMARY) for w in notes)
-    return Section("notes", "Notes on the measurement", blocks) if blocks else None
+    return Section("Notes on the measurement", blocks) if blocks else None

@@ -8,6 +8,7 @@ from bakeoff.compare.model import Curve
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 
 METRICS = (
     ("rate", "{rate}"),
@@ -24,6 +25,7 @@ METRICS = (
 SIDE_BY_SIDE = 2
 
 
+@report_section("numbers", fits=lambda context: not context.cells_alone)
 def section(context: Context) -> Section:
     """Centres with the half-width of the interval of the rate; the charts' tables give every interval."""
     note = "Of cells: geometric means over all of them. " if context.of_cells else ""
@@ -35,9 +37,9 @@ def section(context: Context) -> Section:
     there = context.known([metric for metric, _ in METRICS])
     metrics = [(metric, title) for metric, title in METRICS if metric in there]
     if len(context.names) <= SIDE_BY_SIDE:
-        return Section("numbers", "The numbers", (_all(context, metrics, note),))
+        return Section("The numbers", (_all(context, metrics, note),))
     tables = [_one(context, metric, title) for metric, title in metrics]
-    return Section("numbers", "The numbers", (*tables[:-1], replace(tables[-1], note=note)))
+    return Section("The numbers", (*tables[:-1], replace(tables[-1], note=note)))
 
 
 def _one(context: Context, metric: str, title: str) -> Table:

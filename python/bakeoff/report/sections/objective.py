@@ -5,14 +5,16 @@ from __future__ import annotations
 from bakeoff.compare.objective_model import KINDS, HeldAt, ObjectiveHeld
 from bakeoff.report.blocks import Column, Section, Table, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate.capacity import term_value
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.report.tones import TONES
 
 WORDS = {"met": "met", "missed": "missed", "undecided": "not decided"}
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("objective", Part.FRONT, Depth.COMPARISON)
 def section(context: Context) -> Section | None:
     """Nothing of a run without an objective."""
     found = context.comparison.objective
@@ -30,7 +32,7 @@ def section(context: Context) -> Section | None:
     )
     rows = [(c.name, load.mix.words, *_cells(load, terms)) for c in found.contenders for load in c.loads]
     table = Table("Objective by load", columns, tuple(rows), _note(context, found), depth=Depth.COMPARISON)
-    return Section("objective", f"Objective: {found.objective}", (table,))
+    return Section(f"Objective: {found.objective}", (table,))
 
 
 def _cells(load: HeldAt, terms: list[str]) -> tuple[str, ...]:

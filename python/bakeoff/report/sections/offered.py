@@ -9,9 +9,10 @@ from bakeoff.mix import Mix, Rate
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import answered_over_offered, times_over_rates
 from bakeoff.report.context import Context, geometric_mean
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.rates import reach
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import whole
 from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
@@ -23,7 +24,7 @@ from bakeoff.times import ms_of
 AS_NAMED = 0.05
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("offered", depth=Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """Curves against offered load, where each contender falls behind, and the starts of every rate."""
     if not context.at_rates:
@@ -35,7 +36,7 @@ def section(context: Context) -> Section | None:
         _behind(context.comparison.falls_behind),
         _starts(context),
     )
-    return Section("offered", "Load that does not wait", blocks)
+    return Section("Load that does not wait", blocks)
 
 
 def _explained(context: Context) -> str:

@@ -8,6 +8,7 @@ from bakeoff.compare.pair_model import PairComparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 from bakeoff.store.records import TrialRecord
 from bakeoff.times import ms_of
 
@@ -16,6 +17,7 @@ SHOWN = 24
 MOST = 200
 
 
+@report_section("operations")
 def section(context: Context) -> Section | None:
     """Each operation by itself at the mix where the fastest contender peaks, and the cells that stand out under
     Benjamini–Hochberg, largest first.
@@ -23,7 +25,7 @@ def section(context: Context) -> Section | None:
     apart = _apart(context)
     pairs = [pair for pair in context.comparison.pairs if pair.exploratory.tested]
     if not pairs:
-        return Section("operations", "Single operations", tuple(apart)) if apart else None
+        return Section("Single operations", tuple(apart)) if apart else None
     blocks: list[Block] = [
         *apart,
         Text(
@@ -34,7 +36,7 @@ def section(context: Context) -> Section | None:
     ]
     for pair in pairs:
         blocks += _pair(context, pair)
-    return Section("operations", "Single operations (exploratory)", tuple(blocks))
+    return Section("Single operations (exploratory)", tuple(blocks))
 
 
 def _apart(context: Context) -> list[Block]:

@@ -12,12 +12,15 @@ from bakeoff.report.context import Context
 from bakeoff.report.in_blocks import in_each_block
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.manners import manner_sentence
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.store.records import RunRecord
 from bakeoff.units import format_binary, format_duration
 
 OF_ONE_BLOCK = "Verdicts come from trials of the same block alone."
 
 
+@report_section("overview", Part.OVERVIEW)
 def section(context: Context) -> Section | None:
     """Nothing of an imported run, of which only the figures are known."""
     if context.run.imported_from is not None:
@@ -32,7 +35,7 @@ def section(context: Context) -> Section | None:
         _machine(context),
     )
     blocks: tuple[Block, ...] = tuple(Text(text) for text in said if text)
-    return Section("overview", "How it was tested", blocks)
+    return Section("How it was tested", blocks)
 
 
 def _suite(context: Context) -> str:

@@ -10,17 +10,20 @@ from bakeoff.compare.pairs import ONE_MIX
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import ratio_over_mixes
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import reach
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
 
 CHARTED = ("rate", "p99")
 
 
-@shown_from(Depth.COMPARISON)
+@report_section(
+    "ratios", depth=Depth.COMPARISON, fits=lambda context: not (context.cells_alone or context.comparison.capacity)
+)
 def section(context: Context) -> Section | None:
     """Charts of the ratios to the baseline and of other pairs that are drawn, tables of all metrics and all pairs."""
     comparison = context.comparison
@@ -36,7 +39,7 @@ def section(context: Context) -> Section | None:
         charts = _charts(context, [pair])
         blocks += [replace(chart, id=f"{chart.id}-{number}", folded=folded) for chart in charts]
     blocks += [_all_metrics(context, pair) for pair in comparison.pairs]
-    return Section("ratios", "Ratio at each mix", tuple(blocks))
+    return Section("Ratio at each mix", tuple(blocks))
 
 
 def _span(pair: PairComparison) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bakeoff.report.blocks import Bullets, Section, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 AT_RATES = (
@@ -14,11 +16,11 @@ AT_RATES = (
 )
 
 
+@report_section("reading", Part.APPENDIX)
 def section(context: Context) -> Section:
     """The rules behind each verdict, with the numbers of this run."""
     delta = wording.percent(context.comparison.run.delta)
     return Section(
-        "reading",
         "How to read the verdicts",
         (
             Text(

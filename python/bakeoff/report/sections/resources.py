@@ -9,11 +9,12 @@ from bakeoff.compare.telemetry_model import MemoryPerConnection, Resources, Reso
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.telemetry import WORDS
 from bakeoff.report.panel_charts import shares_by_mix
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.processors import processors_table
 from bakeoff.report.theme import Row
 from bakeoff.units import format_size
@@ -39,7 +40,7 @@ NOTE = (
 )
 
 
-@shown_from(Depth.COMPARISON)
+@report_section("resources", depth=Depth.COMPARISON)
 def section(context: Context) -> Section | None:
     """Sentences, charts of processors and disks over the mixes, the table, and what watching took."""
     found = context.comparison.resources
@@ -51,7 +52,7 @@ def section(context: Context) -> Section | None:
         blocks += [_states(context, found), *_disks(context, found), *_tables(context, found), Text(sentence(found))]
     blocks += [Text(_memory(each)) for each in found.memory]
     blocks += [_watching(found), *_gaps(found)]
-    return Section("resources", "Resources", tuple(blocks))
+    return Section("Resources", tuple(blocks))
 
 
 def _ratios(context: Context) -> list[Block]:

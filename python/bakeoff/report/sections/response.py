@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import curve_chart
 
 AT_RATES = (
@@ -23,7 +24,8 @@ AT_SHARES = (
 SHOWN = ("mean", "p50", "p95", "p99")
 
 
-@shown_from(Depth.COMPARISON)
+# Pooled over the cells of a trial a response time is nobody's.
+@report_section("response", depth=Depth.COMPARISON, fits=lambda context: not context.of_cells)
 def section(context: Context) -> Section:
     """Four charts: mean, p50, p95, p99."""
     note = (
@@ -41,7 +43,7 @@ def section(context: Context) -> Section:
     )
     mean, *others = (curve_chart(context, metric) for metric in SHOWN)
     first = replace(mean, plain=_all_in_one(context, mean.title), depth=Depth.COMPARISON)
-    return Section("response", f"Response time against {context.mix_unit}", (Text(note), first, *others))
+    return Section(f"Response time against {context.mix_unit}", (Text(note), first, *others))
 
 
 def _all_in_one(context: Context, title: str) -> Table:

@@ -11,7 +11,7 @@ from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.compare.units import unit_of
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.manners import ways
@@ -20,7 +20,9 @@ from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.turned_away import turned_away_words
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import place_of
+from bakeoff.report.parts import Part
 from bakeoff.report.rates import rates_table, reach
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.capacity import card as capacity_card
 from bakeoff.report.sections.cell_card import cell_card
 from bakeoff.report.tones import toned
@@ -31,7 +33,7 @@ LOST_RATES = (
 )
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("result", Part.FRONT, Depth.SUMMARY)
 def section(context: Context) -> Section:
     """What must be known first, the ranking of three and more, cards, and the table of verdicts."""
     comparison = context.comparison
@@ -49,7 +51,7 @@ def section(context: Context) -> Section:
         blocks += [_secondary(comparison.pairs)] if any(pair.secondary for pair in comparison.pairs) else []
     if context.cells_alone:
         blocks.append(rates_table(context))  # there is no curve to have it
-    return Section("result", "Result", tuple(blocks))
+    return Section("Result", tuple(blocks))
 
 
 def _card(context: Context, c: ContenderSummary, series: int) -> Card:

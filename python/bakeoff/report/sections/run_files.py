@@ -14,9 +14,11 @@ from bakeoff.compare.joined_model import (
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.report.tones import TONES
 
 SORTS = {
@@ -31,12 +33,12 @@ FOLDED = 24
 COUNTED = {"together": "count together", "each": "better in each file", "apart": "not put together"}
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("run-files", Part.FRONT, Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """Nothing for a run file by itself, but for what was noted of it."""
     joined, notes = context.comparison.joined, _notes(context.comparison)
     if joined is None:
-        return Section("run-files", "Notes", tuple(notes)) if notes else None
+        return Section("Notes", tuple(notes)) if notes else None
     first = [one for one in joined.differences if one.sort in ("work", "plan", "contenders")]
     blocks: list[Block] = [*_differences(joined, first, "What differs between the files", Depth.SUMMARY)]
     if not first:
@@ -45,7 +47,7 @@ def section(context: Context) -> Section | None:
     blocks += _differences(joined, rest, "Machines and software that differ between the files", Depth.COMPARISON)
     blocks += [_files(context, joined), *notes, *_pairs(joined), *_drifts(joined), *_between(joined)]
     blocks += [*_failed(context, joined), *_if_counted(joined)]
-    return Section("run-files", "The run files", tuple(blocks))
+    return Section("The run files", tuple(blocks))
 
 
 def _differences(joined: Joined, told: list[FileDifference], title: str, depth: Depth) -> list[Block]:

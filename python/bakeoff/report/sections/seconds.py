@@ -11,6 +11,7 @@ from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import over_seconds
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import Row, known
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import SecondRecord
@@ -25,6 +26,8 @@ RATES = ("slowest second, {unit}", "fastest second, {unit}")
 TAILS = ("worst p99 of a second, ms",)
 
 
+# Where trials are made of cells no second is like the next.
+@report_section("seconds", fits=lambda context: not context.of_cells)
 def section(context: Context) -> Section | None:
     """Rate and p99 of each whole second at the mix where the fastest contender peaks; of trials too short to have a
     course only the figures.
@@ -42,7 +45,7 @@ def section(context: Context) -> Section | None:
     table, rate_table, tail_table = (_table(context, trials, unit, of) for of in (RATES + TAILS, RATES, TAILS))
     if longest < FEWEST_POINTS:
         text = f"No course is drawn of trials that have fewer than {FEWEST_POINTS} whole seconds."
-        return Section("seconds", f"Second by second {where}", (Text(text), replace(table, folded=True)))
+        return Section(f"Second by second {where}", (Text(text), replace(table, folded=True)))
     step = max(1, math.ceil(longest / MOST_POINTS))
     rates = [row for trial in trials for row in _series(trial, whole[trial.id], step, _rate)]
     tails = [row for trial in trials for row in _series(trial, whole[trial.id], step, _tail)]
@@ -64,7 +67,7 @@ def section(context: Context) -> Section | None:
         "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the window was not steady. Only "
         "whole seconds are drawn."
     )
-    return Section("seconds", f"Second by second {where}", (note, *charts))
+    return Section(f"Second by second {where}", (note, *charts))
 
 
 def _rate(seconds: list[SecondRecord]) -> float:

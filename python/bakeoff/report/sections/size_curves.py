@@ -14,6 +14,7 @@ from bakeoff.report.drawing import drawn, later
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import crossing_words, title
 from bakeoff.report.palette import INK, MUTED
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import against, capital, in_fold, label
 from bakeoff.report.theme import Key, Row, contender_channels, contender_keys, finish, heading, known, rows_of
 
@@ -26,6 +27,7 @@ else:
 MOST_NAMED = 7
 
 
+@report_section("sizes")
 def section(context: Context) -> Section | None:
     """Two charts for each pair that is drawn, and the crossings of each test."""
     compared = context.comparison.cells
@@ -40,7 +42,7 @@ def section(context: Context) -> Section | None:
                 blocks.append(in_fold(chart, against(pair), folded))
         if pair.curves:
             blocks.append(in_fold(_crossings(pair, compared.form), against(pair), folded))
-    return Section("sizes", "Ratio against size", tuple(blocks)) if blocks else None
+    return Section("Ratio against size", tuple(blocks)) if blocks else None
 
 
 def _groups(curves: list[SizeCurve]) -> list[list[SizeCurve]]:

@@ -9,8 +9,9 @@ from bakeoff.compare.soak import ContenderSoak, FigureName, Soak, SoakRow, SoakT
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Tone
 from bakeoff.report.charts_over_hours import over_hours
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import Row, known
 from bakeoff.units import format_duration, format_size
 
@@ -34,7 +35,7 @@ NOTE = (
 )
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("soak", depth=Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """For each contender sentences and a table of its rows, then charts of all."""
     soak = context.comparison.soak
@@ -46,9 +47,7 @@ def section(context: Context) -> Section | None:
         title = f"{one.contender}, block {one.block}" if several else one.contender
         blocks += _sentences(one, title)
         blocks.append(_table(one, title))
-    return Section(
-        "soak", "Hour by hour" if soak.row_s == 3600 else "Row by row", (*blocks, *_charts(soak, context.names))
-    )
+    return Section("Hour by hour" if soak.row_s == 3600 else "Row by row", (*blocks, *_charts(soak, context.names)))
 
 
 def _sentences(one: ContenderSoak, title: str) -> list[Text]:

@@ -8,6 +8,7 @@ from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import shares_by_mix
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
 from bakeoff.times import ms_of
@@ -24,6 +25,7 @@ ORDER = tuple(TITLES)
 SMALL = 0.005
 
 
+@report_section("steps", fits=lambda context: not context.kind.splits_time(context))
 def section(context: Context) -> Section | None:
     """Mean time of each step per operation, as shares of the whole, at each mix."""
     by_mix = {
@@ -60,7 +62,7 @@ def section(context: Context) -> Section | None:
     )
     description = "Share of each step in the mean response time at each mix, one panel for each contender."
     chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, by_mix, steps), wide=True)
-    return Section("steps", "Where the time goes", (Text(_note(context)), chart))
+    return Section("Where the time goes", (Text(_note(context)), chart))
 
 
 def _note(context: Context) -> str:

@@ -14,11 +14,13 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
 from bakeoff.report.palette import PALETTE, place_of
 from bakeoff.report.relief import Relief, reliefs
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import in_fold, label
 
 Rates = tuple[tuple[float | None, ...], ...]
 
 
+@report_section("surfaces")
 def section(context: Context) -> Section | None:
     """Both contenders of a pair side by side, on one scale, a single one by itself. Only when asked for: the maps say
     it in numbers.
@@ -42,7 +44,7 @@ def section(context: Context) -> Section | None:
         "files and large records stand at the back. What one sees at a glance here is in the heat maps in numbers, "
         "with intervals: judge by those."
     )
-    return Section("surfaces", "Surfaces", (Text(words), *blocks))
+    return Section("Surfaces", (Text(words), *blocks))
 
 
 def _chart(

@@ -8,12 +8,15 @@ from bakeoff.compare.cells import cells_of, rate_of
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.parts import Part
+from bakeoff.report.report_section import report_section
 from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import MARKS
 from bakeoff.store.records import TrialRecord
 from bakeoff.times import ms_of
 
 
+@report_section("trials", Part.APPENDIX)
 def section(context: Context) -> Section:
     """All trials in the order they ran, usable or not."""
     unit = f"{context.comparison.run.work}/s"
@@ -47,7 +50,7 @@ def section(context: Context) -> Section:
         for t in sorted(context.whole.trials, key=lambda t: t.order)
     )
     table = Table("Trials in the order they ran", columns, rows, folded=True)
-    return Section("trials", "Every trial", (table, *_legend(context)))
+    return Section("Every trial", (table, *_legend(context)))
 
 
 def _heads(unit: str) -> tuple[Column, ...]:

@@ -9,14 +9,13 @@ from bakeoff.report.kind import ReportPart
 
 
 class App(ReportPart):
-    sections = (("numbers", scores.section), ("numbers", kept.section), ("steps", bottleneck.section))
+    sections = (scores.section, kept.section, bottleneck.section)
     figures_shown = frozenset({"server", "verified", "read_back", "worked_again", "times", "secret"})
     tells_operations = True
 
-    def hides(self, context: Context) -> frozenset[str]:
+    def splits_time(self, context: Context) -> bool:
         """The bottleneck has the better split of the time: it knows what the server was doing."""
-        queued = any(step.name == "queue" for trial in context.usable for step in trial.steps)
-        return frozenset({"steps"}) if queued else frozenset()
+        return any(step.name == "queue" for trial in context.usable for step in trial.steps)
 
     def story(self, context: Context) -> tuple[str, ...]:
         return story(context)

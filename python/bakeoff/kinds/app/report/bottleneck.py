@@ -13,6 +13,7 @@ from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.narrate import telemetry, wording
 from bakeoff.report.panel_charts import shares_by_mix
+from bakeoff.report.report_section import report_section
 from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
 from bakeoff.times import ms_of
@@ -42,6 +43,7 @@ class _Mix:
         return sum(self.steps.values())
 
 
+@report_section("bottleneck", after="steps")
 def section(context: Context) -> Section | None:
     """Network, queue and service time at each mix, and the server's processors and disk beside them."""
     mixes = context.comparison.run.mixes
@@ -86,7 +88,7 @@ def section(context: Context) -> Section | None:
             "inside the measured window."
         )
     )
-    return Section("bottleneck", "Where the bottleneck moves", tuple(blocks))
+    return Section("Where the bottleneck moves", tuple(blocks))
 
 
 def _shares(context: Context, rows: list[Row]) -> Table:

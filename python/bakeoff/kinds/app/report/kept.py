@@ -8,6 +8,7 @@ from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.report_section import report_section
 
 NOTE = (
     "After each trial, outside of the measured window, records are read again on new connections and compared with "
@@ -25,6 +26,7 @@ TITLES = (
 )
 
 
+@report_section("kept", after="numbers")
 def section(context: Context) -> Section | None:
     """One row for each contender; nothing of runs in which nobody looked again."""
     rows = []
@@ -48,9 +50,7 @@ def section(context: Context) -> Section | None:
     if not rows:
         return None
     columns = (Column("Contender", numeric=False), *(Column(title) for title in TITLES))
-    return Section(
-        "kept", "Data and results, looked at again", (Table("After the trials", columns, tuple(rows), NOTE),)
-    )
+    return Section("Data and results, looked at again", (Table("After the trials", columns, tuple(rows), NOTE),))
 
 
 @advised.register

@@ -8,6 +8,7 @@ from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
+from bakeoff.report.report_section import report_section
 from bakeoff.store.records import TrialRecord
 
 # Clients named before the rest are only counted.
@@ -15,6 +16,7 @@ NAMED = 8
 METRICS = (("rate", "unweighted harmonic"), ("plain", "plain"), ("weighted", "weighted, as published"))
 
 
+@report_section("scores", after="numbers")
 def section(context: Context) -> Section | None:
     """Transactions per second in three ways, the spread over clients, and whoever got nothing; nothing of a rate, whose
     connections stand in for each other.
@@ -39,7 +41,7 @@ def section(context: Context) -> Section | None:
         text = "Clients that got (next to) no transaction: they pull the score down, and the trial counts as lost."
         blocks.append(Text(text, "bad"))
         blocks.append(Bullets(tuple(starved)))
-    return Section("scores", "Scores", tuple(blocks))
+    return Section("Scores", tuple(blocks))
 
 
 def _row(context: Context, index: int, mix: Mix) -> tuple[str, ...]:

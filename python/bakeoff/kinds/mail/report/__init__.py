@@ -12,7 +12,7 @@ from bakeoff.report.kind import ReportPart
 class Mail(ReportPart):
     """See ReportPart. Its section tells every step."""
 
-    sections = (("result", section),)
+    sections = (section,)
     rate_curves = ("rate", "accepted", "throughput")
     figures_shown = frozenset({"ledger", "flow", "visible", "response", "refusals", "sessions", "share", "done"})
     tells_operations = True

@@ -22,14 +22,15 @@ from bakeoff.kinds.mail.report.words import (
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.panel_charts import over_seconds
+from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.seconds import FEWEST_POINTS, end_of_load_s, means
 from bakeoff.report.theme import Row
 
 
-@shown_from(Depth.SUMMARY)
+@report_section("mail", depth=Depth.SUMMARY, after="result")
 def section(context: Context) -> Section:
     """Everything about mail."""
     blocks: list[Block] = [
@@ -41,7 +42,7 @@ def section(context: Context) -> Section:
         *_at_each_mix(context),
     ]
     blocks += [*_refusals(context), *steps_of_mail(context)]
-    return Section("mail", "Mail", tuple(blocks))
+    return Section("Mail", tuple(blocks))
 
 
 def _scores(context: Context) -> Table:
