@@ -3,7 +3,7 @@
 //! There is one thread more than service threads, so that whoever is free looks after the sockets. A thread that finds
 //! a request there serves it itself when it can, instead of waking another for it: a queue without a hand-over, as a
 //! completion port has. Requests that may take long call another thread to the sockets first, so that what arrives
-//! meanwhile gets its true time of arrival. See `docs/decisions/app-server-threads.md`.
+//! meanwhile gets its true time of arrival. See `docs/explanation/engine.md`.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
