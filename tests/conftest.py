@@ -6,6 +6,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from bakeoff import _engine
 from tests.control import PATIENCE_S
+from tests.forks import forks
 from tests.patient import be_patient
 
 # A shell that starts the tests in the background leaves SIGINT ignored, here and in every child; tests of Ctrl-C
@@ -39,6 +41,14 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         if path.parent.name == "cluster" and path.parent.parent.name == "tests":
             return "cluster"
         return "page cache" if path.parent.name == "files" and path.name not in OWN_FILES else str(path)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One process forks for all workers."""
+    if not hasattr(config, "workerinput"):
+        stack = ExitStack()
+        stack.enter_context(forks())
+        config.add_cleanup(stack.close)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,4 +1,4 @@
-"""The command as a user has it, against built-in targets: each a process of its own."""
+"""The command as a user has it, against built-in targets: each a fork of one process that has loaded it."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.control import PATIENCE_S
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 
 __all__ = ["COMMAND", "Bakeoff", "Serve"]
 Bakeoff = Callable[..., subprocess.CompletedProcess[str]]

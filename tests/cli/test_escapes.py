@@ -1,6 +1,5 @@
 """Nothing that a server or a file says steers the terminal of whoever reads it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +15,12 @@ STEERING = ("\x1b[2J", "\x1b]0", "\x07", "\u202e", "\x9b", "\u2066", "\x7f")
 
 
 @pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Forks:
     folder = tmp_path_factory.mktemp("escapes")
     record = run(blocks=6)
     trials = [replace(record.trials[0], state="failed", reason=f"it said {EVIL}"), *record.trials[1:]]
     stored(replace(record, name=f"name {EVIL}", trials=tuple(trials)), folder / "r.bakeoff")
-    forks = Forks(folder)
-    yield forks
-    forks.close()
+    return Forks(folder)
 
 
 def shown(forks: Forks, *words: str, code: int = 0) -> str:

@@ -14,7 +14,7 @@ from bakeoff.plan.suites import load_suite
 from bakeoff.store.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.toml"))
 MIXES = ["--mixes", "1,2", "--blocks", "1"]

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.control import PATIENCE_S
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.ports import free_port
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/ci.md"

@@ -11,8 +11,9 @@ import pytest
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.store.read import read_run
 from bakeoff.store.records import INTERRUPTED, RunRecord
-from tests.cli.conftest import COMMAND, Bakeoff, target
+from tests.cli.conftest import Bakeoff, target
 from tests.control import PATIENCE_S
+from tests.patient import COMMAND
 
 # Planned for more than two hours: without seconds.
 LONG = ["--num-conns", "1000000", "--rate", "100"]

@@ -2,14 +2,14 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
 from bakeoff.cli.app import PRINTING as ONLY_PRINTS
 from bakeoff.store.read import read_run
-from tests.cli.conftest import COMMAND, target
+from tests.cli.conftest import target
 from tests.cli.forked import CLOSED, Forks
+from tests.patient import COMMAND
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 
@@ -63,13 +63,11 @@ REFUSED = [
 
 
 @pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Forks:
     folder = tmp_path_factory.mktemp("output")
     stored(run(blocks=6), folder / "r.bakeoff")
     (folder / "u.csv").write_text("u1,pw1,b.test\n")
-    forks = Forks(folder)
-    yield forks
-    forks.close()
+    return Forks(folder)
 
 
 @pytest.mark.parametrize("words", PRINTING, ids=" ".join)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import patient
 from tests.cli.conftest import COMMAND, Bakeoff, Serve
 from tests.control import PATIENCE_S
 
@@ -108,7 +109,7 @@ def test_kill_9_loses_at_most_the_trial_in_progress(bakeoff: Bakeoff, serve: Ser
     url = serve()
     words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "4s", "--blocks", "2", "-o", "r.bakeoff"]
     with subprocess.Popen(
-        [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*patient.COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         interrupt_after_first_trial(process, url, signal.SIGKILL)
         assert process.returncode == -signal.SIGKILL
@@ -192,7 +193,7 @@ def test_on_a_terminal_the_progress_is_drawn(serve: Serve, tmp_path: Path) -> No
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     done = subprocess.run(
-        [*COMMAND, *words],
+        [*patient.COMMAND, *words],
         cwd=tmp_path,
         stdin=follower,
         stdout=subprocess.PIPE,

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from bakeoff.store.read import pending, read_run
-from tests.cli.conftest import COMMAND, Bakeoff, Serve, target
+from tests.cli.conftest import Bakeoff, Serve, target
 from tests.control import PATIENCE_S
 from tests.files.mounts import command, unmount
+from tests.patient import COMMAND
 
 WORDS = ["--row", "200ms", "--clients", "2"]
 
