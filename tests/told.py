@@ -3,19 +3,25 @@
 from collections.abc import Iterable
 from typing import Any
 
+from bakeoff.compare.campaign_model import CampaignComparison
 from bakeoff.compare.model import Comparison
+from bakeoff.report.narrate.campaign import headline as over_all
 from bakeoff.report.narrate.headline import headline
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.sentences import Sentence, sentence
 
 
-def headline_of(found: Comparison) -> tuple[str, ...]:
+def headline_of(found: Comparison | CampaignComparison) -> tuple[str, ...]:
     """The sentences of its headline."""
-    return tuple(sentence.text for sentence in headline(found))
+    return tuple(one.text for one in _headline(found))
 
 
-def kinds_of(found: Comparison) -> tuple[str, ...]:
+def kinds_of(found: Comparison | CampaignComparison) -> tuple[str, ...]:
     """What sort of sentence each of them is."""
-    return tuple(sentence.kind for sentence in headline(found))
+    return tuple(one.kind for one in _headline(found))
+
+
+def _headline(found: Comparison | CampaignComparison) -> tuple[Sentence, ...]:
+    return headline(found) if isinstance(found, Comparison) else over_all(found)
 
 
 def texts_of(values: Iterable[Any]) -> tuple[str, ...]:

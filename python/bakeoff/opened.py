@@ -230,7 +230,9 @@ class OpenCampaign(_Tables):
 
     def headline(self, baseline: str | None = None, delta: float | None = None, aa: AaRuns = None) -> tuple[str, ...]:
         """What `compare` finds, in sentences."""
-        return self.compare(baseline, delta, aa).headline
+        from bakeoff.report.narrate.campaign import headline
+
+        return tuple(one.text for one in headline(self.compare(baseline, delta, aa)))
 
     @cached_property
     def _floors_near(self) -> Mapping[str, NoiseFloor]:

@@ -305,8 +305,6 @@ STILL_SPEAK: set[str] = {
     "compare/steady.py",
     "compare/unserved.py",
     # of many
-    "compare/campaign.py",
-    "compare/challenge_campaign.py",
     "compare/factors.py",
     "compare/joined.py",
     "compare/noise.py",

@@ -86,7 +86,7 @@ def test_a_campaign_opens_as_its_folder(tmp_path: Path) -> None:
     assert frame.columns[:2] == ["suite", "contender"] and frame.height == len(web.trials) + len(other.trials)
     assert set(frame["suite"]) == {"web", "other"}
     assert found.suite("web").contenders == names and "all 3 suites: mail has no" in found.headline()[0]
-    assert {suite.name for suite in found.compare("apache").suites if suite.missing} == {"mail"}
+    assert {suite.name for suite in found.compare("apache").suites if suite.comparison is None} == {"mail"}
     assert "web/rate" in found.charts and found.chart("web/rate")._repr_mimebundle_()["image/svg+xml"].startswith(
         "<svg"
     )

@@ -122,6 +122,7 @@ def _of_campaign(folder: CampaignFolder, edition: Edition) -> Made:
     from bakeoff.cli.campaign import facts_of
     from bakeoff.compare.campaign import compare_folder
     from bakeoff.report.campaign import compose_campaign
+    from bakeoff.report.narrate.campaign import result
     from bakeoff.report.shown_pairs import shown_pairs
 
     comparison = compare_folder(folder, edition.baseline, edition.delta, _floors(edition))
@@ -131,7 +132,7 @@ def _of_campaign(folder: CampaignFolder, edition: Edition) -> Made:
     made = compose_campaign(comparison, folder, facts_of(folder), edition.surfaces, shown=shown)
     suites = {suite.name: suite.comparison for suite in comparison.suites if suite.comparison is not None}
     places = {name: _generators(run.agents, run) for name, run in folder.runs.items()}
-    return made, edition, comparison.result(), suites, places
+    return made, edition, result(comparison), suites, places
 
 
 def _of_runs(held: Held, edition: Edition) -> Made:

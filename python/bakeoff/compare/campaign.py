@@ -45,9 +45,6 @@ from bakeoff.compare.ranking import beaten, possible_places, wrong_content
 from bakeoff.compare.run import compare_run
 from bakeoff.compare.why_open import why_of
 from bakeoff.errors import PlanError
-from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.campaign import headline
-from bakeoff.report.narrate.factors import title_words
 from bakeoff.stats.intervals import t_quantile, t_two_sided_p
 from bakeoff.stats.multiplicity import holm
 from bakeoff.store.absent import absent_of
@@ -73,6 +70,8 @@ class Measured:
     folder: str = ""
     # What an A/A run has shown of its set-up.
     noise: NoiseFloor | None = None
+    # Whether it began, or was to, and was put aside for what is `missing`.
+    put_aside: bool = False
 
 
 def compare_campaign(
@@ -91,7 +90,6 @@ def compare_campaign(
     overall = _overall(contenders, suites)
     places = _places(contenders, suites, overall)
     effects = _effects(suites)
-    sentences = headline(contenders, suites, verdicts, overall, places, effects)
     return CampaignComparison(
         schema=SCHEMA,
         name=name,
@@ -101,8 +99,6 @@ def compare_campaign(
         verdicts=verdicts,
         overall=overall,
         places=places,
-        headline=tuple(text for text, _ in sentences),
-        headline_kinds=tuple(kind for _, kind in sentences),
         effects=effects,
         caveat=of_suites({suite.name: suite.comparison for suite in suites if suite.comparison is not None}),
     )
@@ -125,9 +121,10 @@ def compare_folder(
             leg.name,
             leg.weight,
             folder.runs.get(leg.name),
-            _fault(folder, leg.name),
+            folder.faults.get(leg.name, ""),
             folder.path.name,
             noise.get(leg.name),
+            leg.name in folder.faults,
         )
         for leg in campaign.legs
     ]
@@ -149,22 +146,14 @@ def _suite(
     one: Measured, contenders: Sequence[str], baseline: str | None, delta: float | None, block_s: float | None
 ) -> SuiteResult:
     if one.run is None or not one.run.trials:
-        return SuiteResult(one.name, one.weight, None, one.missing or "nothing of it was measured yet")
+        return SuiteResult(one.name, one.weight, None, one.missing, put_aside=(0, 0) if one.put_aside else None)
     there, dead = [contender.name for contender in one.run.contenders], absent_of(one.run)
     known = baseline if baseline in there else None
-    absent = {name: dead.get(name, "it takes no part in it") for name in contenders if name not in there}
+    absent = {name: dead.get(name, "") for name in contenders if name not in there}
     comparison = _in_folder(compare_run(one.run, known, delta, noise=one.noise, block_s=block_s), one.folder)
     planned = tuple(name for name in absent if name in dead)
-    return SuiteResult(one.name, one.weight, comparison, one.missing, absent, planned)
-
-
-def _fault(folder: CampaignFolder, suite: str) -> str:
-    """Why a suite did not go on, and how far it had come."""
-    if suite not in folder.faults:
-        return ""
-    run = folder.runs.get(suite)
-    after = f" after {run.blocks_whole} of {wording.plural(run.blocks_planned, 'block')}" if run and run.trials else ""
-    return f"put aside{after}: {folder.faults[suite]}"
+    aside = (one.run.blocks_whole, one.run.blocks_planned) if one.put_aside else None
+    return SuiteResult(one.name, one.weight, comparison, one.missing, absent, planned, aside)
 
 
 def _in_folder(comparison: Comparison, folder: str) -> Comparison:
@@ -250,7 +239,8 @@ def _effect(suite: str, one: Comparison, effect: Effect, p: float, q: float, fam
     elif kind == "inconclusive":
         still = open_effect(effect, one, family, why_of(verdict.still))
     ends = effect.ratio, effect.low, effect.high
-    return SuiteEffect(suite, title_words(effect), *ends, p, q, family, kind, verdict, not lost, still)
+    levels = effect.factors, effect.below, effect.above
+    return SuiteEffect(suite, *levels, *ends, p, q, family, kind, verdict, not lost, still)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from bakeoff.compare.caveat_model import SuiteCaveat
 from bakeoff.compare.challenge_model import CampaignChallenge
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.factors_model import EffectVerdict
-from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.pair_model import Verdict
 from bakeoff.compare.plain import Words, as_dict, no_words, nulled
@@ -57,7 +56,9 @@ class SuiteEffect:
     """
 
     suite: str
-    effect: str
+    factors: tuple[str, ...]
+    below: tuple[str, ...]
+    above: tuple[str, ...]
     ratio: float
     low: float
     high: float
@@ -68,6 +69,11 @@ class SuiteEffect:
     verdict: EffectVerdict
     left: bool
     still: Open | None
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is the effect of one factor by itself."""
+        return len(self.factors) == 1
 
 
 @dataclass(frozen=True)
@@ -175,10 +181,13 @@ class SuiteResult:
     name: str
     weight: float
     comparison: Comparison | None
+    # Why there is no more of it; empty of one that is whole, or has not begun.
     missing: str
     absent: dict[str, str] = field(default_factory=dict)
-    # Those of `absent` that were planned for it.
+    # Those of `absent` that were planned for it; the others have no reason.
     dead: tuple[str, ...] = ()
+    # After how many of the planned blocks it was put aside.
+    put_aside: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -193,8 +202,6 @@ class CampaignComparison:
     verdicts: tuple[SuiteVerdict, ...]
     overall: tuple[OverallPair, ...]
     places: tuple[OverallPlace, ...]
-    headline: tuple[str, ...]
-    headline_kinds: tuple[str, ...]
     # Where the contenders are combinations of levels.
     effects: tuple[SuiteEffect, ...] = ()
     # Where it challenges a report.
@@ -208,31 +215,10 @@ class CampaignComparison:
         first = [place.contender for place in self.places if place.first == place.last == 1]
         return first[0] if first and len(self.contenders) > 1 else None
 
-    def result(self) -> tuple[str, ...]:
-        """The sentences to read when only a few are read: the order, behind who could not be measured, and where
-        contenders were not asked alike; of a challenge how the challenger did, and who and what is not in it.
-        """
-        first = next((at for at, kind in enumerate(self.headline_kinds) if kind != "withheld"), 0)
-        return (
-            *self.headline[: first + 1],
-            *self.headline[first + 1 : self._behind_challenge],
-            *told_in(self.headline),
-        )
-
-    @property
-    def _behind_challenge(self) -> int:
-        """The place behind the sentences about the challenge: behind who could not be measured, one for each of those
-        beside whom the challenger was measured, and one about all of it.
-        """
-        if self.challenge is None:
-            return 0
-        beside = sum(self.challenge.challenger in (pair.baseline, pair.contender) for pair in self.overall)
-        return sum(len(suite.dead) for suite in self.suites) + beside + 1
-
     @property
     def whole(self) -> bool:
         """Whether every suite was carried out, with everybody who was planned for it."""
-        return not any(suite.missing or suite.dead for suite in self.suites)
+        return not any(suite.comparison is None or suite.missing or suite.dead for suite in self.suites)
 
     def to_dict(self, words: Words = no_words) -> dict[str, Any]:
         """Plain JSON values, with the `words` for them; NaN is null."""

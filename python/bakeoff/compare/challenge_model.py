@@ -115,9 +115,9 @@ class Challenge:
 
 @dataclass(frozen=True)
 class SuiteChallenge:
-    """A suite of the report, and what it said of it. `left_out` says why it was not to be measured again, `missing` why
-    it was not; else `again` are those of its contenders that were measured beside the challenger, `absent` the others
-    with why they were not.
+    """A suite of the report, and what it said of it, or why it had no figures then. `left_out` says why it was not to
+    be measured again, `missing` why it was not, where that is known, if it has no figures now; else `again` are those
+    of its contenders that were measured beside the challenger, `absent` the others with why they were not.
     """
 
     suite: str
@@ -126,6 +126,8 @@ class SuiteChallenge:
     again: tuple[str, ...]
     absent: dict[str, str]
     said: tuple[str, ...]
+    had_no_figures: str = ""
+    has_figures: bool = True
 
 
 @dataclass(frozen=True)
@@ -145,12 +147,14 @@ class CampaignChallenge:
     @property
     def measured(self) -> tuple[SuiteChallenge, ...]:
         """The suites that have figures now."""
-        return tuple(suite for suite in self.suites if not suite.left_out and not suite.missing)
+        return tuple(suite for suite in self.suites if suite not in self.without)
 
     @property
     def without(self) -> tuple[SuiteChallenge, ...]:
-        """The others."""
-        return tuple(suite for suite in self.suites if suite.left_out or suite.missing)
+        """The others: those of which the challenger has no figures."""
+        return tuple(
+            suite for suite in self.suites if suite.left_out or not suite.has_figures or self.challenger in suite.absent
+        )
 
     @property
     def again(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 TOO = "ratios are of that difference, too."
@@ -15,8 +14,3 @@ class Manner:
 
     setting: str
     values: dict[str, str]
-
-
-def told_in(headline: Sequence[str]) -> tuple[str, ...]:
-    """The sentence of a headline that tells of it, if there is one: it belongs to whatever is read of the others."""
-    return tuple(text for text in headline if text.endswith(TOO))

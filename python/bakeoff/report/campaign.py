@@ -14,9 +14,10 @@ from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
 from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.campaign import weights_of
+from bakeoff.report.narrate.campaign import headline, missing_words, weights_of
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.doubts import doubts, place_told
+from bakeoff.report.narrate.factors import title_words
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.parts import Part
 from bakeoff.report.sections.challenged import challenge_over_all
@@ -43,23 +44,23 @@ def compose_campaign(
     sections = [_over_all(comparison)]
     sections += [] if folder.is_planned else [suite_files(folder.runs)]
     sections += [] if comparison.challenge is None else [challenge_over_all(comparison.challenge)]
-    told = {suite.name: suite.comparison for suite in comparison.suites if suite.comparison is not None}
-    shared = SharedNotes(folder.runs, told)
+    compared = {suite.name: suite.comparison for suite in comparison.suites if suite.comparison is not None}
+    shared = SharedNotes(folder.runs, compared)
     for number, suite in enumerate(comparison.suites, 1):
-        if suite.name in told:
-            run, of = folder.runs[suite.name], told[suite.name]
+        if suite.name in compared:
+            run, of = folder.runs[suite.name], compared[suite.name]
             own = chapter(run, of, surfaces, depth, shown, comparison.contenders, shared.texts)
             sections += [_of_chapter(section, suite.name, number) for section in own]
     sections += [] if shared.section is None else [shared.section]
-    kinds = comparison.headline_kinds
+    told = headline(comparison)
     verdict, tone = _verdict(comparison)
     return Report(
         title=comparison.title,
         subtitle=f"{wording.names(list(comparison.contenders))} under {_number(comparison)}",
         verdict=verdict,
         tone=tone,
-        headline=comparison.headline,
-        tones=tuple(TONES.get(kind, "plain") for kind in kinds),
+        headline=tuple(one.text for one in told),
+        tones=tuple(TONES.get(one.kind, "plain") for one in told),
         sections=in_order(_once(sections)),
         facts=facts,
         embedded=data_of_campaign(folder, comparison) if depth == Depth.PAGE else {},
@@ -129,7 +130,9 @@ def _over_all(comparison: CampaignComparison) -> Section:
 def _missing(comparison: CampaignComparison) -> list[str]:
     """Suites without figures, and contenders that could not be measured in one."""
     texts = [
-        f"{suite.name} has no figures: {suite.missing}." for suite in comparison.suites if suite.comparison is None
+        f"{suite.name} has no figures: {missing_words(suite)}."
+        for suite in comparison.suites
+        if suite.comparison is None
     ]
     for suite in comparison.suites:
         texts += [f"{name} is missing from {suite.name}: {suite.absent[name].rstrip('.')}." for name in suite.dead]
@@ -198,11 +201,11 @@ def _effects(comparison: CampaignComparison) -> Table:
         Column("p (Holm)", spare=1),
         Column("Verdict", numeric=False),
     )
-    places = {name: place for place, name in enumerate(dict.fromkeys(one.effect for one in comparison.effects))}
-    ordered = sorted(comparison.effects, key=lambda one: places[one.effect])
+    places = {name: place for place, name in enumerate(dict.fromkeys(map(title_words, comparison.effects)))}
+    ordered = sorted(comparison.effects, key=lambda one: places[title_words(one)])
     rows = tuple(
         (
-            one.effect,
+            title_words(one),
             one.suite,
             wording.ratio(one.ratio, one.low, one.high),
             wording.interval(one.low, one.high),

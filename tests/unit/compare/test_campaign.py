@@ -24,11 +24,11 @@ from bakeoff.report.brief import brief
 from bakeoff.report.campaign import _over_all, compose_campaign
 from bakeoff.report.compose import VERDICTS
 from bakeoff.report.depth import Depth
-from bakeoff.report.narrate.campaign import _suite_sentences
+from bakeoff.report.narrate.campaign import _suite_sentences, result
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.doubts import place_told
 from bakeoff.report.narrate.needed import duration
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.renderers import renderer
@@ -38,6 +38,7 @@ from bakeoff.store.absent import ABSENT
 from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
 from bakeoff.store.challenged import ChallengedCampaign, ChallengedSuite
 from bakeoff.store.records import ADDED, AmendmentRecord, EventRecord, RunRecord
+from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.synthetic_cells import matrix_run
 
@@ -62,14 +63,14 @@ def test_the_ratio_over_all_suites_is_the_weighted_geometric_mean() -> None:
     (pair,) = found.overall
     assert pair.ratio == pytest.approx((ratios[0] * ratios[1] ** 2) ** (1 / 3), rel=1e-6)
     assert pair.low < pair.ratio < pair.high
-    assert "weights one 1, two 2" in found.headline[0]
+    assert "weights one 1, two 2" in headline_of(found)[0]
 
 
 def test_a_winner_of_all_suites_is_first_and_one_of_each_is_not() -> None:
     both = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
-    assert both.winner == "red" and "red is better over 2 suites" in both.headline[0]
+    assert both.winner == "red" and "red is better over 2 suites" in headline_of(both)[0]
     split = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1 / 1.3, seed=2)))
-    assert split.winner is None and "certainly" in split.headline[0]
+    assert split.winner is None and "certainly" in headline_of(split)[0]
     assert {place_told(place) for place in split.places} == {"1–2"}
 
 
@@ -88,7 +89,7 @@ def test_a_verdict_that_is_lost_to_the_family_is_said_to_be(monkeypatch: pytest.
     monkeypatch.setattr(module, "holm", lambda p: np.full(len(p), 0.06))
     found = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
     assert all(v.kind == "inconclusive" and v.winner is None for v in found.verdicts)
-    assert found.winner is None and any("in this suite alone" in text for text in found.headline)
+    assert found.winner is None and any("in this suite alone" in text for text in headline_of(found))
 
 
 @pytest.mark.parametrize(("p", "kind"), [(0.022, "near_margin"), (0.023, "inconclusive")])
@@ -100,9 +101,9 @@ def test_a_small_lead_is_held_to_the_family_as_a_large_one_is(p: float, kind: st
     assert {verdict.kind for verdict in verdicts} == {kind}
     if kind == "inconclusive":
         assert sentence(verdicts[0]) == "inconclusive: different in this suite alone, not after Holm over 2"
-        assert _suite_sentences(suites[0], verdicts) == [
-            (f"a, requests/s: red ÷ blue 1.306× (1.299–1.313), {sentence(verdicts[0])}.", kind)
-        ]
+        assert suites[0].comparison is not None
+        text = f"a, requests/s: red ÷ blue 1.306× (1.299–1.313), {sentence(verdicts[0])}."
+        assert _suite_sentences(suites[0], suites[0].comparison, verdicts) == [Sentence(kind, text)]
 
 
 def small_lead(suite: SuiteResult, p: float) -> SuiteResult:
@@ -129,9 +130,9 @@ def test_what_is_kept_for_blocks_that_are_added_is_not_spent_before(
 def test_a_suite_that_could_not_start_is_named_and_takes_the_order_away() -> None:
     """Who did not come to a suite cannot win by the others."""
     found = compared(Measured("one", 1.0, web(1.3)), Measured("mail", 1.0, None, "the port is closed"))
-    assert found.winner is None and "mail: the port is closed." in found.headline
+    assert found.winner is None and "mail: the port is closed." in headline_of(found)
     assert NotBothIn(("mail",)) in found.overall[0].why_not
-    assert found.headline[0] == "No contender is named the best over all 2 suites: mail has no figures.", (
+    assert headline_of(found)[0] == "No contender is named the best over all 2 suites: mail has no figures.", (
         "not by chance"
     )
 
@@ -167,10 +168,10 @@ def test_three_contenders_have_places() -> None:
     found = compared(*(Measured(f"s{n}", 1.0, one) for n, one in enumerate(runs)), names=names)
     assert [place_told(place) for place in found.places] == ["1", "2", "3"]
     assert [place.contender for place in found.places] == ["c", "b", "a"]
-    text = " ".join(found.headline)
+    text = " ".join(headline_of(found))
     for pair in found.overall:
         assert f"{pair.contender} ÷ {pair.baseline} {pair.ratio:.2f}" in text, "places alone say nothing of how far"
-    (suite,) = [line for line in found.headline if line.startswith("s0, requests/s: ")]
+    (suite,) = [line for line in headline_of(found) if line.startswith("s0, requests/s: ")]
     assert suite.count("× (1.") == 3 and suite.count("–1.") == 3, "a ratio with its interval of each pair"
 
 
@@ -190,7 +191,7 @@ def test_the_cover_of_a_campaign_has_ratios_with_intervals(form: str) -> None:
 def test_of_many_contenders_the_pairs_with_the_baseline_are_told() -> None:
     names = ("a", "b", "c", "d", "e")
     found = compared(*(Measured(f"s{n}", 1.0, web(1.2, seed=n, names=names)) for n in (1, 2)), names=names)
-    (suite,) = [line for line in found.headline if line.startswith("s1, requests/s: ")]
+    (suite,) = [line for line in headline_of(found) if line.startswith("s1, requests/s: ")]
     assert suite.count(" ÷ a ") == 4 and " ÷ b " not in suite and suite.endswith("; 6 more pairs in the table.")
 
 
@@ -277,8 +278,8 @@ def test_a_suite_that_was_put_aside_says_how_far_it_came_and_which_command_goes_
     )
     found = compare_folder(folder)
     one, two = found.suites
-    assert f"one: put aside after {stopped.blocks_whole} of 6 blocks: red is gone." in found.headline
-    assert two.missing == "put aside: no"
+    assert f"one: put aside after {stopped.blocks_whole} of 6 blocks: red is gone." in headline_of(found)
+    assert (two.missing, two.put_aside) == ("no", (0, 0)) and "two: put aside: no." in headline_of(found)
     assert "plan-2" in compose_campaign(found, folder, ()).embedded, "it can be tried where the report is read"
     assert one.comparison is not None
     advice = " ".join(each.advice for each in warnings_of(one.comparison))
@@ -303,10 +304,10 @@ def test_who_was_dead_in_a_suite_is_named_first_and_never_ranks() -> None:
         Measured("two", 1.0, absent(web(1.5, seed=2, names=names), "c", "c: nobody answers")),
         names=names,
     )
-    assert found.headline[0] == "c could not be measured in two, which runs without it: c: nobody answers."
-    assert found.headline_kinds[0] == "withheld"
-    assert found.headline[1].startswith("Of those measured in all suites b is the best over 2 suites")
-    assert found.headline[1].endswith("1 b; 2 a; c has no place (not measured in two).")
+    assert headline_of(found)[0] == "c could not be measured in two, which runs without it: c: nobody answers."
+    assert kinds_of(found)[0] == "withheld"
+    assert headline_of(found)[1].startswith("Of those measured in all suites b is the best over 2 suites")
+    assert headline_of(found)[1].endswith("1 b; 2 a; c has no place (not measured in two).")
     assert [(place.contender, place_told(place)) for place in found.places] == [
         ("b", "1"),
         ("a", "2"),
@@ -320,7 +321,7 @@ def test_who_is_left_alone_in_a_suite_wins_nothing_by_it() -> None:
     found = compared(Measured("one", 1.0, web(0.5)), Measured("two", 1.0, absent(web(0.5, seed=2), "red")))
     assert found.winner is None and not found.whole
     assert {place.first for place in found.places} == {None}
-    assert "red has no place (not measured in two)" in found.headline[1]
+    assert "red has no place (not measured in two)" in headline_of(found)[1]
 
 
 def noise(spread: float = 0.03, blocks: int = 12) -> NoiseFloor:
@@ -407,20 +408,21 @@ def test_a_challenger_wins_over_all_suites_of_a_report_or_over_none() -> None:
     whole = challenging()
     assert (
         whole.winner == "red"
-        and whole.headline[1]
+        and headline_of(whole)[1]
         == "red challenges r.html in all of its suites, with nobody of it beside it in all of these."
     )
-    lead = whole.headline[0]
+    lead = headline_of(whole)[0]
     assert lead.startswith("red challenges r.html: over 2 suites 1.3") and lead.endswith("; red is better.")
-    assert "as good as blue (95 % interval 1." in lead and whole.headline_kinds[0] == "better"
-    assert whole.result()[:2] == whole.headline[:2], "what a page is verified by has both"
+    assert "as good as blue (95 % interval 1." in lead and kinds_of(whole)[0] == "better"
+    assert result(whole)[:2] == headline_of(whole)[:2], "what a page is verified by has both"
     part = challenging(left_out="red has no address for it (files)")
     assert part.winner is None and NotBothIn(("two",)) in part.overall[0].why_not
-    assert "two: red has no address for it (files)." in part.headline
-    assert part.headline[0].endswith("who is better is not certain: not both in two.")
-    assert part.headline[1].endswith("two was left out, so there is no verdict over all suites.")
+    assert "two: red has no address for it (files)." in headline_of(part)
+    assert headline_of(part)[0].endswith("who is better is not certain: not both in two.")
+    assert headline_of(part)[1].endswith("two was left out, so there is no verdict over all suites.")
     some = challenging(absent=("green",))
-    assert some.winner == "red" and "green was not measured again, so there is no verdict on green." in some.headline[1]
+    assert some.winner == "red"
+    assert "green was not measured again, so there is no verdict on green." in headline_of(some)[1]
 
 
 def test_a_challenger_alone_is_no_winner() -> None:
@@ -429,7 +431,7 @@ def test_a_challenger_alone_is_no_winner() -> None:
         whole, contenders=whole.contenders[1:], trials=tuple(t for t in whole.trials if t.contender == "red")
     )
     found = compared(Measured("one", 1.0, alone), names=("red",))
-    assert found.winner is None and found.headline[0].startswith("red was measured alone over 1 suite")
+    assert found.winner is None and headline_of(found)[0].startswith("red was measured alone over 1 suite")
 
 
 def test_contenders_keep_their_colours_in_chapters_in_which_others_are_missing() -> None:

@@ -230,9 +230,9 @@ def test_suites_of_a_campaign_are_one_family() -> None:
     assert len(found.effects) == 6
     raw = [e.p_t for r in (one, two) for e in (compare_run(r).factors or effects_of(r)).effects]
     assert min(effect.p_family for effect in found.effects) == pytest.approx(6 * min(raw))
-    raid = next(text for text in found.headline if text.startswith("raid 0 ÷ raid 5: web "))
+    raid = next(text for text in headline_of(found) if text.startswith("raid 0 ÷ raid 5: web "))
     assert "; files " in raid and "raid 0 better" in raid
-    both = {effect.suite: effect.kind for effect in found.effects if effect.effect.startswith("server × raid")}
+    both = {effect.suite: effect.kind for effect in found.effects if effect.factors == ("server", "raid")}
     assert both["files"] == "shown" and both["web"] != "shown"
     legs = tuple(StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in ("web", "files"))
     stored = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=names, legs=legs)

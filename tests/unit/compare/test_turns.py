@@ -50,7 +50,7 @@ def test_every_form_of_the_report_has_the_sentence() -> None:
         assert said in text
     assert said in form(whole, "html") and said in form(brief(whole), "html")
     campaign = compare_campaign("lab", "Lab", ("nginx", "apache"), [Measured("web", 1.0, record)])
-    assert f"web: {said}" in campaign.headline
+    assert f"web: {said}" in headline_of(campaign)
 
 
 def test_turns_of_pairs_that_do_not_lead_are_named() -> None:

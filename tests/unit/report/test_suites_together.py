@@ -13,6 +13,7 @@ from bakeoff.report.blocks import Section, Table, Text
 from bakeoff.report.campaign import compose_campaign
 from bakeoff.store.records import AgentRecord, RunRecord
 from bakeoff.store.suites import as_campaign
+from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, run
 
 
@@ -51,7 +52,7 @@ def test_the_verdict_is_that_of_a_campaign_with_each_suite_of_one_weight() -> No
     assert folder is not None
     found = compare_folder(folder)
     assert [(one.name, one.weight) for one in found.suites] == [("web-static", 1.0), ("web-dynamic", 1.0)]
-    assert found.winner == "nginx" and "over 2 suites" in found.headline[0]
+    assert found.winner == "nginx" and "over 2 suites" in headline_of(found)[0]
 
 
 def test_files_of_one_suite_are_none_and_strangers_are_refused() -> None:

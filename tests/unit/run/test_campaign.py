@@ -73,7 +73,7 @@ def test_a_contender_that_is_dead_in_a_suite_takes_it_from_nobody(lab: Lab) -> N
     warnings = [event.text for event in lab.notebook.events if event.level == "warning"]
     assert sum(text.startswith("c is missing from this run: ") for text in warnings) == 1
     found = compare_folder(folder)
-    assert found.headline[0].startswith("c could not be measured in two, which runs without it: c (127.0.0.1:1): ")
+    assert headline_of(found)[0].startswith("c could not be measured in two, which runs without it: c (127.0.0.1:1): ")
     assert found.suites[1].dead == ("c",) and GONE.removeprefix("http://") in found.suites[1].absent["c"]
     assert not found.whole and found.suites[0].dead == ()
     place = next(place for place in found.places if place.contender == "c")

@@ -112,12 +112,12 @@ def test_all_suites_are_run_beside_those_who_answer(lab: Lab) -> None:
     assert [(suite.name, suite.weight) for suite in made.suites] == [("near", 1.0), ("far", 2.0)]
     assert made.title == "Two boxes: challenged by c" and made.challenge is not None
     assert made.challenge.again == ("a",) and made.challenge.absent == {"b": ("far",)}
-    lead = made.headline[0]
+    lead = headline_of(made)[0]
     assert lead.startswith("c challenges paper.html: over 2 suites ") and "as good as a" in lead
     assert (
         "c challenges paper.html in all of its suites, beside a; b was not measured again in far, so there is no "
         "verdict on b there."
-    ) in made.headline
+    ) in headline_of(made)
     near, far = (suite.comparison for suite in made.suites)
     assert near is not None and far is not None and near.challenge is not None and far.challenge is not None
     assert [(one.contender, one.then, one.over) for one in far.challenge.ratios] == [("a", "a", ()), ("c", "b", ("a",))]
@@ -147,9 +147,9 @@ def test_alone_in_every_suite_there_is_no_verdict(lab: Lab) -> None:
     made = lab.compared()
     assert done.exit_code == 0 and not made.verdicts and made.winner is None, "as of a single run"
     assert (
-        "c was measured alone" in made.headline[1]
-        and "with nobody of it beside it" in made.headline[0]
-        and "no verdict on a" in made.headline[0]
+        "c was measured alone" in headline_of(made)[1]
+        and "with nobody of it beside it" in headline_of(made)[0]
+        and "no verdict on a" in headline_of(made)[0]
     )
     ratios = [
         one
@@ -174,9 +174,9 @@ def test_who_is_gone_from_a_suite_is_missing_there_and_said(lab: Lab) -> None:
     assert done.exit_code == 4 and "b is missing from this run" in done.output and "put aside" not in done.output
     made = lab.compared()
     assert made.winner is None and {place.first for place in made.places} == {None}
-    assert made.headline[0].startswith("b could not be measured in far, which runs without it: ")
+    assert headline_of(made)[0].startswith("b could not be measured in far, which runs without it: ")
     assert [suite.dead for suite in made.suites] == [(), ("b",)]
-    assert "; b was not measured again in far, so there is no verdict on b there" in " ".join(made.headline)
+    assert "; b was not measured again in far, so there is no verdict on b there" in " ".join(headline_of(made))
     far = made.suites[1].comparison
     assert far is not None and far.challenge is not None and set(far.challenge.absent) == {"a", "b"}
 
@@ -189,10 +189,10 @@ def test_a_suite_in_which_nobody_is_left_is_put_aside_and_said(lab: Lab) -> None
     assert (
         "c was to challenge paper.html and was measured in none of its suites; near has no figures of c and far has no "
         "figures of c, so there is no verdict over all suites."
-    ) in made.headline
+    ) in headline_of(made)
     near = made.suites[0].comparison
     assert near is not None and "c was to challenge paper.html and could not be measured" in headline_of(near)[0]
-    assert made.headline[0].startswith("c could not be measured in near, which runs without it: ")
+    assert headline_of(made)[0].startswith("c could not be measured in near, which runs without it: ")
 
 
 def test_it_goes_on_where_it_was_stopped_with_what_it_challenges(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ def test_a_suite_without_an_address_is_a_suite_that_was_not_won(lab: Lab) -> Non
     made = lab.compared()
     assert [(s.name, s.weight, s.comparison is None) for s in made.suites] == [("near", 1.0, False), ("far", 2.0, True)]
     assert made.winner is None and all(NotBothIn(("far",)) in pair.why_not for pair in made.overall)
-    assert "far was left out, so there is no verdict over all suites" in " ".join(made.headline)
+    assert "far was left out, so there is no verdict over all suites" in " ".join(headline_of(made))
     assert invoke("report", lab.new, "-o", lab.folder / "new.html", "--brief").exit_code == 0
     assert invoke("verify", lab.folder / "new.html", lab.new).exit_code == 0
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bakeoff.compare.campaign_model import (
+    CampaignComparison,
     Disqualified,
-    OverallPair,
-    OverallPlace,
     SuiteEffect,
     SuiteResult,
     SuiteVerdict,
@@ -16,37 +15,55 @@ from bakeoff.compare.model import Comparison
 from bakeoff.compare.turns import TURNS
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.challenge import FIRST
+from bakeoff.report.narrate.challenge_campaign import challenge_sentences
 from bakeoff.report.narrate.doubts import place_told
+from bakeoff.report.narrate.factors import title_words
 from bakeoff.report.narrate.headline import headline as headline_of
 from bakeoff.report.narrate.manners import manner_sentence
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.sentences import Sentence, sentence
 
-Told = tuple[str, str]
-"""A sentence, and the kind of verdict that it states."""
 # All pairs of three and four contenders are told; of more those with the baseline, up to so many.
 FEW_PAIRS, MOST_PAIRS = 6, 8
 
 
-def headline(
-    contenders: Sequence[str],
-    suites: Sequence[SuiteResult],
-    verdicts: Sequence[SuiteVerdict],
-    overall: Sequence[OverallPair],
-    places: Sequence[OverallPlace],
-    effects: Sequence[SuiteEffect],
-) -> list[Told]:
-    """Each with its kind."""
-    sentences = [(text, "withheld") for suite in suites for text in _dead(suite)]
-    sentences.append(_order_sentence(contenders, suites, overall, places))
-    winner = next((place.contender for place in places if place.first == place.last == 1), None)
-    sentences += _over_all(contenders, overall, winner)
-    sentences += [
-        text for suite in suites if suite.comparison is not None for text in _suite_sentences(suite, verdicts)
-    ]
-    sentences += [(f"{suite.name}: {suite.missing}.", "withheld") for suite in suites if suite.missing]
-    measured = [(suite.name, suite.comparison) for suite in suites if suite.comparison is not None]
-    sentences += [(f"{name}: {text}", "") for name, found in measured for text in _told_too(found)]
-    return sentences + _told_of(effects)
+def headline(found: CampaignComparison) -> tuple[Sentence, ...]:
+    """Who could not be measured, a challenge, the order, the ratios over all suites, each suite, and each effect."""
+    measured = [(suite.name, suite.comparison) for suite in found.suites if suite.comparison is not None]
+    return (
+        *_dead(found),
+        *challenge_sentences(found),
+        _order_sentence(found),
+        *_over_all(found),
+        *(one for suite, of in _compared(found) for one in _suite_sentences(suite, of, found.verdicts)),
+        *(Sentence("withheld", f"{suite.name}: {why}.") for suite in found.suites if (why := missing_words(suite))),
+        *(Sentence("", f"{name}: {text}") for name, of in measured for text in _told_too(of)),
+        *_effects(found.effects),
+    )
+
+
+def result(found: CampaignComparison) -> tuple[str, ...]:
+    """The sentences to read when only a few are read: the order, behind who could not be measured, and where
+    contenders were not asked alike; of a challenge how the challenger did, and who and what is not in it.
+    """
+    told = headline(found)
+    first = next((at for at, one in enumerate(told) if one.kind != "withheld"), 0)
+    challenge = challenge_sentences(found)
+    behind = len(_dead(found)) + len(challenge) if challenge else 0
+    manners = [f"{suite.name}: {text}" for suite, of in _compared(found) if (text := manner_sentence(of))]
+    return (*(one.text for one in (*told[: first + 1], *told[first + 1 : behind])), *manners)
+
+
+def missing_words(suite: SuiteResult) -> str:
+    """Why there is no more of a suite, and how far it had come; empty of one that is whole."""
+    if suite.put_aside is None:
+        return suite.missing or ("nothing of it was measured yet" if suite.comparison is None else "")
+    done, planned = suite.put_aside
+    after = f" after {done} of {wording.plural(planned, 'block')}" if planned else ""
+    return f"put aside{after}: {suite.missing}"
+
+
+def _compared(found: CampaignComparison) -> list[tuple[SuiteResult, Comparison]]:
+    return [(suite, suite.comparison) for suite in found.suites if suite.comparison is not None]
 
 
 def _told_too(found: Comparison) -> list[str]:
@@ -55,23 +72,23 @@ def _told_too(found: Comparison) -> list[str]:
     return [*([manners] if manners else []), *(one.text for one in headline_of(found) if one.kind == TURNS)]
 
 
-def _dead(suite: SuiteResult) -> list[str]:
+def _dead(found: CampaignComparison) -> list[Sentence]:
     """Those who were planned for a suite and could not be measured in it."""
+    told = "{} could not be measured in {}, which runs without it: {}."
     return [
-        f"{name} could not be measured in {suite.name}, which runs without it: {suite.absent[name].rstrip('.')}."
+        Sentence("withheld", told.format(name, suite.name, suite.absent[name].rstrip(".")))
+        for suite in found.suites
         for name in suite.dead
     ]
 
 
-def _order_sentence(
-    contenders: Sequence[str],
-    suites: Sequence[SuiteResult],
-    overall: Sequence[OverallPair],
-    places: Sequence[OverallPlace],
-) -> Told:
+def _order_sentence(found: CampaignComparison) -> Sentence:
+    contenders, suites, places = found.contenders, found.suites, found.places
     by = f"{wording.plural(len([suite for suite in suites if suite.comparison]), 'suite')}, {weights_of(suites)}"
     if len(contenders) == 1:
-        return f"{contenders[0]} was measured alone over {by}: there is nobody to be better than.", "inconclusive"
+        return Sentence(
+            "inconclusive", f"{contenders[0]} was measured alone over {by}: there is nobody to be better than."
+        )
     unplaced = [place for place in places if place.first is None and place.no_place != Disqualified()]
     without = "; ".join(f"{place.contender} has no place ({place_told(place)})" for place in unplaced)
     first = next((place.contender for place in places if place.first == place.last == 1), None)
@@ -79,25 +96,23 @@ def _order_sentence(
     if first is None and unmeasured:
         have = "has" if len(unmeasured) == 1 else "have"
         of = wording.plural(len(suites), "suite")
-        return (
-            f"No contender is named the best over all {of}: {wording.names(unmeasured)} {have} no figures.",
-            "withheld",
-        )
+        text = f"No contender is named the best over all {of}: {wording.names(unmeasured)} {have} no figures."
+        return Sentence("withheld", text)
     if first is None:
         rest = f": {without}" if without else ""
-        return f"No contender is certainly the best over {by}{rest}.", "inconclusive"
-    if len(contenders) == 2 and overall:
-        pair = overall[0]
+        return Sentence("inconclusive", f"No contender is certainly the best over {by}{rest}.")
+    if len(contenders) == 2 and found.overall:
+        pair = found.overall[0]
         ratio, low, high = pair.ratio, pair.low, pair.high
         if first == pair.baseline:
             ratio, low, high = 1.0 / ratio, 1.0 / high, 1.0 / low
         other = next(iter({pair.baseline, pair.contender} - {first}))
         reach = f"{wording.ratio(ratio, low, high)} (95 % interval {wording.interval(low, high)})"
-        return f"{first} is better over {by}: {reach} as good as {other} on average.", "better"
+        return Sentence("better", f"{first} is better over {by}: {reach} as good as {other} on average.")
     rest = "; ".join(f"{place_told(place)} {place.contender}" for place in places if place not in unplaced)
     if without:
-        return f"Of those measured in all suites {first} is the best over {by}: {rest}; {without}.", "better"
-    return f"{first} is the best over {by}: {rest}.", "better"
+        return Sentence("better", f"Of those measured in all suites {first} is the best over {by}: {rest}; {without}.")
+    return Sentence("better", f"{first} is the best over {by}: {rest}.")
 
 
 def weights_of(suites: Sequence[SuiteResult]) -> str:
@@ -107,22 +122,20 @@ def weights_of(suites: Sequence[SuiteResult]) -> str:
     return "weights " + ", ".join(f"{suite.name} {suite.weight:g}" for suite in suites)
 
 
-def _suite_sentences(suite: SuiteResult, verdicts: Sequence[SuiteVerdict]) -> list[Told]:
+def _suite_sentences(suite: SuiteResult, found: Comparison, verdicts: Sequence[SuiteVerdict]) -> list[Sentence]:
     """What was lost in a suite and who met its objective, then each pair with its ratio and interval."""
-    found = suite.comparison
-    assert found is not None
-    told = [(one.text, one.kind) for one in headline_of(found)]
-    first = [(f"{suite.name}: {text}", kind) for text, kind in told if kind in FIRST]
+    told = headline_of(found)
+    first = [Sentence(one.kind, f"{suite.name}: {one.text}") for one in told if one.kind in FIRST]
     own = [verdict for verdict in verdicts if verdict.suite == suite.name]
     if not own:
-        text, kind = next(((text, kind) for text, kind in told if kind not in FIRST), ("", ""))
-        return [*first, (f"{suite.name}: {text}", kind)] if text else first
+        rest = [Sentence(one.kind, f"{suite.name}: {one.text}") for one in told if one.kind not in FIRST]
+        return [*first, *rest[:1]]
     chosen = _chosen(own, found.run.baseline)
-    rest = f"; {wording.plural(len(own) - len(chosen), 'more pair')} in the table" if len(own) > len(chosen) else ""
+    more = f"; {wording.plural(len(own) - len(chosen), 'more pair')} in the table" if len(own) > len(chosen) else ""
     parts = "; ".join(f"{_pair(one, found)}, {sentence(one)}" for one in chosen)
     kinds = {one.kind for one in own}
     kind = kinds.pop() if len(kinds) == 1 else ""
-    return [*first, (f"{suite.name}, {_decides(found)}: {parts}{rest}.", kind)]
+    return [*first, Sentence(kind, f"{suite.name}, {_decides(found)}: {parts}{more}.")]
 
 
 def _decides(found: Comparison) -> str:
@@ -151,9 +164,10 @@ def _reach(ratio: float, low: float, high: float) -> str:
     return wording.ratio(ratio, low, high) + ("" if interval == wording.MISSING else f" ({interval})")
 
 
-def _over_all(contenders: Sequence[str], overall: Sequence[OverallPair], winner: str | None) -> list[Told]:
+def _over_all(found: CampaignComparison) -> list[Sentence]:
     """How far apart they are over all suites, where the sentence of the order does not say so."""
-    if not overall or (winner is not None and len(contenders) == 2):
+    overall = found.overall
+    if not overall or (found.winner is not None and len(found.contenders) == 2):
         return []
     first = overall[0].baseline
     chosen = list(overall) if len(overall) <= FEW_PAIRS else [one for one in overall if one.baseline == first]
@@ -162,15 +176,18 @@ def _over_all(contenders: Sequence[str], overall: Sequence[OverallPair], winner:
         + ("" if one.winner else ", not certain")
         for one in chosen[:MOST_PAIRS]
     ]
-    return [(f"Over all suites, above 1 is better: {'; '.join(parts)}.", "")]
+    return [Sentence("", f"Over all suites, above 1 is better: {'; '.join(parts)}.")]
 
 
-def _told_of(effects: Sequence[SuiteEffect]) -> list[Told]:
+def _effects(effects: Sequence[SuiteEffect]) -> list[Sentence]:
     """A sentence for each effect that is shown in some suite: what it is in each of them."""
-    shown = dict.fromkeys(effect.effect for effect in effects if effect.kind == "shown")
+    own: dict[str, list[SuiteEffect]] = {}
+    for effect in effects:
+        own.setdefault(title_words(effect), []).append(effect)
     return [
-        (f"{name}: {'; '.join(_in_suite(effect) for effect in effects if effect.effect == name)}.", "better")
-        for name in shown
+        Sentence("better", f"{name}: {'; '.join(map(_in_suite, told))}.")
+        for name, told in own.items()
+        if any(effect.kind == "shown" for effect in told)
     ]
 
 

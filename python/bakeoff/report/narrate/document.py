@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bakeoff.compare.campaign_model import CampaignComparison
 from bakeoff.compare.model import Advisory, Comparison
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.campaign import headline as over_all
 from bakeoff.report.narrate.headline import headline
-from bakeoff.report.narrate.sentences import is_told, sentence
+from bakeoff.report.narrate.sentences import Sentence, is_told, sentence
 
 
 def to_dict(found: Comparison | CampaignComparison) -> dict[str, Any]:
     """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
     plain = found.to_dict(words_of)
     if isinstance(found, Comparison):
-        return plain | _headline(found)
+        return plain | _told(headline(found))
     for one, suite in zip(plain["suites"], found.suites, strict=True):
         one["comparison"] = suite.comparison and to_dict(suite.comparison)
-    return plain
+    return plain | _told(over_all(found))
 
 
 def to_json(found: Comparison | CampaignComparison, indent: int | None = None) -> str:
@@ -35,8 +36,7 @@ def plain(value: Any) -> dict[str, Any]:
     return found
 
 
-def _headline(found: Comparison) -> dict[str, list[str]]:
-    told = headline(found)
+def _told(told: Sequence[Sentence]) -> dict[str, list[str]]:
     return {"headline": [one.text for one in told], "headline_kinds": [one.kind for one in told]}
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from bakeoff.compare.campaign_model import SuiteEffect
 from bakeoff.compare.capacity_model import CAPACITY
 from bakeoff.compare.cube import Cube, blamed
 from bakeoff.compare.factors_model import (
@@ -33,20 +34,20 @@ def label(factor: str, level: str) -> str:
     return level if factor == SERVER else f"{factor} {level}"
 
 
-def effect_words(effect: Effect) -> str:
+def effect_words(effect: Effect | SuiteEffect) -> str:
     """ "raid 0 ÷ raid 5"; of interactions "server × raid", with the levels where there are more than two."""
     if effect.is_main:
         return f"{label(effect.factors[0], effect.above[0])} ÷ {label(effect.factors[0], effect.below[0])}"
     return " × ".join(effect.factors)
 
 
-def levels_words(effect: Effect) -> str:
+def levels_words(effect: Effect | SuiteEffect) -> str:
     """The levels that an interaction holds against each other: "apache ÷ nginx, raid 0 ÷ raid 5"."""
     ends = zip(effect.factors, effect.above, effect.below, strict=True)
     return ", ".join(f"{label(factor, above)} ÷ {label(factor, below)}" for factor, above, below in ends)
 
 
-def title_words(effect: Effect) -> str:
+def title_words(effect: Effect | SuiteEffect) -> str:
     """ "raid 0 ÷ raid 5", "server × raid: apache ÷ nginx, raid 0 ÷ raid 5"."""
     return effect_words(effect) if effect.is_main else f"{effect_words(effect)}: {levels_words(effect)}"
 

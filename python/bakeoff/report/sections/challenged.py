@@ -62,7 +62,7 @@ def challenge_over_all(made: CampaignChallenge) -> Section:
         "the chapter of each suite, unpaired and without a verdict. Without a suite there is no order over all "
         "suites, and who is missing from one has no place in it."
     )
-    rows = tuple((one.suite, _again(one), _absent(one), one.said[0] if one.said else "nothing") for one in made.suites)
+    rows = tuple((one.suite, _again(one, made.challenger), _absent(one), _said(one)) for one in made.suites)
     what = (
         f"This campaign challenges {made.report}, a report on {wording.plural(len(made.suites), 'suite')} titled "
         f"“{made.title}”: {made.challenger} was measured by the plans of that report."
@@ -76,11 +76,19 @@ def challenge_over_all(made: CampaignChallenge) -> Section:
     return Section(TITLE, tuple(blocks), section.id, section.part)
 
 
-def _again(one: SuiteChallenge) -> str:
+def _said(one: SuiteChallenge) -> str:
+    if one.had_no_figures:
+        return f"It had no figures: {one.had_no_figures}."
+    return one.said[0] if one.said else "nothing"
+
+
+def _again(one: SuiteChallenge, challenger: str) -> str:
     if one.left_out:
         return Toned(f"left out: {one.left_out}", "bad")
-    if one.missing:
-        return Toned(f"no figures: {one.missing}", "bad")
+    if not one.has_figures:
+        return Toned(f"no figures: {one.missing or 'nothing of it was measured yet'}", "bad")
+    if challenger in one.absent:
+        return Toned(f"no figures: {challenger} is missing from it, {one.absent[challenger]}", "bad")
     return wording.names(list(one.again)) or Toned("nobody: no verdict", "bad")
 
 
