@@ -305,8 +305,6 @@ STILL_SPEAK: set[str] = {
     "compare/steady.py",
     "compare/unserved.py",
     # of many
-    "compare/factors.py",
-    "compare/joined.py",
     "compare/noise.py",
     # of the trials and machines
     "compare/behind.py",

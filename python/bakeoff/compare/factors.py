@@ -11,7 +11,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare.cube import Cube
+from bakeoff.compare.cube import Cube, blamed
 from bakeoff.compare.factors_model import (
     Combination,
     Effect,
@@ -20,8 +20,11 @@ from bakeoff.compare.factors_model import (
     EffectVerdict,
     FactorComparison,
     FactorLevels,
+    NotMeasured,
     Plane,
     PlaneCell,
+    TrialsLost,
+    TrialsUnusable,
 )
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, ratio_of, shown
@@ -33,7 +36,6 @@ from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
 from bakeoff.compare.why_open import Open, open_at, why_of, why_open
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate.factors import missing_words, not_estimated, sentences
 from bakeoff.stats import (
     Contrast,
     Decision,
@@ -139,22 +141,15 @@ def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge
     effects = here.effects(metrics[:1])
     # How many blocks are still needed is said once: for what decides.
     explaining = [_without_number(effect) for effect in here.effects(metrics[1:])]
-    told = tuple(
-        Combination(name, design.levels(cell), here.missing.get(cell, "")) for cell, name in design.cells.items()
-    )
-    made = FactorComparison(
+    told = tuple(Combination(name, design.levels(cell), here.missing.get(cell)) for cell, name in design.cells.items())
+    return FactorComparison(
         factors=design.factors,
         combinations=told,
         effects=effects,
         explaining=tuple(explaining),
         planes=here.planes(metrics[0]),
         family=sum(effect.estimated for effect in effects),
-        not_estimated=not_estimated(design.factors, told, effects),
-        sentences=(),
-        kinds=(),
     )
-    said = sentences(made, metrics[0], judge.delta)
-    return replace(made, sentences=tuple(text for _, text in said), kinds=tuple(kind for kind, _ in said))
 
 
 @dataclass(frozen=True)
@@ -187,15 +182,15 @@ class _Here:
         }  # fmt: skip
 
     @cached_property
-    def missing(self) -> dict[Cell, str]:
+    def missing(self) -> dict[Cell, NotMeasured | TrialsLost | TrialsUnusable]:
         """Combinations with figures in under half of the places where any has them, and why."""
         any_of = np.zeros(self.size, dtype=bool)
         for used in self._used.values():
             any_of |= used
-        found = {}
+        found: dict[Cell, NotMeasured | TrialsLost | TrialsUnusable] = {}
         for cell, name in self.design.cells.items():
             if not any_of.any() or 2 * int(self._used[cell].sum()) < int(any_of.sum()):
-                found[cell] = missing_words(self.cube, name)
+                found[cell] = _missing(self.cube, name)
         return found
 
     @cached_property
@@ -358,6 +353,18 @@ class _Here:
                 _, self._gates[key] = self.judge.verdict(tie, *names, self.cube.mixes, names[1], e.ratio.blocks)
             found += [gate for gate in self._gates[key] if gate not in found]
         return tuple(found)
+
+
+def _missing(cube: Cube, name: str) -> NotMeasured | TrialsLost | TrialsUnusable:
+    """Why a combination has too few figures."""
+    trials = [trial for (contender, _, _), trial in cube.trials.items() if contender == name]
+    lost = {key[1:]: reason for key, reason in cube.lost.items() if key[0] == name}
+    if not trials:
+        return NotMeasured()
+    if lost:
+        return TrialsLost(len(lost), len(trials), next(iter(lost.values())))
+    unusable = len(trials) - sum((name, trial.mix, trial.block) in cube.usable for trial in trials)
+    return TrialsUnusable(unusable, len(trials), len(blamed(trials)) < len(trials))
 
 
 def _is_within(ratio: PairedRatio, delta: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bakeoff.compare.fact import TOLD
+from bakeoff.compare.fact import TOLD, Fact
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.why_open import Open
 from bakeoff.mix import Mix
@@ -23,12 +23,35 @@ class FactorLevels:
 
 
 @dataclass(frozen=True)
+class NotMeasured(Fact):
+    """It has no trial."""
+
+
+@dataclass(frozen=True)
+class TrialsLost(Fact):
+    """It lost so many trials of how many, the first for a reason."""
+
+    trials: int
+    of: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrialsUnusable(Fact):
+    """So many trials of how many have no figures, or were `voided`."""
+
+    trials: int
+    of: int
+    voided: bool
+
+
+@dataclass(frozen=True)
 class Combination:
-    """A contender as a combination of levels; `missing` says why no effect can be estimated from it."""
+    """A contender as a combination of levels; `missing` is why no effect can be estimated from it, if so."""
 
     contender: str
     levels: dict[str, str]
-    missing: str
+    missing: NotMeasured | TrialsLost | TrialsUnusable | None
 
 
 @dataclass(frozen=True)
@@ -141,8 +164,7 @@ class Plane:
 @dataclass(frozen=True)
 class FactorComparison:
     """All effects of a run with factors: `effects` of the primary metric, of which there are `family`, `explaining`
-    of the others. `not_estimated` says in sentences what no number can be given of, and why; `sentences` what the
-    factors do, each of the kind at its place in `kinds`.
+    of the others.
     """
 
     factors: tuple[FactorLevels, ...]
@@ -151,6 +173,3 @@ class FactorComparison:
     explaining: tuple[Effect, ...]
     planes: tuple[Plane, ...]
     family: int
-    not_estimated: tuple[str, ...]
-    sentences: tuple[str, ...]
-    kinds: tuple[str, ...]

@@ -26,6 +26,13 @@ class Stated(GateDetail):
 
 
 @dataclass(frozen=True)
+class FilesDiffer(GateDetail):
+    """Run files by label, each with its ratio and interval: they speak against each other."""
+
+    files: tuple[tuple[str, float, float, float], ...]
+
+
+@dataclass(frozen=True)
 class OtherContent(GateDetail):
     """Two contenders that did not send the same."""
 

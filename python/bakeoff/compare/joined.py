@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fact import Fact
-from bakeoff.compare.gate_model import Stated
+from bakeoff.compare.gate_model import FilesDiffer
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import both_shown, turned
 from bakeoff.compare.joined_model import (
@@ -41,7 +41,6 @@ from bakeoff.compare.model import Comparison
 from bakeoff.compare.pair_model import Gate, GateLevel, Verdict
 from bakeoff.compare.pairs import leader, pair_logs, reach
 from bakeoff.compare.whole_blocks import Mask, kept_mixes, kept_of_pair, over_mixes
-from bakeoff.report.narrate.joined import each_file
 from bakeoff.stats import Decision, UnpairedRatio, farthest_apart, holm, over_groups, unpaired_from_logs
 from bakeoff.store.records import JoinedFile, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
@@ -190,7 +189,8 @@ def file_gates(told: Together, metrics: Sequence[Metric]) -> dict[tuple[str, fro
 
 def _gate(pair: JoinedPair) -> Gate:
     level: GateLevel = "red" if pair.counted == "apart" else "amber"
-    return Gate("files", level, pair.contender, Stated(f"the run files differ: {each_file(pair)}"))
+    files = tuple((each.file, each.ratio, each.low, each.high) for each in pair.files)
+    return Gate("files", level, pair.contender, FilesDiffer(files))
 
 
 def drifts(told: Together) -> tuple[Drift, ...]:

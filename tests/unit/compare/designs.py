@@ -15,6 +15,8 @@ from bakeoff.compare.factors import compare_factors, design_of
 from bakeoff.compare.factors_model import Effect, FactorComparison
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.metrics import metrics_of
+from bakeoff.compare.model import Measure
+from bakeoff.report.narrate.factors import factor_sentences
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import Server, run
 
@@ -74,6 +76,12 @@ def effects_of(record: RunRecord, delta: float = 0.05) -> FactorComparison:
     return compare_factors(
         found, cube, metrics_of(record, cube)[:1], Judge(cube, littles_law(record, cube.kind), delta)
     )
+
+
+def said_of(found: FactorComparison, delta: float = 0.05) -> tuple[str, ...]:
+    """What its factors do to the rate, in sentences."""
+    rate = Measure("rate", "Requests/s", "requests/s", "requests/s", True, False, 0, "")
+    return tuple(one.text for one in factor_sentences(found, rate, delta))
 
 
 def effect(found: FactorComparison, *factors: str) -> Effect:

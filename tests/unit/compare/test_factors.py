@@ -16,12 +16,23 @@ from bakeoff.compare.factors import design_of
 from bakeoff.report.campaign import compose_campaign
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.factors import not_estimated
 from bakeoff.report.renderers import renderer
 from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
 from bakeoff.store.records import RunRecord
 from tests.control import most_by_chance
 from tests.told import headline_of, texts_of
-from tests.unit.compare.designs import SHAPE, Levels, combinations, design, effect, effects_of, planned, redrawn
+from tests.unit.compare.designs import (
+    SHAPE,
+    Levels,
+    combinations,
+    design,
+    effect,
+    effects_of,
+    planned,
+    redrawn,
+    said_of,
+)
 from tests.unit.compare.synthetic import change
 
 RAID = 1.9
@@ -40,7 +51,7 @@ def joined(levels: Levels) -> float:
 def test_the_same_on_both_servers() -> None:
     found = compare_run(design(plain))
     told = found.factors
-    assert told is not None and not told.not_estimated
+    assert told is not None and not not_estimated(told)
     raid, both = effect(told, "raid"), effect(told, "server", "raid")
     assert raid.low < RAID < raid.high and raid.high / raid.low < 1.06
     assert (raid.below, raid.above, raid.contexts, raid.verdict.kind) == (("5",), ("0",), 2, "shown")
@@ -70,7 +81,7 @@ def test_what_is_not_shown_is_not_the_same() -> None:
     both = effect(wide, "server", "raid")
     assert both.low < 1.0 < both.high and (both.low < 1 / 1.05 or both.high > 1.05), "the interval reaches beyond δ"
     assert both.verdict.kind == "inconclusive"
-    sentence = next(text for text in wide.sentences if text.startswith("raid 0"))
+    sentence = next(text for text in said_of(wide) if text.startswith("raid 0"))
     assert "not shown to differ between the servers" in sentence and "the same" not in sentence
 
 
@@ -96,7 +107,7 @@ def test_three_levels_and_three_factors() -> None:
     assert sum(len(one.factors) == 3 for one in found.effects) == 3
     assert all(one.verdict.kind in ("equivalent", "inconclusive") for one in found.effects if not one.is_main)
     assert found.family == len(found.effects) == 3 + 1 + 1 + (3 + 1 + 3) + 3
-    assert "raid 5: raid 0 1." in found.sentences[1] and "; raid 10 1." in found.sentences[1]
+    assert "raid 5: raid 0 1." in said_of(found)[1] and "; raid 10 1." in said_of(found)[1]
 
 
 def test_three_factors_that_act_together() -> None:
@@ -108,7 +119,7 @@ def test_three_factors_that_act_together() -> None:
     found = effects_of(design(speed, shape, (1,)))
     assert effect(found, "server", "raid", "cache").ratio == pytest.approx(2.0, rel=0.04)
     assert effect(found, "raid").ratio == pytest.approx(2.0**0.25, rel=0.02), "a mean over four combinations"
-    assert any("act together" in text for text in found.sentences)
+    assert any("act together" in text for text in said_of(found))
 
 
 def dead(record: RunRecord, contender: str, blocks: tuple[int, ...] | None = None) -> RunRecord:
@@ -125,8 +136,8 @@ def test_a_dead_contender_leaves_what_the_others_tell() -> None:
     assert raid.verdict.kind == "shown", "on nginx it is as certain as ever"
     assert not effect(told, "server", "raid").estimated
     assert math.isnan(effect(told, "server", "raid").ratio)
-    assert any(text.startswith("apache-0 lost 16 of 16 trials (connection refused)") for text in told.not_estimated)
-    assert "Cannot be estimated: the interaction of server and raid." in told.not_estimated
+    assert any(text.startswith("apache-0 lost 16 of 16 trials (connection refused)") for text in not_estimated(told))
+    assert "Cannot be estimated: the interaction of server and raid." in not_estimated(told)
     sentence = next(text for text in headline_of(found) if text.startswith("raid 0 gives"))
     assert "over 1 of 2 combinations" in sentence and "whether it is the same on both servers cannot be" in sentence
 
@@ -136,7 +147,7 @@ def test_one_that_fails_now_and_then_gets_no_effect() -> None:
     raid = effect(told, "raid")
     assert raid.blocks == 6 and raid.blocks_left_out == (2, 5), "the blocks that it failed in tell nothing of its speed"
     assert raid.verdict.kind == "withheld" and "apache-0 failed 4 of 16 trials" in texts_of(raid.verdict.decisive)
-    assert any("Verdict on raid withheld, apache-0 failed 4 of 16 trials" in text for text in told.sentences)
+    assert any("Verdict on raid withheld, apache-0 failed 4 of 16 trials" in text for text in said_of(told))
 
 
 def test_voided_trials_leave_blocks_out() -> None:
@@ -148,7 +159,7 @@ def test_few_blocks_give_numbers_alone() -> None:
     told = effects_of(design(plain, blocks=3))
     raid = effect(told, "raid")
     assert raid.verdict.kind == "too_few" and raid.ratio == pytest.approx(RAID, rel=0.1) and math.isnan(raid.low)
-    assert "no verdict: 3 usable blocks" in told.sentences[1]
+    assert "no verdict: 3 usable blocks" in said_of(told)[1]
 
 
 def test_combinations_that_are_not_there() -> None:
@@ -158,7 +169,7 @@ def test_combinations_that_are_not_there() -> None:
     kept = tuple(c for c in record.contenders if c.name in levels)
     trials = tuple(trial for trial in record.trials if trial.contender in levels)
     told = effects_of(planned(replace(record, contenders=kept, trials=trials), levels, shape))
-    assert "Not among the contenders: apache with raid 0." in told.not_estimated
+    assert "Not among the contenders: apache with raid 0." in not_estimated(told)
     assert effect(told, "raid").contexts == 1 and not effect(told, "server", "raid").estimated
 
 

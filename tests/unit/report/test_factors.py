@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from bakeoff.compare import compare_run
+from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Chart, Report, Section, Table, Text
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.factors import factor_sentences
 from bakeoff.report.renderers import FORMS, renderer
 from bakeoff.report.sections import factors
 from bakeoff.run.driver import start_run
@@ -24,6 +26,11 @@ from tests.unit.run.fake import Notebook, serving
 from tests.unit.run.virtual_agent import VirtualAgent, books, limited, search_plan
 
 __all__ = ["books"]
+
+
+def told_of(found: Comparison) -> list[str]:
+    assert found.factors is not None
+    return [one.text for one in factor_sentences(found.factors, found.measures[0], found.run.delta)]
 
 
 def section_of(report: Report) -> Section:
@@ -125,8 +132,5 @@ def test_effects_on_capacities(tmp_path: Path) -> None:
     assert found.factors is not None
     (effect,) = found.factors.effects
     assert effect.metric == "capacity" and effect.ratio == pytest.approx(1.4, rel=0.03)
-    assert (
-        found.factors.sentences[0].startswith("raid 0 carried 1.")
-        and "the load of raid 5" in found.factors.sentences[0]
-    )
+    assert told_of(found)[0].startswith("raid 0 carried 1.") and "the load of raid 5" in told_of(found)[0]
     assert renderer("html").render(compose(record, found), "r")

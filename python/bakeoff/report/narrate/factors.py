@@ -8,21 +8,22 @@ from itertools import product
 
 from bakeoff.compare.campaign_model import SuiteEffect
 from bakeoff.compare.capacity_model import CAPACITY
-from bakeoff.compare.cube import Cube, blamed
 from bakeoff.compare.factors_model import (
-    Combination,
     Effect,
     EffectAt,
     EffectVerdict,
     FactorComparison,
     FactorLevels,
+    NotMeasured,
+    TrialsLost,
+    TrialsUnusable,
 )
-from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Measure
 from bakeoff.compare.why_open import why_of
 from bakeoff.plan.factors import SERVER
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.gates import gate_text
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.verdicts import open_text, with_open
 
 Said = tuple[str, str]
@@ -86,24 +87,28 @@ def _why_open(verdict: EffectVerdict, before: str) -> str:
     return f"{before}{sentence(why)}" if why else ""
 
 
-def missing_words(cube: Cube, name: str) -> str:
-    """Why a combination has too few figures."""
-    trials = [trial for (contender, _, _), trial in cube.trials.items() if contender == name]
-    lost = {key[1:]: reason for key, reason in cube.lost.items() if key[0] == name}
-    if not trials:
-        return "was not measured"
-    if lost:
-        return f"lost {len(lost)} of {wording.plural(len(trials), 'trial')} ({next(iter(lost.values()))})"
-    unusable = len(trials) - sum((name, trial.mix, trial.block) in cube.usable for trial in trials)
-    why = "voided" if len(blamed(trials)) < len(trials) else "without figures"
-    return f"has {unusable} of {wording.plural(len(trials), 'trial')} {why}"
+@sentence.register
+def not_measured(fact: NotMeasured) -> str:
+    """Why a combination is part of no effect, as those that follow."""
+    return "was not measured"
 
 
-def not_estimated(
-    factors: Sequence[FactorLevels], told: Sequence[Combination], effects: Sequence[Effect]
-) -> tuple[str, ...]:
+@sentence.register
+def trials_lost(fact: TrialsLost) -> str:
+    """Of losses."""
+    return f"lost {fact.trials} of {wording.plural(fact.of, 'trial')} ({fact.reason})"
+
+
+@sentence.register
+def trials_unusable(fact: TrialsUnusable) -> str:
+    """Of trials without figures."""
+    return f"has {fact.trials} of {wording.plural(fact.of, 'trial')} {'voided' if fact.voided else 'without figures'}"
+
+
+def not_estimated(found: FactorComparison) -> list[str]:
     """What no number can be given of, and why."""
-    said = [f"{one.contender} {one.missing}: it is part of no effect." for one in told if one.missing]
+    factors, told, effects = found.factors, found.combinations, found.effects
+    said = [f"{one.contender} {sentence(one.missing)}: it is part of no effect." for one in told if one.missing]
     known = {tuple(one.levels.values()) for one in told}
     absent = [levels for levels in product(*(factor.levels for factor in factors)) if levels not in known]
     if absent:
@@ -123,7 +128,7 @@ def not_estimated(
                 f"{wording.sentence(_named(effect, False))} is a mean over {effect.contexts} of "
                 f"{wording.plural(effect.contexts_wanted, 'combination')} of the other factors."
             )
-    return tuple(said)
+    return said
 
 
 def _combination(factors: Sequence[FactorLevels], levels: Sequence[str]) -> str:
@@ -137,13 +142,13 @@ def _named(effect: Effect, whole: bool) -> str:
     return f"the interaction of {wording.names(list(effect.factors))}{levels}"
 
 
-def sentences(found: FactorComparison, metric: Metric, delta: float) -> list[Said]:
+def factor_sentences(own: FactorComparison, decides: Measure, delta: float) -> list[Sentence]:
     """A sentence for each factor, with what the others do to its effect, and one for each interaction of more than two
     that is shown.
     """
-    said = [_factor(found, factor, metric, delta) for factor in found.factors]
-    high = [effect for effect in found.effects if len(effect.factors) > 2 and effect.verdict.kind == "shown"]
-    return said + [("better", _high(effect)) for effect in high]
+    said = [_factor(own, factor, decides, delta) for factor in own.factors]
+    high = [effect for effect in own.effects if len(effect.factors) > 2 and effect.verdict.kind == "shown"]
+    return [*(Sentence(*one) for one in said), *(Sentence("better", _high(effect)) for effect in high)]
 
 
 def _high(effect: Effect) -> str:
@@ -153,7 +158,7 @@ def _high(effect: Effect) -> str:
     )
 
 
-def _factor(found: FactorComparison, factor: FactorLevels, metric: Metric, delta: float) -> Said:
+def _factor(found: FactorComparison, factor: FactorLevels, metric: Measure, delta: float) -> Said:
     own = [effect for effect in found.effects if effect.factors == (factor.name,)]
     first = [effect for effect in own if effect.below[0] == factor.levels[0] and effect.estimated]
     if not first:
@@ -172,7 +177,7 @@ def _factor(found: FactorComparison, factor: FactorLevels, metric: Metric, delta
     return ("better" if depends else kind), wording.sentence(told) if told.startswith("the ") else told
 
 
-def _of_two(effect: Effect, metric: Metric, delta: float, average: str) -> Said:
+def _of_two(effect: Effect, metric: Measure, delta: float, average: str) -> Said:
     """What the second level does against the first, up to its end."""
     factor, verdict = effect.factors[0], effect.verdict
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
@@ -193,7 +198,7 @@ def _of_two(effect: Effect, metric: Metric, delta: float, average: str) -> Said:
     return "better", now
 
 
-def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Metric, average: str) -> Said:
+def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Measure, average: str) -> Said:
     """Each further level against the first."""
     held = next((effect.verdict for effect in effects if effect.verdict.kind in ("withheld", "too_few")), None)
     parts = []
@@ -213,13 +218,13 @@ def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Metric, av
     return ("better" if kind == "shown" else kind), text
 
 
-def _what(metric: Metric) -> str:
-    if metric.key == CAPACITY:
+def _what(metric: Measure) -> str:
+    if metric.metric == CAPACITY:
         return "the load carried"
     return f"the {metric.unit}" if metric.higher_is_better else f"the {metric.short}"
 
 
-def _told(effect: Effect, metric: Metric, average: str, is_past: bool) -> str:
+def _told(effect: Effect, metric: Measure, average: str, is_past: bool) -> str:
     """ "raid 0 serves 1.90× the requests/s of raid 5 (95 % interval 1.80–2.00, 8 blocks)"."""
     factor = effect.factors[0]
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
@@ -231,7 +236,7 @@ def _told(effect: Effect, metric: Metric, average: str, is_past: bool) -> str:
     if not metric.higher_is_better:
         ratio = wording.times(effect.ratio, "that of", effect.low, effect.high)
         return f"the {metric.short} of {above} {'was' if is_past else 'is'} {average}{ratio} {end}"
-    carried = metric.key == CAPACITY
+    carried = metric.metric == CAPACITY
     ratio = wording.times(effect.ratio, "the load of" if carried else f"the {metric.unit} of", effect.low, effect.high)
     verb = ("carries", "carried") if carried else ("gives", "gave")
     return f"{above} {verb[is_past]} {average}{ratio} {end}"
@@ -277,7 +282,7 @@ def _clauses(
 
 
 def _why(found: FactorComparison) -> str:
-    missing = [f"{one.contender} {one.missing}" for one in found.combinations if one.missing]
+    missing = [f"{one.contender} {sentence(one.missing)}" for one in found.combinations if one.missing]
     return "; ".join(missing) or "combinations are not among the contenders, or have no block in common"
 
 

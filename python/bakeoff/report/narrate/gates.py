@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 
 from bakeoff.compare import gate_model as of
@@ -53,6 +54,16 @@ def _in_trials(detail: of.InTrials) -> str:
 @_told.register
 def _(detail: of.Stated, name: str) -> str:
     return detail.stated
+
+
+@_told.register
+def _(detail: of.FilesDiffer, name: str) -> str:
+    return f"the run files differ: {each_file(detail.files)}"
+
+
+def each_file(files: Sequence[tuple[str, float, float, float]]) -> str:
+    """ "1.02× in A and 1.04× in B"."""
+    return wording.names([f"{wording.ratio(ratio, low, high)} in {label}" for label, ratio, low, high in files])
 
 
 @_told.register

@@ -26,6 +26,7 @@ from bakeoff.report.narrate.capacity import capacity_sentences
 from bakeoff.report.narrate.challenge import with_challenger
 from bakeoff.report.narrate.clear import clear_at_rates
 from bakeoff.report.narrate.content import bodies_sentence, changed_sentences
+from bakeoff.report.narrate.factors import factor_sentences
 from bakeoff.report.narrate.faults import disqualified
 from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.joined import joined_sentences
@@ -88,7 +89,7 @@ def _result(found: Comparison) -> list[Sentence]:
         first.append(ranking_sentence(found.ranking, pairs, what_decides(found), outages))
     if found.factors is not None and len(found.factors.factors) > 1:
         # Of one factor the pairs say it all.
-        first += map(Sentence, found.factors.kinds, found.factors.sentences)
+        first += factor_sentences(found.factors, found.measures[0], info.delta)
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, found)) for pair in told]
     others = [pair for pair in pairs if pair not in told]
     turning = [*(turn_sentence(pair, what_decides(found)) for pair in told), also_turns(others)]

@@ -18,7 +18,7 @@ from bakeoff.compare.joined_model import (
     OtherWork,
 )
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.gates import gate_text
+from bakeoff.report.narrate.gates import each_file, gate_text
 from bakeoff.report.narrate.sentences import Sentence, sentence
 
 # Verdicts that files can contradict each other by.
@@ -85,12 +85,7 @@ def _pair(pair: JoinedPair) -> str:
 @sentence.register
 def pair_told(pair: JoinedPair) -> str:
     """What it is in each file, how far these are apart, and whether blocks of all of them count together."""
-    return f"{each_file(pair)}; {_far(pair)}: {_why(pair)}"
-
-
-def each_file(pair: JoinedPair) -> str:
-    """ "1.02× in A and 1.04× in B"."""
-    return wording.names([f"{wording.ratio(each.ratio, each.low, each.high)} in {each.file}" for each in pair.files])
+    return f"{each_file([(one.file, one.ratio, one.low, one.high) for one in pair.files])}; {_far(pair)}: {_why(pair)}"
 
 
 def _far(pair: JoinedPair) -> str:

@@ -11,7 +11,14 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.factor_charts import JOINT, MAIN, effects_with_intervals, two_factors
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.factors import effect_words, label, levels_words, title_words
+from bakeoff.report.narrate.factors import (
+    effect_words,
+    factor_sentences,
+    label,
+    levels_words,
+    not_estimated,
+    title_words,
+)
 from bakeoff.report.narrate.noted import noted
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.parts import Part
@@ -42,11 +49,13 @@ def section(context: Context) -> Section | None:
     if found is None:
         return None
     blocks: list[Block] = [Text(_explained(context, found), depth=Depth.COMPARISON)]
-    blocks += [Text(text, "warning", depth=Depth.SUMMARY) for text in found.not_estimated]
+    blocks += [Text(text, "warning", depth=Depth.SUMMARY) for text in not_estimated(found)]
     blocks.append(_effects(context, found))
     if len(found.factors) == 1:
         # There the headline is of the contenders.
-        blocks.append(Bullets(found.sentences, Depth.COMPARISON))
+        whole = context.comparison
+        told = factor_sentences(found, whole.measures[0], whole.run.delta)
+        blocks.append(Bullets(tuple(one.text for one in told), Depth.COMPARISON))
     numbered = [effect for effect in found.effects if effect.estimated]
     if numbered:
         blocks.append(_picture(context, found, numbered[:MOST]))
