@@ -288,24 +288,16 @@ NARRATE = "bakeoff.report.narrate"
 # Modules of comparisons that still make or read sentences, and so may import the words. The list only shrinks.
 STILL_SPEAK: set[str] = {
     # of one pair of contenders
-    "compare/caveat.py",
-    "compare/caveat_model.py",
-    "compare/coarse.py",
     "compare/content.py",
-    "compare/delayed.py",
     "compare/faults.py",
     "compare/lost.py",
-    "compare/manners.py",
-    "compare/manners_model.py",
     "compare/model.py",
     "compare/objective.py",
     "compare/pairs.py",
     "compare/parts_of_time.py",
-    "compare/starved.py",
     "compare/steady.py",
     "compare/unserved.py",
     # of many
-    "compare/noise.py",
     # of the trials and machines
     "compare/behind.py",
     "compare/audits.py",

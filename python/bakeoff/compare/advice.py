@@ -181,7 +181,7 @@ def _waited(contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Fa
     return [GeneratorWaited(told, bool(run.planned.settings.pin))] if told else []
 
 
-def _late_ms(trials: Sequence[TrialRecord]) -> float:
+def late_ms(trials: Sequence[TrialRecord]) -> float:
     """How late the latest machine began, p99; NaN where nobody knows."""
     of_each = [share.late_start_p99_ns for trial in trials for share in trial.per_agent]
     of_all = [trial.generator_late_start.p99_ns for trial in trials]
@@ -203,7 +203,7 @@ def _schedule(cube: Cube, name: str) -> Iterator[Fact]:
     out = [trial.starts for trial in trials if OUT_OF_CONNECTIONS in trial.marks and trial.starts is not None]
     if late:
         # One of several machines may be late, and nothing of it in the percentile of all.
-        yield BeganLate(name, len(late), len(trials), _late_ms(late))
+        yield BeganLate(name, len(late), len(trials), late_ms(late))
     if out:
         waited, never = sum(starts.ran_out for starts in out), sum(starts.never_started for starts in out)
         yield OutOfConnections(name, len(out), len(trials), waited, never)

@@ -11,6 +11,7 @@ from bakeoff.compare.fact import Fact
 from bakeoff.compare.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
 from bakeoff.compare.hung_model import Hung
 from bakeoff.compare.looks import Look
+from bakeoff.compare.lost_model import SomeClients
 from bakeoff.compare.spread import Spread
 from bakeoff.mix import Mix
 
@@ -341,3 +342,65 @@ class AgentsWeak(Fact):
 
     agents: tuple[str, ...]
     share: float
+
+
+@dataclass(frozen=True)
+class CoarseRates(Fact):
+    """One more operation of each client is up to the share `step` of what these contenders did, and more than `delta`,
+    which matters. Operations are called `work`.
+    """
+
+    contenders: tuple[str, ...]
+    step: float
+    delta: float
+    work: str
+
+
+@dataclass(frozen=True)
+class StarvedTrial:
+    """Clients that got (next to) `nothing` in a trial of a block, while others were served."""
+
+    block: int
+    clients: SomeClients
+    nothing: bool
+
+
+@dataclass(frozen=True)
+class ClientsStarved(Fact):
+    """A contender starved clients in these trials, of its `of`."""
+
+    contender: str
+    trials: tuple[StarvedTrial, ...]
+    of: int
+
+
+@dataclass(frozen=True)
+class CellClients:
+    """Some of the clients of a cell of a contender's trial."""
+
+    cell: str
+    contender: str
+    block: int
+    clients: SomeClients
+
+
+@dataclass(frozen=True)
+class StarvedInCells(Fact):
+    """A contender gave clients (next to) nothing in these cells."""
+
+    contender: str
+    cells: tuple[CellClients, ...]
+
+
+@dataclass(frozen=True)
+class UnrunCell(CellClients):
+    """Clients for which the generator did not run for up to a `share` of its time."""
+
+    share: float
+
+
+@dataclass(frozen=True)
+class UnrunInCells(Fact):
+    """The generator did not run for some clients in these cells."""
+
+    cells: tuple[UnrunCell, ...]

@@ -5,10 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from bakeoff.compare.caveat_model import Caveat, CaveatKind, SuiteCaveat
+from bakeoff.compare.advice import late_ms
+from bakeoff.compare.advice_model import (
+    AuditDoesNotHold,
+    BeganLate,
+    BlocksDiffer,
+    GeneratorLimit,
+    LinkFull,
+    NearCeiling,
+    NotComplete,
+    NotMeasuredHere,
+    OthersRan,
+    Waited,
+)
+from bakeoff.compare.caveat_model import (
+    Caveat,
+    CaveatKind,
+    GeneratorStopped,
+    ShortTrials,
+    SuiteCaveat,
+    TrialsVoid,
+)
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.disturbed import crowd, lost_share
+from bakeoff.compare.fleet import busy_threads, full_link_of
 from bakeoff.compare.metrics import metrics_of, near_ceiling
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.order_in_time import turned_in_time
@@ -16,12 +37,6 @@ from bakeoff.compare.ranking import leading
 from bakeoff.compare.spread import widest
 from bakeoff.compare.steady import STEADY_STATE
 from bakeoff.compare.working_set import fits_into_caches
-from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.advice import memory_words
-from bakeoff.report.narrate.fleet import busiest, full_link
-from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.narrate.spread import spread_caveat
-from bakeoff.report.narrate.steady import unsteady_clause
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_LIMITED,
@@ -86,26 +101,20 @@ def caveats_of(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Caveat
 
 def _of_the_run(run: RunRecord, found: Comparison) -> Iterator[Caveat]:
     if run.imported_from is not None:
-        text = f"Bakeoff did not measure this, {run.imported_from} did; what it does not state nobody can check"
-        yield Caveat("imported", "", 0, 0, {}, text)
+        yield Caveat("imported", "", 0, 0, NotMeasuredHere(run.imported_from, run.kind))
     missing = 0 if run.joined else max(len(run.pending), run.trials_planned - len(run.trials))
     if missing > 0:
-        figures = {"missing": float(missing), "planned": float(run.trials_planned)}
-        text = f"{missing:,} of {wording.plural(run.trials_planned, 'planned trial')} were not run"
-        yield Caveat("incomplete", "", 0, 0, figures, text)
-    voided = sum(each.state == "voided" for each in found.left_out)
+        yield Caveat("incomplete", "", 0, 0, NotComplete(run.path.name, missing, run.trials_planned))
+    voided, of = sum(each.state == "voided" for each in found.left_out), len(run.trials)
     if voided:
-        of = len(run.trials)
-        text = f"{wording.plural(voided, 'trial')} of {of:,} {'was' if voided == 1 else 'were'} void and count nowhere"
-        yield Caveat("left out", "", voided, of, {}, text)
+        yield Caveat("left out", "", voided, of, TrialsVoid(voided, of))
 
 
 def _audits(found: Comparison) -> Iterator[Caveat]:
     for audit in found.audits:
         if audit.deviating and audit.name != STEADY_STATE:
             off, of = len(audit.deviating), audit.checked
-            text = f"the audit “{audit.name}” does not hold in {off:,} of {wording.plural(of, 'trial')}"
-            yield Caveat("audit", "", off, of, {"worst_share": audit.worst}, text)
+            yield Caveat("audit", "", off, of, AuditDoesNotHold(audit.name, off, of))
 
 
 def _order_in_time(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Caveat]:
@@ -115,59 +124,43 @@ def _order_in_time(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Ca
         metric = metrics.get(pair.primary.metric)
         turned = None if metric is None else turned_in_time(cube, metric, (pair.baseline, pair.contender))
         if turned is not None:
-            figures = {"block": float(turned.at), "before": turned.before, "after": turned.after}
-            yield Caveat("order in time", turned.then, 0, 0, figures, sentence(turned))
+            yield Caveat("order turned", turned.then, 0, 0, turned)
 
 
 def _disturbed(usable: Sequence[TrialRecord]) -> Iterator[Caveat]:
     """What befell the machine that sent load, whichever contender was measured then."""
-    of = wording.plural(len(usable), "trial")
+    of = len(usable)
     crowded = [trial for trial in usable if OTHER_LOAD in trial.marks]
     if crowded and (told := crowd(crowded)).others is not None:
-        who = f", most of it by {wording.names(list(told.names))}" if told.names else ""
-        text = (
-            f"others took {wording.percent(told.others)} of the processors of the machine that sent load in "
-            f"{len(crowded):,} of {of}{who}: sizes of differences are uncertain"
-        )
-        shares = {"others_share": told.others, "waited_share": told.waited}
-        figures = {name: share for name, share in shares.items() if share is not None}
-        yield Caveat("other load", "", len(crowded), len(usable), figures, text)
+        yield Caveat("other load", "", len(crowded), of, OthersRan(told, len(crowded), of))
     stopped = [trial for trial in usable if GENERATOR_PAUSED in trial.marks]
     if stopped:
-        most = max(map(lost_share, stopped))
-        text = f"the load generator was stopped in {len(stopped):,} of {of}, for up to {wording.percent(most)} of one"
-        yield Caveat("generator stopped", "", len(stopped), len(usable), {"lost_share": most}, text)
+        about = GeneratorStopped(len(stopped), of, max(map(lost_share, stopped)))
+        yield Caveat("generator stopped", "", len(stopped), of, about)
 
 
 def _generator(name: str, usable: Sequence[TrialRecord]) -> Iterator[Caveat]:
     """What kept the generator from measuring a contender as it should."""
+    of = len(usable)
 
     def marked(mark: str) -> list[TrialRecord]:
         return [trial for trial in usable if mark in trial.marks]
 
-    def where(trials: Sequence[TrialRecord]) -> str:
-        return f"in {len(trials):,} of {wording.plural(len(usable), 'trial')} of {name}"
-
     if hit := marked(LINK_LIMITED):
-        text = f"{full_link(hit)} {where(hit)}: the network was measured, not the server"
-        yield Caveat("link", name, len(hit), len(usable), {}, text)
+        yield Caveat("link", name, len(hit), of, LinkFull(name, full_link_of(hit), len(hit), of, ()))
     if hit := marked(GENERATOR_LIMITED):
-        text = f"{busiest(hit)} was the limit {where(hit)}: such rates are lower bounds"
-        yield Caveat("generator", name, len(hit), len(usable), {}, text)
+        yield Caveat("generator", name, len(hit), of, GeneratorLimit(name, busy_threads(hit), len(hit), of))
     if hit := marked(BEHIND_SCHEDULE):
-        text = f"the load generator itself began late {where(hit)}, which is in its response times"
-        yield Caveat("schedule", name, len(hit), len(usable), {}, text)
+        yield Caveat("schedule", name, len(hit), of, BeganLate(name, len(hit), of, late_ms(hit)))
     if hit := marked(GENERATOR_WAITED):
         most = max(trial.generator_run_delay_share or 0.0 for trial in hit)
-        text = f"the load generator waited up to {wording.percent(most)} of its time for a processor {where(hit)}"
-        yield Caveat("generator waited", name, len(hit), len(usable), {"waited_share": most}, text)
+        yield Caveat("generator waited", name, len(hit), of, Waited(name, most, len(hit), of))
 
 
 def _noise_floor(found: Comparison) -> Iterator[Caveat]:
     quote = found.noise_quote
     if quote is not None and quote.within:
-        figures = {"floor_share": quote.floor, "blocks": float(quote.blocks)}
-        yield Caveat("noise floor", "", 0, 0, figures, f"{sentence(quote.within[0])} on this set-up")
+        yield Caveat("noise floor", "", 0, 0, quote.within[0])
 
 
 def _speeds(cube: Cube) -> Iterator[Caveat]:
@@ -176,40 +169,28 @@ def _speeds(cube: Cube) -> Iterator[Caveat]:
     wide = {name: spread for name, spread in spreads.items() if spread is not None}
     if wide:
         name = max(wide, key=lambda each: wide[each].factor)
-        figures = {"lowest": wide[name].lowest, "highest": wide[name].highest}
-        yield Caveat("blocks", name, 0, 0, figures, spread_caveat(wide[name], name, cube.kind.work))
+        yield Caveat("blocks", name, 0, 0, BlocksDiffer({name: wide[name]}, cube.kind.work))
 
 
 def _unsteady(found: Comparison) -> Iterator[Caveat]:
     for pace in found.steady.contenders if found.steady is not None else ():
-        if pace.unsteady:
-            text = f"{pace.contender} {unsteady_clause(pace)}"
-            figures = {"worst_share": pace.worst}
-            yield Caveat("not steady", pace.contender, len(pace.unsteady), pace.judged, figures, text)
+        if (told := pace.told) is not None:
+            yield Caveat("not steady", pace.contender, told.trials, told.of, told)
 
 
 def _ceiling(run: RunRecord, found: Comparison) -> Iterator[Caveat]:
     for name, share in near_ceiling(run, found.run, found.contenders).items():
-        text = (
-            f"the peak of {name} is {wording.percent(share)} of what the generator asks of a server that does nothing, "
-            "so it may be the generator's"
-        )
-        yield Caveat("ceiling", name, 0, 0, {"ceiling_share": share}, text)
+        yield Caveat("ceiling", name, 0, 0, NearCeiling(name, share))
 
 
 def _cache(run: RunRecord, usable: list[TrialRecord]) -> Iterator[Caveat]:
     for each in fits_into_caches(run, usable):
-        text = memory_words(each).rstrip(".")
-        yield Caveat("cache", "", 0, 0, {}, text[0].lower() + text[1:])
+        yield Caveat("cache", "", 0, 0, each)
 
 
 def _short(usable: Sequence[TrialRecord]) -> Iterator[Caveat]:
     whole = [trial for trial in usable if not cells_of(trial)]
-    short = [trial for trial in whole if trial.operations < P99_OPERATIONS]
+    short = [trial.operations for trial in whole if trial.operations < P99_OPERATIONS]
     if short:
-        text = (
-            f"{len(short):,} of {wording.plural(len(whole), 'trial')} saw fewer than {P99_OPERATIONS} operations, too "
-            "few for a p99"
-        )
-        fewest = float(min(trial.operations for trial in short))
-        yield Caveat("short trials", "", len(short), len(whole), {"fewest_operations": fewest}, text)
+        about = ShortTrials(len(short), len(whole), min(short))
+        yield Caveat("short trials", "", len(short), len(whole), about)

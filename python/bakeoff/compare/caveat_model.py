@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.fact import Fact
+
 # Every kind, the most important first. Those that are also gates have their names.
 CaveatKind = Literal[
     "imported",
     "audit",
-    "order in time",
+    "order turned",
     "other load",
     "generator stopped",
     "link",
@@ -30,26 +32,18 @@ CaveatKind = Literal[
 @dataclass(frozen=True)
 class Caveat:
     """What speaks against a result: of which `kind`, of which `contender` (empty: of all), in how many `trials` of how
-    many (0 of 0: of the run as a whole). `figures` are the numbers of `text`, by what they are: rates per second,
-    shares between 0 and 1, bytes.
-    """
+    many (0 of 0: of the run as a whole), and what it is `about`."""
 
     kind: CaveatKind
     contender: str
     trials: int
     of: int
-    figures: dict[str, float]
-    text: str
+    about: Fact
 
     @property
     def in_most(self) -> bool:
         """Whether it is of the whole run or of most of its trials: it comes before what is of a few."""
         return 2 * self.trials >= self.of
-
-    @property
-    def sentence(self) -> str:
-        """As it stands in the box beside the result."""
-        return f"Beware: {self.text}."
 
 
 @dataclass(frozen=True)
@@ -59,7 +53,28 @@ class SuiteCaveat:
     suite: str
     caveat: Caveat
 
-    @property
-    def sentence(self) -> str:
-        """As it stands in the box beside the result."""
-        return f"Beware, in {self.suite}: {self.caveat.text}."
+
+@dataclass(frozen=True)
+class TrialsVoid(Fact):
+    """`trials` of all `of` are void."""
+
+    trials: int
+    of: int
+
+
+@dataclass(frozen=True)
+class GeneratorStopped(Fact):
+    """The generator was stopped in `trials` of `of`, for up to `lost_share` of a window."""
+
+    trials: int
+    of: int
+    lost_share: float
+
+
+@dataclass(frozen=True)
+class ShortTrials(Fact):
+    """`trials` of `of` have too few operations for a p99."""
+
+    trials: int
+    of: int
+    fewest_operations: int

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bakeoff.compare.advice_model import CoarseRates
 from bakeoff.compare.audits import littles_law
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.model import RunInfo
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord
 
 
@@ -29,12 +29,4 @@ def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Fact]:
     coarse = {name: step for name, step in steps.items() if step > info.delta}
     if not coarse:
         return []
-    step = max(coarse.values())
-    return [
-        Said(
-            f"Trials of {wording.names(list(coarse))} have as few as {1.0 / step:.3g} {info.work} for each client: "
-            f"where each ends one more in the window the rate is {wording.percent(step)} higher, and "
-            f"{wording.percent(info.delta)} matters.",
-            "Use a longer `--length`, or read the mean response time, which has no such steps.",
-        )
-    ]
+    return [CoarseRates(tuple(coarse), max(coarse.values()), info.delta, info.work)]

@@ -12,9 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact, Said
 from bakeoff.compare.model import DelayedStep
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
 from bakeoff.times import ms_of
@@ -72,18 +70,3 @@ def _plateau(times: Summary) -> tuple[float, float] | None:
             if all(low <= ms_of(end) <= high for end in ends):
                 return share, ms_of(ends[0])
     return None
-
-
-def delayed_advice(found: Iterable[DelayedStep]) -> list[Fact]:
-    """What such a step is, and what to do about it."""
-    return [
-        Said(
-            f"{one.contender} waits for a delayed acknowledgement: {one.words} takes about "
-            f"{wording.figures(one.typical_ms, 3)} ms in {wording.percent(one.share)} of the cases or more, in "
-            f"{wording.plural(one.trials, 'trial')}, beside steps of {wording.figures(one.beside_ms, 2)} ms.",
-            "One side writes twice in a row and holds the second write back until the first is acknowledged (Nagle's "
-            "algorithm). A server that sets TCP_NODELAY does not wait; whether it does may also depend on how a client "
-            "divides its writes: behind a TLS handshake of mail try --factor handshake_apart=no,yes.",
-        )
-        for one in found
-    ]

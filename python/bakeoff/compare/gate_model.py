@@ -9,7 +9,7 @@ from bakeoff.compare.fleet_model import BusyThreads, FullLink
 from bakeoff.compare.hung_model import Hung
 from bakeoff.compare.manners_model import Manner
 from bakeoff.compare.spread import Spread
-from bakeoff.compare.steady_model import Pace
+from bakeoff.compare.steady_model import UnsteadyTrials
 from bakeoff.compare.turned_away import TurnedAway
 
 
@@ -169,7 +169,7 @@ class Uneven(GateDetail):
 class NotSteady(GateDetail):
     """Trials that were not steady."""
 
-    pace: Pace
+    trials: UnsteadyTrials
 
 
 @dataclass(frozen=True)

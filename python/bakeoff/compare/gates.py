@@ -327,8 +327,9 @@ class Judge:
     def _unsteady(self, name: str) -> list[Gate]:
         """Whoever sinks while it is measured looks as good as its window is short."""
         paces = () if self.steady is None else self.steady.contenders
-        found = [pace for pace in paces if pace.contender == name and 2 * len(pace.unsteady) > max(2, pace.judged)]
-        return [Gate("not steady", "amber", name, of.NotSteady(pace), pace.worst) for pace in found]
+        told = [(pace.told, pace.worst) for pace in paces if pace.contender == name]
+        often = [(one, worst) for one, worst in told if one is not None and 2 * one.trials > max(2, one.of)]
+        return [Gate("not steady", "amber", name, of.NotSteady(one), worst) for one, worst in often]
 
     def _stale(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """A server that drops idle connections early saves what others spend on keeping them."""

@@ -6,12 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bakeoff.compare.fact import Fact, Said
-from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.manners_model import Manner
+from bakeoff.compare.fact import Fact
+from bakeoff.compare.manners_model import Manner, NotAskedAlike, differing
 from bakeoff.compare.settings import of_contender
 from bakeoff.redact import hidden
-from bakeoff.report.narrate.manners import manner_words
 from bakeoff.store.records import RunRecord
 
 TEXT_MAX = 80
@@ -45,20 +43,10 @@ def manners_of(run: RunRecord) -> tuple[Manner, ...]:
     return tuple(told)
 
 
-def manner_advice(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> list[Fact]:
+def manner_advice(manners: Sequence[Manner], kind: str, names: Sequence[str]) -> list[Fact]:
     """What readers of the figures must know of it."""
-    words = manner_words(manners, kind, names)
-    if not words:
-        return []
-    text = (
-        f"Contenders are not asked alike: {words}. What an operation costs the generator differs with it, and so does "
-        "what it could ask at most."
-    )
-    advice = (
-        "Read a ratio as one of server and setting together; to compare servers alone, give all of them one setting. "
-        "The section on the load generator has the cost for each."
-    )
-    return [Said(text, advice)]
+    differ = differing(manners, names)
+    return [NotAskedAlike(kind, differ, tuple(names))] if differ else []
 
 
 def _plans(run: RunRecord) -> list[dict[str, Any]]:

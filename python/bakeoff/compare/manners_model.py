@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-TOO = "ratios are of that difference, too."
-"""How the sentence ends that tells of it."""
+from bakeoff.compare.fact import Fact
 
 
 @dataclass(frozen=True)
@@ -14,3 +14,22 @@ class Manner:
 
     setting: str
     values: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Manners(Fact):
+    """The settings that these contenders, of a `kind_of_suite`, have differently."""
+
+    kind_of_suite: str
+    manners: tuple[Manner, ...]
+    between: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NotAskedAlike(Manners):
+    """As what readers of all figures must know."""
+
+
+def differing(manners: Sequence[Manner], names: Sequence[str]) -> tuple[Manner, ...]:
+    """Those in which these contenders differ."""
+    return tuple(manner for manner in manners if len({manner.values.get(name) for name in names}) > 1)

@@ -97,7 +97,7 @@ class DominantStep:
 
 
 @dataclass(frozen=True)
-class DelayedStep:
+class DelayedStep(Fact):
     """A step, in `words`, of which `share` or more take as long as a delayed acknowledgement does, `typical_ms`, in
     `trials` trials; the quickest other step of the contender has a median of `beside_ms`.
     """

@@ -14,9 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from bakeoff.compare.cube import Cube, build_cube
 from bakeoff.compare.fact import Fact
-from bakeoff.compare.kind import compare_part
 from bakeoff.compare.looks import planned_levels
 from bakeoff.compare.manners import manners_of, settings_by_name
+from bakeoff.compare.manners_model import Manners, differing
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import metrics_of
 from bakeoff.compare.model import Comparison
@@ -39,7 +39,6 @@ from bakeoff.compare.power import spread_of_pair
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
 from bakeoff.errors import PlanError
 from bakeoff.mix import Mix
-from bakeoff.report.narrate.manners import manner_words
 from bakeoff.stats import (
     MeanInterval,
     decide,
@@ -242,9 +241,9 @@ def _differs(noise: NoiseFloor, run: RunRecord) -> Iterator[Fact]:
         yield OtherHere(name, noise.settings[name], now[name])
     if len(differ) > LISTED:
         yield MoreSettings(len(differ) - LISTED)
-    words = manner_words(manners_of(run), compare_part(run.kind), [contender.name for contender in run.contenders])
-    if words:
-        yield AskedAlike(words)
+    names = tuple(contender.name for contender in run.contenders)
+    if unlike := differing(manners_of(run), names):
+        yield AskedAlike(Manners(run.kind, unlike, names))
 
 
 def _days(then: str, now: str) -> int:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from bakeoff.compare.fact import Fact
+from bakeoff.compare.manners_model import Manners
 from bakeoff.stats.intervals import t_quantile
 
 
@@ -115,7 +116,7 @@ class MoreSettings(Fact):
 class AskedAlike(Fact):
     """It asked in one way; here contenders are asked in several."""
 
-    here: str
+    here: Manners
 
 
 @dataclass(frozen=True)

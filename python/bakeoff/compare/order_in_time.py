@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
@@ -18,7 +19,7 @@ LEAST_BLOCKS = 3
 
 
 @dataclass(frozen=True)
-class Turned:
+class Turned(Fact):
     """`first` led by `before` in all blocks before `at`, `then` by `after` in all others; both ratios are above 1."""
 
     first: str

@@ -16,7 +16,7 @@ from bakeoff.compare.challenge import challenge_of
 from bakeoff.compare.content import bodies_of, changed_of, facts_of
 from bakeoff.compare.cube import lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
-from bakeoff.compare.delayed import delayed_advice, delayed_steps
+from bakeoff.compare.delayed import delayed_steps
 from bakeoff.compare.factors import design_of
 from bakeoff.compare.fleet import machines_of
 from bakeoff.compare.gates import Judge
@@ -110,7 +110,7 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         audits=subject.audits,
         warnings=(
             *(Advisory(fact, first=True) for fact in noise_advice(quote)),
-            *map(Advisory, (*manner_advice(judge.manners, cube.kind, names), *delayed_advice(delayed))),
+            *map(Advisory, (*manner_advice(judge.manners, run.kind, names), *delayed)),
             *advise(run, cube, info, contenders, pairs, subject.audits, machines, judge.steady),
         ),
         manners=judge.manners,

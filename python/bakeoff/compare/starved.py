@@ -5,78 +5,54 @@ Clients that did nothing because the load generator did not run are told apart: 
 
 from __future__ import annotations
 
-from bakeoff.compare.cells import cell_name, cells_of, is_unrun, starving_cells, unrun_words
+from bakeoff.compare.advice_model import (
+    CellClients,
+    ClientsStarved,
+    StarvedInCells,
+    StarvedTrial,
+    UnrunCell,
+    UnrunInCells,
+)
+from bakeoff.compare.cells import cell_name, cells_of, is_unrun, starving_cells, unrun_clients
 from bakeoff.compare.cube import Cube, blamed
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.lost import NAMED, clients_words, starved_clients
-from bakeoff.report.narrate import wording
+from bakeoff.compare.lost import starved_clients
+from bakeoff.compare.lost_model import SomeClients
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import RunRecord, TrialRecord
-
-STARVED_ADVICE = "Its rates are those of the clients that it served; each such trial, or cell, counts as lost."
-UNRUN_ADVICE = (
-    "Such cells are left out of their blocks, and nobody has lost them. Keep other work off the machine, or give the "
-    "generator cores of its own (`--cores`, `--pin`)."
-)
 
 
 def starved_advice(run: RunRecord) -> list[Fact]:
     """What is to be known of each contender that starved clients."""
-    return [Said(text, STARVED_ADVICE) for text in starved(run)]
+    enough, told = compare_part(run.kind).enough, list[Fact]()
+    for name in (contender.name for contender in run.contenders):
+        trials = blamed([trial for trial in run.trials if trial.contender == name])
+        if hit := tuple(_in_trial(trial, some) for trial in trials if (some := starved_clients(trial, enough))):
+            told.append(ClientsStarved(name, hit, len(trials)))
+        if in_cells := tuple(
+            CellClients(cell_name(cell), name, trial.block, SomeClients(idle, len(cell.per_client)))
+            for trial in trials
+            for cell, idle in starving_cells(trial)
+        ):
+            told.append(StarvedInCells(name, in_cells))
+    return told
 
 
 def unrun_advice(cube: Cube) -> list[Fact]:
-    """The same of clients for which the load generator did not run."""
-    text = unrun(cube)
-    return [Said(text, UNRUN_ADVICE)] if text else []
-
-
-def starved(run: RunRecord) -> tuple[str, ...]:
-    """A sentence for each contender that starved clients."""
-    enough = compare_part(run.kind).enough
-    sentences = []
-    for contender in run.contenders:
-        trials = blamed([trial for trial in run.trials if trial.contender == contender.name])
-        hit = [trial for trial in trials if starved_clients(trial, enough)]
-        if hit:
-            sentences.append(_sentence(contender.name, hit, len(trials), enough))
-        in_cells = [(trial, *one) for trial in trials for one in starving_cells(trial)]
-        if in_cells:
-            sentences.append(_in_cells(contender.name, in_cells))
-    return tuple(sentences)
-
-
-def unrun(cube: Cube) -> str:
-    """The cells in which the load generator did not run for a client; empty where there are none."""
+    """The cells in which the load generator did not run for a client."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
-    hit = [(trial, cell) for trial in trials for cell in cells_of(trial) if is_unrun(cell)]
-    if not hit:
-        return ""
-    listed = "; ".join(
-        f"{cell_name(cell)}, {trial.contender}, block {trial.block}: {unrun_words(cell)}" for trial, cell in hit[:NAMED]
-    )
-    more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""
-    return f"The load generator did not run for some clients in {wording.plural(len(hit), 'cell')}: {listed}{more}."
+    hit = tuple(_unrun(trial, cell) for trial in trials for cell in cells_of(trial) if is_unrun(cell))
+    return [UnrunInCells(hit)] if hit else []
 
 
-def _sentence(name: str, hit: list[TrialRecord], of: int, enough: int) -> str:
-    listed = "; ".join(_one(trial, enough) for trial in hit[:NAMED])
-    more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""
-    return f"{name} starved clients in {len(hit)} of {wording.plural(of, 'trial')}: {listed}{more}."
+def _in_trial(trial: TrialRecord, clients: tuple[int, ...]) -> StarvedTrial:
+    none = all(one.operations == 0 for one in trial.per_client if one.client in clients)
+    return StarvedTrial(trial.block, SomeClients(clients, trial.mix.clients), none)
 
 
-def _one(trial: TrialRecord, enough: int) -> str:
-    clients = starved_clients(trial, enough)
-    none = all(c.operations == 0 for c in trial.per_client if c.client in clients)
-    nothing = "nothing" if none else "next to nothing"
-    return f"{clients_words(clients, trial.mix.clients)} got {nothing} in block {trial.block}"
-
-
-def _in_cells(name: str, hit: list[tuple[TrialRecord, CellFigures, tuple[int, ...]]]) -> str:
-    listed = "; ".join(
-        f"{cell_name(cell)}, block {trial.block}: {clients_words(idle, len(cell.per_client))}"
-        for trial, cell, idle in hit[:NAMED]
-    )
-    more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""
-    return f"{name} gave clients (next to) nothing in {wording.plural(len(hit), 'cell')}: {listed}{more}."
+def _unrun(trial: TrialRecord, cell: CellFigures) -> UnrunCell:
+    clients = unrun_clients(cell)
+    share = max(cell.waited_shares[client] for client in clients)
+    some = SomeClients(clients, len(cell.per_client))
+    return UnrunCell(cell_name(cell), trial.contender, trial.block, some, share)

@@ -10,12 +10,12 @@ from statistics import median
 
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.model import Audit, AuditTrial
-from bakeoff.compare.steady_model import Pace, SteadyState, Unsteady, size
+from bakeoff.compare.steady_model import NotSteady, Pace, SteadyState, Unsteady, UnsteadyTrials, size
 from bakeoff.pace import FEWEST_SECONDS, pace_of
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.steady import unsteady_clause
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats.steady import LEAST_SHARE, Steadiness
 from bakeoff.store.records import RunRecord, TrialRecord
 
@@ -46,28 +46,15 @@ def _unsteady(trial: TrialRecord, pace: Steadiness) -> Unsteady:
     row_s = max(second.width_s for second in trial.per_second)
     changes = tuple((place * row_s, factor) for place, factor in pace.changes)
     settled_s = pace.settled * row_s
-    told = []
-    if settled_s:
-        told.append(f"settled after {settled_s:g} s of the window, {_moved(1.0 / pace.early)} by then")
-    told += [f"{_moved(factor)} at second {at:g} of the window" for at, factor in changes[:3]]
-    if len(changes) > 3:
-        told.append(f"and changed {len(changes) - 3} more times")
-    if pace.growth != 1.0:
-        told.append(f"{_moved(pace.growth, 'sank', 'rose')} over the trial")
     where = trial.id, trial.contender, trial.mix, trial.block
-    return Unsteady(*where, settled_s, pace.early, changes, pace.growth, ", ".join(told))
-
-
-def _moved(factor: float, down: str = "fell", up: str = "rose") -> str:
-    """ "sank by 8 %", "rose by 12 %"."""
-    return f"{down if factor < 1.0 else up} by {wording.percent(abs(factor - 1.0))}"
+    return Unsteady(*where, settled_s, pace.early, changes, pace.growth)
 
 
 def steady_audit(found: SteadyState) -> Audit:
     """It as an audit among the others."""
     unsteady = [each for pace in found.contenders for each in pace.unsteady]
     worst = max((size(each) for each in unsteady), default=0.0)
-    deviating = tuple(AuditTrial(u.trial_id, u.contender, u.mix, u.block, u.words) for u in unsteady)
+    deviating = tuple(AuditTrial(u.trial_id, u.contender, u.mix, u.block, sentence(u)) for u in unsteady)
     judged = sum(pace.judged for pace in found.contenders)
     rule = f"{wording.percent(LEAST_SHARE)} and chance"
     unchecked = "" if judged else "too short to judge"
@@ -76,20 +63,16 @@ def steady_audit(found: SteadyState) -> Audit:
 
 def steady_advice(run: RunRecord, found: SteadyState | None) -> list[Fact]:
     """Whose trials were not steady: one note of all of whom the same is to be done."""
-    told: dict[str, list[str]] = {}
+    told: dict[int | None, list[UnsteadyTrials]] = {}
     for pace in found.contenders if found is not None else ():
-        if pace.unsteady:
-            told.setdefault(_advice(run, pace), []).append(f"{pace.contender} {unsteady_clause(pace)}")
-    return [Said(f"{'; '.join(clauses)}.", advice) for advice, clauses in told.items()]
+        if (each := pace.told) is not None:
+            told.setdefault(_ramp_up_s(run, pace), []).append(each)
+    return [NotSteady(tuple(contenders), ramp_up_s) for ramp_up_s, contenders in told.items()]
 
 
-def _advice(run: RunRecord, pace: Pace) -> str:
-    """By what most of them were."""
+def _ramp_up_s(run: RunRecord, pace: Pace) -> int | None:
+    """How long a warm-up would be that leaves out what most of them were unsteady by; None where that is no warm-up."""
     warm = [each.settled_s for each in pace.unsteady if each.settled_s]
-    if 2 * len(warm) >= len(pace.unsteady):
-        ramp_s = run.planned.settings.clock.ramp_up_s + max(warm)
-        return f"Leave the warm-up out of the window: `--ramp-up {math.ceil(ramp_s)}s`, with as much more `--length`."
-    return (
-        "Look for what changes in a trial: clock frequency, caches that fill, collections of garbage, logs. A longer "
-        "`--length` shows where it leads; the mean of a course is no steady rate."
-    )
+    if 2 * len(warm) < len(pace.unsteady):
+        return None
+    return math.ceil(run.planned.settings.clock.ramp_up_s + max(warm))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bakeoff.compare.fact import Fact
 from bakeoff.mix import Mix
 
 
@@ -11,7 +12,7 @@ from bakeoff.mix import Mix
 class Unsteady:
     """A trial that was not steady. It `settled_s` seconds into its window, at `early` times its later rate before that;
     `changes` are seconds of the window at which the rate changed, each with the factor; `growth` is the factor of its
-    trend, 1 without one. `words` says all that.
+    trend, 1 without one.
     """
 
     trial_id: int
@@ -22,7 +23,6 @@ class Unsteady:
     early: float
     changes: tuple[tuple[float, float], ...]
     growth: float
-    words: str
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,12 @@ class Pace:
     unsteady: tuple[Unsteady, ...]
 
     @property
+    def told(self) -> UnsteadyTrials | None:
+        """That it was not steady; None where it was."""
+        of = self.contender, len(self.unsteady), self.judged
+        return UnsteadyTrials(*of, max(self.unsteady, key=size)) if self.unsteady else None
+
+    @property
     def worst(self) -> float:
         """The largest change in any of its trials, as a share; 0 without one."""
         return max(map(size, self.unsteady), default=0.0)
@@ -45,6 +51,26 @@ class Pace:
 def size(each: Unsteady) -> float:
     """The largest of its changes, as a share."""
     return max(abs(factor - 1.0) for factor in (each.early, each.growth, *(by for _, by in each.changes)))
+
+
+@dataclass(frozen=True)
+class UnsteadyTrials(Fact):
+    """A contender was not steady in `trials` of `of`, of which this is the `worst`."""
+
+    contender: str
+    trials: int
+    of: int
+    worst: Unsteady
+
+
+@dataclass(frozen=True)
+class NotSteady(Fact):
+    """Who was not steady. A longer `ramp_up_s` leaves out what most of their trials were unsteady by; None where it
+    does not.
+    """
+
+    contenders: tuple[UnsteadyTrials, ...]
+    ramp_up_s: int | None
 
 
 @dataclass(frozen=True)

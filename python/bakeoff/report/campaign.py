@@ -15,6 +15,7 @@ from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.campaign import headline, missing_words, weights_of
+from bakeoff.report.narrate.caveat import box
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.doubts import doubts, place_told
 from bakeoff.report.narrate.factors import title_words
@@ -65,7 +66,7 @@ def compose_campaign(
         facts=facts,
         embedded=data_of_campaign(folder, comparison) if depth == Depth.PAGE else {},
         contenders=comparison.contenders,
-        caveat="" if comparison.caveat is None else comparison.caveat.sentence,
+        caveat=box(comparison.caveat),
     )
 
 

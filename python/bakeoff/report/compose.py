@@ -12,6 +12,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.measured import MEASURED, measured
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.caveat import box
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.headline import equals_sentences, headline
 from bakeoff.report.narrate.looks import place
@@ -73,7 +74,7 @@ def compose(
         facts=_facts(context),
         embedded=data_of_run(run, comparison, shown) if depth == Depth.PAGE else {},
         contenders=context.names,
-        caveat="" if comparison.caveat is None else comparison.caveat.sentence,
+        caveat=box(comparison.caveat),
     )
 
 

@@ -8,14 +8,18 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.advice_model import BlocksDiffer, NotComplete, Waited
 from bakeoff.compare.campaign import Measured, compare_campaign
 from bakeoff.compare.caveat import weightiest
 from bakeoff.compare.caveat_model import Caveat
-from bakeoff.compare.order_in_time import _turn
+from bakeoff.compare.fact import Fact
+from bakeoff.compare.order_in_time import Turned, _turn
 from bakeoff.compare.spread import widest
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.caveat import box
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.spread import spread_caveat
 from bakeoff.report.renderers import html, markdown, pdf, terminal
 from bakeoff.store.records import RunRecord
@@ -51,11 +55,12 @@ def test_two_speeds_are_told_with_both() -> None:
     record = slowed(long_run(), "nginx", {2: 8.0, 5: 8.0, 6: 8.0})
     found = compare_run(record)
     assert told(found) == ("blocks", "nginx") and found.caveat is not None
-    rates = found.caveat.figures
-    assert 7.0 < rates["highest"] / rates["lowest"] < 9.0
+    assert isinstance(found.caveat.about, BlocksDiffer)
+    (spread,) = found.caveat.about.spreads.values()
+    assert 7.0 < spread.factor < 9.0
     measured = [t.operations_per_s for t in record.trials if t.contender == "nginx"]
-    assert rates["lowest"] in measured and rates["highest"] in measured
-    assert "two speeds, a mean of both describes neither" in found.caveat.text
+    assert spread.lowest in measured and spread.highest in measured
+    assert "two speeds, a mean of both describes neither" in sentence(found.caveat)
 
 
 def test_blocks_of_many_speeds_are_not_called_two() -> None:
@@ -77,7 +82,8 @@ def test_what_is_of_most_trials_comes_before_what_is_of_few() -> None:
         most = change(most, "apache", clients, tuple(range(1, 7)), **WAITED)
     found = compare_run(most)
     assert told(found) == ("generator waited", "apache") and found.caveat is not None
-    assert found.caveat.figures == {"waited_share": 0.3} and 2 * found.caveat.trials > found.caveat.of
+    assert isinstance(found.caveat.about, Waited) and found.caveat.about.share == 0.3
+    assert 2 * found.caveat.trials > found.caveat.of
 
 
 def test_what_the_headline_says_is_not_said_twice() -> None:
@@ -98,10 +104,11 @@ def test_a_server_that_slows_down_while_the_run_goes_on_is_told() -> None:
     """Its mean may still win."""
     record = late_by(run((replace(FAST, base_ms=1.0), replace(SLOW, base_ms=1.4)), blocks=12), "nginx", 10, 1.75)
     found = compare_run(record)
-    assert told(found) == ("order in time", "apache") and found.caveat is not None
-    assert "all blocks before block 10" in found.caveat.text
-    assert found.caveat.figures["before"] == pytest.approx(1.4, rel=0.1)
-    assert found.caveat.figures["after"] == pytest.approx(1.25, rel=0.1)
+    assert told(found) == ("order turned", "apache") and found.caveat is not None
+    assert "all blocks before block 10" in sentence(found.caveat)
+    about = found.caveat.about
+    assert isinstance(about, Turned) and about.at == 10
+    assert about.before == pytest.approx(1.4, rel=0.1) and about.after == pytest.approx(1.25, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -126,13 +133,13 @@ def test_trials_that_were_not_run_are_told() -> None:
     record = long_run()
     found = compare_run(replace(record, trials_planned=len(record.trials) + 12))
     assert told(found) == ("incomplete", "") and found.caveat is not None
-    assert found.caveat.figures == {"missing": 12.0, "planned": len(record.trials) + 12.0}
+    assert found.caveat.about == NotComplete(record.path.name, 12, len(record.trials) + 12)
 
 
 @pytest.mark.parametrize("first", ["imported", "audit", "other load", "noise floor", "blocks", "cache"])
 def test_the_order_is_that_of_importance(first: str) -> None:
-    last = Caveat("short trials", "", 0, 0, {}, "short")
-    other = Caveat(first, "", 0, 0, {}, "first")  # type: ignore[arg-type]
+    last = Caveat("short trials", "", 0, 0, Fact())
+    other = Caveat(first, "", 0, 0, Fact())  # type: ignore[arg-type]
     assert weightiest([last, other]) is other and weightiest([other, last]) is other
     assert weightiest([replace(other, trials=1, of=9), last]) is last
     assert weightiest([]) is None
@@ -144,17 +151,18 @@ def test_every_form_shows_the_same_sentence() -> None:
     assert found.caveat is not None
     whole = compose(record, found)
     for report in (whole, brief(whole)):
-        assert report.caveat == found.caveat.sentence
+        assert report.caveat == box(found.caveat)
         for form in (terminal, markdown):
             lines = form.render(report).decode().splitlines()
             places = [at for at, line in enumerate(lines) if "two speeds, a mean of both" in line]
             first = next(at for at, line in enumerate(lines) if report.headline[0][:30] in line)
             assert places and first < places[0] <= first + 3, "in the box, right behind the result"
         page = html.render(report).decode()
-        box = page[page.index('<div class="verdict') :]
-        assert report.caveat in box[: box.index("</div>")]
+        verdict = page[page.index('<div class="verdict') :]
+        assert report.caveat in verdict[: verdict.index("</div>")]
         assert pdf._content(report)["caveat"] == report.caveat
-    assert json.loads(to_json(found))["caveat"]["figures"] == pytest.approx(found.caveat.figures, rel=1e-4)
+    plain = json.loads(to_json(found))["caveat"]
+    assert plain["about"]["kind"] == "blocks_differ" and plain["text"] == sentence(found.caveat)
 
 
 def test_a_campaign_tells_the_weightiest_of_its_suites() -> None:
@@ -163,4 +171,4 @@ def test_a_campaign_tells_the_weightiest_of_its_suites() -> None:
     suites = (Measured("short", 1.0, short), Measured("speeds", 1.0, speeds))
     found = compare_campaign("lab", "Lab", ("nginx", "apache"), suites)
     assert found.caveat is not None and found.caveat.suite == "speeds" and found.caveat.caveat.kind == "blocks"
-    assert found.caveat.sentence.startswith("Beware, in speeds: nginx ")
+    assert box(found.caveat).startswith("Beware, in speeds: nginx ")

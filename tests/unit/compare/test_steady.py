@@ -7,6 +7,7 @@ from dataclasses import replace
 from bakeoff.compare import compare_run
 from bakeoff.compare.check import check_run
 from bakeoff.report.narrate.check import check_notes
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.told import texts_of
@@ -35,7 +36,7 @@ def test_who_sinks_is_named_with_how_much_and_voids_nothing() -> None:
     assert found.steady is not None
     paces = {pace.contender: pace for pace in found.steady.contenders}
     assert (paces["apache"].judged, len(paces["apache"].unsteady), paces["nginx"].judged) == (18, 18, 0)
-    assert all(each.words == "sank by 20 % over the trial" for each in paces["apache"].unsteady)
+    assert all(sentence(each) == "sank by 20 % over the trial" for each in paces["apache"].unsteady)
     assert len(found.left_out) == 0 and found.pairs[0].primary.verdict.kind == "better"
     (note,) = [w for w in warnings_of(found) if "not steady" in w.text]
     assert note.text.startswith("apache was not steady in 18 of 18 trials: it sank by 20 % over the trial (trial ")

@@ -6,6 +6,7 @@ from bakeoff.compare.advice_model import (
     AuditDoesNotHold,
     BeganLate,
     BlocksDiffer,
+    CoarseRates,
     FewOperations,
     GeneratorDisturbed,
     GeneratorLimit,
@@ -231,6 +232,16 @@ def _(fact: NotCold) -> tuple[str, str]:
         f"Cold caches were asked for, but not emptied were those of {told}{beside}.",
         "Reads from a full cache are held against a disk or a wire there: compare writes alone, or empty the caches of "
         "all (`--drop-caches` as root, `--cold-command` with a remount). Files in memory have nothing colder.",
+    )
+
+
+@advised.register
+def _(fact: CoarseRates) -> tuple[str, str]:
+    return (
+        f"Trials of {wording.names(list(fact.contenders))} have as few as {1.0 / fact.step:.3g} {fact.work} for each "
+        f"client: where each ends one more in the window the rate is {wording.percent(fact.step)} higher, and "
+        f"{wording.percent(fact.delta)} matters.",
+        "Use a longer `--length`, or read the mean response time, which has no such steps.",
     )
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from bakeoff.compare.advice_model import AgentSlow, AgentsWeak, FleetChanged
-from bakeoff.compare.fleet import busy_threads, full_link_of
 from bakeoff.compare.fleet_model import BusyThreads, FleetChange, FullLink
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.store.links import whose
-from bakeoff.store.records import TrialRecord
 
 
 def change_text(change: FleetChange) -> str:
@@ -59,22 +57,12 @@ def _(fact: AgentsWeak) -> tuple[str, str]:
     )
 
 
-def full_link(trials: Sequence[TrialRecord]) -> str:
-    """See `link_words`, of the fullest of all."""
-    return link_words(full_link_of(trials))
-
-
 def link_words(link: FullLink) -> str:
     """`agent b's link eth0 was up to 94 % full`."""
     if link.share is None:
         return "a link of the load generator was full"
     owner = whose(link.agent, 2) if link.agent else "the load generator's"
     return f"{owner} link {link.link} was up to {wording.percent(link.share)} full"
-
-
-def busiest(trials: Iterable[TrialRecord]) -> str:
-    """See `busy_words`, of all."""
-    return busy_words(busy_threads(trials))
 
 
 def busy_words(threads: BusyThreads) -> str:

@@ -206,12 +206,12 @@ def _(detail: of.Uneven, name: str) -> str:
 
 @_told.register
 def _(detail: of.NotSteady, name: str) -> str:
-    return f"{name} {unsteady_clause(detail.pace)}"
+    return unsteady_clause(detail.trials)
 
 
 @_too.register
 def _(detail: of.NotSteady, name: str) -> str:
-    return unsteady_too(detail.pace)
+    return unsteady_too(detail.trials)
 
 
 @_told.register

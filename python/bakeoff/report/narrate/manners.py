@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bakeoff.compare.kind import ComparePart, compare_part
-from bakeoff.compare.manners_model import TOO, Manner
+from bakeoff.compare.manners_model import Manner, Manners, NotAskedAlike, differing
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.sentences import sentence
 
 if TYPE_CHECKING:
     from bakeoff.compare.model import Comparison
@@ -18,7 +20,7 @@ WAYS, NAMES = 4, 3
 
 def ways(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> dict[str, str]:
     """How each is talked to, as far as these differ among `names`: "over HTTP/2"."""
-    differ = [manner for manner in manners if len({manner.values.get(name) for name in names}) > 1]
+    differ = differing(manners, names)
     return {
         name: wording.names([_words(kind, manner.setting, manner.values.get(name, "?")) for manner in differ])
         for name in names
@@ -46,7 +48,23 @@ def manner_sentence(found: Comparison) -> str:
     """The same as a sentence of the headline."""
     names = [name for manner in found.manners[:1] for name in manner.values]
     words = manner_words(found.manners, compare_part(found.run.kind), names)
-    return f"{words}: {TOO}" if words else ""
+    return f"{words}: ratios are of that difference, too." if words else ""
+
+
+@sentence.register
+def manners_text(told: Manners) -> str:
+    """See `manner_words`."""
+    return manner_words(told.manners, compare_part(told.kind_of_suite), told.between)
+
+
+@advised.register
+def _(fact: NotAskedAlike) -> tuple[str, str]:
+    return (
+        f"Contenders are not asked alike: {manners_text(fact)}. What an operation costs the generator differs with it, "
+        "and so does what it could ask at most.",
+        "Read a ratio as one of server and setting together; to compare servers alone, give all of them one setting. "
+        "The section on the load generator has the cost for each.",
+    )
 
 
 def _named(names: Sequence[str]) -> str:

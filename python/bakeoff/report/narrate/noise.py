@@ -90,7 +90,7 @@ def more_settings(fact: MoreSettings) -> str:
 @sentence.register
 def asked_alike(fact: AskedAlike) -> str:
     """Of how clients talk."""
-    return f"it asked in one way; here {fact.here}"
+    return f"it asked in one way; here {sentence(fact.here)}"
 
 
 @sentence.register
