@@ -154,7 +154,7 @@ class OpenRun(_Tables):
 
     def chart(self, name: str) -> ShownChart:
         """One of `charts`, such as `rate`, `mean` or `p99`. Raises PlanError for another name."""
-        from bakeoff.report.svg import draw
+        from bakeoff.report.charts.svg import draw
 
         if name not in self._charts:
             raise PlanError(f"there is no chart {name!r}: {did_you_mean(name, list(self._charts))}")

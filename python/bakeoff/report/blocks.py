@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
 
+from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.depth import Depth
-from bakeoff.report.drawing import Drawing
 from bakeoff.report.parts import Part
 
 Tone = Literal["plain", "good", "warning", "bad"]

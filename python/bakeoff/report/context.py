@@ -13,9 +13,9 @@ from bakeoff.compare.kind import ComparePart, compare_part
 from bakeoff.compare.model import Comparison, Curve, CurvePoint
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Table
+from bakeoff.report.charts.palette import Placed
 from bakeoff.report.kind import ReportPart, report_part
 from bakeoff.report.narrate import wording
-from bakeoff.report.palette import Placed
 from bakeoff.report.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.store.records import RunRecord, TrialRecord
 

@@ -12,7 +12,7 @@ from typing import Any
 from bakeoff.paper.machines import Link, Machine
 from bakeoff.paper.model import Bed
 from bakeoff.report.blocks import Block, Chart, Column, Table
-from bakeoff.report.drawing import Drawing
+from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.narrate import wording
 from bakeoff.report.testbed_drawing import NO_DUPLEX, NO_SPEED, Box, Wire, drawing_of
 from bakeoff.store.records import AgentRecord

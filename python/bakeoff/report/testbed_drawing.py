@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from bakeoff.report.palette import DOMAIN, INK, LIGHT_PAPER, MUTED, ZONE, marker
-from bakeoff.report.theme import CONFIG
+from bakeoff.report.charts.palette import DOMAIN, INK, LIGHT_PAPER, MUTED, ZONE, marker
+from bakeoff.report.charts.theme import CONFIG
 
 # Of the drawing, in pixels: places of the three columns from left to right, and of what is between them.
 WIDTH = 860

@@ -22,6 +22,8 @@ from bakeoff.compare.noise_model import NoiseFloor
 from bakeoff.report.blocks import Cards, Chart, Table, Text
 from bakeoff.report.brief import brief
 from bakeoff.report.campaign import _over_all, compose_campaign
+from bakeoff.report.charts.palette import PALETTE, SHAPES
+from bakeoff.report.charts.theme import legend_of, owners_of
 from bakeoff.report.compose import VERDICTS
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate.campaign import _suite_sentences, result
@@ -30,10 +32,8 @@ from bakeoff.report.narrate.doubts import place_told
 from bakeoff.report.narrate.needed import duration
 from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
-from bakeoff.report.theme import legend_of, owners_of
 from bakeoff.store.absent import ABSENT
 from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
 from bakeoff.store.challenged import ChallengedCampaign, ChallengedSuite

@@ -19,15 +19,15 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.exporters.document import document_lines
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
+from bakeoff.report.charts.heat import HeatCell, heat_map
+from bakeoff.report.charts.svg import figure_of
+from bakeoff.report.charts.theme import legend_of
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
-from bakeoff.report.heat import HeatCell, heat_map
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.html import render_html
-from bakeoff.report.svg import figure_of
-from bakeoff.report.theme import legend_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, Summary
 from tests.unit.compare.synthetic import run

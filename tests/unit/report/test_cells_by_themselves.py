@@ -14,10 +14,10 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.cell_model import CellLevel
 from bakeoff.mix import InFlight
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
+from bakeoff.report.charts.svg import figure_of
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.html import render_html
-from bakeoff.report.svg import figure_of
 from bakeoff.run.observer import trial_line
 from bakeoff.stats import geometric_interval
 from bakeoff.store.records import RunRecord, TrialRecord

@@ -10,16 +10,16 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
-from bakeoff.report.axes import far_apart, log_ticks, round_top
 from bakeoff.report.blocks import Chart
-from bakeoff.report.charts import lines_with_intervals, ratio_over_mixes
+from bakeoff.report.charts.axes import far_apart, log_ticks, round_top
+from bakeoff.report.charts.lines import lines_with_intervals, ratio_over_mixes
+from bakeoff.report.charts.palette import PALETTE
+from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.surface import Relief, reliefs
+from bakeoff.report.charts.svg import draw, figure_of
+from bakeoff.report.charts.theme import legend_of
 from bakeoff.report.compose import compose
 from bakeoff.report.narrow import stacks, wide
-from bakeoff.report.palette import PALETTE
-from bakeoff.report.panel_charts import shares_by_mix
-from bakeoff.report.relief import Relief, reliefs
-from bakeoff.report.svg import draw, figure_of
-from bakeoff.report.theme import legend_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import SecondRecord
 from tests.unit.compare.synthetic import Server, change, run, summary

@@ -13,11 +13,11 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.errors import LabError
 from bakeoff.report.blocks import Column, Report, Table
+from bakeoff.report.charts.svg import figure_of
 from bakeoff.report.compose import compose
 from bakeoff.report.embedded import PACKED, PLAIN, SHORT, script_of, text_of
 from bakeoff.report.narrow import stacks
 from bakeoff.report.renderers.html import render_html
-from bakeoff.report.svg import figure_of
 from bakeoff.store.records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run

@@ -13,8 +13,8 @@ from bakeoff.cli import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Bullets, Chart, Column, Listing, Table, Text
 from bakeoff.report.brief import brief
+from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.compose import compose
-from bakeoff.report.drawing import Drawing
 from bakeoff.report.renderers import markdown
 from tests.unit.compare.synthetic import run
 from tests.unit.report.test_renderers import report_of

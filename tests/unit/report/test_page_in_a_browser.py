@@ -14,8 +14,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from bakeoff.compare import compare_run
+from bakeoff.report.charts.palette import ON_DARK, PALETTE
 from bakeoff.report.compose import compose
-from bakeoff.report.palette import ON_DARK, PALETTE
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.designs import design

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bakeoff.report.palette import (
+from bakeoff.report.charts.palette import (
     DARK_PAPER,
     DASHES,
     LIGHT_PAPER,

@@ -17,10 +17,10 @@ from bakeoff.cli import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.report import renderers
 from bakeoff.report.blocks import Bullets, Card, Cards, Chart, Column, Listing, Report, Section, Table, Text, Toned
+from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
-from bakeoff.report.drawing import Drawing
 from bakeoff.report.renderers.terminal import show
 from bakeoff.report.sections import sections_for
 from bakeoff.store.records import RunRecord

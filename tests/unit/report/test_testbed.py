@@ -12,7 +12,7 @@ from bakeoff.errors import PlanError
 from bakeoff.paper.model import Bed
 from bakeoff.paper.read import paper_of
 from bakeoff.report.blocks import Chart, Table
-from bakeoff.report.svg import draw
+from bakeoff.report.charts.svg import draw
 from bakeoff.report.testbed import NOBODY, UNKNOWN, Generators, bed_diagram, grouped, host_of, of_generators
 from bakeoff.store.records import AgentRecord
 

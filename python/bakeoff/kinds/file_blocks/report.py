@@ -11,16 +11,16 @@ from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.kinds.file_blocks.story import story
 from bakeoff.mix import InFlight, Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.queues import times_over_depth, transfers_over_depth
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import longest_or_p99, size, title
-from bakeoff.report.queue_charts import times_over_depth, transfers_over_depth
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.cell_tables import LONG
 from bakeoff.report.sections.heat_map import capital
-from bakeoff.report.theme import Row, known
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 # The size that storage is asked about first; where it was not measured, the smallest takes its place.

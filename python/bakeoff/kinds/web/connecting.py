@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import lines_with_intervals
+from bakeoff.report.charts.lines import lines_with_intervals
+from bakeoff.report.charts.palette import Placed
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
-from bakeoff.report.palette import Placed
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import whole
-from bakeoff.report.theme import Row, known
 
 TITLE = "Connections per second and client"
 TITLES = (

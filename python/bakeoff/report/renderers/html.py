@@ -13,10 +13,10 @@ from markupsafe import Markup
 
 from bakeoff.redact import hidden
 from bakeoff.report import blocks
+from bakeoff.report.charts.palette import marker, stylesheet
+from bakeoff.report.charts.svg import MAP, SIZES, SURFACE, check_drawing, contender_mark, figure_of
 from bakeoff.report.embedded import script_of
 from bakeoff.report.narrow import stacks, wide
-from bakeoff.report.palette import marker, stylesheet
-from bakeoff.report.svg import MAP, SIZES, SURFACE, check_drawing, contender_mark, figure_of
 from bakeoff.visible import visible
 
 AUTHOR = "Author"

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bakeoff.report import blocks
+from bakeoff.report.charts.svg import check_drawing, draw
 from bakeoff.report.edition import edition_line
-from bakeoff.report.svg import check_drawing, draw
 from bakeoff.visible import visible
 
 SIGNS = {"plain": "", "good": "✅ ", "warning": "⚠️ ", "bad": "❌ "}

@@ -20,10 +20,10 @@ from typing import Any, Final
 from bakeoff.errors import LabError
 from bakeoff.redact import hidden
 from bakeoff.report import blocks
-from bakeoff.report.palette import colour, marker
+from bakeoff.report.charts.palette import colour, marker
+from bakeoff.report.charts.svg import check_drawing, with_legend, without_legend
+from bakeoff.report.charts.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
 from bakeoff.report.print_columns import columns_of
-from bakeoff.report.svg import check_drawing, with_legend, without_legend
-from bakeoff.report.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
 from bakeoff.visible import visible
 
 TYPEFACE = "Libertinus Serif"

@@ -25,10 +25,10 @@ from bakeoff.report.blocks import (
     Tone,
     Toned,
 )
+from bakeoff.report.charts.palette import colour, marker
 from bakeoff.report.depth import Depth
 from bakeoff.report.edition import edition_line
 from bakeoff.report.fit import Sheet, fitted
-from bakeoff.report.palette import colour, marker
 from bakeoff.visible import visible
 
 STYLES: dict[Tone, str] = {"plain": "", "good": "green", "warning": "yellow", "bad": "red"}

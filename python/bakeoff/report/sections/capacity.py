@@ -8,13 +8,13 @@ from collections import defaultdict
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, SearchOutcome
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Block, Card, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.searches import LIMITED, MET, MISSED, loads_judged, probes_over_time
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.capacity import capacity_text, unconfirmed
 from bakeoff.report.report_section import report_section
-from bakeoff.report.search_charts import LIMITED, MET, MISSED, loads_judged, probes_over_time
-from bakeoff.report.theme import Row, known
 from bakeoff.store.records import SEARCH, SHARE, TrialRecord
 from bakeoff.store.trial_parts import JudgedRecord
 from bakeoff.times import ms_of

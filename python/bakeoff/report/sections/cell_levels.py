@@ -8,11 +8,11 @@ from collections.abc import Callable
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.levels import LevelCell, level_map
+from bakeoff.report.charts.palette import PALETTE, place_of
 from bakeoff.report.context import Context
-from bakeoff.report.level_map import LevelCell, level_map
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
-from bakeoff.report.palette import PALETTE, place_of
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import NARROW, OF_SIZES, OF_TESTS, capital, label, sizes_in_order
 from bakeoff.thresholds import P99_OPERATIONS

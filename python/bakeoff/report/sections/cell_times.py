@@ -14,13 +14,13 @@ from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.sizes import times_over_size
+from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
-from bakeoff.report.size_times import times_over_size
-from bakeoff.report.theme import Row
 
 Pick = Callable[[CellLevel], float]
 # Test, file size and record size in KiB.

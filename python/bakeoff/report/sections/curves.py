@@ -7,14 +7,14 @@ from dataclasses import replace
 from bakeoff.compare.curves import SATURATION_SHARE
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table
-from bakeoff.report.charts import lines_with_intervals
+from bakeoff.report.charts.lines import lines_with_intervals
+from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import known
 
 
 @report_section(

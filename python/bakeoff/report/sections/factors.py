@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from bakeoff.compare.factors_model import Effect, FactorComparison, Plane
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
+from bakeoff.report.charts.effects import JOINT, MAIN, effects_with_intervals, two_factors
+from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
-from bakeoff.report.factor_charts import JOINT, MAIN, effects_with_intervals, two_factors
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.factors import (
     effect_words,
@@ -24,7 +25,6 @@ from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.parts import Part
 from bakeoff.report.rates import reach
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import known
 from bakeoff.report.tones import TONES
 
 # More effects than this are for looking things up.

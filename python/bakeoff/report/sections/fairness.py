@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from bakeoff.compare.cells import cells_of, idle_clients, key_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import ranges_by_mix
+from bakeoff.report.charts.lines import ranges_by_mix
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import Row, known
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import TrialRecord
 

@@ -9,13 +9,13 @@ from bakeoff.compare.ceiling import Ceiling, ceilings_of, unmeasured_ceilings
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import lines_with_intervals
+from bakeoff.report.charts.lines import lines_with_intervals
+from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.manners import manner_words
 from bakeoff.report.parts import Part
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import known
 from bakeoff.stats import mean_interval
 from bakeoff.store.figures import Figures
 from bakeoff.store.marks import CONTROL_BUSY, GENERATOR_LIMITED, GENERATOR_WAITED

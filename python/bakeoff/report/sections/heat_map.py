@@ -9,12 +9,12 @@ from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import Average, CellPair, CellRatio
 from bakeoff.compare.cells import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.heat import HeatCell, heat_map, ratio_range
+from bakeoff.report.charts.palette import place_of
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
-from bakeoff.report.heat import HeatCell, heat_map, ratio_range
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import WEIGHTED, percent_of, size, title
-from bakeoff.report.palette import place_of
 from bakeoff.report.report_section import report_section
 from bakeoff.report.tones import apart
 

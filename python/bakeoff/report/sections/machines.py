@@ -8,7 +8,8 @@ from collections import defaultdict
 from bakeoff.compare.fleet_model import Machine, MachineRange, Machines
 from bakeoff.redact import hidden
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Toned
-from bakeoff.report.charts import ranges_by_mix
+from bakeoff.report.charts.lines import ranges_by_mix
+from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.facts import leaves
@@ -16,7 +17,6 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.fleet import change_text
 from bakeoff.report.parts import Part
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import known
 from bakeoff.store.records import AgentRecord
 from bakeoff.thresholds import BUSY_SHARE
 

@@ -7,14 +7,14 @@ from bakeoff.compare.behind import fell_behind, offered_per_s
 from bakeoff.compare.model import CurvePoint, FallsBehind
 from bakeoff.mix import Mix, Rate
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import answered_over_offered, times_over_rates
+from bakeoff.report.charts.lines import answered_over_offered, times_over_rates
+from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.rates import reach
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import whole
-from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import StartsRecord

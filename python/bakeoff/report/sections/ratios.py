@@ -8,14 +8,14 @@ from dataclasses import replace
 from bakeoff.compare.pair_model import PairComparison, RatioCurve, RatioPoint
 from bakeoff.compare.pairs import ONE_MIX
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import ratio_over_mixes
+from bakeoff.report.charts.lines import ratio_over_mixes
+from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.rates import reach
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
 
 CHARTED = ("rate", "p99")

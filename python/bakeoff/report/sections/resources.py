@@ -7,16 +7,16 @@ import math
 from bakeoff.compare.telemetry_cost import CPU, ITSELF, PER
 from bakeoff.compare.telemetry_model import MemoryPerConnection, Resources, ResourceUse, WatchedContender
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import lines_with_intervals
+from bakeoff.report.charts.lines import lines_with_intervals
+from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.telemetry import WORDS
-from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.processors import processors_table
-from bakeoff.report.theme import Row
 from bakeoff.units import format_size
 
 STATES = (

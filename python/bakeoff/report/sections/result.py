@@ -10,6 +10,7 @@ from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.compare.units import unit_of
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
+from bakeoff.report.charts.palette import place_of
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.facts import failures
@@ -19,7 +20,6 @@ from bakeoff.report.narrate.noted import noted
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.turned_away import turned_away_words
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.report.palette import place_of
 from bakeoff.report.parts import Part
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.report_section import report_section

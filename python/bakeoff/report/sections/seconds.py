@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
+from bakeoff.report.charts.panels import over_seconds
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
-from bakeoff.report.panel_charts import over_seconds
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import Row, known
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import SecondRecord
 from bakeoff.times import ms_of

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellPair, SizeCurve
-from bakeoff.report.axes import ratio_axis
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
+from bakeoff.report.charts.axes import ratio_axis
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.palette import INK, MUTED
+from bakeoff.report.charts.theme import Key, Row, contender_channels, contender_keys, finish, heading, known, rows_of
 from bakeoff.report.context import Context
-from bakeoff.report.drawing import drawn, later
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import crossing_words, title
-from bakeoff.report.palette import INK, MUTED
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import against, capital, in_fold, label
-from bakeoff.report.theme import Key, Row, contender_channels, contender_keys, finish, heading, known, rows_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 from bakeoff.compare.soak import ContenderSoak, FigureName, Soak, SoakRow, SoakTrend
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Tone
-from bakeoff.report.charts_over_hours import over_hours
+from bakeoff.report.charts.hours import over_hours
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import Row, known
 from bakeoff.units import format_duration, format_size
 
 # More rows than these are shown by the first and the last.

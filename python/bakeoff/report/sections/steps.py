@@ -5,11 +5,11 @@ from __future__ import annotations
 from bakeoff.compare.parts_of_time import CLOSE, OTHER
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
+from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
-from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
 from bakeoff.times import ms_of
 

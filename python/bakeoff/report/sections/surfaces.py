@@ -9,11 +9,11 @@ from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.palette import PALETTE, place_of
+from bakeoff.report.charts.surface import Relief, reliefs
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
-from bakeoff.report.palette import PALETTE, place_of
-from bakeoff.report.relief import Relief, reliefs
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.heat_map import in_fold, label
 

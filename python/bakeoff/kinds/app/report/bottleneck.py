@@ -10,11 +10,11 @@ from bakeoff.kinds.app.compare.kept import IMPOSSIBLE_SHARE
 from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.narrate import telemetry, wording
-from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.report_section import report_section
-from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
 from bakeoff.times import ms_of
 

@@ -21,13 +21,13 @@ from bakeoff.kinds.mail.report.words import (
 )
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
+from bakeoff.report.charts.panels import over_seconds
+from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
-from bakeoff.report.panel_charts import over_seconds
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.seconds import FEWEST_POINTS, end_of_load_s, means
-from bakeoff.report.theme import Row
 
 
 @report_section("mail", depth=Depth.SUMMARY, after="result")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.drawing import later
-from bakeoff.report.palette import DASHES, DOMAIN, GRID, INK, MUTED, PALETTE, SHAPES, place_of
+from bakeoff.report.charts.drawing import later
+from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, MUTED, PALETTE, SHAPES, place_of
 
 if TYPE_CHECKING:
     import altair as alt

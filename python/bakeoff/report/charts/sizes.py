@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.axes import log_axis, log_range
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.theme import Row, contender_channels, contender_keys, finish, heading, rows_of
+from bakeoff.report.charts.axes import log_axis, log_range
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.theme import Row, contender_channels, contender_keys, finish, heading, rows_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -11,8 +11,8 @@ from typing import Any
 
 from bakeoff.errors import LabError
 from bakeoff.report import blocks
-from bakeoff.report.palette import INK, LIGHT_PAPER, SHAPES, short_hex
-from bakeoff.report.theme import FIT, FONT, Key, colour_of, legend_of, owners_of
+from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, short_hex
+from bakeoff.report.charts.theme import FIT, FONT, Key, colour_of, legend_of, owners_of
 from bakeoff.visible import visible
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.

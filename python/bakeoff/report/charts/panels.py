@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.mix import Mix
-from bakeoff.report.axes import amount_axis, named_mix_axis, round_top
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, place_of
-from bakeoff.report.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
+from bakeoff.report.charts.axes import amount_axis, named_mix_axis, round_top
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, place_of
+from bakeoff.report.charts.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.heat import CELL_INK, CELL_LIGHT, COLUMN_GAP, LEVEL_COLOUR, MARGIN, ROW_GAP, ROW_HEIGHT
-from bakeoff.report.theme import WIDTH, Row, heading, rows_of, themed
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.heat import CELL_INK, CELL_LIGHT, COLUMN_GAP, LEVEL_COLOUR, MARGIN, ROW_GAP, ROW_HEIGHT
+from bakeoff.report.charts.theme import WIDTH, Row, heading, rows_of, themed
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import GRID, INK, MUTED
-from bakeoff.report.theme import WIDTH, Row, heading, rows_of, themed
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.palette import GRID, INK, MUTED
+from bakeoff.report.charts.theme import WIDTH, Row, heading, rows_of, themed
 
 if TYPE_CHECKING:
     import altair as alt

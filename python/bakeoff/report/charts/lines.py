@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.mix import Mix
-from bakeoff.report.axes import (
+from bakeoff.report.charts.axes import (
     LEAST,
     amount_axis,
     amount_scale,
@@ -21,9 +21,9 @@ from bakeoff.report.axes import (
     ratio_axis,
     stepped_aside,
 )
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import LIGHT_PAPER, MUTED, ZONE
-from bakeoff.report.theme import (
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.palette import LIGHT_PAPER, MUTED, ZONE
+from bakeoff.report.charts.theme import (
     Row,
     contender_channels,
     contender_keys,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.axes import ratio_axis
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import LIGHT_PAPER, MUTED, PALETTE, SHAPES, ZONE
-from bakeoff.report.svg import LETTER
-from bakeoff.report.theme import Key, Row, contender_channels, contender_keys, finish, heading, known, rows_of
+from bakeoff.report.charts.axes import ratio_axis
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.palette import LIGHT_PAPER, MUTED, PALETTE, SHAPES, ZONE
+from bakeoff.report.charts.svg import LETTER
+from bakeoff.report.charts.theme import Key, Row, contender_channels, contender_keys, finish, heading, known, rows_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bakeoff.mix import Mix
-from bakeoff.report.drawing import later
-from bakeoff.report.theme import WIDTH, Row
+from bakeoff.report.charts.drawing import later
+from bakeoff.report.charts.theme import WIDTH, Row
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.axes import amount_axis, amount_scale
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import MUTED
-from bakeoff.report.theme import Row, contender_channels, contender_keys, finish, heading, rows_of
+from bakeoff.report.charts.axes import amount_axis, amount_scale
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.palette import MUTED
+from bakeoff.report.charts.theme import Row, contender_channels, contender_keys, finish, heading, rows_of
 
 if TYPE_CHECKING:
     import altair as alt

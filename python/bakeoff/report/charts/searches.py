@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.axes import log_axis, log_range
-from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import DASHES, MUTED, place_of
-from bakeoff.report.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
+from bakeoff.report.charts.axes import log_axis, log_range
+from bakeoff.report.charts.drawing import drawn, later
+from bakeoff.report.charts.palette import DASHES, MUTED, place_of
+from bakeoff.report.charts.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
 
 if TYPE_CHECKING:
     import altair as alt
