@@ -164,7 +164,7 @@ def test_a_single_contender_has_its_matrix_maps_and_caches() -> None:
     rate, p99 = charts["chart-heat-level-0-0-rate"], charts["chart-heat-level-0-0-p99"]
     shown = {(row["r"], row["c"]): row["t"] for row in p99.spec["datasets"]["cells"]}
     assert shown["random read", "4K"] == "1.01" and shown["random write", "64K"] == "4.01"
-    assert {row["c"] for row in rate.spec["datasets"]["cached"]} == {"4K"}
+    assert {(row["c"], row["m"]) for row in rate.spec["datasets"]["marks"]} == {("4K", "cached")}
     assert ">1.01<" in figure_of(p99).panels[0].svg
     (card,) = next(b for s in report.sections for b in s.blocks if isinstance(b, Cards)).cards
     assert ("Cached cells", "2 of 4") in card.lines

@@ -1,4 +1,4 @@
-"""Heat maps of ratios: the colour is that of the one who is ahead, on a logarithmic scale centred on 1.00."""
+"""Heat maps: cells with their numbers, in colours on a logarithmic scale: of ratios that of the one who is ahead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.charts.drawing import drawn, later
-from bakeoff.report.charts.palette import PALETTE
+from bakeoff.report.charts.palette import colour
 from bakeoff.report.charts.theme import WIDTH, Row, heading, rows_of, themed
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ else:
 
 LEVEL_COLOUR = "#f3f3ef"
 # Not the ink of the theme: the colours of cells are the same on dark paper.
-CELL_INK, CELL_LIGHT = "#1d2127", "#ffffff"
-# Colours saturate at this ratio at the latest, and at the earliest at the other.
+CELL_INK, CELL_LIGHT, VOID = "#1d2127", "#ffffff", "#9aa3ae"
+# Colours of ratios saturate at this ratio at the latest, and at the earliest at the other.
 WIDEST, NARROWEST = 4.0, 1.25
 MARGIN, ROW_HEIGHT = 74, 21
 # Space between neighbours, as a share of the distance between their edges.
@@ -27,16 +27,37 @@ COLUMN_GAP, ROW_GAP = 0.03, 0.05
 
 
 @dataclass(frozen=True)
-class HeatCell:
-    """One cell of a map. `text` is shown; `ratio` None makes it empty, with a × when it has a text."""
+class Cell:
+    """One cell of a map. `text` is shown; without a `value`, which is above 0, it is marked with a ×."""
 
     column: str
     row: str
     text: str
-    ratio: float | None
+    value: float | None
     hatched: bool = False
     cached: bool = False
     outlier: bool = False
+
+
+@dataclass(frozen=True)
+class Tints:
+    """`colours` at the logarithms of values `at`; the text is light where `dark`, a test of `datum.v`, holds."""
+
+    at: tuple[float, ...]
+    colours: tuple[str, ...]
+    dark: str
+
+
+def of_ratios(pair: tuple[int, int], limit: float) -> Tints:
+    """Around 1.00; `pair` are the places of baseline and contender, `limit` the logarithm at which colours saturate."""
+    colours = (colour(pair[0]), LEVEL_COLOUR, colour(pair[1]))
+    return Tints((-limit, 0.0, limit), colours, f"abs(datum.v) > {0.8 * limit:.4f}")
+
+
+def of_levels(deepest: str, least: float, most: float) -> Tints:
+    """From `least` to `most`, deeper in one colour the higher it is."""
+    low, high = math.log(least), math.log(max(most, 1.01 * least))
+    return Tints((low, high), (LEVEL_COLOUR, deepest), f"datum.v > {low + 0.62 * (high - low):.4f}")
 
 
 def ratio_range(ratios: Sequence[float]) -> float:
@@ -50,47 +71,39 @@ def ratio_range(ratios: Sequence[float]) -> float:
 
 @drawn
 def heat_map(
-    cells: Sequence[HeatCell],
+    cells: Sequence[Cell],
     columns: Sequence[str],
     rows: Sequence[str],
-    pair: tuple[int, int],
-    limit: float,
+    tints: Tints,
     titles: tuple[str, str, str, str],
     wide: bool = False,
     margin: int = MARGIN,
 ) -> dict[str, Any]:
-    """A Vega-Lite specification. `pair` are the places of baseline and contender, `limit` the logarithm at which
-    colours saturate, `titles` those of the chart, the line under it, the columns and the rows.
-    """
-    width = (2 * WIDTH + 20 if wide else WIDTH) - margin
-    height = ROW_HEIGHT * len(rows)
+    """A Vega-Lite specification. `titles` are those of the chart, the line under it, the columns and the rows."""
+    width, height = (2 * WIDTH + 20 if wide else WIDTH) - margin, ROW_HEIGHT * len(rows)
     size = (_band(width, len(columns), COLUMN_GAP), _band(height, len(rows), ROW_GAP))
     x = alt.X("c:O", sort=list(columns), axis=alt.Axis(title=titles[2], labelAngle=0, labelOverlap=False, domain=False))
     y = alt.Y("r:O", sort=list(rows), axis=alt.Axis(title=titles[3], domain=False, ticks=False, minExtent=margin - 24))
     x = x.scale(domain=list(columns), paddingInner=COLUMN_GAP, paddingOuter=0)
     y = y.scale(domain=list(rows), paddingInner=ROW_GAP, paddingOuter=0)
-    colours = [PALETTE[pair[0] % len(PALETTE)], LEVEL_COLOUR, PALETTE[pair[1] % len(PALETTE)]]
-    scale = alt.Scale(domain=[-limit, 0.0, limit], range=colours, clamp=True, type="linear", interpolate="lab")
+    scale = alt.Scale(domain=tints.at, range=tints.colours, clamp=True, type="linear", interpolate="lab")
     data: dict[str, list[Row]] = {"cells": [], "hatched": [], "marks": [], "void": []}
     for cell in cells:
         place = {"c": cell.column, "r": cell.row}
-        if cell.ratio is None:
+        if cell.value is None:
             data["void"].append(place)
             continue
-        log = math.log(cell.ratio)
-        data["cells"].append({**place, "v": round(log, 4), "t": cell.text})
-        if cell.hatched:
-            data["hatched"].append(place)
+        data["cells"].append({**place, "v": round(math.log(cell.value), 4), "t": cell.text})
+        data["hatched"] += [place] if cell.hatched else []
         data["marks"] += [{**place, "m": name} for name in ("cached", "outlier") if getattr(cell, name)]
     base = alt.Chart(rows_of("cells")).encode(x=x, y=y)
-    ink = alt.condition(f"abs(datum.v) > {0.8 * limit:.4f}", alt.value(CELL_LIGHT), alt.value(CELL_INK))
-    size_of_text = 10.5 if size[0] >= 34 else 9
+    ink = alt.condition(tints.dark, alt.value(CELL_LIGHT), alt.value(CELL_INK))
     layers: list[Any] = [base.mark_rect().encode(color=alt.Color("v:Q", scale=scale, legend=None))]
     if data["hatched"]:
         layers.append(_shape(x, y, "hatched", _hatch(*size), CELL_INK, 0.75, 0.33))
-    layers.append(base.mark_text(fontSize=size_of_text).encode(text="t:N", color=ink))
+    layers.append(base.mark_text(fontSize=10.5 if size[0] >= 34 else 9).encode(text="t:N", color=ink))
     if data["void"]:
-        cross = alt.Chart(rows_of("void")).mark_text(text="×", fontSize=12, color="#9aa3ae")
+        cross = alt.Chart(rows_of("void")).mark_text(text="×", fontSize=12, color=VOID)
         layers.append(cross.encode(x=x, y=y))
     if data["marks"]:
         layers += [

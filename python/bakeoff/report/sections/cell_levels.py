@@ -8,7 +8,7 @@ from collections.abc import Callable
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.levels import LevelCell, level_map
+from bakeoff.report.charts.heat import Cell, heat_map, of_levels
 from bakeoff.report.charts.palette import PALETTE, place_of
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
@@ -98,7 +98,7 @@ class _Maps:
         self,
         name: str,
         words: tuple[str, str],
-        cells: list[LevelCell],
+        cells: list[Cell],
         columns: list[str],
         rows: list[str],
         axes: tuple[str, str],
@@ -108,7 +108,7 @@ class _Maps:
     ) -> Chart:
         across, down = axes
         titles = (*words, across, "" if margin == OF_TESTS else down)
-        spec = level_map(cells, columns, rows, self.colour, ends, titles, wide, margin)
+        spec = heat_map(cells, columns, rows, of_levels(self.colour, *ends), titles, wide, margin)
         at = {(cell.row, cell.column): f"{cell.text}{' c' if cell.cached else ''}" for cell in cells}
         table = Table(
             f"{words[0]}, {words[1]} (c: cached)",
@@ -124,11 +124,11 @@ def _ends(values: list[float]) -> tuple[float, float] | None:
     return (min(known), max(known)) if known else None
 
 
-def _cell(level: CellLevel, column: str, row: str, pick: Pick) -> LevelCell:
+def _cell(level: CellLevel, column: str, row: str, pick: Pick) -> Cell:
     value = pick(level)
     if not math.isfinite(value):
-        return LevelCell(column, row, "×", None)
-    return LevelCell(column, row, compact(value), value, level.cached)
+        return Cell(column, row, "×", None)
+    return Cell(column, row, compact(value), value, cached=level.cached)
 
 
 def compact(value: float) -> str:

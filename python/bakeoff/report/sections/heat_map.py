@@ -9,7 +9,7 @@ from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import Average, CellPair, CellRatio
 from bakeoff.compare.cells import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.heat import HeatCell, heat_map, ratio_range
+from bakeoff.report.charts.heat import Cell, heat_map, of_ratios, ratio_range
 from bakeoff.report.charts.palette import place_of
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -210,7 +210,7 @@ class _Drawing:
 
     def _spec(
         self,
-        cells: list[HeatCell],
+        cells: list[Cell],
         columns: list[str],
         rows: list[str],
         words: tuple[str, ...],
@@ -222,8 +222,7 @@ class _Drawing:
             cells,
             columns,
             rows,
-            self.places,
-            self.limit,
+            of_ratios(self.places, self.limit),
             (chart_title, subtitle, across, "" if margin == OF_TESTS else down),
             wide,
             margin,
@@ -237,12 +236,12 @@ class _Drawing:
         text = f"{chart_title}: ratio of {against(self.pair)} by {down.lower()} and {across.lower()}."
         return Chart(f"{self.prefix}-{name}", chart_title, text, spec, table, wide)
 
-    def _cell(self, cell: CellRatio, column: str, row: str) -> HeatCell:
+    def _cell(self, cell: CellRatio, column: str, row: str) -> Cell:
         if not math.isfinite(cell.ratio) or cell.state == "void":
-            return HeatCell(column, row, "×", None)
+            return Cell(column, row, "×", None)
         text = f"{100 * cell.ratio:.0f}" if self.form.percent else short(cell.ratio)
         hatched = cell.blocks > 1 and not cell.certain
-        return HeatCell(column, row, text, cell.ratio, hatched, bool(cell.cached), bool(cell.outlier))
+        return Cell(column, row, text, cell.ratio, hatched, bool(cell.cached), bool(cell.outlier))
 
     def _test(self, test: str) -> Chart:
         cells = [cell for cell in self.pair.cells if cell.test == test]
@@ -274,7 +273,7 @@ class _Drawing:
         if len(curves) < 2 or len(sizes) < 2:
             return []
         heat_cells = [
-            HeatCell(
+            Cell(
                 label(point.size_kib),
                 title(curve.test),
                 short(point.ratio),
@@ -325,6 +324,6 @@ def short(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
 
 
-def _in_table(cell: HeatCell) -> str:
+def _in_table(cell: Cell) -> str:
     marks = "~" * cell.hatched + "c" * cell.cached + "!" * cell.outlier
     return f"{cell.text} {marks}".strip()
