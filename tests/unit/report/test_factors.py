@@ -66,7 +66,7 @@ def test_the_pictures_have_what_the_tables_have() -> None:
     charts = {block.id: block for block in blocks if isinstance(block, Chart)}
     assert set(charts) == {"chart-factors", "chart-factors-1"}
     rows = charts["chart-factors"].spec["datasets"]["rows"]
-    assert [(row["effect"], row["sort"], row["shown"]) for row in rows][1:] == [
+    assert [(row["effect"], row["contender"], row["shown"]) for row in rows][1:] == [
         ("raid 0 ÷ raid 5", "main effect", True),
         ("server × raid", "interaction", True),
     ]

@@ -11,10 +11,11 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
 from bakeoff.report.blocks import Chart
-from bakeoff.report.charts.axes import far_apart, log_ticks, round_top
-from bakeoff.report.charts.lines import lines_with_intervals, ratio_over_mixes
+from bakeoff.report.charts.axes import Amounts, Loads, Ratios, by_mix, far_apart, log_ticks, round_top
+from bakeoff.report.charts.bars import bars
+from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.palette import PALETTE
-from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.surface import Relief, reliefs
 from bakeoff.report.charts.svg import draw, figure_of
 from bakeoff.report.charts.theme import legend_of
@@ -43,7 +44,7 @@ def curve(
 
 
 def drawn(rows: list[dict[str, Any]], mixes: Any = MIXES) -> Chart:
-    drawing = lines_with_intervals(rows, NAMES, mixes, "requests/s", "Rate", "mean")
+    drawing = lines(rows, NAMES, Loads(mixes), Amounts("requests/s", far=True), ("Rate", "mean"))
     return Chart("chart-x", "Rate", "words", drawing, table=None)  # type: ignore[arg-type]
 
 
@@ -83,7 +84,7 @@ def test_a_drawing_by_itself_has_its_legend_under_it_whole() -> None:
 
 
 def test_one_contender_needs_no_legend() -> None:
-    only = lines_with_intervals(curve(1.0)[:3], NAMES[:1], MIXES, "requests/s", "Rate", "mean")
+    only = lines(curve(1.0)[:3], NAMES[:1], Loads(MIXES), Amounts("requests/s"), ("Rate", "mean"))
     assert NAMES[0] not in draw(Chart("chart-x", "Rate", "words", only, table=None))  # type: ignore[arg-type]
 
 
@@ -148,7 +149,7 @@ def test_ratios_have_a_tick_at_1_wherever_they_lie() -> None:
     for middle in (1 / 490, 1 / 40, 0.3, 1.3, 8.0, 640.0):
         place = {"contender": "caddy", "ratio": middle, "low": middle / 1.4, "high": middle * 1.4, "shown": True}
         rows = [{**place, "mix": str(mix)} for mix in MIXES]
-        drawing = ratio_over_mixes(rows, NAMES, MIXES, 0.05, "Ratio", "bands", "above 1 is better")
+        drawing = bars(rows, NAMES, by_mix(MIXES), Ratios("above 1 is better", 0.05), ("Ratio", "bands"), 0.05)
         (panel,) = figure_of(Chart("chart-r", "Ratio", "words", drawing, table=None)).panels  # type: ignore[arg-type]
         across, down = (axis_labels(part) for part in panel.svg.split(">Simulated clients<"))
         assert across == ["1", "4", "8"] and "1" in down and len(down) >= 3, (middle, down)
@@ -189,7 +190,7 @@ def test_panels_are_level_and_parts_have_no_contender_s_colour() -> None:
         for mix in MIXES
         for place, step in enumerate(("connect", "transfer"))
     ]
-    drawing = shares_by_mix(rows, NAMES, ("connect", "transfer"), MIXES, "share", "Where", "mean")
+    drawing = shares(rows, NAMES, ("connect", "transfer"), MIXES, "share", ("Where", "mean"))
     figure = figure_of(Chart("chart-steps", "Where", "words", drawing, table=None))  # type: ignore[arg-type]
     assert [panel.name and panel.name.label for panel in figure.panels] == list(NAMES)
     frames = {re.search(r'<svg [^>]*viewBox="([^"]*)"', panel.svg)[1] for panel in figure.panels}  # type: ignore[index]

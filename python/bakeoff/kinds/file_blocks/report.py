@@ -11,7 +11,8 @@ from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.kinds.file_blocks.story import story
 from bakeoff.mix import InFlight, Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.queues import times_over_depth, transfers_over_depth
+from bakeoff.report.charts.axes import Amounts, Doublings, Logs
+from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -85,7 +86,7 @@ def _charts(
         rates.append({**here, **_point(level.transfers_s)})
         picked = (("p50", level.p50_ms), ("p99", level.p99_ms))
         times += [{**here, "time": what, **_point(over)} for what, over in picked if math.isfinite(over.centre)]
-    names, across, blocks = context.names, sorted(set(depths.values())), compared.blocks
+    names, across, blocks = context.names, Doublings("requests in flight, log scale", "depth"), compared.blocks
     whose = f"{capital(title(cell[0]))}, {size(cell[1])}"
     bars = "; bars: 95 % intervals" if blocks >= MINIMUM_BLOCKS else "; bars: least and most block"
     bars = bars if blocks > 1 else ""
@@ -93,13 +94,13 @@ def _charts(
     columns = partial(_one, context, depths, at)
     if rates:
         named = f"{whose}: I/O per second"
-        drawing = transfers_over_depth(rates, names, across, (named, f"{over_blocks}{bars}"))
+        drawing = lines(rates, names, across, Amounts("I/O per second"), (named, f"{over_blocks}{bars}"))
         table = columns(named, lambda level: (_rate(level),), ("I/O per second",))
         yield Chart(f"chart-queue-{place}-rate", named, f"{named} of {_names(context)}.", drawing, table)
     if times:
         named = f"{whose}: response time, ms"
         under = f"bold: p99, thin, with small marks: p50, {over_blocks}{bars}"
-        drawing = times_over_depth(times, names, across, (named, under))
+        drawing = lines(times, names, across, Logs("ms"), (named, under), bold="p99")
         table = columns(named, _times, ("p50 ms", "p99 ms"))
         yield Chart(f"chart-queue-{place}-time", named, f"{named}, p50 and p99, of {_names(context)}.", drawing, table)
 

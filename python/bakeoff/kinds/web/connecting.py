@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.lines import lines_with_intervals
+from bakeoff.report.charts.axes import Amounts, Loads
+from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.palette import Placed
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
@@ -108,7 +109,8 @@ def _chart(context: Context, own: WebSummary, names: Placed) -> Chart:
     ]
     bars = any(row["high"] is not None for row in rows)
     told = f"mean over blocks, {'bars: 95 % interval' if bars else 'no interval from so few blocks'}"
-    spec = lines_with_intervals(rows, names, mixes, "connections/s for each client", TITLE, told)
+    down = Amounts("connections/s for each client", far=True)
+    spec = lines(rows, names, Loads(mixes), down, (TITLE, told))
     columns = (Column(context.mix_title), *(Column(name) for name in names))
     cells = tuple(
         (

@@ -1,12 +1,12 @@
-"""Charts with a panel for each contender, all on one scale."""
+"""Panels side by side, one for each contender, all on one scale."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.mix import Mix
-from bakeoff.report.charts.axes import amount_axis, named_mix_axis, round_top
+from bakeoff.report.charts.axes import Amounts, Counted, Scaled, Shares, Values, by_mix, round_top
 from bakeoff.report.charts.drawing import drawn, later
 from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, place_of
 from bakeoff.report.charts.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
@@ -17,77 +17,130 @@ else:
     alt = later("altair")
 
 # Room for the numbers of an axis, the same in every panel, so that panels are level.
-MARGIN = 38
+MARGIN = 46
+# What became of a probe, with a mark each in the contender's colour: filled, hollow, and a cross.
+MET, MISSED, LIMITED = "met the objective", "missed it", "missed it, the generator was the limit"
+MARKS = {MET: "circle", MISSED: "diamond", LIMITED: "cross"}
+
+Data = Mapping[str, Sequence[Row]]
+
+
+def _each(
+    names: Sequence[str],
+    own: Data,
+    shared: Data,
+    titles: tuple[str, str],
+    keys: Sequence[Key],
+    draw: Callable[[Callable[[str], Any], str], Any],
+) -> dict[str, Any]:
+    """A panel for each contender that has rows in `own`, by `draw`, which gets charts of its data by name, and its
+    colour. All have what is `shared`.
+    """
+    shown = [name for name in names if any(row["contender"] == name for rows in own.values() for row in rows)] or names
+    charts, datasets = [], {part: list(rows) for part, rows in shared.items()}
+    for name in shown:
+        place = place_of(name, names)
+        datasets |= {f"{part}{place}": [row for row in rows if row["contender"] == name] for part, rows in own.items()}
+        charts.append(draw(lambda part, place=place: _chart(part, shared, place), colour_of(place)))  # type: ignore[misc]
+    return panels(charts, contender_keys(names, shown, lines=False), datasets, heading(*titles), keys)
+
+
+def _chart(part: str, shared: Data, place: int) -> Any:
+    return alt.Chart(rows_of(part if part in shared else f"{part}{place}"))
+
+
+def _level(scaled: Scaled) -> Scaled:
+    scaled.axis.minExtent = MARGIN
+    return scaled
 
 
 @drawn
-def shares_by_mix(
+def shares(
     rows: list[Row],
     names: Sequence[str],
     steps: Sequence[str],
     mixes: Sequence[Mix],
     unit: str,
-    title: str,
-    subtitle: str,
+    titles: tuple[str, str],
 ) -> dict[str, Any]:
-    """Stacked shares. Rows: contender, mix (text), step, share, order."""
+    """Bars of shares on each other. Rows: contender, mix (text), step, share, order."""
     tones = [PARTS[place % len(PARTS)] for place in range(len(steps))]
-    scale = alt.Scale(domain=list(steps), range=tones)
-    y = alt.Y("share:Q", axis=alt.Axis(title=unit, format=".0%", minExtent=MARGIN), scale=alt.Scale(domain=[0, 1]))
-    x = named_mix_axis(mixes, alt.Scale(paddingInner=0.15, paddingOuter=max(0.1, 1.5 - 0.5 * len(mixes))))
-    charts, datasets = [], dict[str, list[Row]]()
-    for place, name in enumerate(names):
-        datasets[f"rows{place}"] = [row for row in rows if row["contender"] == name]
-        bars = alt.Chart(rows_of(f"rows{place}")).mark_bar(stroke=LIGHT_PAPER, strokeWidth=0.6)
-        colour = alt.Color("step:N", sort=list(steps), scale=scale)
-        charts.append(bars.encode(x=x, y=y, color=colour, order=alt.Order("order:Q")))
+    colour = alt.Color("step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=tones))
+    outer = max(0.1, 1.5 - 0.5 * len(mixes))
+    x = by_mix(mixes).x(rows, alt.Scale(paddingInner=0.15, paddingOuter=outer))
+    y = _level(Shares(unit, whole=True).scaled(rows)).y("share")
+
+    def draw(chart: Callable[[str], Any], _: str) -> Any:
+        bars = chart("rows").mark_bar(stroke=LIGHT_PAPER, strokeWidth=0.6)
+        return bars.encode(x=x, y=y, color=colour, order=alt.Order("order:Q"))
+
     keys = [Key(step, tone, "patch") for step, tone in zip(steps, tones, strict=True)]
-    return panels(charts, contender_keys(names, lines=False), datasets, heading(title, subtitle), keys)
+    return _each(names, {"rows": rows}, {}, titles, keys, draw)
 
 
 @drawn
-def over_seconds(
+def courses(
     rows: list[Row],
     mean: list[Row],
     names: Sequence[str],
     window: tuple[float, float, float],
     unit: str,
-    title: str,
-    subtitle: str,
+    titles: tuple[str, str],
 ) -> dict[str, Any]:
     """A thin line for each trial and a bold one for their mean. Rows: contender, trial, second, value, and `series`
     where a contender has several. `window`: its begin, its end and the end of the trial, s.
     """
     begin, end, last = window
-    top = max((row["value"] for row in rows), default=0.0)
-    axis = amount_axis(unit, top)
-    axis.minExtent = MARGIN
-    y = alt.Y("value:Q", axis=axis, scale=alt.Scale(domain=[0, round_top(top)], nice=False))
-    seconds = alt.Axis(title="seconds since the start", tickMinStep=1)
-    span = alt.Scale(domain=[0, last], nice=False)
-    x = alt.X("second:Q", axis=seconds, scale=span)
+    across = Counted("seconds since the start", "second", 0, last, step=1).scaled(rows)
+    top = round_top(max((row["value"] for row in rows), default=0.0))
+    x, y = across.x("second"), _level(Amounts(unit, most=top).scaled(rows)).y("value")
     series = list(dict.fromkeys(row["series"] for row in rows if "series" in row))
     # The legend of Vega would be a second one.
     dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=series, range=list(DASHES[:2])), legend=None)
-    shown = [name for name in names if any(row["contender"] == name for row in rows)]
     ramps = [{"a": a, "b": b} for a, b in ((0.0, begin), (min(end, last), last)) if b > a]
-    charts, datasets = [], {"ramps": ramps}
-    for name in shown:
-        place = place_of(name, names)
-        datasets[f"rows{place}"] = [row for row in rows if row["contender"] == name]
-        datasets[f"mean{place}"] = [row for row in mean if row["contender"] == name]
-        colour = colour_of(place)
-        shade = alt.Chart(rows_of("ramps")).mark_rect(color=ZONE)
-        each_row = alt.Chart(rows_of(f"rows{place}"))
-        thin = each_row.mark_line(strokeWidth=0.9, opacity=0.5 if mean else 0.85, color=colour)
-        bold = alt.Chart(rows_of(f"mean{place}")).mark_line(strokeWidth=2.2, color=colour)
-        each = ["trial:N", "series:N"] if series else ["trial:N"]
-        marks = {"strokeDash": dash} if series else {}
-        layers = [shade.encode(x=alt.X("a:Q", axis=seconds, scale=span), x2="b:Q")]
-        layers.append(thin.encode(x=x, y=y, detail=each, **marks))
-        layers += [bold.encode(x=x, y=y, **marks)] if mean else []
-        charts.append(alt.layer(*layers))
+    marks = {"strokeDash": dash} if series else {}
+
+    def draw(chart: Callable[[str], Any], colour: str) -> Any:
+        shade = chart("ramps").mark_rect(color=ZONE).encode(x=across.x("a"), x2="b:Q")
+        thin = chart("rows").mark_line(strokeWidth=0.9, opacity=0.5 if mean else 0.85, color=colour)
+        layers = [shade, thin.encode(x=x, y=y, detail=["trial:N", "series:N"] if series else ["trial:N"], **marks)]
+        bold = chart("mean").mark_line(strokeWidth=2.2, color=colour)
+        return alt.layer(*layers, *([bold.encode(x=x, y=y, **marks)] if mean else []))
+
     keys = [Key(one, MUTED, "", tuple(line)) for one, line in zip(series, DASHES, strict=False)]
-    subtitle += "; grey: ramps" if ramps else ""
-    owners = contender_keys(names, shown, lines=False)
-    return panels(charts, owners, datasets, heading(title, subtitle), keys)
+    titles = (titles[0], f"{titles[1]}; grey: ramps" if ramps else titles[1])
+    return _each(names, {"rows": rows, "mean": mean}, {"ramps": ramps}, titles, keys, draw)
+
+
+@drawn
+def probes(
+    rows: list[Row],
+    names: Sequence[str],
+    across: Values,
+    down: Values,
+    titles: tuple[str, str],
+    bounds: Sequence[Row] = (),
+    limit: float | None = None,
+) -> dict[str, Any]:
+    """What became of each probe. Rows: contender, verdict (MET, MISSED, LIMITED), what the axes ask for. `bounds` are
+    steps, with a `side` (`met`, `missed`) and a block; `limit` is a dashed line.
+    """
+    limits = [] if limit is None else [{down.field: limit}]
+    x, y = across.scaled(rows).x(across.field), _level(down.scaled([*rows, *limits])).y(down.field)
+    dash = alt.StrokeDash("side:N", scale=alt.Scale(domain=["met", "missed"], range=list(DASHES[:2])), legend=None)
+    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=list(MARKS), range=list(MARKS.values())))
+
+    def draw(chart: Callable[[str], Any], colour: str) -> Any:
+        rule = chart("limit").mark_rule(color=MUTED, strokeDash=[6, 3], strokeWidth=1.4)
+        steps = chart("bounds").mark_line(interpolate="step-after", strokeWidth=1.1, opacity=0.6, color=MUTED)
+        points = chart("probes").mark_point(size=38, color=colour, opacity=0.9, strokeWidth=1.3)
+        fill = alt.condition(f"datum.verdict == '{MET}'", alt.value(colour), alt.value("transparent"))
+        return alt.layer(
+            *([rule.encode(y=y)] if limits else []),
+            *([steps.encode(x=x, y=y, detail=["block:N", "side:N"], strokeDash=dash)] if bounds else []),
+            points.encode(x=x, y=y, shape=shape, fill=fill),
+        )
+
+    seen = {row["verdict"] for row in rows}
+    keys = [Key(name, MUTED, mark, None, name == MET) for name, mark in MARKS.items() if name in seen]
+    return _each(names, {"probes": rows, "bounds": bounds}, {"limit": limits}, titles, keys, draw)

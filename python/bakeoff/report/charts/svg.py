@@ -12,7 +12,7 @@ from typing import Any
 from bakeoff.errors import LabError
 from bakeoff.report import blocks
 from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, short_hex
-from bakeoff.report.charts.theme import FIT, FONT, Key, colour_of, legend_of, owners_of
+from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, colour_of, legend_of, owners_of
 from bakeoff.visible import visible
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
@@ -25,8 +25,8 @@ FIXED = (MAP, SURFACE, "chart-level-", "chart-testbed")
 FEW_COLUMNS = 4
 # What a specification of several panels has, and that of one has not.
 OF_SEVERAL = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
-# A legend under a drawing, in pixels; a letter is as wide as a wide one of 12 pixels is on the average.
-LEGEND_LEFT, LEGEND_ROW, LEGEND_GAP, LETTER = 8.0, 20.0, 6, 7
+# A legend under a drawing, in pixels.
+LEGEND_LEFT, LEGEND_ROW, LEGEND_GAP = 8.0, 20.0, 6
 # The marks of Vega in a square of 12 pixels around 0.
 PATHS = {
     "square": "M-4,-4H4V4H-4Z",

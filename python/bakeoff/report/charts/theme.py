@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.charts.drawing import later
-from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, MUTED, PALETTE, SHAPES, place_of
+from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, LIGHT_PAPER, MUTED, PALETTE, SHAPES, place_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,6 +21,8 @@ PAGE_WIDTH, PANEL_HEIGHT, MOST_COLUMNS = 1060, 220, 4
 # All of a drawing, its axes too, is inside its width and height; a panel is drawn as a chart of its own.
 FIT: dict[str, Any] = {"type": "fit", "contains": "padding"}
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
+# How wide a letter of 12 pixels is on the average, in a wide typeface.
+LETTER = 7
 
 Row = dict[str, Any]
 
@@ -129,6 +131,11 @@ def contender_channels(
     shape = alt.Shape("contender:N", scale=alt.Scale(domain=domain, range=[SHAPES[i] for i in index]))
     dashes = alt.Scale(domain=domain, range=[DASHES[i] for i in index])
     return colour, shape, alt.StrokeDash("contender:N", scale=dashes, legend=None)
+
+
+def filled(colour: Any) -> Any:
+    """The fill of marks: hollow where trials are left out, and where nothing is shown."""
+    return alt.condition("datum.whole !== false && datum.shown !== false", colour, alt.value(LIGHT_PAPER))
 
 
 CONFIG: dict[str, Any] = {

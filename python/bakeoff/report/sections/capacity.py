@@ -8,7 +8,8 @@ from collections import defaultdict
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, SearchOutcome
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Block, Card, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.searches import LIMITED, MET, MISSED, loads_judged, probes_over_time
+from bakeoff.report.charts.axes import Counted, Logs
+from bakeoff.report.charts.panels import LIMITED, MET, MISSED, probes
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth
@@ -149,17 +150,20 @@ def _share_cells(trials: list[TrialRecord]) -> list[str]:
 
 
 def _drawn(context: Context, found: CapacityComparison) -> list[Block]:
-    probes = _probes(context)
-    if not probes:
+    rows = _probes(context)
+    if not rows:
         return [Text("No search has a probe yet.", "warning")]
     loads = f"load, {found.unit}"
-    subtitle = "each point a probe; a pair of lines for each block"
-    table = _searches(found)
-    path = probes_over_time(probes, _bounds(probes), context.names, loads, "The searches, probe by probe", subtitle)
+    title, table = "The searches, probe by probe", _searches(found)
+    subtitle = (
+        "each point a probe; a pair of lines for each block; lines: highest load that met the objective so far, "
+        "dashed: lowest that did not"
+    )
+    last = max(row["probe"] for row in rows)
+    across = Counted("probes since the search began", "probe", 0.5, last + 0.5, step=1)
+    path = probes(rows, context.names, across, Logs(loads, "load"), (title, subtitle), bounds=_bounds(rows))
     description = f"Every probe of every search: its number, its load, and whether it met {found.objective}."
-    charts: list[Block] = [
-        Chart("chart-search", "The searches, probe by probe", description, path, table, True, depth=Depth.PAGE)
-    ]
+    charts: list[Block] = [Chart("chart-search", title, description, path, table, True, depth=Depth.PAGE)]
     term = next((t for t in _terms(context) if _is_time(t)), None)
     if term is not None:
         charts.append(_judged(context, found, term, loads))
@@ -175,10 +179,12 @@ def _judged(context: Context, found: CapacityComparison, term: str, loads: str) 
     limit = _limit_ms(term)
     name = term.partition("<")[0]
     title = f"Load against {name}"
-    drawing = loads_judged(
-        rows, limit, term, context.names, loads, f"{name}, ms", title,
-        "each point a probe or a share; probes in which it lies beyond all answers are not drawn",
-    )  # fmt: skip
+    subtitle = (
+        f"each point a probe or a share; probes in which it lies beyond all answers are not drawn; dashed: {term}"
+    )
+    shown = [row for row in rows if row["value"]]
+    across, down = Logs(loads, "load"), Logs(f"{name}, ms")
+    drawing = probes(shown, context.names, across, down, (title, subtitle), limit=limit)
     columns = (
         Column("Contender", numeric=False), Column("Block"), Column(found.unit), Column(f"{name}, ms"),
         Column("Verdict", numeric=False),

@@ -14,7 +14,8 @@ from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.sizes import times_over_size
+from bakeoff.report.charts.axes import Doublings, Logs
+from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
@@ -143,7 +144,8 @@ def _chart(context: Context, form: CellForm, test: str, mix: Mix, rows: list[Row
     at = "" if mix.is_one else f", {mix.words}"
     name = f"{capital(title(test))}{at}: response time, ms"
     over = f"geometric mean over {form.axes[1].name}s and blocks"
-    drawing = times_over_size(rows, context.names, label, capital(axis), (name, f"bold: p99, thin: p50; {over}"))
+    titles, across = (name, f"bold: p99, thin: p50; {over}"), Doublings(capital(axis), "size", label)
+    drawing = lines(rows, context.names, across, Logs("ms"), titles, bold="p99")
     text = f"{name}, p50 and p99 of {wording.names(list(context.names))} by {axis}."
     return Chart(id_.replace("_", "-"), name, text, drawing, _numbers(context, axis, name, rows), folded=folded)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from bakeoff.compare.curves import SATURATION_SHARE
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table
-from bakeoff.report.charts.lines import lines_with_intervals
+from bakeoff.report.charts.axes import Amounts, Loads
+from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -99,6 +100,7 @@ def curve_chart(context: Context, metric: str) -> Chart:
     bars = any(row["high"] is not None for row in rows)
     interval = "bars: 95 % interval" if bars else f"no interval from {'one' if blocks == 1 else 'so few'}"
     subtitle = f"{first.centre_is} over {wording.plural(blocks, 'block')}, {interval}"
-    spec = lines_with_intervals(rows, context.names, context.comparison.run.mixes, first.unit, first.title, subtitle)
+    across, down = Loads(context.comparison.run.mixes), Amounts(first.unit, far=True)
+    spec = lines(rows, context.names, across, down, (first.title, subtitle))
     description = f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of {context.mix_axis}."
     return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric))

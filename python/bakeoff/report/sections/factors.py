@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from bakeoff.compare.factors_model import Effect, FactorComparison, Plane
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
-from bakeoff.report.charts.effects import JOINT, MAIN, effects_with_intervals, two_factors
-from bakeoff.report.charts.theme import known
+from bakeoff.report.charts.axes import Named, Ratios
+from bakeoff.report.charts.bars import bars
+from bakeoff.report.charts.lines import lines
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
@@ -40,6 +42,8 @@ COLUMNS = (
     Column("p (sign flip)", spare=3),
     Column("p (equivalence)", spare=2),
 )
+
+MAIN, JOINT = "main effect", "interaction"
 
 
 @report_section("factors", Part.FRONT, Depth.SUMMARY)
@@ -121,10 +125,10 @@ def _toned(effect: Effect) -> Toned:
 
 
 def _picture(context: Context, found: FactorComparison, effects: Sequence[Effect]) -> Chart:
-    rows = [
+    rows: list[Row] = [
         {
             "effect": effect_words(effect) if effect.is_main or _is_alone(found, effect) else levels_words(effect),
-            "sort": MAIN if effect.is_main else JOINT,
+            "contender": MAIN if effect.is_main else JOINT,
             "ratio": known(effect.ratio),
             "low": known(effect.low),
             "high": known(effect.high),
@@ -139,7 +143,15 @@ def _picture(context: Context, found: FactorComparison, effects: Sequence[Effect
     if len(effects) < found.family:
         which = f"the first {len(effects)} of {found.family} main effects and interactions"
         subtitle = f"{which}; {subtitle}"
-    drawing = effects_with_intervals(rows, delta, title, subtitle, unit)
+    drawing = bars(
+        rows,
+        (MAIN, JOINT),
+        Named("effect", [row["effect"] for row in rows], ""),
+        Ratios(f"ratio of {unit}, log scale", delta),
+        (title, subtitle),
+        delta,
+        flat=True,
+    )
     table = Table(title, COLUMNS[:4], tuple(_row(effect, "")[:4] for effect in effects))
     text = f"{title}: {which} as a ratio with its interval, on a logarithmic axis."
     return Chart("chart-factors", title, text, drawing, table)
@@ -169,9 +181,12 @@ def _plane(context: Context, found: FactorComparison, plane: Plane) -> Chart | N
     unit = _unit(context, found)
     first = f"{label(one, named[one][0])}, {label(other, named[other][0])}"
     title = f"{one} × {other}"
-    lines = [label(one, level) for level in named[one]]
-    drawing = two_factors(
-        rows, lines, named[other], title, f"parallel lines: no interaction; 1 is {first}", other, f"ratio of {unit}"
+    drawing = lines(
+        rows,
+        [label(one, level) for level in named[one]],
+        Named("level", named[other], other),
+        Ratios(f"ratio of {unit}, log scale"),
+        (title, f"parallel lines: no interaction; 1 is {first}"),
     )
     columns = (Column(one, numeric=False), *(Column(label(other, level)) for level in named[other]))
     at = {cell.levels: reach(cell.ratio, cell.low, cell.high) for cell in cells}

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from bakeoff.compare.cells import cells_of, idle_clients, key_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts.lines import ranges_by_mix
+from bakeoff.report.charts.axes import Shares, by_mix
+from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
@@ -51,13 +52,12 @@ def section(context: Context) -> Section | None:
         ]
     of_cells = _in_cells(context)
     table = Table("Operations of a client, relative to the mean client of its trial", tuple(columns), tuple(cells))
-    spec = ranges_by_mix(
+    spec = bars(
         rows,
         context.names,
-        context.comparison.run.mixes,
-        "operations, mean client = 100 %",
-        "Least and most served client",
-        "of each trial, relative to its mean client; worst block",
+        by_mix(context.comparison.run.mixes),
+        Shares("operations, mean client = 100 %"),
+        ("Least and most served client", "of each trial, relative to its mean client; worst block"),
     )
     description = "Range of operations over the clients of a trial, relative to the mean, at each mix."
     note = Text("A server can look fast by serving some clients and starving others. 100 % is an equal share.")

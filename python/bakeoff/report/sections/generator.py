@@ -9,7 +9,8 @@ from bakeoff.compare.ceiling import Ceiling, ceilings_of, unmeasured_ceilings
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts.lines import lines_with_intervals
+from bakeoff.report.charts.axes import Amounts, Loads
+from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
@@ -54,13 +55,12 @@ def section(context: Context) -> Section:
             )
             cells += _cells(trials, interval.centre)
         table_rows.append(tuple(cells))
-    spec = lines_with_intervals(
+    spec = lines(
         [row for row in spec_rows if row["value"] is not None],
         context.names,
-        context.comparison.run.mixes,
-        "% of a processor",
-        "Processor use of the generator",
-        "busiest load thread, mean over blocks, bars: 95 % interval",
+        Loads(context.comparison.run.mixes),
+        Amounts("% of a processor", far=True),
+        ("Processor use of the generator", "busiest load thread, mean over blocks, bars: 95 % interval"),
     )
     columns = [Column(context.mix_title)]
     for name in context.names:

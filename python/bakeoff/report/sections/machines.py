@@ -8,7 +8,8 @@ from collections import defaultdict
 from bakeoff.compare.fleet_model import Machine, MachineRange, Machines
 from bakeoff.redact import hidden
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Toned
-from bakeoff.report.charts.lines import ranges_by_mix
+from bakeoff.report.charts.axes import Shares, by_mix
+from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -192,13 +193,12 @@ def _fairness(context: Context, machines: Machines) -> list[Chart]:
         low, high = min(per_client.values()), max(per_client.values())
         rows.append({"contender": told.contender, "mix": str(told.mix), "low": known(low), "high": known(high)})
         cells.append((told.contender, f"{told.mix}", told.slowest, f"{low:.1%}", told.fastest, f"{high:.1%}"))
-    spec = ranges_by_mix(
+    spec = bars(
         rows,
         context.names,
-        context.comparison.run.mixes,
-        "operations per client, mean = 100 %",
-        "Slowest and fastest agent",
-        "relative to the mean over agents; means over blocks",
+        by_mix(context.comparison.run.mixes),
+        Shares("operations per client, mean = 100 %"),
+        ("Slowest and fastest agent", "relative to the mean over agents; means over blocks"),
     )
     titles = ("Contender", "", "Slowest", "its clients", "Fastest", "its clients")
     columns = tuple(

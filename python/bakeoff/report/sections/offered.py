@@ -7,8 +7,9 @@ from bakeoff.compare.behind import fell_behind, offered_per_s
 from bakeoff.compare.model import CurvePoint, FallsBehind
 from bakeoff.mix import Mix, Rate
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts.lines import answered_over_offered, times_over_rates
-from bakeoff.report.charts.theme import known
+from bakeoff.report.charts.axes import Amounts, Loads, Logs
+from bakeoff.report.charts.lines import lines
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
@@ -56,7 +57,7 @@ def _explained(context: Context) -> str:
 
 def _answered(context: Context) -> Chart:
     info = context.comparison.run
-    rows = [
+    rows: list[Row] = [
         {
             "contender": curve.contender,
             "mix": _offered_at(context, curve.contender, point.mix),
@@ -69,8 +70,11 @@ def _answered(context: Context) -> Chart:
         for point in curve.points
     ]
     title = f"{info.rate_unit[0].upper()}{info.rate_unit[1:]} answered"
-    subtitle = "mean over blocks, bars: 95 % interval"
-    spec = answered_over_offered(rows, context.names, info.mixes, title, subtitle)
+    subtitle = "mean over blocks, bars: 95 % interval; grey: all that is offered"
+    most = max([mix.x for mix in info.mixes] + [row["mix"] for row in rows])
+    guides = {"all": [{"at": at, "value": at} for at in (0.0, most)]}
+    down = Amounts("answered a second")
+    spec = lines(rows, context.names, Loads(info.mixes), down, (title, subtitle), guides=guides)
     description = f"{title} of {', '.join(context.names)} against what was offered."
     table = context.curve_table("rate")
     return Chart("chart-answered", title, description, spec, table, plain=_summary(context), depth=Depth.SUMMARY)
@@ -97,7 +101,8 @@ def _times(context: Context) -> Chart:
     ]
     title = "p99 of response time and of service time"
     subtitle = "bold: response, from the planned start; thin, with small marks: service, from the sending"
-    spec = times_over_rates(rows, context.names, context.comparison.run.mixes, title, subtitle)
+    across = Loads(context.comparison.run.mixes)
+    spec = lines(rows, context.names, across, Logs("ms"), (title, subtitle), bold="response")
     description = f"{title} of {', '.join(context.names)} at each offered rate."
     return Chart("chart-times", title, description, spec, _times_table(context), depth=Depth.COMPARISON)
 

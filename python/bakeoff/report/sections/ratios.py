@@ -8,7 +8,8 @@ from dataclasses import replace
 from bakeoff.compare.pair_model import PairComparison, RatioCurve, RatioPoint
 from bakeoff.compare.pairs import ONE_MIX
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.lines import ratio_over_mixes
+from bakeoff.report.charts.axes import Ratios, by_mix
+from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -97,14 +98,13 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart 
     names = wording.names([pair.contender for pair in pairs])
     what = metric if metric.startswith("p") else first.title
     title = f"{what}: {names} ÷ {base}" if len(pairs) == 1 else f"{what}: ratio to {base}"
-    spec = ratio_over_mixes(
+    spec = bars(
         rows,
         context.names,
-        info.mixes,
+        by_mix(info.mixes),
+        Ratios(f"ratio, log scale ({better})", info.delta),
+        (title, f"paired over blocks, {_bands(first)}"),
         info.delta,
-        title,
-        f"paired over blocks, {_bands(first)}",
-        better,
     )
     tables = [_table(context, pair, curve) for pair, curve in curves]
     merged = Table(tables[0].title, tables[0].columns, tuple(row for table in tables for row in table.rows))

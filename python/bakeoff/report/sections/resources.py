@@ -7,8 +7,9 @@ import math
 from bakeoff.compare.telemetry_cost import CPU, ITSELF, PER
 from bakeoff.compare.telemetry_model import MemoryPerConnection, Resources, ResourceUse, WatchedContender
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.lines import lines_with_intervals
-from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.axes import Amounts, Loads
+from bakeoff.report.charts.lines import lines
+from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -122,7 +123,7 @@ def _states(context: Context, found: Resources) -> Chart:
     steps = tuple(state for state, _ in STATES)
     title = "Processors by state"
     told = "of all processors of the machine, mean over trials; what is missing to 100 % was idle"
-    spec = shares_by_mix(rows, names, steps, mixes, "share of processor time", title, told)
+    spec = shares(rows, names, steps, mixes, "share of processor time", (title, told))
     columns = (Column("Contender", numeric=False), Column(context.mix_title), *(Column(f"{step} %") for step in steps))
     cells = tuple((use.contender, f"{use.mix}", *(_state(use, name) for _, name in STATES)) for use in found.uses)
     description = "Shares of processor time by state at each mix, one panel for each contender."
@@ -148,7 +149,8 @@ def _disks(context: Context, found: Resources) -> list[Block]:
         return []
     title = "The busiest disk"
     told = "share of the window in which it had something in flight, mean over trials"
-    spec = lines_with_intervals(rows, context.names, context.comparison.run.mixes, "% of the time", title, told)
+    across = Loads(context.comparison.run.mixes)
+    spec = lines(rows, context.names, across, Amounts("% of the time", far=True), (title, told))
     columns = (Column(context.mix_title), *(Column(name) for name in context.names))
     known = {(use.contender, use.mix): use for use in found.uses}
     cells = tuple(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts.panels import over_seconds
+from bakeoff.report.charts.panels import courses
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
@@ -54,13 +54,13 @@ def section(context: Context) -> Section | None:
     subtitle = f"thin: each trial, bold: mean; {point} per point"
     title = f"{unit[0].upper()}{unit[1:]} over time {where}"
     text = f"{unit} in each second of the trials {where}, a panel for each contender and a thin line for each block."
-    drawing = over_seconds(rates, means(rates), context.names, window, unit, title, subtitle)
+    drawing = courses(rates, means(rates), context.names, window, unit, (title, subtitle))
     charts = [Chart("chart-seconds-rate", title, text, drawing, rate_table, wide=True)]
     if tails:
         time = "service time" if context.at_rates else "response time"
         title = f"p99 of {time} in each second {where}"
         subtitle = f"each trial; {point if step == 1 else f'worst of {point}'} per point"
-        drawing = over_seconds(tails, [], context.names, window, "ms", title, subtitle)
+        drawing = courses(tails, [], context.names, window, "ms", (title, subtitle))
         text = f"99th percentile of {time} in each second of the trials {where}, a panel for each contender."
         charts.append(Chart("chart-seconds-p99", title, text, drawing, tail_table, wide=True))
     note = Text(

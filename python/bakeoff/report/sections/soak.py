@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from bakeoff.compare.soak import ContenderSoak, FigureName, Soak, SoakRow, SoakTrend
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Tone
-from bakeoff.report.charts.hours import over_hours
+from bakeoff.report.charts.axes import Amounts, Elapsed
+from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -171,7 +172,8 @@ def _charts(soak: Soak, names: Sequence[str]) -> list[Chart]:
     charts = []
     for place, title, of, value in DRAWN:
         rows = [row for one in soak.contenders for row in _points(one, value, scale_s)]
-        drawing = over_hours(rows, gaps, names, f"{unit.lower()} under load", of, title, subtitle)
+        across, guides = Elapsed(f"{unit.lower()} under load"), {"gaps": gaps} if gaps else {}
+        drawing = lines(rows, names, across, Amounts(of), (title, subtitle), guides=guides)
         text = f"{title}, a line for each contender; time that is missing is not counted."
         table = _ends(soak, f"{title}, {of}", value)
         charts.append(Chart(f"chart-soak-{place}", title, text, drawing, table))

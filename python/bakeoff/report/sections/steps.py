@@ -5,7 +5,7 @@ from __future__ import annotations
 from bakeoff.compare.parts_of_time import CLOSE, OTHER
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
@@ -51,14 +51,13 @@ def section(context: Context) -> Section | None:
                     }
                 )
     titles = [_title(step) for step in steps]
-    spec = shares_by_mix(
+    spec = shares(
         rows,
         context.names,
         titles,
         context.comparison.run.mixes,
         "share of the mean time",
-        "Where the time goes",
-        "mean response time, mean over all blocks; milliseconds in the table",
+        ("Where the time goes", "mean response time, mean over all blocks; milliseconds in the table"),
     )
     description = "Share of each step in the mean response time at each mix, one panel for each contender."
     chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, by_mix, steps), wide=True)

@@ -10,7 +10,7 @@ from bakeoff.kinds.app.compare.kept import IMPOSSIBLE_SHARE
 from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.panels import shares_by_mix
+from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.narrate import telemetry, wording
@@ -64,14 +64,13 @@ def section(context: Context) -> Section | None:
         for (name, mix), value in known.items()
         for order, step in enumerate(STEPS)
     ]
-    spec = shares_by_mix(
+    spec = shares(
         rows,
         context.names,
         STEPS,
         mixes,
         "share of the mean time",
-        "Where the time of a transaction goes",
-        "as the server's replies account for it; milliseconds in the table",
+        ("Where the time of a transaction goes", "as the server's replies account for it; milliseconds in the table"),
     )
     description = "Shares of network, queue and service time at each mix, one panel for each contender."
     chart = Chart(

@@ -21,7 +21,7 @@ from bakeoff.kinds.mail.report.words import (
 )
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
-from bakeoff.report.charts.panels import over_seconds
+from bakeoff.report.charts.panels import courses
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -156,7 +156,7 @@ def _flow(context: Context) -> list[Block]:
     title = f"Messages accepted and read {where}"
     window = (begin_s, begin_s + window_s, last_s)
     sub = "thin: each trial, bold: mean"
-    spec = over_seconds(rows, means(rows), context.names, window, "messages/s", title, sub)
+    spec = courses(rows, means(rows), context.names, window, "messages/s", (title, sub))
     series = [(name, side) for name in context.names for side in ("accepted", "read")]
     table = Table(
         title,
