@@ -11,7 +11,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
 from bakeoff.report.blocks import Chart
-from bakeoff.report.charts.axes import Amounts, Loads, Ratios, by_mix, far_apart, log_ticks, round_top
+from bakeoff.report.charts.axes import Amounts, Loads, Logs, Ratios, by_mix, far_apart, log_ticks, round_top
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.palette import PALETTE
@@ -140,6 +140,19 @@ def test_points_of_which_trials_are_left_out_are_hollow_and_explained() -> None:
     assert "hollow: some trials are left out" in figure.subtitle
     assert len(re.findall(r'<path [^>]*fill="#fff"[^>]*stroke="#0072b2"', figure.panels[0].svg)) == 1
     assert "hollow" not in figure_of(charts(run())["chart-rate"]).subtitle
+
+
+def test_who_broke_stands_at_the_ground_of_times_as_well_and_what_is_thin_says_nothing_of_it() -> None:
+    rows = [
+        {"contender": name, "mix": mix.x, "time": time, "value": None if (name, mix.x) == ("caddy", 8) else value}
+        for name in NAMES
+        for mix in MIXES
+        for time, value in (("response", 40.0), ("service", 5.0))
+    ]
+    drawing = lines(rows, NAMES, Loads(MIXES), Logs("ms"), ("Times", "mean"), bold="response")
+    (cross,) = drawing.spec["datasets"]["missing"]
+    assert (cross["contender"], cross["mix"]) == ("caddy", 8) and 0.0 < cross["value"] < 5.0
+    assert "✕: no usable trial" in drawing.spec["title"]["subtitle"]
 
 
 def test_ratios_have_a_tick_at_1_wherever_they_lie() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.mix import Mix
 from bakeoff.report.charts.axes import Amounts, Counted, Scaled, Shares, Values, by_mix, round_top
 from bakeoff.report.charts.drawing import drawn, later
-from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, place_of
-from bakeoff.report.charts.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
+from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, colour, place_of
+from bakeoff.report.charts.theme import PAGE_WIDTH, WIDTH, Key, Row, contender_keys, heading, rows_of, themed
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,6 +20,7 @@ else:
 
 # Room for the numbers of an axis, the same in every panel, so that panels are level.
 MARGIN = 46
+PANEL_HEIGHT, MOST_COLUMNS = 220, 4
 # What became of a probe, with a mark each in the contender's colour: filled, hollow, and a cross.
 MET, MISSED, LIMITED = "met the objective", "missed it", "missed it, the generator was the limit"
 MARKS = {MET: "circle", MISSED: "diamond", LIMITED: "cross"}
@@ -37,15 +40,22 @@ def _each(
     colour. All have what is `shared`.
     """
     shown = [name for name in names if any(row["contender"] == name for rows in own.values() for row in rows)] or names
+    columns = min(len(shown), MOST_COLUMNS)
+    width = min(WIDTH, PAGE_WIDTH // columns - 16)
     charts, datasets = [], {part: list(rows) for part, rows in shared.items()}
     for name in shown:
         place = place_of(name, names)
         datasets |= {f"{part}{place}": [row for row in rows if row["contender"] == name] for part, rows in own.items()}
-        charts.append(draw(lambda part, place=place: _chart(part, shared, place), colour_of(place)))  # type: ignore[misc]
-    return panels(charts, contender_keys(names, shown, lines=False), datasets, heading(*titles), keys)
+        chart = draw(partial(_chart, shared, place), colour(place))
+        title = alt.TitleParams(text=name, fontSize=13)
+        charts.append(chart.properties(width=width, height=PANEL_HEIGHT, title=title))
+    spec = themed(alt.concat(*charts, columns=columns, spacing=20, title=heading(*titles)), datasets, keys)
+    owners = contender_keys(names, shown, lines=False)
+    spec["usermeta"] = {**spec.get("usermeta", {}), "panels": [asdict(owner) for owner in owners]}
+    return spec
 
 
-def _chart(part: str, shared: Data, place: int) -> Any:
+def _chart(shared: Data, place: int, part: str) -> Any:
     return alt.Chart(rows_of(part if part in shared else f"{part}{place}"))
 
 
@@ -65,14 +75,14 @@ def shares(
 ) -> dict[str, Any]:
     """Bars of shares on each other. Rows: contender, mix (text), step, share, order."""
     tones = [PARTS[place % len(PARTS)] for place in range(len(steps))]
-    colour = alt.Color("step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=tones))
+    tone = alt.Color("step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=tones))
     outer = max(0.1, 1.5 - 0.5 * len(mixes))
     x = by_mix(mixes).x(rows, alt.Scale(paddingInner=0.15, paddingOuter=outer))
     y = _level(Shares(unit, whole=True).scaled(rows)).y("share")
 
     def draw(chart: Callable[[str], Any], _: str) -> Any:
         bars = chart("rows").mark_bar(stroke=LIGHT_PAPER, strokeWidth=0.6)
-        return bars.encode(x=x, y=y, color=colour, order=alt.Order("order:Q"))
+        return bars.encode(x=x, y=y, color=tone, order=alt.Order("order:Q"))
 
     keys = [Key(step, tone, "patch") for step, tone in zip(steps, tones, strict=True)]
     return _each(names, {"rows": rows}, {}, titles, keys, draw)
@@ -100,11 +110,11 @@ def courses(
     ramps = [{"a": a, "b": b} for a, b in ((0.0, begin), (min(end, last), last)) if b > a]
     marks = {"strokeDash": dash} if series else {}
 
-    def draw(chart: Callable[[str], Any], colour: str) -> Any:
+    def draw(chart: Callable[[str], Any], own: str) -> Any:
         shade = chart("ramps").mark_rect(color=ZONE).encode(x=across.x("a"), x2="b:Q")
-        thin = chart("rows").mark_line(strokeWidth=0.9, opacity=0.5 if mean else 0.85, color=colour)
+        thin = chart("rows").mark_line(strokeWidth=0.9, opacity=0.5 if mean else 0.85, color=own)
         layers = [shade, thin.encode(x=x, y=y, detail=["trial:N", "series:N"] if series else ["trial:N"], **marks)]
-        bold = chart("mean").mark_line(strokeWidth=2.2, color=colour)
+        bold = chart("mean").mark_line(strokeWidth=2.2, color=own)
         return alt.layer(*layers, *([bold.encode(x=x, y=y, **marks)] if mean else []))
 
     keys = [Key(one, MUTED, "", tuple(line)) for one, line in zip(series, DASHES, strict=False)]
@@ -130,11 +140,11 @@ def probes(
     dash = alt.StrokeDash("side:N", scale=alt.Scale(domain=["met", "missed"], range=list(DASHES[:2])), legend=None)
     shape = alt.Shape("verdict:N", scale=alt.Scale(domain=list(MARKS), range=list(MARKS.values())))
 
-    def draw(chart: Callable[[str], Any], colour: str) -> Any:
+    def draw(chart: Callable[[str], Any], own: str) -> Any:
         rule = chart("limit").mark_rule(color=MUTED, strokeDash=[6, 3], strokeWidth=1.4)
         steps = chart("bounds").mark_line(interpolate="step-after", strokeWidth=1.1, opacity=0.6, color=MUTED)
-        points = chart("probes").mark_point(size=38, color=colour, opacity=0.9, strokeWidth=1.3)
-        fill = alt.condition(f"datum.verdict == '{MET}'", alt.value(colour), alt.value("transparent"))
+        points = chart("probes").mark_point(size=38, color=own, opacity=0.9, strokeWidth=1.3)
+        fill = alt.condition(f"datum.verdict == '{MET}'", alt.value(own), alt.value("transparent"))
         return alt.layer(
             *([rule.encode(y=y)] if limits else []),
             *([steps.encode(x=x, y=y, detail=["block:N", "side:N"], strokeDash=dash)] if bounds else []),

@@ -11,8 +11,8 @@ from typing import Any
 
 from bakeoff.errors import LabError
 from bakeoff.report import blocks
-from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, short_hex
-from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, colour_of, legend_of, owners_of
+from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, colour, short_hex
+from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, legend_of, owners_of
 from bakeoff.visible import visible
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
@@ -20,7 +20,7 @@ DRAWING_ADDRESSES = 66 << 30
 # Beginnings of the names of heat maps, of curves over the sizes of files and records, and of surfaces over both.
 MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
 # Drawings of cells, whose texts would be too small if they were narrower.
-FIXED = (MAP, SURFACE, "chart-level-", "chart-testbed")
+FIXED = (MAP, SURFACE, "chart-testbed")
 # A map of so many columns at most can be as narrow as a telephone.
 FEW_COLUMNS = 4
 # What a specification of several panels has, and that of one has not.
@@ -117,7 +117,7 @@ def _keys_shown(spec: dict[str, Any]) -> list[Key]:
 
 def contender_mark(place: int) -> str:
     """The mark of the contender at `place` of the plan."""
-    return mark_of(Key("", colour_of(place), SHAPES[place % len(SHAPES)]))
+    return mark_of(Key("", colour(place), SHAPES[place % len(SHAPES)]))
 
 
 def mark_of(key: Key) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.charts.drawing import later
-from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, LIGHT_PAPER, MUTED, PALETTE, SHAPES, place_of
+from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, LIGHT_PAPER, MUTED, SHAPES, colour, place_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,7 +17,7 @@ else:
 
 # A chart takes half of the page. Panels, one for each contender, share the whole of it.
 WIDTH, HEIGHT = 500, 290
-PAGE_WIDTH, PANEL_HEIGHT, MOST_COLUMNS = 1060, 220, 4
+PAGE_WIDTH = 1060
 # All of a drawing, its axes too, is inside its width and height; a panel is drawn as a chart of its own.
 FIT: dict[str, Any] = {"type": "fit", "contains": "padding"}
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
@@ -64,25 +64,6 @@ def finish(chart: Any, datasets: dict[str, list[Row]], keys: Sequence[Key], heig
     return themed(chart.properties(width=WIDTH, height=height, autosize=FIT), datasets, keys)
 
 
-def panels(
-    charts: Sequence[Any],
-    owners: Sequence[Key],
-    datasets: dict[str, list[Row]],
-    title: alt.TitleParams,
-    keys: Sequence[Key],
-) -> dict[str, Any]:
-    """Charts of one size side by side, one for each of `owners`, who stand above them."""
-    columns = min(len(charts), MOST_COLUMNS)
-    width = min(WIDTH, PAGE_WIDTH // columns - 16)
-    sized = [
-        chart.properties(width=width, height=PANEL_HEIGHT, title=alt.TitleParams(text=owner.label, fontSize=13))
-        for chart, owner in zip(charts, owners, strict=True)
-    ]
-    spec = themed(alt.concat(*sized, columns=columns, spacing=20, title=title), datasets, keys)
-    spec.setdefault("usermeta", {})["panels"] = [asdict(owner) for owner in owners]
-    return spec
-
-
 def themed(chart: Any, datasets: dict[str, list[Row]], keys: Sequence[Key] = ()) -> dict[str, Any]:
     """The specification of `chart` with its data, its legend and the theme of all charts."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
@@ -110,15 +91,10 @@ def _keys_of(spec: dict[str, Any], name: str) -> list[Key]:
 def contender_keys(names: Sequence[str], shown: Sequence[str] | None = None, lines: bool = True) -> list[Key]:
     """An entry for each contender that is `shown` (default: all `names`), with its own colour, mark and dash."""
     return [
-        Key(name, colour_of(place), SHAPES[place % len(SHAPES)], tuple(DASHES[place % len(DASHES)]) if lines else None)
+        Key(name, colour(place), SHAPES[place % len(SHAPES)], tuple(DASHES[place % len(DASHES)]) if lines else None)
         for name, place in ((name, place_of(name, names)) for name in names)
         if shown is None or name in shown
     ]
-
-
-def colour_of(place: int) -> str:
-    """The colour of the contender at `place` of the plan."""
-    return PALETTE[place % len(PALETTE)]
 
 
 def contender_channels(
@@ -126,16 +102,16 @@ def contender_channels(
 ) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
     """Colour, mark and dash by contender; legends by Vega leave out the dash, which would deform their marks."""
     domain = [name for name in names if shown is None or name in shown]
-    index = [place_of(name, names) % len(PALETTE) for name in domain]
-    colour = alt.Color("contender:N", scale=alt.Scale(domain=domain, range=[PALETTE[i] for i in index]))
+    index = [place_of(name, names) % len(SHAPES) for name in domain]
+    hue = alt.Color("contender:N", scale=alt.Scale(domain=domain, range=[colour(i) for i in index]))
     shape = alt.Shape("contender:N", scale=alt.Scale(domain=domain, range=[SHAPES[i] for i in index]))
     dashes = alt.Scale(domain=domain, range=[DASHES[i] for i in index])
-    return colour, shape, alt.StrokeDash("contender:N", scale=dashes, legend=None)
+    return hue, shape, alt.StrokeDash("contender:N", scale=dashes, legend=None)
 
 
-def filled(colour: Any) -> Any:
+def filled(ink: Any) -> Any:
     """The fill of marks: hollow where trials are left out, and where nothing is shown."""
-    return alt.condition("datum.whole !== false && datum.shown !== false", colour, alt.value(LIGHT_PAPER))
+    return alt.condition("datum.whole !== false && datum.shown !== false", ink, alt.value(LIGHT_PAPER))
 
 
 CONFIG: dict[str, Any] = {

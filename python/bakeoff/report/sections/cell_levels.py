@@ -9,7 +9,7 @@ from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.heat import Cell, heat_map, of_levels
-from bakeoff.report.charts.palette import PALETTE, place_of
+from bakeoff.report.charts.palette import colour, place_of
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
@@ -38,7 +38,7 @@ def section(context: Context) -> Section | None:
             levels = compared.at(name, mix)
             whose = [name] if several else []
             whose += [] if mix.is_one else [mix.words]
-            maps = _Maps(compared, levels, ", ".join(whose), PALETTE[series % len(PALETTE)], f"{series}-{number}")
+            maps = _Maps(compared, levels, ", ".join(whose), colour(series), f"{series}-{number}")
             blocks += maps.charts()
     return Section("What every cell reached", tuple(blocks)) if len(blocks) > 1 else None
 

@@ -9,7 +9,7 @@ from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.palette import PALETTE, place_of
+from bakeoff.report.charts.palette import colour, place_of
 from bakeoff.report.charts.surface import Relief, reliefs
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
@@ -59,8 +59,7 @@ def _chart(
     if len(files) < 2 or len(records) < 2 or not any(rate for grid in grids for row in grid for rate in row):
         return None
     surfaces = [
-        Relief(name, PALETTE[place_of(name, context.names) % len(PALETTE)], grid)
-        for name, grid in zip(names, grids, strict=True)
+        Relief(name, colour(place_of(name, context.names)), grid) for name, grid in zip(names, grids, strict=True)
     ]
     name = title(test)
     at = "" if mix.is_one else f", {mix.words}"
