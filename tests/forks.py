@@ -5,6 +5,7 @@ signals on, and ends as the fork ends. Limits, processors, terminals, namespaces
 start are not handed on: tests of these, and of what only a whole process is told (SIGSTOP), use `patient.COMMAND`.
 """
 
+import atexit
 import contextlib
 import gc
 import marshal
@@ -16,9 +17,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 PLACE = "BAKEOFF_TEST_FORKS"
 COMMAND = [sys.executable, "-I", "-S", str(Path(__file__).with_name("ask_fork.py"))]
@@ -129,7 +132,7 @@ def _keep(link: socket.socket) -> None:
 def _become(
     words: list[bytes], folder: bytes, environment: dict[bytes, bytes], encoding: str, descriptors: list[int]
 ) -> NoReturn:
-    """As the interpreter begins, and ends."""
+    """As the interpreter begins."""
     from bakeoff.cli import main
     from tests.patient import MEASURING, be_patient
 
@@ -143,10 +146,29 @@ def _become(
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams
     if MEASURING & set(sys.argv[1:2]):
         be_patient()
-    main()
+    code: object = 1
+    try:
+        main()
+    except SystemExit as stop:
+        code = stop.code or 0
+    except BaseException:
+        traceback.print_exc()
+    _end(code)
 
 
-def _stream(number: int, found: int, encoding: str) -> Any:
+def _end(code: object) -> NoReturn:
+    """As the interpreter ends, but that it does not take itself apart, which takes longer than most commands do."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        code = 120
+    os._exit(code if isinstance(code, int) else 1)
+
+
+def _stream(number: int, found: int, encoding: str) -> TextIO | None:
     """As the interpreter makes it: None for a closed descriptor."""
     if found < 0:
         os.close(number)

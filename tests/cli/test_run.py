@@ -16,6 +16,8 @@ from tests.cli.conftest import COMMAND, Bakeoff, Serve
 from tests.control import PATIENCE_S
 
 FAST = ["--mixes", "1,2", "--operations", "200", "--length", "5m", "--blocks", "2"]
+# Each of four trials, from a server that holds replies back for 20 ms: without keeping a processor busy.
+OF_FOUR_SECONDS = ["--mixes", "1", "--operations", "200", "--length", "5m", "--blocks", "4"]
 
 
 def trials(bakeoff: Bakeoff, path: str) -> list[dict[str, object]]:
@@ -86,8 +88,8 @@ def interrupt_after_first_trial(process: subprocess.Popen[str], url: str, number
 def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
     bakeoff: Bakeoff, serve: Serve, tmp_path: Path, number: signal.Signals
 ) -> None:
-    url = serve()
-    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "4s", "--blocks", "2", "-o", "r.bakeoff"]
+    url = serve("--delay", "20ms")
+    words = ["run", "web-dynamic", f"a={url}", *OF_FOUR_SECONDS, "-o", "r.bakeoff"]
     with subprocess.Popen(
         [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -106,8 +108,8 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
 
 
 def test_kill_9_loses_at_most_the_trial_in_progress(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
-    url = serve()
-    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "4s", "--blocks", "2", "-o", "r.bakeoff"]
+    url = serve("--delay", "20ms")
+    words = ["run", "web-dynamic", f"a={url}", *OF_FOUR_SECONDS, "-o", "r.bakeoff"]
     with subprocess.Popen(
         [*patient.COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
