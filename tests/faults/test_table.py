@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.errors import PlanError
+from bakeoff.kinds.app import run as app_run
 from tests.faults import sorts, table
 from tests.faults.bench import EVIL, GOOD, RefusedError, measure, plan_of
 from tests.faults.faults import FAULTS, NO_FAULT, NOTHING, Fault
@@ -104,7 +105,11 @@ STRANGERS = [
 
 
 @pytest.mark.parametrize(("fault", "suite"), STRANGERS, ids=lambda one: getattr(one, "name", one))
-def test_a_contender_of_another_protocol_never_comes_to_a_figure(stage: Stage, fault: Fault, suite: str) -> None:
+def test_a_contender_of_another_protocol_never_comes_to_a_figure(
+    stage: Stage, fault: Fault, suite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who says nothing is not waited for as long as a user's server would be."""
+    monkeypatch.setattr(app_run, "GREETING_S", 1.0)
     load = sorts.RATE if suite == "replay" else sorts.CLOSED
     with fault.start(None) as bare, fault.start(None) as other:
         addresses = {GOOD: bare, EVIL: other}
@@ -114,6 +119,8 @@ def test_a_contender_of_another_protocol_never_comes_to_a_figure(stage: Stage, f
             addresses = {name: f"smtp={place},pop3={place}" for name, place in addresses.items()}
         tables, agents = stage.tables(suite, load)
         tables["settings"] |= {"reply_timeout": "1s"} if suite != "httperf" else {"timeout": 1}
+        if SCENES[suite].family == "mail":
+            tables["settings"]["connect_timeout"] = "1s"
         try:
             measured = measure(plan_of(suite, tables, addresses), agents, lambda spec: spec, {})
         except (PlanError, RefusedError):
