@@ -260,6 +260,7 @@ def _specification(ink: _Ink, height: float, source: str) -> dict[str, Any]:
         "layer": [layer for layer in layers if _rows(layer, ink)],
         "datasets": {"links": ink.lines, "boxes": ink.boxes, "texts": ink.texts},
         "config": CONFIG,
+        "usermeta": {"fixed": "wide"},
     }
 
 

@@ -22,6 +22,8 @@ CELL_INK, CELL_LIGHT, VOID = "#1d2127", "#ffffff", "#9aa3ae"
 # Colours of ratios saturate at this ratio at the latest, and at the earliest at the other.
 WIDEST, NARROWEST = 4.0, 1.25
 MARGIN, ROW_HEIGHT = 74, 21
+# A map of so many columns at most can be as narrow as a telephone.
+FEW_COLUMNS = 4
 # Space between neighbours, as a share of the distance between their edges.
 COLUMN_GAP, ROW_GAP = 0.03, 0.05
 
@@ -111,7 +113,8 @@ def heat_map(
             _shape(x, y, "marks", _frame(*size), "#000000", 1.6, 1.0, "datum.m == 'outlier'"),
         ]
     chart = alt.layer(*layers).properties(width=width, height=height, title=heading(titles[0], titles[1]))
-    return themed(chart, {name: rows_ for name, rows_ in data.items() if rows_})
+    shown = {name: rows_ for name, rows_ in data.items() if rows_}
+    return themed(chart, shown, fixed="few" if len(columns) <= FEW_COLUMNS and not wide else "wide")
 
 
 def _band(length: float, number: int, gap: float) -> float:

@@ -80,7 +80,7 @@ def reliefs(
     name = alt.Chart(rows_of("names")).mark_text(align="center", fontSize=13, fontWeight="bold", color=INK)
     layers.append(name.encode(x=x, y=y, text="t:N"))
     chart = alt.layer(*layers).properties(width=width, height=HEIGHT, title=heading(titles[0], under))
-    return themed(chart, data)
+    return themed(chart, data, fixed="wide")
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,11 @@ from typing import Any
 from bakeoff.errors import LabError
 from bakeoff.report import blocks
 from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, colour, short_hex
-from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, legend_of, owners_of
+from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, fixed_of, legend_of, owners_of
 from bakeoff.visible import visible
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
 DRAWING_ADDRESSES = 66 << 30
-# Beginnings of the names of heat maps, of curves over the sizes of files and records, and of surfaces over both.
-MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
-# Drawings of cells, whose texts would be too small if they were narrower.
-FIXED = (MAP, SURFACE, "chart-testbed")
-# A map of so many columns at most can be as narrow as a telephone.
-FEW_COLUMNS = 4
 # What a specification of several panels has, and that of one has not.
 OF_SEVERAL = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
 # A legend under a drawing, in pixels.
@@ -86,27 +80,18 @@ def figure_of(chart: blocks.Chart) -> Figure:
     heading = spec.pop("title", {})
     entries = tuple(Entry(mark_of(key), key.label) for key in _keys_shown(spec))
     if "concat" not in spec:
-        panel = Panel(_panel(spec, chart.id, chart.title, chart.description, chart.id), spec.get("width", 0))
-        fixed = chart.id.startswith(FIXED)
-        return Figure(
-            heading.get("text", chart.title), heading.get("subtitle", ""), entries, (panel,), fixed, _few(chart)
-        )
+        panel = Panel(_panel(spec, chart.id, chart.title, chart.description), spec.get("width", 0))
+        title, subtitle, fixed = heading.get("text", chart.title), heading.get("subtitle", ""), fixed_of(spec)
+        return Figure(title, subtitle, entries, (panel,), fixed is not None, fixed == "few")
     shared = {key: value for key, value in spec.items() if key not in OF_SEVERAL}
     panels = []
     for place, (one, owner) in enumerate(zip(spec["concat"], owners_of(spec), strict=True)):
         name = owner.label
         own = {**shared, "autosize": FIT, **{key: value for key, value in one.items() if key != "title"}}
         id_ = f"{chart.id}-{place}"
-        svg = _panel(own, id_, f"{chart.title}: {name}", chart.description, chart.id)
+        svg = _panel(own, id_, f"{chart.title}: {name}", chart.description)
         panels.append(Panel(svg, own["width"], Entry(mark_of(owner), name)))
     return Figure(heading["text"], heading["subtitle"], entries, tuple(panels), False)
-
-
-def _few(chart: blocks.Chart) -> bool:
-    """Whether a map has so few columns that all of them fit a narrow window."""
-    if not chart.id.startswith(MAP) or chart.wide:
-        return False
-    return len(chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"]) <= FEW_COLUMNS
 
 
 def _keys_shown(spec: dict[str, Any]) -> list[Key]:
@@ -139,7 +124,7 @@ def mark_of(key: Key) -> str:
 
 def draw(chart: blocks.Chart) -> str:
     """All of a chart as one drawing, with its title and its legend, for a file of its own."""
-    svg = _svg(without_legend(chart.spec), chart.id, chart.title, chart.description, chart.id)
+    svg = _svg(without_legend(chart.spec), chart.id, chart.title, chart.description)
     return with_legend(svg, chart.spec, FONT)
 
 
@@ -178,12 +163,12 @@ def without_legend(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "config": {**spec.get("config", {}), "legend": {"disable": True}}}
 
 
-def _panel(spec: dict[str, Any], id_: str, title: str, description: str, prefix: str) -> str:
+def _panel(spec: dict[str, Any], id_: str, title: str, description: str) -> str:
     """A drawing whose title and legend stand in the page."""
-    return _svg(without_legend(spec), id_, title, description, prefix)
+    return _svg(without_legend(spec), id_, title, description)
 
 
-def _svg(spec: dict[str, Any], id_: str, title: str, description: str, prefix: str) -> str:
+def _svg(spec: dict[str, Any], id_: str, title: str, description: str) -> str:
     """SVG with a title and description for screen readers, safe to stand beside others in a page."""
     check_drawing()
     import vl_convert  # takes a moment to start: only when something is drawn
@@ -195,7 +180,7 @@ def _svg(spec: dict[str, Any], id_: str, title: str, description: str, prefix: s
     svg = re.sub(r'id="((?:clip|gradient)[^"]*)"', rf'id="{id_}-\1"', svg)
     svg = re.sub(r"url\(#((?:clip|gradient)[^)]*)\)", rf"url(#{id_}-\1)", svg)
     # Hundredths of a pixel nobody sees. Only in places and shapes: a label of 0.005 is not to become 0.00.
-    long = re.compile(r"(\d+\.\d)\d+" if prefix.startswith(MAP) else r"(\d+\.\d{2})\d+")
+    long = re.compile(r"(\d+\.\d)\d+" if fixed_of(spec) else r"(\d+\.\d{2})\d+")
     svg = re.sub(r'="[^"]*"', lambda value: long.sub(r"\1", value[0]), svg)
     svg = re.sub(r"rgb\((\d+), (\d+), (\d+)\)", lambda m: "#" + "".join(f"{int(c):02x}" for c in m.groups()), svg)
     # One typeface for all and the usual size: named once, they need not be named thousands of times.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bakeoff.report.charts.drawing import later
 from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, LIGHT_PAPER, MUTED, SHAPES, colour, place_of
@@ -25,6 +25,8 @@ FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 LETTER = 7
 
 Row = dict[str, Any]
+# Drawings whose texts would be too small if they were narrower; with few columns one fits a telephone.
+Fixed = Literal["wide", "few"]
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,17 @@ def finish(chart: Any, datasets: dict[str, list[Row]], keys: Sequence[Key], heig
     return themed(chart.properties(width=WIDTH, height=height, autosize=FIT), datasets, keys)
 
 
-def themed(chart: Any, datasets: dict[str, list[Row]], keys: Sequence[Key] = ()) -> dict[str, Any]:
+def themed(
+    chart: Any, datasets: dict[str, list[Row]], keys: Sequence[Key] = (), fixed: Fixed | None = None
+) -> dict[str, Any]:
     """The specification of `chart` with its data, its legend and the theme of all charts."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
     spec["datasets"] = datasets
     spec["config"] = CONFIG
     if keys:
         spec["usermeta"] = {"legend": [asdict(key) for key in keys]}
+    if fixed is not None:
+        spec["usermeta"] = {"fixed": fixed}
     return spec
 
 
@@ -82,6 +88,12 @@ def legend_of(spec: dict[str, Any]) -> list[Key]:
 def owners_of(spec: dict[str, Any]) -> list[Key]:
     """Whose the panels of a specification are."""
     return _keys_of(spec, "panels")
+
+
+def fixed_of(spec: dict[str, Any]) -> Fixed | None:
+    """Whether a drawing cannot be narrower; None for one that can."""
+    found: Fixed | None = spec.get("usermeta", {}).get("fixed")
+    return found
 
 
 def _keys_of(spec: dict[str, Any], name: str) -> list[Key]:

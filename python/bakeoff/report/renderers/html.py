@@ -14,7 +14,7 @@ from markupsafe import Markup
 from bakeoff.redact import hidden
 from bakeoff.report import blocks
 from bakeoff.report.charts.palette import marker, stylesheet
-from bakeoff.report.charts.svg import MAP, SIZES, SURFACE, check_drawing, contender_mark, figure_of
+from bakeoff.report.charts.svg import check_drawing, contender_mark, figure_of
 from bakeoff.report.embedded import script_of
 from bakeoff.report.narrow import stacks, wide
 from bakeoff.visible import visible
@@ -22,6 +22,8 @@ from bakeoff.visible import visible
 AUTHOR = "Author"
 # Ids of the section that tells it, in a campaign and in a single run.
 RESULTS = ("all-suites", "result")
+# Beginnings of the ids of maps of cells, of curves over their sizes, and of surfaces.
+OF_CELLS = ("chart-heat-", "chart-sizes-", "chart-surface-")
 
 
 def render_html(report: blocks.Report) -> str:
@@ -37,7 +39,7 @@ def render_html(report: blocks.Report) -> str:
     template = environment.from_string(_file("report.html.j2"))
     figures = {chart.id: figure_of(chart) for chart in report.charts()}
     # Maps, their curves and surfaces are drawn from the comparison, which is in the page already.
-    specs = {chart.id: chart.spec for chart in report.charts() if not chart.id.startswith((MAP, SIZES, SURFACE))}
+    specs = {chart.id: chart.spec for chart in report.charts() if not chart.id.startswith(OF_CELLS)}
     data = {**hidden(report.embedded), "charts": specs}
     page = template.render(
         report=report,

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellComparison, CellLevel
-from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.blocks import Block, Chart, Section, Text
 from bakeoff.report.charts.heat import Cell, heat_map, of_levels
 from bakeoff.report.charts.palette import colour, place_of
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
 from bakeoff.report.report_section import report_section
-from bakeoff.report.sections.heat_map import NARROW, OF_SIZES, OF_TESTS, capital, label, sizes_in_order
+from bakeoff.report.sections.heat_map import NARROW, OF_SIZES, OF_TESTS, capital, label, map_table, sizes_in_order
 from bakeoff.thresholds import P99_OPERATIONS
 
 LEGEND = (
@@ -109,12 +109,7 @@ class _Maps:
         across, down = axes
         titles = (*words, across, "" if margin == OF_TESTS else down)
         spec = heat_map(cells, columns, rows, of_levels(self.colour, *ends), titles, wide, margin)
-        at = {(cell.row, cell.column): f"{cell.text}{' c' if cell.cached else ''}" for cell in cells}
-        table = Table(
-            f"{words[0]}, {words[1]} (c: cached)",
-            (Column(down, numeric=False), *(Column(column) for column in columns)),
-            tuple((row, *(at.get((row, column), "") for column in columns)) for row in rows),
-        )
+        table = map_table(f"{words[0]}, {words[1]} (c: cached)", cells, columns, rows, down)
         text = f"{words[0]}: {words[1]}, a number for each {down.lower()} and {across.lower()}."
         return Chart(f"chart-heat-level-{self.id}-{name}", words[0], text, spec, table, wide)
 

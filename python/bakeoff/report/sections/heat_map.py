@@ -218,21 +218,9 @@ class _Drawing:
         margin: int = OF_TESTS,
     ) -> Chart:
         name, chart_title, subtitle, across, down = words
-        spec = heat_map(
-            cells,
-            columns,
-            rows,
-            of_ratios(self.places, self.limit),
-            (chart_title, subtitle, across, "" if margin == OF_TESTS else down),
-            wide,
-            margin,
-        )
-        at = {(cell.row, cell.column): _in_table(cell) for cell in cells}
-        table = Table(
-            f"{chart_title} (~: interval includes 1, c: cached, !: outlier)",
-            (Column(down, numeric=False), *(Column(column) for column in columns)),
-            tuple((row, *(at.get((row, column), "") for column in columns)) for row in rows),
-        )
+        titles = (chart_title, subtitle, across, "" if margin == OF_TESTS else down)
+        spec = heat_map(cells, columns, rows, of_ratios(self.places, self.limit), titles, wide, margin)
+        table = map_table(f"{chart_title} (~: interval includes 1, c: cached, !: outlier)", cells, columns, rows, down)
         text = f"{chart_title}: ratio of {against(self.pair)} by {down.lower()} and {across.lower()}."
         return Chart(f"{self.prefix}-{name}", chart_title, text, spec, table, wide)
 
@@ -322,6 +310,13 @@ def short(ratio: float) -> str:
     if ratio < wording.SMALL:
         return wording.ratio(ratio)
     return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
+
+
+def map_table(caption: str, cells: list[Cell], columns: list[str], rows: list[str], down: str) -> Table:
+    """The numbers of a map with their marks, in its columns and rows; `down` is what these are."""
+    at = {(cell.row, cell.column): _in_table(cell) for cell in cells}
+    filled = tuple((row, *(at.get((row, column), "") for column in columns)) for row in rows)
+    return Table(caption, (Column(down, numeric=False), *map(Column, columns)), filled)
 
 
 def _in_table(cell: Cell) -> str:
