@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.cli.verbs import GROUPS
 from bakeoff.kinds import KINDS
 from bakeoff.plan.elsewhere import ELSEWHERE
 from bakeoff.plan.kind import plan_part
@@ -114,7 +115,7 @@ def test_a_port_in_use(bakeoff: Bakeoff, serve: Serve) -> None:
 
 def test_version_and_help(bakeoff: Bakeoff) -> None:
     assert bakeoff("--version").stdout == "bakeoff 0.1.0\n"
-    text = bakeoff("run", "--help").stdout
+    text = bakeoff("run", "--help-all").stdout
     for flag in (
         "--keep-alive",
         "--close",
@@ -129,20 +130,35 @@ def test_version_and_help(bakeoff: Bakeoff) -> None:
         assert flag in text, flag
 
 
-def test_the_help_of_a_suite_has_its_settings_alone(bakeoff: Bakeoff) -> None:
+@pytest.mark.parametrize("verb", ["run", "plan", "capacity", "soak", "aa"])
+def test_the_help_of_a_suite_is_a_page_of_what_is_given_most(bakeoff: Bakeoff, verb: str) -> None:
+    for suite in ("web-url", "mail-pop", "file-blocks", "replay"):
+        text = bakeoff(verb, suite, "--help").stdout
+        assert len(text.splitlines()) <= 60 and f"bakeoff {verb} {suite} old=" in text
+        assert "--blocks" in text and f"bakeoff {verb} {suite} --help-all" in " ".join(text.split())
+    assert len(bakeoff(verb, "--help").stdout.splitlines()) <= 60
+
+
+def test_the_whole_help_of_a_suite_has_its_settings_alone(bakeoff: Bakeoff) -> None:
     for verb in ("run", "plan", "capacity", "soak"):
-        text = bakeoff(verb, "web-url", "--help").stdout
-        assert "Settings of web-url that are given most" in text and "--keep-alive" in text
+        text = bakeoff(verb, "web-url", "--help-all").stdout
+        assert "Options given most" in text and "--keep-alive" in text and "--think" in text
         for other in ("--mailboxes", "--workspace", "--num-conns", "--speed"):
             assert other not in text, (verb, other)
         assert text.index("--mixes") < text.index("--http") < text.index("--think")
-    assert "--mailboxes" in bakeoff("run", "--help").stdout
+    assert "--mailboxes" in bakeoff("run", "--help-all").stdout
+
+
+def test_the_help_of_all_verbs_is_in_groups(bakeoff: Bakeoff) -> None:
+    text = bakeoff("--help").stdout
+    places = [text.index(f"─ {group} ─") for group in GROUPS]
+    assert places == sorted(places) and len(text.splitlines()) <= 60
 
 
 def test_the_help_of_a_plan_file_is_that_of_its_suite(bakeoff: Bakeoff, tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text('[plan]\nsuite = "mail-pop"\n')
     text = bakeoff("run", "p.toml", "--help").stdout
-    assert "Settings of mail-pop that are given most" in text and "--keep-alive" not in text
+    assert "--mailboxes" in text and "--keep-alive" not in text
     (tmp_path / "p.toml").write_text("no plan at all")
     assert bakeoff("run", "p.toml", "--help").returncode == 0
 
@@ -165,4 +181,5 @@ def _flags(kind: str) -> list[str]:
 def test_what_is_given_most_is_a_setting_of_the_kind() -> None:
     for kind in KINDS:
         part = plan_part(kind)
+        assert all(len(text) <= 50 for text in part.often.values()), kind
         assert set(part.often) <= {field.alias or name for name, field in part.settings.model_fields.items()}, kind

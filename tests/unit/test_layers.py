@@ -230,7 +230,7 @@ def test_general_layers_name_no_kind() -> None:
             continue
         text = module.read_text()
         if module == PACKAGE / "cli/verbs.py":  # a verb may be called like the kind whose command line it is
-            text = re.sub(r'^    "[a-z-]+": ', "", text, flags=re.MULTILINE)
+            text = re.sub(r'^        "[a-z-]+": ', "", text, flags=re.MULTILINE)
         found = named.search(text)
         assert not found, f"{module.relative_to(ROOT)} names {found.group()}"
 

@@ -32,7 +32,7 @@ def suite_first(words: list[str]) -> list[str]:
 
 
 def aa(given: PlanInput, output: OutputFile = None) -> None:
-    """Measure the noise floor of a set-up: one server as two contenders, in interleaved blocks.
+    """Measure the noise floor: one server as two contenders.
 
     bakeoff aa nginx=http://127.0.0.1:8080 web-static
 

@@ -34,7 +34,7 @@ def access(
     icf: Annotated[Path | None, typer.Option(metavar="FILE", help="Show those of an Iometer file instead.")] = None,
     write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as an Iometer file.")] = None,
 ) -> None:
-    """List access specifications of file-blocks, or read and write them as Iometer files (.icf)."""
+    """List, read or write access specifications of Iometer (.icf)."""
     if icf is not None:
         specs = [spec for spec, _ in read_icf(icf).specs]
     else:

@@ -18,7 +18,7 @@ def capacity(
     output: OutputFile = None,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Find the highest load that each contender carries under an objective, and who carries more.
+    """Find the highest load each contender carries under an objective.
 
     bakeoff capacity web-url a=http://127.0.0.1:8080/ b=http://127.0.0.1:8081/ --objective 'p99<=50ms,errors<=0.1%'
 

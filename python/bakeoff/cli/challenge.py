@@ -85,7 +85,7 @@ def challenge(
     force: Annotated[bool, typer.Option("--force", help="Replace the new report if it is there already.")] = False,
     aa: NoiseFile = None,
 ) -> None:
-    """Measure another contender by the plan of a report, beside those that the report is about.
+    """Measure another contender by the plan of a report.
 
     bakeoff challenge report.html mine=http://127.0.0.1:8080 -o challenged.bakeoff --report challenged.html
 

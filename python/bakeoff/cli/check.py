@@ -81,7 +81,7 @@ def check(
         bool, typer.Option("--github", help="Print annotations of GitHub Actions instead of sentences.")
     ] = False,
 ) -> None:
-    """Say by the exit code whether a contender is worse than the baseline by more than is allowed, or misses a limit.
+    """Say by exit code whether a contender is worse or misses a limit.
 
     bakeoff check web.bakeoff --baseline main --max-regression 3% --also p99=10% --junit check.xml
 

@@ -30,7 +30,7 @@ def corpus(
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Same seed, same bytes, on every machine.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that has other content.")] = False,
 ) -> None:
-    """Write the corpus of a suite to a folder, with a manifest of sizes and hashes."""
+    """Write the corpus of a suite to a folder, with its manifest."""
     if suite not in LAYOUTS:
         raise PlanError(f"there is no corpus {suite!r}: {did_you_mean(suite, LAYOUTS)}")
     console = make_console(stderr=True)

@@ -41,7 +41,7 @@ def demo(
     ] = None,
     blocks: Annotated[int, typer.Option(min=1, max=100, help="Visits of each server.")] = 6,
 ) -> None:
-    """Compare two built-in web servers that differ in one known way, and write the report.
+    """Compare two built-in web servers that differ in one known way.
 
     `brisk` holds every reply back by 2.0 ms, `steady` by 2.5 ms; all else is equal. So brisk must win, at any
     number of clients, by a little less than 1.25 times: whoever measures well finds that.

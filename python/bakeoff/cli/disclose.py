@@ -65,7 +65,7 @@ def disclose(
         bool, typer.Option("--trust", help="Do what `collect` in a paper file says, without asking.")
     ] = False,
 ) -> None:
-    """Write what a paper discloses: fields to be filled in, or what machines tell of themselves.
+    """Write what a paper discloses of machines and servers.
 
     Collecting runs one script of commands that only read, here or over ssh: processors, memory, disks, file systems,
     network, kernel, settings, packages, and hashes of configuration files. It installs nothing, asks for no password,

@@ -27,7 +27,7 @@ def doctor(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where run files will go.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
-    """Say what of this machine limits a run, and the command that mends it.
+    """Say what of this machine limits a run, and how to mend it.
 
     It only looks, for about a second, and changes nothing. The most important comes first. Exit code 1 when something
     is to be mended before figures of this machine are believed.

@@ -26,7 +26,7 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Say what a mark or state of a trial means, and what to do about it."""
+    """Say what a mark or state of a trial means, and what to do."""
     console = make_console()
     for word in words or MEANINGS:
         if word not in MEANINGS:

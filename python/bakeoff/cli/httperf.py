@@ -61,7 +61,7 @@ def register(app: typer.Typer) -> None:
 
 
 def httperf(context: typer.Context) -> None:
-    """Connections or sessions at a rate, with httperf's options and httperf's output (-h lists the options)."""
+    """Load by httperf's options, with httperf's output (-h lists them)."""
     from bakeoff.httperf.options import parse
 
     options = parse(context.args)

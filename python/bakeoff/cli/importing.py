@@ -32,7 +32,7 @@ def import_(
         typer.Option(metavar="SPEED", help="Speed of the network: 1Gbit/s; faster cells are marked as cached."),
     ] = None,
 ) -> None:
-    """Make a run file of what another tool has printed, so that it can be compared and reported.
+    """Make a run file of what another tool has printed.
 
     bakeoff import iozone nfs=nfs-1.txt nfs=nfs-2.txt smb=smb-1.txt smb=smb-2.txt -o shares.bakeoff
 

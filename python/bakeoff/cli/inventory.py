@@ -31,7 +31,7 @@ def inventory(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=10**9, help="Stop after so many names.")] = LIMIT,
 ) -> None:
-    """Count the files of a share by size, so that file-matrix can weigh its cells by them.
+    """Count the files of a share by size, to weigh file-matrix by them.
 
     Only looks: writes nothing there, follows no link, enters no other file system.
     """

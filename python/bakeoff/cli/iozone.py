@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
 
 
 def iozone(context: typer.Context) -> None:
-    """The file matrix with IOzone's options and IOzone's output (-h lists the options)."""
+    """The file matrix by IOzone's options, with IOzone's output."""
     options = parse(context.args)
     if options.help or options.version:
         typer.echo(USAGE if options.help else f"bakeoff iozone {__version__}", nl=not options.help)

@@ -66,7 +66,7 @@ def plan(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="What --power finds as JSON, and nothing else.")] = False,
 ) -> None:
-    """Show the trials, their order and the duration of a plan without running it. Nothing is sent to a server.
+    """Show trials, their order and duration; nothing is sent.
 
     In folders of file suites a small part of the work is tried for two seconds at most, for a forecast, and removed;
     not with --no-calibration. With --drop-caches or --cold-command typed here, not read from a file, so are these.

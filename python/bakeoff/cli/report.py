@@ -82,7 +82,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text."""
+    """Write the report: HTML that opens offline, PDF, Markdown or text."""
     path = paths[0]
     target = path.parent / f"{path.stem}.html" if output is None else output
     form = check_target(paths, target, force)

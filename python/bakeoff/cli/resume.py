@@ -51,7 +51,9 @@ def resume(
         typer.Option("--retry-failed", help="Repeat failed and voided trials; they are kept, and named in the report."),
     ] = False,
 ) -> None:
-    """Finish a run that was interrupted: the trials that are missing run, the others stay as they are.
+    """Finish a run that was interrupted.
+
+    The trials that are missing run; the others stay as they are.
 
     A run file that was not started here by you may hold anybody's shell commands and addresses: nothing of its plan is
     done before you give the plan file that says the same, or --trust.

@@ -61,7 +61,7 @@ def run(
     ] = False,
     calibrate: Calibrate = True,
 ) -> None:
-    """Compare contenders: run a plan file, a suite with flags, the plan of a run once more, or a campaign.
+    """Compare contenders by a suite, a plan file, a run, or a campaign.
 
     bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
 

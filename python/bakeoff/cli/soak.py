@@ -31,7 +31,7 @@ def soak(
     output: OutputFile = None,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Load contenders for hours, one after the other, and store what each hour came to.
+    """Load contenders for hours, and store what each hour came to.
 
     bakeoff soak web-url nginx=http://127.0.0.1:8080 --for 28h --clients 8 --stop-if 'errors>1%,p99>2s for 3'
 

@@ -1,5 +1,5 @@
-"""A verb that takes a plan: its help shows the settings of the suite that is named beside `--help`, those given most
-first, and a flag of another tool is answered with the one that does it here.
+"""A verb that takes a plan: `--help` shows on one page what people give, of the suite that is named beside it,
+`--help-all` every option; a flag of another tool is answered with the one that does it here.
 """
 
 import copy
@@ -7,19 +7,37 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import typer
 from typer.core import TyperCommand
 
 from bakeoff.errors import PlanError
 from bakeoff.plan.elsewhere import here
 from bakeoff.plan.fields import read_toml
-from bakeoff.plan.kind import plan_part
+from bakeoff.plan.kind import PlanPart, plan_part
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.suites import load_suite, suite_names
 
-SETTING, FLEET = "setting_", "fleet_"
-OFTEN_PANEL = "Settings of {suite} that are given most"
-REST_PANEL = "Further settings of {suite}"
+SETTING, FLEET, SEARCH = "setting_", "fleet_", "capacity_"
+OFTEN_PANEL = "Options given most"
+REST_PANEL = "Settings of {suite}"
 SWITCH_PANEL = "Switches of {suite}"
+# What every suite has, and verbs have of their own, each in a line.
+GENERAL = {
+    "capacity_objective": "Limits to hold: p99<=50ms,errors<=1%.",
+    "capacity_by": "What rises: clients, or rate.",
+    "capacity_most": "The highest load that is tried.",
+    "plan_blocks": "Interleaved blocks; a verdict takes 6.",
+    "plan_size": "quick, medium, short, full, published.",
+    "plan_objective": "Limits to meet: p99<=50ms,errors<=0.1%.",
+    "plan_delta": "Smallest difference that matters: 5%.",
+    "length": "How long each is loaded: 2h.",
+    "output": "Run file to write.",
+    "trials": "List the trials.",
+    "power": "Blocks that a verdict takes, by a pilot run.",
+    "as_toml": "Print the plan as a file to edit.",
+}
+WORDS = "A suite and its contenders, a plan file, a campaign, or a run file whose plan is meant."
+ALL = "--help-all"
 # What a run has and its plan does not: the words of the one are else those of the other.
 NO_FILE = ("-o", "--output")
 
@@ -30,6 +48,9 @@ class SuiteCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Remember the words for the help, and answer flags of other tools."""
         ctx.meta[__name__] = tuple(args)
+        if ALL in args:
+            typer.echo(ctx.get_help())
+            ctx.exit()
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -39,10 +60,26 @@ class SuiteCommand(TyperCommand):
             self._refuse(ctx, str(option), error)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """That of the suite among the words, if there is one."""
-        suite = _suite_of(ctx.meta.get(__name__, ()))
+        """That of the suite among the words, if there is one; on one page, but for `--help-all`."""
+        words = ctx.meta.get(__name__, ())
+        suite = _suite_of(words)
         shown = self if suite is None else self._for(suite)
+        if ALL not in words:
+            shown = shown._brief(str(ctx.info_name), suite)
         super(SuiteCommand, shown).format_help(ctx, formatter)
+
+    def _brief(self, verb: str, suite: str | None) -> "SuiteCommand":
+        """What people give, an option in a line."""
+        part = PlanPart if suite is None else plan_part(load_suite(suite).suite.kind)
+        lines = {f"{SETTING}{name}": text for name, text in part.often.items()} | GENERAL
+        by_name = {param.name: param for param in self.params}
+        shown = copy.copy(self)
+        if verb != "capacity":  # a plan may be of a search as well
+            by_name = {name: param for name, param in by_name.items() if not str(name).startswith(SEARCH)}
+        often = [_in_a_line(by_name[name], text) for name, text in lines.items() if name in by_name]
+        shown.params = [_in_a_line(by_name["words"], WORDS), *often]
+        shown.help = "\n\n".join(_told(verb, suite, (self.help or "").split("\n\n")))
+        return shown
 
     def _for(self, suite: str) -> "SuiteCommand":
         """This verb with the flags that the suite takes."""
@@ -95,6 +132,28 @@ def _shown(param: Any, text: str | None, is_often: bool, suite: str) -> Any:
     rest = SWITCH_PANEL if own.is_flag else REST_PANEL
     own.rich_help_panel = (OFTEN_PANEL if is_often else rest).format(suite=suite)
     return own
+
+
+def _in_a_line(param: Any, text: str) -> Any:
+    own = copy.copy(param)
+    own.help, own.rich_help_panel, own.show_envvar, own.show_default = text, None, False, False
+    own.secondary_opts = [word for word in own.secondary_opts if not word.startswith("--no-")]
+    return own
+
+
+def _told(verb: str, suite: str | None, own: Sequence[str]) -> list[str]:
+    """What stands above the options: of a suite its line and an example, else the verb's `own` first paragraphs."""
+    if suite is None:
+        more = f"`bakeoff {verb} SUITE --help` has what is given to a suite, `bakeoff {verb} {ALL}` every option."
+        return [*own[:2], more]
+    found = load_suite(suite).suite
+    one, other = plan_part(found.kind).placeholders
+    return [
+        own[0],
+        f"{suite}: {found.summary}.",
+        f"bakeoff {verb} {suite} old={one} new={other}",
+        f"`bakeoff {verb} {suite} {ALL}` has every option, `bakeoff suites {suite}` the values of each size.",
+    ]
 
 
 def _of_many(param: Any) -> bool:

@@ -17,37 +17,47 @@ from typer.main import get_group
 
 from bakeoff.errors import PlanError
 
-# The first paragraph of each verb's own help, in the order of `bakeoff --help`.
-VERBS = {
-    "demo": "Compare two built-in web servers that differ in one known way, and write the report.",
-    "run": "Compare contenders: run a plan file, a suite with flags, the plan of a run once more, or a campaign.",
-    "soak": "Load contenders for hours, one after the other, and store what each hour came to.",
-    "capacity": "Find the highest load that each contender carries under an objective, and who carries more.",
-    "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to a server.",
-    "aa": "Measure the noise floor of a set-up: one server as two contenders, in interleaved blocks.",
-    "resume": "Finish a run that was interrupted: the trials that are missing run, the others stay as they are.",
-    "show": "List the trials of a run file.",
-    "explain": "Say what a mark or state of a trial means, and what to do about it.",
-    "compare": "Say which contender is better, by how much, and how sure that is.",
-    "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed, or misses "
-    "a limit.",
-    "report": "Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text.",
-    "verify": "Compute every word and number of a report again, and compare.",
-    "challenge": "Measure another contender by the plan of a report, beside those that the report is about.",
-    "disclose": "Write what a paper discloses: fields to be filled in, or what machines tell of themselves.",
-    "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",
-    "export": "Write a run in the format of another tool or program.",
-    "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",
-    "suites": "List the suites, or show one with its settings in each size.",
-    "access": "List access specifications of file-blocks, or read and write them as Iometer files (.icf).",
-    "inventory": "Count the files of a share by size, so that file-matrix can weigh its cells by them.",
-    "doctor": "Say what of this machine limits a run, and the command that mends it.",
-    "cluster": "Let many machines send load together: start, join, status, stop.",
-    "users": "Accounts for mail runs: make, convert, check.",
-    "serve": "Serve a built-in target for demos, calibration and tests.",
-    "httperf": "Connections or sessions at a rate, with httperf's options and httperf's output (-h lists the options).",
-    "iozone": "The file matrix with IOzone's options and IOzone's output (-h lists the options).",
+# The first paragraph of each verb's own help, in the order of `bakeoff --help`, which has them in these groups.
+GROUPS = {
+    "Measure": {
+        "demo": "Compare two built-in web servers that differ in one known way.",
+        "run": "Compare contenders by a suite, a plan file, a run, or a campaign.",
+        "capacity": "Find the highest load each contender carries under an objective.",
+        "soak": "Load contenders for hours, and store what each hour came to.",
+        "aa": "Measure the noise floor: one server as two contenders.",
+        "plan": "Show trials, their order and duration; nothing is sent.",
+        "resume": "Finish a run that was interrupted.",
+    },
+    "Read": {
+        "compare": "Say which contender is better, by how much, and how sure that is.",
+        "check": "Say by exit code whether a contender is worse or misses a limit.",
+        "report": "Write the report: HTML that opens offline, PDF, Markdown or text.",
+        "show": "List the trials of a run file.",
+        "explain": "Say what a mark or state of a trial means, and what to do.",
+    },
+    "Share": {
+        "verify": "Compute every word and number of a report again, and compare.",
+        "challenge": "Measure another contender by the plan of a report.",
+        "disclose": "Write what a paper discloses of machines and servers.",
+        "export": "Write a run in the format of another tool or program.",
+        "import": "Make a run file of what another tool has printed.",
+    },
+    "Machines": {
+        "doctor": "Say what of this machine limits a run, and how to mend it.",
+        "cluster": "Let many machines send load together: start, join, status, stop.",
+        "serve": "Serve a built-in target for demos, calibration and tests.",
+        "users": "Accounts for mail runs: make, convert, check.",
+        "corpus": "Write the corpus of a suite to a folder, with its manifest.",
+        "inventory": "Count the files of a share by size, to weigh file-matrix by them.",
+    },
+    "Tools": {
+        "suites": "List the suites, or show one with its settings in each size.",
+        "access": "List, read or write access specifications of Iometer (.icf).",
+        "httperf": "Load by httperf's options, with httperf's output (-h lists them).",
+        "iozone": "The file matrix by IOzone's options, with IOzone's output.",
+    },
 }
+VERBS = {name: text for group in GROUPS.values() for name, text in group.items()}
 # What Typer's page of help imports for Markdown and tracebacks, which are both off here: half of its time.
 UNUSED = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
 
@@ -58,8 +68,8 @@ MODULES = {"import": "importing"}
 class LazyVerb(TyperCommand):
     """Stands for a verb in lists, and becomes it when it is called or completed."""
 
-    def __init__(self, name: str, summary: str) -> None:
-        super().__init__(name, help=summary)
+    def __init__(self, name: str, summary: str, group: str) -> None:
+        super().__init__(name, help=summary, rich_help_panel=group)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the verb itself, which is loaded for it."""
@@ -72,8 +82,9 @@ class Verbs(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, summary in VERBS.items():
-            self.add_command(LazyVerb(name, summary))
+        for group, verbs in GROUPS.items():
+            for name, summary in verbs.items():
+                self.add_command(LazyVerb(name, summary, group))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that is meant. Raises PlanError for the name of a suite or a file without one."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bakeoff.kinds import KINDS, load
@@ -13,6 +14,12 @@ from bakeoff.plan.unit import OPERATIONS, Unit
 
 if TYPE_CHECKING:
     from bakeoff.plan.suites import Suite
+
+# In a line of the help.
+CLIENTS = "Clients at each load step: 1,4,16."
+RATE = "Open loop: starts a second, such as 100,200."
+LENGTH = "Length of a trial, ramps included: 10s."
+INSECURE = "Do not check TLS certificates."
 
 
 class PlanPart:
@@ -25,8 +32,8 @@ class PlanPart:
     endpoint = "operations per second"
     # The built-in server that answers what it asks, where that is not called like the kind.
     target: str | None = None
-    # Its settings that are given most, as in a plan file, for the help: the first comes first.
-    often: Sequence[str] = ("mixes", "length")
+    # Its settings that are given most, as in a plan file, each in a line for the help: the first comes first.
+    often: Mapping[str, str] = MappingProxyType({"mixes": CLIENTS, "length": LENGTH})
     # Settings with which the duration of its sizes is told, where their own do not fix it, and these in words; what
     # fixes it where no setting does.
     example: tuple[Mapping[str, str], str] = ({}, "")

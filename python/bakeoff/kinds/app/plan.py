@@ -1,6 +1,7 @@
 """The application server: the settings of the app suite and its workload."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -9,7 +10,7 @@ from bakeoff.kinds.app.spec import AppWorkload, ClassSpec
 from bakeoff.plan.address import Endpoint, parse_endpoint
 from bakeoff.plan.classes import SuiteClass, weighed
 from bakeoff.plan.fields import Share, Size, Weights, Whole
-from bakeoff.plan.kind import PlanPart
+from bakeoff.plan.kind import CLIENTS, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.network_settings import SourceSettings
 from bakeoff.plan.settings import CommonSettings
@@ -84,7 +85,15 @@ class AppPlanPart(PlanPart):
     door = "app"
     placeholders = ("a.invalid:8090", "b.invalid:8090")
     endpoint = "transactions per second (unweighted harmonic mean over clients)"
-    often = ("mixes", "rate", "length", "weights", "working_set")
+    often = MappingProxyType(
+        {
+            "mixes": CLIENTS,
+            "rate": RATE,
+            "length": LENGTH,
+            "weights": "Shares of the kinds of request.",
+            "working_set": "Share of its data that a client uses.",
+        }
+    )
     leaves = "records that a server read stay in its caches, and in turns others would drive them out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import psutil
@@ -15,6 +16,7 @@ from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes
 from bakeoff.mix import InFlight, Mix
 from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec, shipped
 from bakeoff.plan.fields import Duration, Metavar, Numbers, Whole, Words, is_resolved
+from bakeoff.plan.kind import CLIENTS
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.relative_size import RelativeSize
@@ -214,7 +216,19 @@ class FileBlocksPlanPart(FolderPlanPart):
     settings = FileBlocksSettings
     manners = ("direct", "dsync")
     endpoint = "the geometric means of the cells' MB/s"
-    often = ("block_sizes", "patterns", "region", "outstanding", "cell_time", "mixes", "direct", "cache", "icf")
+    often = MappingProxyType(
+        {
+            "block_sizes": "Block sizes: 4k,64k.",
+            "patterns": "read, write, randread, randwrite and mixes.",
+            "region": "Size of the file that all clients work on.",
+            "outstanding": "I/Os in flight per client.",
+            "cell_time": "Measured time of each cell.",
+            "mixes": CLIENTS,
+            "direct": "Bypass the page cache (O_DIRECT).",
+            "cache": "warm, or cold before each cell.",
+            "icf": "Iometer file with access specifications.",
+        }
+    )
 
     def space_bytes(self, settings: CommonSettings) -> int:
         return block_settings(settings).region

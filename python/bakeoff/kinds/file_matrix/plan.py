@@ -1,6 +1,7 @@
 """The matrix of file sizes, record sizes and tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -10,6 +11,7 @@ from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes
 from bakeoff.mix import Mix
 from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
 from bakeoff.plan.file_weights import FileWeights, OptionalFileWeights
+from bakeoff.plan.kind import CLIENTS
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.regions import SMALL_OFFICE, Region, Regions
@@ -206,7 +208,17 @@ class FileMatrixPlanPart(FolderPlanPart):
     # Not `close`, which says what is within the measured time, nor the state of caches before it.
     manners = ("direct", "dsync", "sync", "fsync", "mmap")
     endpoint = "the geometric means of the cells' MB/s"
-    often = ("file_max", "record_max", "tests", "mixes", "cache", "direct", "fsync")
+    often = MappingProxyType(
+        {
+            "file_max": "Largest file: 512m.",
+            "record_max": "Largest record: 16m.",
+            "tests": "Tests of each cell: write,read,…",
+            "mixes": CLIENTS,
+            "cache": "warm, or cold before each test.",
+            "direct": "Bypass the page cache (O_DIRECT).",
+            "fsync": "Make data stable inside of the measured time.",
+        }
+    )
 
     def space_bytes(self, settings: CommonSettings) -> int:
         matrix = _matrix(settings)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -10,6 +11,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds.file_mix.spec import FileMixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, file_facts
 from bakeoff.plan.fields import Duration, OptionalPath, OptionalSize
+from bakeoff.plan.kind import CLIENTS, LENGTH
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.relative_size import RelativeSize
 from bakeoff.plan.settings import CommonSettings, RampSettings
@@ -83,7 +85,14 @@ class FileMixPlanPart(FolderPlanPart):
     settings = FileMixSettings
     manners = ("flush",)
     endpoint = "Mbit/s"
-    often = ("mixes", "length", "workspace", "loadfile")
+    often = MappingProxyType(
+        {
+            "mixes": CLIENTS,
+            "length": LENGTH,
+            "workspace": "Size of each client's files.",
+            "loadfile": "Replay this dbench loadfile instead.",
+        }
+    )
 
     def space_bytes(self, settings: CommonSettings) -> int:
         s = file_mix_settings(settings)

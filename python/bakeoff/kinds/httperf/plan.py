@@ -4,6 +4,7 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -385,7 +386,16 @@ class HttperfPlanPart(PlanPart):
         "ssl_ciphers", "ssl_no_reuse", "ssl_verify", "ssl_protocol",
     )  # fmt: skip
     endpoint = "replies per second"
-    often = ("rate", "num_conns", "num_calls", "wsess", "timeout", "uri")
+    often = MappingProxyType(
+        {
+            "rate": "Connections or sessions a second.",
+            "num_conns": "Connections of each trial.",
+            "num_calls": "Calls on each connection.",
+            "wsess": "Sessions, calls of each, think time: 10,5,2.",
+            "timeout": "Time after which a call has failed.",
+            "uri": "Path to ask for.",
+        }
+    )
     target = "web"
     example = ({"rate": "100"}, "at 100 starts/s")
 

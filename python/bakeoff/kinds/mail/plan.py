@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -24,7 +25,7 @@ from bakeoff.mail.sizes import (
 )
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, Written, is_resolved
-from bakeoff.plan.kind import PlanPart
+from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.network_settings import NetworkSettings
 from bakeoff.plan.settings import CommonSettings
@@ -206,7 +207,18 @@ class MailPlanPart(PlanPart):
     placeholders = ("a.invalid", "b.invalid")
     endpoint = "messages delivered per second"
     leaves = "mail that is queued when a trial is over would be delivered in the trial of another in turns"
-    often = ("users", "mixes", "rate", "length", "mailboxes", "starttls", "smtp_login", "insecure")
+    often = MappingProxyType(
+        {
+            "users": "Accounts, made by `bakeoff users new`.",
+            "mixes": CLIENTS,
+            "rate": RATE,
+            "length": LENGTH,
+            "mailboxes": "Mailboxes of each client.",
+            "starttls": "Turn connections to TLS by STARTTLS.",
+            "smtp_login": "Log in before sending.",
+            "insecure": INSECURE,
+        }
+    )
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         parsed = parse_mail_address(address)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -18,7 +19,7 @@ from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.mix import RATE_MAX_PER_S, Mix, Rate
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Metavar, OptionalPath, is_resolved
-from bakeoff.plan.kind import PlanPart
+from bakeoff.plan.kind import CLIENTS, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import LENGTH_MAX_S, CommonSettings
 from bakeoff.plan.suites import Suite
@@ -223,7 +224,18 @@ class ReplayPlanPart(PlanPart):
     settings = ReplaySettings
     manners = MANNERS
     endpoint = "requests per second"
-    often = ("log", "mixes", "rate", "speed", "loop", "host", "statuses", "length")
+    often = MappingProxyType(
+        {
+            "log": "Access log to replay.",
+            "mixes": CLIENTS,
+            "rate": RATE,
+            "speed": "Speed of the replay: 1,2,4 times its own.",
+            "loop": "Begin the log anew until --length is over.",
+            "host": "Host header of all requests.",
+            "statuses": "Which replies count.",
+            "length": LENGTH,
+        }
+    )
     target = "web"
     lasts = "the log"
 

@@ -21,7 +21,7 @@ from bakeoff.plan.fields import (
     Weights,
     Whole,
 )
-from bakeoff.plan.kind import PlanPart
+from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, load_suite
@@ -126,7 +126,21 @@ class WebPlanPart(PlanPart):
     suite_class = WebClass
     manners = MANNERS
     endpoint = "requests per second"
-    often = ("mixes", "rate", "length", "http", "keep_alive", "urls", "method", "body", "headers", "expect", "insecure")
+    often = MappingProxyType(
+        {
+            "mixes": CLIENTS,
+            "rate": RATE,
+            "length": LENGTH,
+            "http": "Version: 1.0, 1.1, 2 or 3.",
+            "keep_alive": "Keep connections open between requests.",
+            "urls": "File of weights and paths.",
+            "method": "Method of the requests: GET, POST, ….",
+            "body": "File that each request carries.",
+            "headers": "Extra header: 'Accept: text/html'.",
+            "expect": "Statuses that succeed: 200,304 or 2xx.",
+            "insecure": INSECURE,
+        }
+    )
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         place = parse_web_address(address)

@@ -1,6 +1,7 @@
 """Sessions of several requests: their settings and their workload."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -13,7 +14,7 @@ from bakeoff.kinds.web.statuses import statuses_of
 from bakeoff.kinds.web_session.file import OptionalSession, Step
 from bakeoff.kinds.web_session.spec import BodySpec, SessionWorkload, StepSpec, TakeSpec
 from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.kind import PlanPart
+from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite
@@ -54,7 +55,19 @@ class SessionPlanPart(PlanPart):
     settings = SessionSettings
     manners = MANNERS
     endpoint = "sessions per second"
-    often = ("session", "mixes", "rate", "length", "http", "keep_alive", "headers", "cookie", "insecure")
+    often = MappingProxyType(
+        {
+            "session": "File with the steps of a session.",
+            "mixes": CLIENTS,
+            "rate": RATE,
+            "length": LENGTH,
+            "http": "Version: 1.0, 1.1, 2 or 3.",
+            "keep_alive": "Keep connections open between requests.",
+            "headers": "Extra header: 'Accept: text/html'.",
+            "cookie": "Cookie of each request: NAME=VALUE.",
+            "insecure": INSECURE,
+        }
+    )
     target = "web"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
