@@ -1,4 +1,4 @@
-"""Links of the documents lead somewhere, and every page stands in the index."""
+"""Links of the documents lead somewhere, every page stands in the index, and they stay short."""
 
 import re
 from pathlib import Path
@@ -50,6 +50,15 @@ def test_the_index_names_every_page() -> None:
     named = {(DOCS / link.partition("#")[0]).resolve() for link in LINK.findall(prose(DOCS / "index.md"))}
     pages = {page for page in DOCS.rglob("*.md") if page.parent.name != "decisions" and page.name != "index.md"}
     assert pages - named == set()
+
+
+def test_documents_stay_short() -> None:
+    """Words, without the pages that `make docs` makes and the list of other people's fields."""
+    written = [page for page in DOCS.rglob("*.md") if "Made by `make docs`" not in page.read_text(encoding="utf-8")]
+    written.remove(DOCS / "reference/disclosure.md")
+    words = {page: len(page.read_text(encoding="utf-8").split()) for page in (*PAGES[:2], *written)}
+    assert words[ROOT / "ARCHITECTURE.md"] <= 900
+    assert sum(words.values()) <= 45_000
 
 
 def test_what_code_and_pages_say_of_a_decision_names_one_that_is_there() -> None:
