@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare.cell_model import Crossing, SizePoint
+from bakeoff.compare.cell_model import Crossing, SizePoint, UnlikeNeighbours, WildBlock
 from bakeoff.compare.cells import CellKey
+from bakeoff.compare.fact import Fact
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ def _near(points: tuple[SizePoint, ...]) -> float:
     return math.sqrt(points[0].size_kib * points[-1].size_kib)
 
 
-def outliers(keys: tuple[CellKey, ...], logs: Floats) -> dict[int, str]:
+def outliers(keys: tuple[CellKey, ...], logs: Floats) -> dict[int, Fact]:
     """Cells that stand alone, by position, with the reason. `logs` has the shape (cells, blocks)."""
     known = np.isfinite(logs).any(axis=1)
     centres = np.full(len(keys), np.nan)
@@ -59,7 +60,7 @@ def outliers(keys: tuple[CellKey, ...], logs: Floats) -> dict[int, str]:
     return {**_lonely(keys, centres), **_wild_blocks(logs)}
 
 
-def _lonely(keys: tuple[CellKey, ...], centres: Floats) -> dict[int, str]:
+def _lonely(keys: tuple[CellKey, ...], centres: Floats) -> dict[int, Fact]:
     """Cells far from the median of their neighbours, by file and record size, in the same test."""
     by_test: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
     files = {size: i for i, size in enumerate(sorted({f or 0 for _, f, _ in keys}))}
@@ -83,15 +84,15 @@ def _lonely(keys: tuple[CellKey, ...], centres: Floats) -> dict[int, str]:
     usual = 1.4826 * float(np.median([abs(centres[at] - middle) for at, middle in around.items()]))
     limit = max(UNUSUAL * usual, math.log(OUTLYING))
     return {
-        at: f"{math.exp(centres[at]):.2f}× among neighbours at {math.exp(middle):.2f}×"
+        at: UnlikeNeighbours(math.exp(centres[at]), math.exp(middle))
         for at, middle in around.items()
         if abs(centres[at] - middle) > limit
     }
 
 
-def _wild_blocks(logs: Floats) -> dict[int, str]:
+def _wild_blocks(logs: Floats) -> dict[int, Fact]:
     """Cells with one block far from the others. Fewer than four blocks do not tell which one is wrong."""
-    reasons = {}
+    reasons: dict[int, Fact] = {}
     for at, row in enumerate(logs):
         present = np.flatnonzero(np.isfinite(row))
         if present.size < 4:
@@ -102,5 +103,5 @@ def _wild_blocks(logs: Floats) -> dict[int, str]:
         if far.size == 1:
             rest = np.delete(row[present], far[0])
             one = math.exp(row[present][far[0]])
-            reasons[at] = f"{one:.2f}× in one block, {math.exp(float(np.median(rest))):.2f}× in the others"
+            reasons[at] = WildBlock(one, math.exp(float(np.median(rest))))
     return reasons

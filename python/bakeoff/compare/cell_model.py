@@ -25,7 +25,7 @@ class CellRatio:
     `tied` when no difference is shown, `open` with too few blocks, `void` or `skipped` for a `reason`.
 
     `cached` names the contenders whose rate only a cache explains. `outlier` is the reason why the cell
-    stands out of its surroundings, empty when it does not. Sizes are None where the cell has none.
+    stands out of its surroundings, None when it does not. Sizes are None where the cell has none.
     """
 
     test: str
@@ -40,7 +40,7 @@ class CellRatio:
     state: CellState
     reason: str
     cached: tuple[str, ...]
-    outlier: str
+    outlier: Fact | None
     baseline_kib_s: float
     contender_kib_s: float
 
@@ -48,6 +48,22 @@ class CellRatio:
     def certain(self) -> bool:
         """The interval does not include 1."""
         return self.low > 1.0 or self.high < 1.0
+
+
+@dataclass(frozen=True)
+class UnlikeNeighbours(Fact):
+    """The ratio of a cell, and the median of those around it."""
+
+    ratio: float
+    around: float
+
+
+@dataclass(frozen=True)
+class WildBlock(Fact):
+    """The ratio of a cell in one block, and the median of the others."""
+
+    ratio: float
+    others: float
 
 
 @dataclass(frozen=True)
@@ -291,7 +307,7 @@ class CellComparison:
         pairs = []
         for pair in self.pairs:
             plain = _all_short(as_dict(dataclasses.replace(pair, cells=()), words))
-            rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
+            rows = [[_cell(getattr(cell, name), words) for name in columns] for cell in pair.cells]
             pairs.append({**plain, "cells": {"columns": columns, "rows": rows}})
         weights = None if self.weights is None else _all_short(self.weights.to_dict())
         return {
@@ -316,6 +332,10 @@ def _short(value: Any) -> Any:
         return value
     short = float(f"{value:.5g}")
     return int(short) if short.is_integer() else short
+
+
+def _cell(value: Any, words: Words) -> Any:
+    return _all_short(as_dict(value, words)) if isinstance(value, Fact) else _short(value)
 
 
 def _all_short(value: Any) -> Any:

@@ -27,12 +27,14 @@ from bakeoff.compare.cell_model import (
 )
 from bakeoff.compare.cells import CellArray, CellKey, cell_array, weights_over, whole
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.regions import SMALL_OFFICE, Region
 from bakeoff.report.narrate import cells as cell_words
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.file_weights import weights_sentence
 from bakeoff.stats import RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -148,10 +150,10 @@ class _Work:
         summary = cell_words.summary(pair, form)
         if self.weights is not None:
             measured = [self.array.keys[at][1] for at in average._usable(lambda cell: True)]
-            summary = (self.weights.sentence(measured), *summary)
+            summary = (weights_sentence(self.weights, measured), *summary)
         return replace(pair, summary=summary)
 
-    def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, str]) -> tuple[CellRatio, ...]:
+    def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, Fact]) -> tuple[CellRatio, ...]:
         with np.errstate(divide="ignore", invalid="ignore"):
             centres = np.exp(_means(np.log(self.array.rates)))
         cells = []
@@ -175,7 +177,7 @@ class _Work:
                         for side in (self.baseline, self.contender)
                         if (side, at) in self.array.cached
                     ),
-                    outlier=odd.get(at, ""),
+                    outlier=odd.get(at),
                     baseline_kib_s=float(centres[self.baseline, at]),
                     contender_kib_s=float(centres[self.contender, at]),
                 )

@@ -19,15 +19,12 @@ from bakeoff.store.records import RunRecord, TrialRecord
 
 @dataclass(frozen=True)
 class Source:
-    """Where faults of one sort are found, `key` is its name. `words` has a clause for each class that counts, in the
-    order of printing; `counts` gives the classes of a trial, `of` the number of things that were looked at, `noun` what
-    they are.
+    """Where faults of one sort are found, `key` is its name. `classes` are those that count, in the order of printing;
+    `counts` gives the classes of a trial, `of` the number of things that were looked at.
     """
 
     key: str
-    opening: str
-    noun: str
-    words: dict[str, str]
+    classes: tuple[str, ...]
     counts: Callable[[TrialRecord], dict[str, int]]
     of: Callable[[TrialRecord], int]
 
@@ -52,15 +49,8 @@ def _answered(trial: TrialRecord) -> int:
     return trial.operations + trial.errors_total
 
 
-RECORDS = Source("records", "gave back wrong data", "records", {"damaged": "damaged"}, _damaged_records, _records)
-ANSWERS = Source(
-    "answers",
-    "gave wrong content",
-    "answers",
-    {"wrong_content": "with other content than agreed", "short_body": "cut short of their announced length"},
-    _content,
-    _answered,
-)
+RECORDS = Source("records", ("damaged",), _damaged_records, _records)
+ANSWERS = Source("answers", ("wrong_content", "short_body"), _content, _answered)
 
 
 def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fault, ...]:
@@ -71,11 +61,12 @@ def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fa
         sums: Counter[str] = Counter()
         touched = 0
         for trial in counted:
-            counts = {name: count for name, count in source.counts(trial).items() if name in source.words and count > 0}
+            told = source.counts(trial).items()
+            counts = {name: count for name, count in told if name in source.classes and count > 0}
             sums.update(counts)
             touched += bool(counts)
         if touched:
-            found = {name: sums[name] for name in source.words if sums[name]}
+            found = {name: sums[name] for name in source.classes if sums[name]}
             listed.append(Fault(source.key, found, sum(source.of(trial) for trial in counted), touched))
     return tuple(listed)
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.plan.settings import CommonSettings
-from bakeoff.report.narrate import wording
 
 Floats = NDArray[np.float64]
 
@@ -48,24 +47,6 @@ class FileWeights:
         """How much of the weight lies on these file sizes."""
         known = set(sizes)
         return math.fsum(share for size, share in self.shares if size in known)
-
-    @property
-    def words(self) -> str:
-        """ "weighted by the file sizes of /srv/share"."""
-        return f"weighted by the file sizes of {self.folder}"
-
-    def sentence(self, measured: Iterable[int | None]) -> str:
-        """What the weights are, and how well the cells fit them; `measured` are the file sizes with a ratio."""
-        parts = [f"Averages over cells are {self.words} ({wording.plural(self.files, 'file')}, by number)"]
-        if self.folded:
-            outside = wording.percent(self.folded)
-            parts.append(f"{outside} of them are of sizes outside the matrix and count at the nearest")
-        unmeasured = 1.0 - self.share_of(measured)
-        if unmeasured > 1e-9:
-            parts.append(f"{wording.percent(unmeasured)} count at sizes that have no ratio, and weigh nothing")
-        if self.errors:
-            parts.append(f"{wording.plural(self.errors, 'name')} of the share could not be read")
-        return "; ".join(parts) + "."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, sizes in KiB."""

@@ -33,6 +33,11 @@ class FilesDiffer(GateDetail):
 
 
 @dataclass(frozen=True)
+class DifferentPages(Stated):
+    """What two answered differently before timing; empty where that is all that is known."""
+
+
+@dataclass(frozen=True)
 class OtherContent(GateDetail):
     """Two contenders that did not send the same."""
 

@@ -149,7 +149,7 @@ class Judge:
             gates.append(Gate("different content", "red", name, of.OtherContent(leader, follower)))
         other = self.differences.get(frozenset((leader, follower)))
         if other is not None:
-            gates.append(Gate("different pages", "red", leader, of.Stated(other)))
+            gates.append(Gate("different pages", "red", leader, of.DifferentPages(other)))
         gates += [gate] if (gate := self.files.get((self.metric, frozenset((leader, follower))))) else []
         gates += self._talked_to(leader, follower)
         gates += self._turned_away(leader, follower, mixes, alike)

@@ -20,6 +20,7 @@ from bakeoff.compare.model import ContenderSummary, RunInfo
 from bakeoff.compare.tried import tried_ns
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
+from bakeoff.report.narrate.file_weights import weighted
 from bakeoff.store.figures import Figures
 from bakeoff.store.marks import NEAR_CEILING
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -84,7 +85,7 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         keys = frozenset(key for key in keys if weights.has(key[1]))
     if not keys:
         return endpoints
-    title = f"{CELLS} {plural(len(keys), 'cell')}" + (f", {weights.words}" if weights else "")
+    title = f"{CELLS} {plural(len(keys), 'cell')}" + (f", {weighted(weights)}" if weights else "")
     form = cube.kind.cells or SIZES
     unit, scale = form.rate_unit, form.rate_scale
     rate = Metric(

@@ -12,12 +12,21 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bakeoff.capacity.objective import Objective, parse_objective
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults_model import Fault
-from bakeoff.compare.objective_model import ContenderHeld, Held, HeldAt, ObjectiveHeld
+from bakeoff.compare.objective_model import (
+    AtLoad,
+    ContenderHeld,
+    FewAsked,
+    FewUsable,
+    Held,
+    HeldAt,
+    Missed,
+    NoTrial,
+    ObjectiveHeld,
+    WrongAnswers,
+)
 from bakeoff.mix import Mix
-from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.capacity import term_value
-from bakeoff.report.narrate.faults import clause
 from bakeoff.store.records import INTERRUPTED, VOIDED, RunRecord, TrialRecord
 from bakeoff.store.trial_parts import TermRecord
 
@@ -48,12 +57,12 @@ def _contender(run: RunRecord, name: str, goal: Objective, faults: Mapping[str, 
     blocks = len({trial.block for trial in trials}) if run.joined else run.blocks_wanted
     loads = tuple(_at(mix, [t for t in trials if t.mix == mix], goal, blocks) for mix in mixes)
     if name in faults:
-        return ContenderHeld(name, "missed", f"it {clause(faults[name])}", loads)
+        return ContenderHeld(name, "missed", WrongAnswers(faults[name]), loads)
     if not loads:
-        return ContenderHeld(name, "undecided", "no trial was done", loads)
+        return ContenderHeld(name, "undecided", NoTrial(), loads)
     verdict = worst([load.verdict for load in loads])
     first = next(load for load in loads if load.verdict == verdict)
-    return ContenderHeld(name, verdict, f"at {first.mix.words} {first.why}" if first.why else "", loads)
+    return ContenderHeld(name, verdict, None if first.why is None else AtLoad(first.mix, first.why), loads)
 
 
 def _at(mix: Mix, trials: Sequence[TrialRecord], goal: Objective, blocks: int) -> HeldAt:
@@ -61,7 +70,8 @@ def _at(mix: Mix, trials: Sequence[TrialRecord], goal: Objective, blocks: int) -
     met = [trial for trial in usable if trial.judged is not None and trial.judged.met]
     missed = [trial for trial in usable if trial not in met]
     worst = _worst_terms(missed or met)
-    verdict, why = _verdict(usable, missed, worst, goal, blocks)
+    why = _why_not(usable, missed, worst, goal, blocks)
+    verdict: Held = "met" if why is None else "missed" if missed else "undecided"
     return HeldAt(mix, verdict, len(met), len(missed), max(blocks, len(trials)) - len(usable), worst, why)
 
 
@@ -70,34 +80,27 @@ def _says(trial: TrialRecord) -> bool:
     return trial.state not in (VOIDED, INTERRUPTED) and judged is not None and (judged.met or not judged.limit)
 
 
-def _verdict(
+def _why_not(
     usable: Sequence[TrialRecord],
     missed: Sequence[TrialRecord],
     worst: Sequence[TermRecord],
     goal: Objective,
     blocks: int,
-) -> tuple[Held, str]:
+) -> Fact | None:
+    """Why it is not met: missed, or not decided; None where it is."""
     if missed:
-        count = "" if len(usable) == 1 else f" in {len(missed)} of {len(usable)} trials"
-        return "missed", f"{_missed_terms(missed, worst)}{count}"
+        reason = next((trial.reason for trial in missed if trial.reason), "")
+        return Missed(tuple(term for term in worst if not term.met), reason, len(missed), len(usable))
     if 2 * len(usable) < max(blocks, 1):
-        return "undecided", f"{len(usable)} of {wording.plural(blocks, 'trial')} can be used"
+        return FewUsable(len(usable), blocks)
     asked = sum(_asked(trial) for trial in usable)
     allowed = [share for term in goal.terms if (share := term.allowed)]
     needed = math.ceil(RULE_OF_THREE / min(allowed) - 1e-9) if allowed else 1
-    if asked < needed:
-        return "undecided", f"{asked:,} operations are too few to show it: {needed:,} would do (--length, --blocks)"
-    return "met", ""
+    return FewAsked(asked, needed) if asked < needed else None
 
 
 def _asked(trial: TrialRecord) -> int:
     return trial.operations + trial.errors_total
-
-
-def _missed_terms(missed: Sequence[TrialRecord], worst: Sequence[TermRecord]) -> str:
-    terms = [f"{term.name} was {term_value(term)}" for term in worst if not term.met]
-    reasons = [trial.reason for trial in missed if trial.reason]
-    return ", ".join(terms) or (f"a trial failed: {reasons[0]}" if reasons else "it was missed")
 
 
 def _worst_terms(trials: Sequence[TrialRecord]) -> tuple[TermRecord, ...]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.fact import Fact
+from bakeoff.compare.faults_model import Fault
 from bakeoff.mix import Mix
 from bakeoff.store.trial_parts import TermRecord
 
@@ -15,9 +17,55 @@ KINDS: Mapping[Held, str] = {"met": "objective_met", "missed": "objective_missed
 
 
 @dataclass(frozen=True)
+class Missed(Fact):
+    """In `trials` of `of`, by these `terms`, or as a trial failed for a `reason`; empty where nobody knows one."""
+
+    terms: tuple[TermRecord, ...]
+    reason: str
+    trials: int
+    of: int
+
+
+@dataclass(frozen=True)
+class FewUsable(Fact):
+    """So many trials of so many blocks can be used."""
+
+    usable: int
+    blocks: int
+
+
+@dataclass(frozen=True)
+class FewAsked(Fact):
+    """So many operations show nothing, so many would."""
+
+    operations: int
+    needed: int
+
+
+@dataclass(frozen=True)
+class AtLoad(Fact):
+    """At this load, and why."""
+
+    mix: Mix
+    why: Fact
+
+
+@dataclass(frozen=True)
+class WrongAnswers(Fact):
+    """Faults in its answers."""
+
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True)
+class NoTrial(Fact):
+    """No trial was done."""
+
+
+@dataclass(frozen=True)
 class HeldAt:
     """A contender at one load: in how many trials the objective was met, missed, or neither could be told. `worst` has
-    each term as the trial came to it that lost most by it; `why` says why it is not met.
+    each term as the trial came to it that lost most by it; `why` it is not met, None where it is.
     """
 
     mix: Mix
@@ -26,7 +74,7 @@ class HeldAt:
     missed: int
     undecided: int
     worst: tuple[TermRecord, ...]
-    why: str
+    why: Fact | None
 
 
 @dataclass(frozen=True)
@@ -35,7 +83,7 @@ class ContenderHeld:
 
     name: str
     verdict: Held
-    why: str
+    why: Fact | None
     loads: tuple[HeldAt, ...]
 
 

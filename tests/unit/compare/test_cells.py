@@ -13,7 +13,15 @@ from scipy import stats as distributions
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.cell_find import crossings
-from bakeoff.compare.cell_model import CacheRule, CellPair, CellRatio, FewFileSizes, SizePoint
+from bakeoff.compare.cell_model import (
+    CacheRule,
+    CellPair,
+    CellRatio,
+    FewFileSizes,
+    SizePoint,
+    UnlikeNeighbours,
+    WildBlock,
+)
 from bakeoff.report.narrate import cells as cell_words
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import size
@@ -173,7 +181,9 @@ def test_outliers_are_named_counted_and_left_out_only_beside() -> None:
 
     _, pair = compared(level, wild, tests=("read",), sizes=SMALL)
     lone, block = cell_at(pair, "read", MIB, 16 * KIB), cell_at(pair, "read", 64 * KIB, 4 * KIB)
-    assert "among neighbours at 1.0" in lone.outlier and "in one block" in block.outlier
+    assert isinstance(lone.outlier, UnlikeNeighbours) and lone.outlier.around == pytest.approx(1.0, abs=0.01)
+    assert isinstance(block.outlier, WildBlock) and block.outlier.others > 2.0 * block.outlier.ratio
+    assert "among neighbours at 1.0" in sentence(lone.outlier) and "in one block" in sentence(block.outlier)
     assert sum(bool(cell.outlier) for cell in pair.cells) == 2
     assert pair.overall.cells == len(SMALL) and pair.overall.highest == pytest.approx(3.0, rel=0.05)
     assert pair.without_outliers is not None and pair.without_outliers.cells == len(SMALL) - 2

@@ -197,7 +197,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "schedule": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("behind-schedule",))), "red"),
     "Little's law": (on(of(LEADER), lambda trial: slower(trial, 1.2)), "red"),
     "smaller mail": (of_mail(on(of(LEADER), mail_of_which(10, 1_000_000))), "red"),
-    "data not given back": (not_given_back(1), "red"),
+    "unreturned data": (not_given_back(1), "red"),
     "blocks": (on(one, at_half_speed), "amber"),
     "turned away": (on(of(LEADER), lambda trial: replace(trial, statuses={"5xx": trial.operations})), "red"),
     "repeated trials": (had_failed, "amber"),

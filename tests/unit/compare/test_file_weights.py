@@ -14,6 +14,7 @@ from bakeoff.compare.model import Comparison
 from bakeoff.compare.run import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.file_weights import weights_sentence
 from bakeoff.report.renderers.html import render_html
 from tests.told import headline_of
 from tests.unit.compare.synthetic_cells import KIB, MIB, matrix_run
@@ -72,8 +73,9 @@ def test_sizes_outside_the_matrix_count_at_the_nearest_and_are_told() -> None:
     found = weights_of(settings, [SMALL, LARGE])
     assert found is not None
     assert dict(found.shares) == {SMALL: 0.3, LARGE: 0.7} and found.folded == 0.6
-    assert "60 % of them are of sizes outside the matrix and count at the nearest" in found.sentence([SMALL, LARGE])
-    assert "30 % count at sizes that have no ratio" in found.sentence([LARGE])
+    told = weights_sentence(found, [SMALL, LARGE])
+    assert "60 % of them are of sizes outside the matrix and count at the nearest" in told
+    assert "30 % count at sizes that have no ratio" in weights_sentence(found, [LARGE])
 
 
 def test_cells_that_the_share_has_no_files_of_count_nothing() -> None:

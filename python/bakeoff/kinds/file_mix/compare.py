@@ -39,8 +39,7 @@ def _read_back(trial: TrialRecord) -> int:
     return trial.figures(MixFigures).read_back or 0
 
 
-GONE = {"lost": "gone"}
-WRITES = Source("written", "did not keep what was written", "writes read back", GONE, _lost_writes, _read_back)
+WRITES = Source("written", ("lost",), _lost_writes, _read_back)
 
 
 class Mix(FileWork):

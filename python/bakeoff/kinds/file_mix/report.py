@@ -15,11 +15,14 @@ from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.faults import FAULTS, FaultWords
 from bakeoff.report.report_section import report_section
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.marks import BEYOND_LINK
 from bakeoff.store.records import TrialRecord
 from bakeoff.units import format_duration
+
+FAULTS["written"] = FaultWords("did not keep what was written", "writes read back", {"lost": "gone"})
 
 
 @advised.register

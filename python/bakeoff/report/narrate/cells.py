@@ -20,6 +20,8 @@ from bakeoff.compare.cell_model import (
     NoFall,
     SizeCurve,
     SizePoint,
+    UnlikeNeighbours,
+    WildBlock,
 )
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
@@ -297,3 +299,13 @@ def _(why: CachedBehind) -> str:
         f"rates fall by {why.fall:.2g} times, but files of {size(why.largest_kib)} came from a cache as well, by what "
         "disk, wire or link can have carried"
     )
+
+
+@sentence.register
+def _(why: UnlikeNeighbours) -> str:
+    return f"{why.ratio:.2f}× among neighbours at {why.around:.2f}×"
+
+
+@sentence.register
+def _(why: WildBlock) -> str:
+    return f"{why.ratio:.2f}× in one block, {why.others:.2f}× in the others"

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bakeoff.compare.faults_model import Fault
-from bakeoff.compare.kind import compare_part
-from bakeoff.kinds import KINDS
+from bakeoff.kinds import KINDS, load
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
+
+
+@dataclass(frozen=True)
+class FaultWords:
+    """How faults of one source are told: what the contender did, what was looked at, and each class of them."""
+
+    opening: str
+    noun: str
+    classes: Mapping[str, str]
+
+
+# By source; kinds of suites add their own.
+FAULTS = {
+    "records": FaultWords("gave back wrong data", "records", {"damaged": "damaged"}),
+    "answers": FaultWords(
+        "gave wrong content",
+        "answers",
+        {"wrong_content": "with other content than agreed", "short_body": "cut short of their announced length"},
+    ),
+}
 
 
 def clause(listed: Sequence[Fault]) -> str:
@@ -23,6 +43,9 @@ def disqualified(by_contender: Mapping[str, Sequence[Fault]]) -> list[str]:
 
 @sentence.register
 def _words(fault: Fault) -> str:
-    source = next(one for kind in KINDS for one in compare_part(kind).faults if one.key == fault.source)
-    parts = [f"{count:,} {source.words[name]}" for name, count in fault.counts.items()]
-    return f"{source.opening}: of {fault.of:,} {source.noun}, {', '.join(parts)}"
+    if fault.source not in FAULTS:
+        for kind in KINDS:
+            load(kind, "report", default=())
+    told = FAULTS[fault.source]
+    parts = [f"{count:,} {told.classes[name]}" for name, count in fault.counts.items()]
+    return f"{told.opening}: of {fault.of:,} {told.noun}, {', '.join(parts)}"

@@ -14,7 +14,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.faults import clause
 from bakeoff.report.narrate.fleet import busy_words, link_words
 from bakeoff.report.narrate.manners import manner_words
-from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.sentences import load_words, sentence
 from bakeoff.report.narrate.spread import spread_text, spread_too
 from bakeoff.report.narrate.steady import unsteady_clause, unsteady_too
 from bakeoff.report.narrate.turned_away import turned_away_words
@@ -25,7 +25,7 @@ AT_LEAST = ", so its lead is at least the one shown"
 @sentence.register
 def gate_text(gate: Gate) -> str:
     """What was found, as a clause."""
-    return _told(gate.detail, gate.contender)
+    return gate_words(gate.detail, gate.contender)
 
 
 def also(gate: Gate) -> str:
@@ -34,8 +34,12 @@ def also(gate: Gate) -> str:
 
 
 @singledispatch
-def _told(detail: of.GateDetail, name: str) -> str:
-    raise TypeError(f"nobody tells of {type(detail).__name__}")
+def gate_words(detail: of.GateDetail, name: str) -> str:
+    """What a check has found of the contender of this name; a kind of suite registers its own."""
+    load_words(type(detail))
+    if gate_words.dispatch(type(detail)) is gate_words.dispatch(object):
+        raise TypeError(f"nobody tells of {type(detail).__name__}")
+    return gate_words(detail, name)
 
 
 @singledispatch
@@ -51,12 +55,12 @@ def _in_trials(detail: of.InTrials) -> str:
     return f"{detail.trials} of {detail.of}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Stated, name: str) -> str:
     return detail.stated
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.FilesDiffer, name: str) -> str:
     return f"the run files differ: {each_file(detail.files)}"
 
@@ -66,24 +70,29 @@ def each_file(files: Sequence[tuple[str, float, float, float]]) -> str:
     return wording.names([f"{wording.ratio(ratio, low, high)} in {label}" for label, ratio, low, high in files])
 
 
-@_told.register
+@gate_words.register
+def _(detail: of.DifferentPages, name: str) -> str:
+    return detail.stated or "they answer differently"
+
+
+@gate_words.register
 def _(detail: of.OtherContent, name: str) -> str:
     return f"{detail.leader} and {detail.follower} sent different content, which is not the same work"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.OtherManners, name: str) -> str:
     return manner_words(detail.manners, compare_part(detail.kind), detail.between)
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.MoreTurnedAway, name: str) -> str:
     away = turned_away_words(detail.own)
     rest = turned_away_words(detail.theirs) if detail.theirs.statuses else "none"
     return f"of the replies of {name} {away}, of those of {detail.other} {rest}: not the same work"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Stopped, name: str) -> str:
     return (
         f"the load generator was stopped in {wording.plural(detail.trials, 'trial')} of {name}, for "
@@ -92,28 +101,28 @@ def _(detail: of.Stopped, name: str) -> str:
     )
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Faulty, name: str) -> str:
     return f"{name} {clause(detail.faults)}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.FailedTrials, name: str) -> str:
     return f"{name} failed {_trials(detail)}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Repetitions, name: str) -> str:
     trials = wording.plural(detail.trials, "trial")
     return f"{name} had failed {trials} that {'was' if detail.trials == 1 else 'were'} repeated"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Starving, name: str) -> str:
     return f"{name} starved clients in {_trials(detail)}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.LeftOpen, name: str) -> str:
     return hung_text(detail.hung, name)
 
@@ -126,17 +135,17 @@ def hung_text(hung: Hung, name: str) -> str:
     return f"{name} left operations hanging at the end of {where}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.WrongAnswers, name: str) -> str:
     return f"{name} answered {wording.percent(detail.share)} of the {detail.work} wrongly"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.ErrorsOver, name: str) -> str:
     return f"{name} failed {wording.percent(detail.share)} of {detail.of}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Flattering, name: str) -> str:
     return (
         f"{name} failed {wording.percent(detail.share)} of {detail.of}: were each of them as slow as the slowest "
@@ -144,19 +153,19 @@ def _(detail: of.Flattering, name: str) -> str:
     )
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.GeneratorLimit, name: str) -> str:
     at_least = AT_LEAST if detail.is_bound else ""
     return f"{busy_words(detail.threads)} was the limit in {_trials(detail)} of {name}{at_least}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.LinkLimit, name: str) -> str:
     why = AT_LEAST if detail.is_bound else ": the network was measured, not the server"
     return f"{link_words(detail.link)} in {_trials(detail)} of {name}{why}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.NearCeiling, name: str) -> str:
     busy = ", whose load threads were busy then" if detail.is_floor else ""
     return (
@@ -170,7 +179,7 @@ def _(detail: of.NearCeiling, name: str) -> str:
     return f"and so may {name} ({wording.percent(detail.share)}, in {_in_trials(detail)})"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.LateStarts, name: str) -> str:
     return (
         f"the load generator itself began late in {_trials(detail)} of {name}, with connections idle, which is in the "
@@ -183,7 +192,7 @@ def _(detail: of.LateStarts, name: str) -> str:
     return f"and in {_in_trials(detail)} of {name}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Waits, name: str) -> str:
     share = wording.percent(detail.share)
     return f"the load generator waited up to {share} of its time for a processor in {_trials(detail)} of {name}"
@@ -194,7 +203,7 @@ def _(detail: of.Waits, name: str) -> str:
     return f"{wording.percent(detail.share)} in {_in_trials(detail)} of {name}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.Uneven, name: str) -> str:
     return spread_text(detail.spread, name, detail.work)
 
@@ -204,7 +213,7 @@ def _(detail: of.Uneven, name: str) -> str:
     return spread_too(detail.spread, name)
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.NotSteady, name: str) -> str:
     return unsteady_clause(detail.trials)
 
@@ -214,7 +223,7 @@ def _(detail: of.NotSteady, name: str) -> str:
     return unsteady_too(detail.trials)
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.StaleConnections, name: str) -> str:
     return (
         f"{name} ended the kept connection of {wording.percent(detail.share)} of the {detail.work} before it "
@@ -227,12 +236,12 @@ def _(detail: of.StaleConnections, name: str) -> str:
     return f"{name} of {wording.percent(detail.share)}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.LawOff, name: str) -> str:
     return f"Little's law is off by more than {wording.percent(detail.by)} in {_in_trials(detail)} trials of {name}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: Crowded, name: str) -> str:
     words = ", ".join(told for who, crowd in detail.crowds.items() if (told := _crowd(crowd, who)))
     alone = f", which alone could make {detail.leader} {wording.times(detail.explained, 'as fast')}"
@@ -247,7 +256,7 @@ def _crowd(crowd: Crowd, name: str) -> str:
     return f"with {name} {' and '.join(parts)}" if parts else ""
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.NotConfirmed, name: str) -> str:
     why = (
         f"at {wording.percent(detail.share)} of it {name} missed the objective in {detail.missed} of "
@@ -258,12 +267,12 @@ def _(detail: of.NotConfirmed, name: str) -> str:
     return f"the capacity of {name} is not confirmed: {why}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.BehindIn, name: str) -> str:
     return f"{name} is behind in {detail.decides}"
 
 
-@_told.register
+@gate_words.register
 def _(detail: of.CutOff, name: str) -> str:
     of_all = wording.plural(detail.of, "search", "searches")
     part = f"the capacity of {name} is cut off in {detail.searches} of {of_all} ({detail.reason})"

@@ -10,6 +10,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import title
+from bakeoff.report.narrate.file_weights import weighted
 
 
 def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
@@ -21,11 +22,11 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     measured = c.peak_mix is not None
     interval = f" (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
     weights = comparison.cells.weights
-    weighted = f", {weights.words}" if weights else ""
+    by_files = f", {weighted(weights)}" if weights else ""
     several = len(comparison.run.mixes) > 1
     at = f" at {c.peak_mix.words}, the highest of all mixes" if several and c.peak_mix else ""
     differ = "; blocks differ" if c.peak_is_nobodys else interval if c.peak_low == c.peak_low else ""
-    caption = f"geometric mean of the cells{weighted}{at}{differ}"
+    caption = f"geometric mean of the cells{by_files}{at}{differ}"
     lines: list[tuple[str, str]] = []
     for pair in comparison.cells.pairs:
         if c.name in (pair.baseline, pair.contender) and comparison.run.baseline in (pair.baseline, pair.contender):

@@ -15,6 +15,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.cells import WEIGHTED, percent_of, size, title
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.report_section import report_section
 from bakeoff.report.tones import apart
 
@@ -153,10 +154,8 @@ def _stand_out(pair: CellPair, form: CellForm) -> list[Block]:
     blocks: list[Block] = []
     odd = sorted((c for c in pair.cells if c.outlier), key=lambda c: -abs(math.log(c.ratio)))
     if odd:
-        rows = tuple(
-            (name_of(c, form), wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high), c.outlier)
-            for c in odd
-        )
+        ratios = [(wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high)) for c in odd]
+        rows = tuple((name_of(c, form), *ratio, sentence(c.outlier)) for c, ratio in zip(odd, ratios, strict=True))
         note = "They are counted in every average; the row “Without outliers” leaves them out."
         caption = f"Outliers, {against(pair)}"
         if len(rows) > OUTLIERS:

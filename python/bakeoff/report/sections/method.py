@@ -17,6 +17,7 @@ from bakeoff.report.depth import Depth
 from bakeoff.report.facts import leaves, value_of
 from bakeoff.report.in_blocks import in_each_block, is_by_mixes
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.file_weights import weights_sentence
 from bakeoff.report.narrate.manners import ways
 from bakeoff.report.parts import Part
 from bakeoff.report.report_section import report_section
@@ -181,7 +182,7 @@ def _weights(context: Context) -> list[Block]:
     rows = tuple((format_binary(size), wording.percent(share)) for size, share in weights.shares)
     note = "The weight of a file size is shared evenly by its cells. Curves and single cells are not weighted."
     table = Table("Weights of the file sizes", (Column("File size"), Column("Share of the files")), rows, note)
-    return [Text(weights.sentence(measured)), table]
+    return [Text(weights_sentence(weights, measured)), table]
 
 
 def _settings(plan: dict[str, Any], of: str) -> Table:

@@ -7,6 +7,7 @@ from bakeoff.report.blocks import Column, Section, Table, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate.capacity import term_value
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.parts import Part
 from bakeoff.report.report_section import report_section
 from bakeoff.report.tones import TONES
@@ -45,7 +46,7 @@ def _cells(load: HeldAt, terms: list[str]) -> tuple[str, ...]:
 def _note(context: Context, found: ObjectiveHeld) -> str:
     of_rate, of_loop = "response times, from the planned start", "service times, as clients wait for replies"
     times = of_rate if context.at_rates else of_loop
-    reasons = "; ".join(f"{c.name}: {c.why}" for c in found.contenders if c.why)
+    reasons = "; ".join(f"{c.name}: {sentence(c.why)}" for c in found.contenders if c.why)
     return (
         f"Trials, and the worst of them in each term: {times}; what failed is slower than any limit. A load is met "
         "when every usable trial meets it, and missed when one misses it. It is not decided when fewer than half of "

@@ -7,15 +7,22 @@ from dataclasses import dataclass
 
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import Source
-from bakeoff.compare.gate_model import Stated
+from bakeoff.compare.gate_model import GateDetail
 from bakeoff.compare.pair_model import Gate
 from bakeoff.kinds.app.figures import AppFigures, ReadBack
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 
-UNREAD = "data not given back"
+UNREAD = "unreturned data"
 # Of fewer replies than one in a hundred the times may be those of a moment that a clock jumped.
 IMPOSSIBLE_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Unread(GateDetail):
+    """Records that were not given back, of those that were asked for again after the trials."""
+
+    unread: int
+    asked: int
 
 
 @dataclass(frozen=True)
@@ -52,10 +59,8 @@ def _worked(trial: TrialRecord) -> int:
     return again.checked if again else 0
 
 
-DAMAGES = {"lost": "lost", "damaged": "damaged"}
-WRITES = Source("kept", "did not keep its data", "acknowledged writes", DAMAGES, _lost, _writes)
-WRONG = {"wrong": "wrong"}
-WORK = Source("worked_out", "gave wrong results", "results worked out again", WRONG, _worked_wrong, _worked)
+WRITES = Source("kept", ("lost", "damaged"), _lost, _writes)
+WORK = Source("worked_out", ("wrong",), _worked_wrong, _worked)
 
 
 def read_back(trials: Sequence[TrialRecord]) -> ReadBack | None:
@@ -72,11 +77,7 @@ def unread_gates(name: str, usable: Sequence[TrialRecord], ahead: bool) -> list[
     found = read_back(usable)
     if found is None or not found.unread:
         return []
-    text = (
-        f"{name} did not give back {found.unread:,} of {wording.plural(found.asked, 'record')} that were asked for "
-        "again after its trials"
-    )
-    return [Gate(UNREAD, "red" if ahead else "amber", name, Stated(text))]
+    return [Gate(UNREAD, "red" if ahead else "amber", name, Unread(found.unread, found.asked))]
 
 
 def impossible_times(run: RunRecord) -> list[Fact]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from bakeoff.kinds.app.compare.kept import ImpossibleTimes, read_back
+from bakeoff.kinds.app.compare.kept import ImpossibleTimes, Unread, read_back
 from bakeoff.kinds.app.figures import AppFigures
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.faults import FAULTS, FaultWords
+from bakeoff.report.narrate.gates import gate_words
 from bakeoff.report.report_section import report_section
 
 NOTE = (
@@ -24,6 +26,14 @@ TITLES = (
     "results worked out again",
     "wrong",
 )
+FAULTS["kept"] = FaultWords("did not keep its data", "acknowledged writes", {"lost": "lost", "damaged": "damaged"})
+FAULTS["worked_out"] = FaultWords("gave wrong results", "results worked out again", {"wrong": "wrong"})
+
+
+@gate_words.register
+def _(detail: Unread, name: str) -> str:
+    records = wording.plural(detail.asked, "record")
+    return f"{name} did not give back {detail.unread:,} of {records} that were asked for again after its trials"
 
 
 @report_section("kept", after="numbers")

@@ -42,8 +42,6 @@ from bakeoff.store.served import Part
 
 LOST = Source(
     "mail",
-    "did not keep its mail",
-    "accepted",
     LOSSES,
     lambda trial: ledger_counts([trial]),
     lambda trial: ledger_counts([trial]).get("accepted", 0),

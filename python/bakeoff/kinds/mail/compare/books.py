@@ -15,16 +15,8 @@ from bakeoff.mix import Clients, Mix
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 from bakeoff.times import ms_of
 
-# What must not happen to mail that a server has accepted, in words.
-LOSSES = {
-    "lost": "lost",
-    "duplicate": "delivered more than once",
-    "corrupt": "damaged",
-    "unknown_corrupt": "damaged when the connection was lost before the reply",
-    "misdelivered": "put into a mailbox it was not for",
-    "ghost": "refused and delivered all the same",
-    "resurrected": "back after its deletion was confirmed",
-}
+# What must not happen to mail that a server has accepted.
+LOSSES = ("lost", "duplicate", "corrupt", "unknown_corrupt", "misdelivered", "ghost", "resurrected")
 
 
 def came_later(run: RunRecord, name: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare.model import Comparison
-from bakeoff.kinds.mail.compare.books import LOSSES
 from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary, Saturated
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.faults import FAULTS, FaultWords
 
 CLASSES = (
     "accepted",
@@ -30,6 +30,17 @@ CLASSES = (
     "stale",
     "foreign",
 )
+# What must not happen to mail that a server has accepted.
+LOSSES = {
+    "lost": "lost",
+    "duplicate": "delivered more than once",
+    "corrupt": "damaged",
+    "unknown_corrupt": "damaged when the connection was lost before the reply",
+    "misdelivered": "put into a mailbox it was not for",
+    "ghost": "refused and delivered all the same",
+    "resurrected": "back after its deletion was confirmed",
+}
+FAULTS["mail"] = FaultWords("did not keep its mail", "accepted", LOSSES)
 WORDS = {
     **LOSSES,
     "unchecked": "could not be checked",
