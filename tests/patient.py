@@ -21,9 +21,10 @@ MEASURING = {"capacity", "challenge", "demo", "resume", "run", "soak"}
 def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
     """In this process no trial, and no row of one, is voided or marked because of the machine."""
     from bakeoff.agents import others
-    from bakeoff.run import disturbances, judge
+    from bakeoff.run import disturbances, judge, soak, void_rows
 
-    put(disturbances, "STOP_S", math.inf)
+    for module in (disturbances, soak, void_rows):
+        put(module, "STOP_S", math.inf)
     put(disturbances, "LOST_SHARE", math.inf)
     put(disturbances, "STOLEN_SHARE", math.inf)
     put(judge, "UNDONE_SHARE", 1.0)
