@@ -16,7 +16,7 @@ from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
 from tests.files.mounts import LoopDisk, memory_of
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 
 
 @pytest.fixture(params=["memory", "disk"])

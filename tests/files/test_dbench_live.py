@@ -20,7 +20,7 @@ import pytest
 
 from tests.control import PATIENCE_S
 from tests.files.mounts import memory_of
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 
 LOADFILE = Path("/usr/share/dbench/client.txt")
 LINES = int(os.environ.get("BAKEOFF_DBENCH_LINES", "20000"))

@@ -8,10 +8,10 @@ import pytest
 
 from bakeoff import _engine
 from bakeoff.store.read import read_run
-from tests import patient
+from tests import forks
 from tests.control import PATIENCE_S
 
-COMMAND = [*patient.COMMAND, "run"]
+COMMAND = [*forks.COMMAND, "run"]
 MIX = ["file-mix", "--mixes", "1", "--length", "5m", "--workspace", "2MB", "--blocks", "1", "--operations"]
 BLOCKS = ["file-blocks", "--mixes", "1", "--region", "8MiB", "--block-sizes", "4KiB", "--patterns", "random_read",
           "--cell-time", "1s", "--ramp-up", "0s", "--blocks", "1"]  # fmt: skip

@@ -21,7 +21,7 @@ import pytest
 from bakeoff.mail.accounts import Account, new_accounts, write_accounts
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S, went_well
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.servers.mail_servers import STARTERS, MailServer
 
 USERS = 250

@@ -10,7 +10,7 @@ import pytest
 
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.servers.conftest import Server
 from tests.servers.test_replay_logs import log_of
 

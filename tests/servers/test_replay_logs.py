@@ -15,7 +15,7 @@ from bakeoff.kinds.replay.figures import ReplayFigures
 from bakeoff.kinds.replay.log import read_log
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S, went_well
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.servers.conftest import Server
 
 StartServer = Callable[..., Server]

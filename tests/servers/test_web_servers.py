@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.control import PATIENCE_S, went_well
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.servers.conftest import Server
 
 StartServer = Callable[..., Server]

@@ -15,7 +15,7 @@ import pytest
 
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.store.read import read_run
-from tests import patient
+from tests import forks
 from tests.control import PATIENCE_S, went_well
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/settings-as-factors.md"
@@ -51,7 +51,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("factors")
     # The command of the page is the patient one: other load of the machine decides nothing here.
     (folder / "bin").mkdir()
-    (folder / "bin/bakeoff").write_text("#!/bin/sh\nexec " + shlex.join(patient.COMMAND) + ' "$@"\n')
+    (folder / "bin/bakeoff").write_text("#!/bin/sh\nexec " + shlex.join(forks.COMMAND) + ' "$@"\n')
     (folder / "bin/bakeoff").chmod(0o755)
     path = f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "COLUMNS": "200"}
@@ -82,7 +82,7 @@ def logs_of(folder: Path) -> dict[int, dict[str, float]]:
 def test_the_effects_are_those_of_the_servers(followed: tuple[Path, str]) -> None:
     folder, printed = followed
     told = subprocess.run(
-        [sys.executable, "-m", "bakeoff", "compare", "boxes.bakeoff", "--json"],
+        [*forks.COMMAND, "compare", "boxes.bakeoff", "--json"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -110,6 +110,6 @@ def test_the_report_is_verified_and_a_changed_effect_is_found(followed: tuple[Pa
     told = re.search(r"raid 0 gives on average ([0-9.]+)×", page)
     assert told is not None
     (folder / "forged.html").write_text(page.replace(told[0], told[0].replace(told[1], "9.99"), 1))
-    command = [sys.executable, "-m", "bakeoff", "verify", "forged.html", "boxes.bakeoff"]
+    command = [*forks.COMMAND, "verify", "forged.html", "boxes.bakeoff"]
     forged = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert forged.returncode == 1 and "9.99" in forged.stdout

@@ -10,7 +10,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.store.read import read_run
 from tests.cli.conftest import target
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.told import headline_of
 
 WORDS = ["--for", "4s", "--row", "1s", "--clients", "2", "--ramp-up", "100ms", "--ramp-down", "100ms"]

@@ -11,7 +11,7 @@ from bakeoff.kinds.web_session.plan import workload
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from tests.conftest import run_trial
 from tests.control import PATIENCE_S
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.shop import SESSION, STEPS, Shop, session_file, shop
 
 SESSIONS = 120
