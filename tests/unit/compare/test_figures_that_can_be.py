@@ -11,7 +11,7 @@ import pytest
 
 from bakeoff.arrivals import Constant
 from bakeoff.compare import compare_run
-from bakeoff.compare.advice import _late_ms
+from bakeoff.compare.advice import late_ms
 from bakeoff.compare.capacity_model import ContenderCapacity, ShareHeld
 from bakeoff.compare.curves import _point
 from bakeoff.kinds.mail.compare.summary import Saturation
@@ -49,8 +49,8 @@ def test_a_machine_that_was_late_is_told_where_the_percentile_of_all_has_nothing
         service=EMPTY_SUMMARY, cpu_share=0.0, cpu_us_per_operation=0.0, run_delay_share=0.0, rss_bytes=0,
         late_start_p99_ns=7_000_000, lag_p99_ns=None, disturbances={},
     )  # fmt: skip
-    assert math.isnan(_late_ms([trial]))
-    assert _late_ms([replace(trial, per_agent=(share,))]) == 7.0
+    assert math.isnan(late_ms([trial]))
+    assert late_ms([replace(trial, per_agent=(share,))]) == 7.0
 
 
 def test_rates_of_the_same_trials_have_one_kind_of_mean() -> None:
