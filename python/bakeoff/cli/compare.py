@@ -14,9 +14,6 @@ from bakeoff.errors import PlanError
 from bakeoff.floors import THE_RUN, noise_for
 from bakeoff.units import parse_share
 
-# From so many contenders on tables of single pairs are more than one reads.
-MANY = 3
-
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
@@ -50,9 +47,8 @@ def compare(
     note: NoteOption = None,
     failed_run: FailedOption = None,
     aa: NoiseFile = None,
-    everything: Annotated[
-        bool,
-        typer.Option("--all", help="Every table; of three and more contenders those of single pairs are left out."),
+    details: Annotated[
+        bool, typer.Option("--details", help="Also what explains the verdict, of single pairs and loads, and audits.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole comparison as JSON.")] = False,
     schema: Annotated[
@@ -82,13 +78,13 @@ def compare(
         if as_json:
             typer.echo(to_json(made, indent=2))
             return
-        report = compose_campaign(made, campaign, facts_of(campaign), depth=Depth.COMPARISON)
-        show(report, make_console(), Depth.COMPARISON, everything or len(report.contenders) < MANY)
+        report = compose_campaign(made, campaign, facts_of(campaign), depth=Depth.DETAILS)
+        show(report, make_console(), Depth.DETAILS if details else Depth.COMPARISON)
         return
     run = read_several(paths, failed, notes)
     comparison = compare_run(run, baseline, share(delta), noise=noise_for(paths, aa).get(THE_RUN))
     if as_json:
         typer.echo(to_json(comparison, indent=2))
         return
-    report = compose(run, comparison, depth=Depth.COMPARISON)
-    show(report, make_console(), Depth.COMPARISON, everything or len(report.contenders) < MANY)
+    report = compose(run, comparison, depth=Depth.DETAILS)
+    show(report, make_console(), Depth.DETAILS if details else Depth.COMPARISON)

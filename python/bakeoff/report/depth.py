@@ -10,5 +10,7 @@ class Depth(IntEnum):
     """What one wants to see at the end of a run."""
     COMPARISON = 2
     """What `bakeoff compare` prints: all that decides."""
-    PAGE = 3
+    DETAILS = 3
+    """What it prints with `--details`: that what decides holds, and what explains it."""
+    PAGE = 4
     """The whole report."""

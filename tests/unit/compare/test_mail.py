@@ -83,7 +83,7 @@ def test_what_became_of_the_mail_of_each_mix_is_in_json_and_terminal() -> None:
         ["110", "100", "2", "0", "0", "0", "1.000", "–", "2.000"],
         ["50", "40", "0", "7", "2", "1", "0.2500", "–", "0.5000"],
     ]
-    assert "--to lost-messages" in "".join(lines)
+    assert "--to lost-messages" in "".join(shown(record, Depth.DETAILS, width=160).splitlines())
 
 
 def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:

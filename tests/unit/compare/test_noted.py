@@ -7,7 +7,7 @@ from dataclasses import replace
 from bakeoff.compare import compare_run
 from bakeoff.compare.gate_model import FailedTrials, Waits
 from bakeoff.compare.pair_model import Gate
-from bakeoff.report.blocks import Table
+from bakeoff.report.blocks import Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.gates import also, gate_text
 from bakeoff.report.narrate.noted import MOST, noted
@@ -49,12 +49,15 @@ def test_the_note_under_the_verdicts_says_each_thing_once_and_the_notes_have_all
     halved = tuple(replace(t, operations_per_s=t.operations_per_s / (3 if t.block == 2 else 1)) for t in record.trials)
     record = replace(record, trials=halved)
     comparison = compare_run(record)
-    blocks = [block for section in compose(record, comparison).sections for block in section.blocks]
-    (table,) = [block for block in blocks if isinstance(block, Table) and block.title == "Verdicts"]
-    assert len(table.rows) == 28
-    assert table.note.count("the load generator waited") == table.note.count("between blocks") == 1
-    assert "14 % of its time for a processor in 1 of 12 trials of h, 13 % in 1 of 12 of g" in table.note
-    assert table.note.count("less with 5 others") == 2 and len(table.note) < 1_000
+    report = compose(record, comparison)
+    blocks = [block for section in report.sections for block in section.blocks]
+    at = next(n for n, b in enumerate(blocks) if isinstance(b, Table) and b.title == "Verdicts")
+    table, note = blocks[at], blocks[at + 1]
+    assert isinstance(table, Table) and len(table.rows) == 28
+    assert isinstance(note, Text) and note.text.startswith("To be noted: ")
+    assert note.text.count("the load generator waited") == note.text.count("between blocks") == 1
+    assert "14 % of its time for a processor in 1 of 12 trials of h, 13 % in 1 of 12 of g" in note.text
+    assert note.text.count("less with 5 others") == 2 and len(note.text) < 1_000
     (whole,) = [w.text for w in warnings_of(comparison) if "for a processor" in w.text]
     assert all(f"trials of {name}" in whole for name in NAMES)
 

@@ -55,7 +55,7 @@ def test_connections_of_a_client_are_those_opened_in_the_window_by_its_length_an
     assert isinstance(chart, Chart) and isinstance(table, Table)
     assert [row[:2] for row in table.rows] == [("4", "nginx"), ("4", "apache"), ("8", "nginx"), ("8", "apache")]
     assert table.rows[0][-3:] == ("2.000", "7.000", "18")
-    assert "Connections opened in the window" in shown(record, Depth.COMPARISON, width=200)
+    assert "Connections opened in the window" in shown(record, Depth.DETAILS, width=200)
 
 
 def test_connections_that_stayed_open_from_before_the_window_are_none_of_it() -> None:

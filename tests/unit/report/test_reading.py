@@ -75,7 +75,7 @@ def test_the_headline_has_the_ratio_of_the_tables(baseline: str) -> None:
 @pytest.mark.parametrize("width", [80, 100])
 def test_tables_stay_tables_and_no_line_is_longer(contenders: int, width: int) -> None:
     text = shown(field(contenders), Depth.COMPARISON, width, colours=False)
-    tables = text[text.index("Peak and saturation") if contenders < 3 else 0 :]
+    tables = text[text.index("Verdicts") if contenders < 3 else 0 :]
     assert "\n  p99  " not in tables and "\n  verdict  " not in tables.lower(), "a stacked table"
     wide = [line for line in text.splitlines() if len(line) > width and "  " in line.strip()]
     assert wide == [], "a table wider than the terminal"
@@ -316,7 +316,7 @@ def test_a_peak_of_two_speeds_is_nobodys() -> None:
     assert "nginx between 14,000 and 4" in peak and "(blocks differ)" in peak
     card = cards(record)[0]
     assert card.figure.startswith("14,000 – 4") and card.caption == "no one peak: blocks differ, at 8 clients"
-    table = shown(record, Depth.COMPARISON).partition("Peak and saturation")[2]
+    table = shown(record, Depth.DETAILS).partition("Peak and saturation")[2]
     row = next(line for line in table.splitlines() if line.startswith("● nginx"))
     assert "14,000 – 4" in row and "blocks differ" in row
 

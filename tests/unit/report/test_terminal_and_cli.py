@@ -35,7 +35,7 @@ def run_file(tmp_path: Path) -> Path:
 
 
 def printed(record: RunRecord, full: bool = True, width: int = 240) -> str:
-    return shown(record, Depth.COMPARISON if full else Depth.SUMMARY, width)
+    return shown(record, Depth.DETAILS if full else Depth.SUMMARY, width)
 
 
 def test_the_first_line_is_the_result_and_nothing_is_styled() -> None:

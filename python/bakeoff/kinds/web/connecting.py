@@ -131,7 +131,7 @@ def _table(context: Context, told: Sequence[ConnectionsAtMix], note: str) -> Tab
         for one in told
         if one.mix == mix
     )
-    return Table("Connections opened in the window", columns, rows, NOTE + note, depth=Depth.COMPARISON)
+    return Table("Connections opened in the window", columns, rows, NOTE + note, depth=Depth.DETAILS)
 
 
 def _cells(one: ConnectionsAtMix) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
 from rich.console import Console
 from rich.text import Text as Line
@@ -55,9 +56,11 @@ def beside(report: Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 
-def show(report: Report, console: Console, depth: Depth, whole: bool = True) -> None:
-    """Print what a reader at `depth` wants to see; not `whole`, tables that a page folds are named at the end alone."""
-    folded: list[str] = []
+def show(report: Report, console: Console, depth: Depth) -> None:
+    """Print what a reader at `depth` wants to see. Of a comparison what a page folds is detail, too, and detail is
+    named at the end.
+    """
+    left: list[str] = []
     for at, (sentence, tone) in enumerate(zip(report.headline, report.tones, strict=True)):
         _line(console, sentence, f"bold {STYLES[tone]}" if STYLES[tone] else "")
         if at == 0 and report.caveat:
@@ -71,22 +74,33 @@ def show(report: Report, console: Console, depth: Depth, whole: bool = True) -> 
     chapter = ""
     for section in report.sections:
         blocks = [block for block in section.blocks if block.depth <= depth and not _is_warning(block)]
+        if depth == Depth.COMPARISON:
+            blocks = [block for block in blocks if not _is_folded(block)]
+            left += [b.title.partition(" (")[0] for b in section.blocks if _is_detail(b)]
         if depth == Depth.PAGE and blocks:
             _line(console, f"\n{section.heading}\n{'=' * len(section.heading)}", "bold")
         elif blocks and section.chapter != chapter:
             chapter = section.chapter
             _line(console, f"\n{chapter}" if chapter else "", "bold")
         for block in blocks:
-            if not whole and isinstance(block, Table) and block.folded:
-                folded.append(block.title.partition(" (")[0])
-            else:
-                _block(block, console, depth, report.contenders)
+            _block(block, console, depth, report.contenders)
     warnings = [block for block in report.blocks(depth) if isinstance(block, Text) and _is_warning(block)]
     _warnings(warnings, console, len(warnings) if depth == Depth.PAGE else WARNINGS)
-    if folded:
-        titles = f"{folded[0]} … {folded[-1]}" if len(folded) > 1 else folded[0]
-        tables = "1 more table" if len(folded) == 1 else f"{len(folded)} more tables"
-        _line(console, f"--all shows {tables}: {titles}", "dim")
+    if left:
+        titles = f"{left[0]} to {left[-1]}" if len(left) > 1 else left[0]
+        tables = "1 more table" if len(left) == 1 else f"{len(left)} more tables"
+        _line(console, f"--details shows {tables}: {titles}", "dim")
+
+
+def _is_folded(block: Block) -> bool:
+    table = (block.plain or block.table) if isinstance(block, Chart) else block
+    return isinstance(table, Table) and table.folded
+
+
+def _is_detail(block: Block) -> TypeGuard[Table | Chart]:
+    if not isinstance(block, Table | Chart):
+        return False
+    return block.depth == Depth.DETAILS or (_is_folded(block) and block.depth < Depth.DETAILS)
 
 
 def _is_warning(block: Block) -> bool:
@@ -151,7 +165,7 @@ def _table(table: Table, console: Console, depth: Depth, contenders: tuple[str, 
     for row in table.rows:
         sheet.row(*(_named(cell, contenders) if own else _cell(cell) for cell, own in zip(row, named, strict=True)))
     console.print(fitted(sheet, console))
-    if table.note and depth > Depth.SUMMARY:
+    if table.note and depth > Depth.COMPARISON:
         # As wide as the table may be; a width of no words is none.
         console.print(Line(visible(table.note), style="dim"), soft_wrap=console.width < NARROWEST)
 

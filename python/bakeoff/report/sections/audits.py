@@ -38,7 +38,8 @@ def section(context: Context) -> Section:
         )
         for a in audits
     )
-    blocks: list[Block] = [Table("Audits of every usable trial", columns, rows, depth=Depth.COMPARISON)]
+    depth = Depth.COMPARISON if any(audit.deviating for audit in audits) else Depth.DETAILS
+    blocks: list[Block] = [Table("Audits of every usable trial", columns, rows, depth=depth)]
     if notes := context.kind.audit_notes(context):
         blocks.append(Bullets(notes))
     deviating = [(audit.name, trial) for audit in audits for trial in audit.deviating]

@@ -71,7 +71,7 @@ def _peaks(context: Context) -> Table:
     )
     if any(c.peak_is_nobodys for c in context.comparison.contenders):
         note += " Where the blocks differ by more than a factor of 2, the lowest and the highest stand for a peak."
-    return Table("Peak and saturation", columns, rows, note, depth=Depth.COMPARISON)
+    return Table("Peak and saturation", columns, rows, note, depth=Depth.DETAILS)
 
 
 def whole(context: Context, contender: str, mix: Mix) -> bool:

@@ -76,7 +76,9 @@ def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:
         (c.name, *(f"{n:,}" for n in (c.trials_ok, c.trials_failed, c.trials_voided, c.trials_interrupted)))
         for c in contenders
     )
-    return Table("Trials of each contender", columns, rows, depth=Depth.COMPARISON)
+    lost = any(c.trials_failed or c.trials_voided or c.trials_interrupted for c in contenders)
+    depth = Depth.COMPARISON if lost else Depth.DETAILS
+    return Table("Trials of each contender", columns, rows, depth=depth)
 
 
 def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:

@@ -122,7 +122,7 @@ def _times_table(context: Context) -> Table:
         (str(mix), *(wording.figures(curve.points[index].centre) for curve in curves))
         for index, mix in enumerate(context.comparison.run.mixes)
     )
-    return Table("Service and response time, ms", tuple(columns), rows)
+    return Table("Service and response time, ms", tuple(columns), rows, folded=True)
 
 
 def _behind(each: tuple[FallsBehind, ...]) -> Table:
@@ -147,7 +147,7 @@ def _behind(each: tuple[FallsBehind, ...]) -> Table:
         "Offered a second: the lowest rate that a contender fell behind, the median over blocks, and the rate before "
         "it. The interval is one of order statistics; it knows only the rates that were tried."
     )
-    return Table("Where each contender falls behind", columns, rows, note, depth=Depth.COMPARISON)
+    return Table("Where each contender falls behind", columns, rows, note, depth=Depth.DETAILS)
 
 
 def _interval(told: FallsBehind) -> str:

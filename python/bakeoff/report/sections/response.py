@@ -49,16 +49,19 @@ def section(context: Context) -> Section:
 def _all_in_one(context: Context, title: str) -> Table:
     """What stands for the charts where nothing can be drawn: all figures and the failures in one table."""
     of_what = " of a turn" if "of a turn" in title else ""
-    columns = [Column(context.mix_unit)]
-    columns += [Column(metric, group=name) for name in context.names for metric in (*SHOWN, "failed")]
+    columns = [Column(context.mix_unit), Column("Contender", numeric=False)]
+    columns += [Column(metric) for metric in (*SHOWN, "failed")]
     curves = [[context.comparison.curve(metric, name) for metric in SHOWN] for name in context.names]
-    failed = context.curves("errors")
-    rows = []
-    for index, mix in enumerate(context.comparison.run.mixes):
-        row = [f"{mix}"]
-        for times, errors in zip(curves, failed, strict=True):
-            row += [wording.figures(curve.points[index].centre) for curve in times]
-            row.append(wording.percent(errors.points[index].centre / 100.0))
-        rows.append(tuple(row))
-    caption = f"Response time{of_what}, ms (mean, p50, p95, p99) and failed operations"
-    return Table(caption, tuple(columns), tuple(rows))
+    each = list(zip(context.names, curves, context.curves("errors"), strict=True))
+    rows = tuple(
+        (
+            f"{mix}",
+            name,
+            *(wording.figures(curve.points[index].centre) for curve in times),
+            wording.percent(errors.points[index].centre / 100.0),
+        )
+        for index, mix in enumerate(context.comparison.run.mixes)
+        for name, times, errors in each
+    )
+    # At rates the table of what was offered has them.
+    return Table(f"Response time{of_what}, ms", tuple(columns), rows, folded=context.at_rates)

@@ -15,6 +15,7 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.facts import failures
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.caveat import box
 from bakeoff.report.narrate.manners import ways
 from bakeoff.report.narrate.noted import noted
 from bakeoff.report.narrate.sentences import sentence
@@ -46,7 +47,7 @@ def section(context: Context) -> Section:
     blocks.append(Cards(tuple(cards)))
     if comparison.pairs:
         # Of equals the noise floor is the result.
-        blocks += [] if comparison.noise is not None else [_verdicts(context, comparison.pairs)]
+        blocks += [] if comparison.noise is not None else _verdicts(context, comparison.pairs)
         # Imported figures may have none.
         blocks += [_secondary(comparison.pairs)] if any(pair.secondary for pair in comparison.pairs) else []
     if context.cells_alone:
@@ -112,8 +113,8 @@ def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...
     return (("Saturation", saturation), ("Shape", sentence(c.shape)))
 
 
-def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
-    """The primary endpoint of each pair, with the reasons."""
+def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block]:
+    """The primary endpoint of each pair, and what qualifies it but for what stands above all."""
     rows = []
     gates: list[Gate] = []
     for pair in pairs:
@@ -127,10 +128,11 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"
     note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
-    if gates:
-        note += f" To be noted: {'; '.join(noted(gates))}."
     depth = Depth.SUMMARY if context.comparison.ranking else Depth.COMPARISON
-    return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=depth)
+    table = Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=depth)
+    said = box(context.comparison.caveat)
+    clauses = [clause for clause in noted(gates) if clause not in said]
+    return [table, *([Text(f"To be noted: {'; '.join(clauses)}.", depth=depth)] if clauses else [])]
 
 
 def _ranking(context: Context) -> Table:
