@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bakeoff.compare.curves import SATURATION_SHARE
+from bakeoff.compare.model import Curve
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table
 from bakeoff.report.charts.axes import Amounts, Loads
 from bakeoff.report.charts.lines import lines
-from bakeoff.report.charts.theme import known
+from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
@@ -80,14 +82,12 @@ def whole(context: Context, contender: str, mix: Mix) -> bool:
     return len(context.at(contender, mix)) == trials
 
 
-def curve_chart(context: Context, metric: str) -> Chart:
-    """The chart of one metric with its table; also used by other sections."""
-    curves = context.curves(metric)
-    first = curves[0]
-    rows = [
+def curve_rows(context: Context, curves: Sequence[Curve], load: Callable[[str, Mix], float]) -> list[Row]:
+    """Rows of a chart of lines, a point for each contender and mix; `load` is where it stands."""
+    return [
         {
             "contender": curve.contender,
-            "mix": point.mix.x,
+            "mix": load(curve.contender, point.mix),
             "value": known(point.centre),
             "low": known(point.low),
             "high": known(point.high),
@@ -96,6 +96,12 @@ def curve_chart(context: Context, metric: str) -> Chart:
         for curve in curves
         for point in curve.points
     ]
+
+
+def curve_chart(context: Context, metric: str) -> Chart:
+    """The chart of one metric with its table; also used by other sections."""
+    curves = context.curves(metric)
+    first, rows = curves[0], curve_rows(context, curves, lambda _, mix: mix.x)
     blocks = max((point.blocks for curve in curves for point in curve.points), default=0)
     bars = any(row["high"] is not None for row in rows)
     interval = "bars: 95 % interval" if bars else f"no interval from {'one' if blocks == 1 else 'so few'}"

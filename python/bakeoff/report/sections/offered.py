@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bakeoff import keeping_up
 from bakeoff.compare.behind import fell_behind, offered_per_s
 from bakeoff.compare.model import CurvePoint, FallsBehind
@@ -9,13 +11,13 @@ from bakeoff.mix import Mix, Rate
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Loads, Logs
 from bakeoff.report.charts.lines import lines
-from bakeoff.report.charts.theme import Row, known
+from bakeoff.report.charts.theme import known
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
 from bakeoff.report.rates import reach
 from bakeoff.report.report_section import report_section
-from bakeoff.report.sections.curves import whole
+from bakeoff.report.sections.curves import curve_rows, whole
 from bakeoff.report.tones import toned
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import StartsRecord
@@ -57,18 +59,7 @@ def _explained(context: Context) -> str:
 
 def _answered(context: Context) -> Chart:
     info = context.comparison.run
-    rows: list[Row] = [
-        {
-            "contender": curve.contender,
-            "mix": _offered_at(context, curve.contender, point.mix),
-            "value": known(point.centre),
-            "low": known(point.low),
-            "high": known(point.high),
-            "whole": whole(context, curve.contender, point.mix),
-        }
-        for curve in context.curves("rate")
-        for point in curve.points
-    ]
+    rows = curve_rows(context, context.curves("rate"), partial(_offered_at, context))
     title = f"{info.rate_unit[0].upper()}{info.rate_unit[1:]} answered"
     subtitle = "mean over blocks, bars: 95 % interval; grey: all that is offered"
     most = max([mix.x for mix in info.mixes] + [row["mix"] for row in rows])
