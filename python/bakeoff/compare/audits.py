@@ -8,12 +8,29 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from bakeoff.compare.audit_model import (
+    BytesRule,
+    CellBytes,
+    CellsRule,
+    ContentRule,
+    CountsRule,
+    FatesRule,
+    LittleRule,
+    NotTried,
+    OffRate,
+    OffSessions,
+    OffStarts,
+    OtherSize,
+    RatesRule,
+    StartsRule,
+    Unequal,
+)
 from bakeoff.compare.cells import cells_of, has_cells, key_of
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import Audit, AuditTrial
 from bakeoff.mix import Rate
-from bakeoff.report.narrate import wording
 from bakeoff.stats import littles_law_clients
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -103,8 +120,8 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
     return (*law, *starts, _counts(trials), _bytes(trials), rates, *same)
 
 
-def deviating(trial: TrialRecord, text: str) -> AuditTrial:
-    return AuditTrial(trial.id, trial.contender, trial.mix, trial.block, text)
+def deviating(trial: TrialRecord, *found: Fact) -> AuditTrial:
+    return AuditTrial(trial.id, trial.contender, trial.mix, trial.block, found)
 
 
 def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
@@ -117,12 +134,9 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
         worst = max(worst, abs(off))
         if abs(off) > law.tolerance(trial):
             sessions = trial.mix.clients * law.per_client
-            bad.append(deviating(trial, f"N = {sessions}, but X·(R+Z) = {sessions * (1.0 + off):.2f}"))
-    what = "Little's law: clients × threads (× streams) = operations/s × (mean response + think time)"
-    if any(_outside(trial) for trial in trials):
-        what += ", and the sessions that were filling and checking data"
-    rule = f"{wording.percent(LITTLE_TOLERANCE)} and {law.kind.law_allows}"
-    return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
+            bad.append(deviating(trial, OffSessions(sessions, sessions * (1.0 + off))))
+    rule = LittleRule(LITTLE_TOLERANCE, law.kind.law_allows, any(_outside(trial) for trial in trials))
+    return Audit("Little's law", rule, checked, len(trials) - checked, worst, tuple(bad))
 
 
 def _starts(run: RunRecord, trials: list[TrialRecord], counted: bool) -> Audit:
@@ -146,10 +160,9 @@ def _starts(run: RunRecord, trials: list[TrialRecord], counted: bool) -> Audit:
         off = abs(trial.starts.offered - expected)
         worst = max(worst, off / max(1.0, expected))
         if off > allowed:
-            bad.append(deviating(trial, f"{trial.starts.offered:,} starts, but {expected:,.1f} by rate and window"))
-    what = "starts planned for the window = rate × window, or what the shape of the arrivals has in it"
-    rule = f"one start, or one burst; {CHANCE_DEVIATIONS:g} standard deviations of arrivals at random"
-    return Audit("Offered starts", what, checked, len(trials) - checked, worst, rule, tuple(bad))
+            bad.append(deviating(trial, OffStarts(trial.starts.offered, expected)))
+    rule = StartsRule(CHANCE_DEVIATIONS)
+    return Audit("Offered starts", rule, checked, len(trials) - checked, worst, tuple(bad))
 
 
 def _fates(trials: list[TrialRecord]) -> Audit:
@@ -164,51 +177,49 @@ def _fates(trials: list[TrialRecord]) -> Audit:
         ]
 
     told = [trial for trial in trials if trial.starts is not None and trial.starts.fates is not None]
-    audit = exact("Fates of starts", "offered = answered + failed + still open + never started", told, map(sums, told))
+    audit = exact("Fates", FatesRule(), told, map(sums, told))
     return replace(audit, not_applicable=len(trials) - len(told))
 
 
 def exact(
-    name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]], not_stated: int = 0
+    name: str, rule: Fact, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]], not_stated: int = 0
 ) -> Audit:
     """An audit of equalities: each trial gives (what, sum, total) triples that must agree exactly."""
     bad, worst = [], 0.0
     for trial, sums in zip(trials, pairs, strict=True):
-        wrong = [f"{label}: {part:,} instead of {total:,}" for label, part, total in sums if part != total]
+        wrong = [Unequal(label, part, total) for label, part, total in sums if part != total]
         worst = max([worst, *(abs(part - total) / max(1, total) for _, part, total in sums)])
         if wrong:
-            bad.append(deviating(trial, "; ".join(wrong)))
-    return Audit(name, what, len(trials), 0, worst, "exact", tuple(bad), not_stated)
+            bad.append(deviating(trial, *wrong))
+    return Audit(name, rule, len(trials), 0, worst, tuple(bad), not_stated)
 
 
 def _counts(trials: list[TrialRecord]) -> Audit:
     def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
         checks = [("histogram", trial.service.count, trial.operations)]
         if trial.per_operation:
-            checks.append(("sum over operations", sum(o.operations for o in trial.per_operation), trial.operations))
+            checks.append(("operations", sum(o.operations for o in trial.per_operation), trial.operations))
             errors = sum(sum(o.errors.values()) for o in trial.per_operation)
-            checks.append(("errors over operations", errors, trial.errors_total))
+            checks.append(("operation errors", errors, trial.errors_total))
         if trial.per_client:
-            checks.append(("sum over clients", sum(c.operations for c in trial.per_client), trial.operations))
+            checks.append(("clients", sum(c.operations for c in trial.per_client), trial.operations))
         return checks
 
-    what = "operations and errors by kind and by client add up to the total, and so does the histogram"
     stated = [trial for trial in trials if trial.service.count or trial.per_operation or trial.per_client]
-    return exact("Counts", what, stated, [sums(trial) for trial in stated], len(trials) - len(stated))
+    return exact("Counts", CountsRule(), stated, [sums(trial) for trial in stated], len(trials) - len(stated))
 
 
 def _bytes(trials: list[TrialRecord]) -> Audit:
     def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
         checks = []
         if trial.per_operation:
-            checks.append(("bytes over operations", sum(o.bytes_in for o in trial.per_operation), trial.bytes_in))
+            checks.append(("operation bytes", sum(o.bytes_in for o in trial.per_operation), trial.bytes_in))
         if trial.per_client:
-            checks.append(("bytes over clients", sum(c.bytes_in for c in trial.per_client), trial.bytes_in))
+            checks.append(("client bytes", sum(c.bytes_in for c in trial.per_client), trial.bytes_in))
         return checks
 
-    what = "bytes received by kind of operation and by client add up to the total"
     stated = [trial for trial in trials if trial.per_operation or trial.per_client]
-    return exact("Bytes", what, stated, [sums(trial) for trial in stated], len(trials) - len(stated))
+    return exact("Bytes", BytesRule(), stated, [sums(trial) for trial in stated], len(trials) - len(stated))
 
 
 def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
@@ -219,10 +230,9 @@ def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
         off = abs(trial.operations_per_s / expected - 1.0)
         worst = max(worst, off)
         if off > 1e-6:
-            text = f"{trial.operations_per_s:,.1f}/s, but {trial.operations:,} in {trial.window_s:g} s"
-            bad.append(deviating(trial, text))
+            bad.append(deviating(trial, OffRate(trial.operations_per_s, trial.operations, trial.window_s)))
     rest = all_trials - len(trials)
-    return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad), rest)
+    return Audit("Rates", RatesRule(), len(trials), 0, worst, tuple(bad), rest)
 
 
 def same_content(
@@ -244,18 +254,14 @@ def same_content(
         off = {name: pair.off for name, pair in pairs.items()}
         worst = max([worst, *off.values()])
         parts = [
-            f"{name}: {pairs[name].mine:,.0f} bytes per operation, {other.contender} {pairs[name].theirs:,.0f}"
+            OtherSize(name, pairs[name].mine, other.contender, pairs[name].theirs)
             for name, by in off.items()
             if by > pairs[name].allowed
         ]
         if parts:
-            bad.append(deviating(trial, "; ".join(parts[:3])))
-    what = (
-        f"bytes per operation of each class agree with the baseline's at the same mix and block ({HEADER_BYTES} bytes "
-        f"aside, for headers differ; classes with fewer than {CONTENT_OPERATIONS} operations are not compared)"
-    )
-    allowed = f"{wording.percent(CONTENT_TOLERANCE)} or chance"
-    return Audit("Same content", what, checked, len(cube.usable) - checked, worst, allowed, tuple(bad))
+            bad.append(deviating(trial, *parts[:3]))
+    rule = ContentRule(HEADER_BYTES, CONTENT_OPERATIONS, CONTENT_TOLERANCE)
+    return Audit("Same content", rule, checked, len(cube.usable) - checked, worst, tuple(bad))
 
 
 @dataclass(frozen=True)
@@ -314,20 +320,17 @@ def _cells(cube: Cube, counted: bool) -> Audit:
         wrong = {key: pair for key, pair in sizes.items() if counted and pair is not None and pair[0] != pair[1]}
         checked += 1
         worst = max([worst, *(abs(moved / due - 1.0) if due else 1.0 for moved, due in wrong.values())])
-        parts = [f"{key[0]}: {moved:,} bytes instead of {due:,}" for key, (moved, due) in list(wrong.items())[:3]]
+        parts: list[Fact] = [CellBytes(key[0], *pair) for key, pair in list(wrong.items())[:3]]
         base = cube.usable.get((cube.contenders[0], mix, block))
         if base is not None:
             theirs = {key_of(cell) for cell in cells_of(base)}
             for missing, whose in ((theirs - set(sizes), cube.contenders[0]), (set(sizes) - theirs, name)):
                 other = name if whose != name else cube.contenders[0]
                 if missing:
-                    parts.append(f"{wording.plural(len(missing), 'cell')} of {whose} not tried by {other}")
+                    parts.append(NotTried(len(missing), whose, other))
         if parts:
-            bad.append(deviating(trial, "; ".join(parts)))
-    what = "all contenders tried the same cells"
-    if counted:
-        what = f"the bytes of every cell are its transfers × their size, and {what}"
-    return Audit("Same content", what, checked, 0, worst, "exact", tuple(bad))
+            bad.append(deviating(trial, *parts))
+    return Audit("Same content", CellsRule(counted), checked, 0, worst, tuple(bad))
 
 
 def _sizes(cell: CellFigures) -> tuple[int, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bakeoff.compare import audits, metrics
+from bakeoff.compare.audit_model import Edges
 from bakeoff.compare.audits import LittlesLaw
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cube import Cube
@@ -48,7 +49,7 @@ class ComparePart:
     ends_with_its_starts: bool = False
     gates_of_its_own: Sequence[str] = ()
     audits_of_its_own: Sequence[str] = ()
-    law_allows: str = "one operation per session"
+    law_allows: Edges = "operation"
     # How a sentence tells that clients talk with a contender otherwise than with others, by setting and its value.
     manner_words: Mapping[str, Mapping[str, str]] = {}
 

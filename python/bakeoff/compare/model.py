@@ -40,7 +40,7 @@ from bakeoff.store.records import AmendmentRecord
 SCHEMA = "bakeoff-comparison/1"
 # Every general audit; kinds name theirs. `tests/unit/compare/test_every_gate_and_audit.py` trips each alone.
 AuditName = Literal[
-    "Little's law", "Offered starts", "Fates of starts", "Counts", "Bytes", "Rates", "Same content", "Steady state"
+    "Little's law", "Offered starts", "Fates", "Counts", "Bytes", "Rates", "Same content", "Steady state"
 ]
 
 
@@ -279,31 +279,28 @@ class Lost:
 
 @dataclass(frozen=True)
 class AuditTrial:
-    """One trial that did not pass an audit."""
+    """One trial that did not pass an audit, and what was found."""
 
     trial_id: int
     contender: str
     mix: Mix
     block: int
-    text: str
+    found: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
 class Audit:
-    """A check made on every usable trial. `worst` is the largest relative deviation seen. Of `not_stated` trials,
-    which another tool measured, nobody said what it needs.
+    """A check made on every usable trial, by a `rule`. `worst` is the largest relative deviation seen. Of `not_stated`
+    trials, which another tool measured, nobody said what it needs.
     """
 
     name: str
-    what: str
+    rule: Fact
     checked: int
     not_applicable: int
     worst: float
-    tolerance: str
     deviating: tuple[AuditTrial, ...]
     not_stated: int = 0
-    # Why it says nothing, where none was checked.
-    unchecked: str = ""
 
 
 @dataclass(frozen=True)

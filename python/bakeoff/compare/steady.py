@@ -8,22 +8,17 @@ from __future__ import annotations
 import math
 from statistics import median
 
+from bakeoff.compare.audit_model import SteadyRule
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.model import Audit, AuditTrial
 from bakeoff.compare.steady_model import NotSteady, Pace, SteadyState, Unsteady, UnsteadyTrials, size
 from bakeoff.pace import FEWEST_SECONDS, pace_of
-from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats.steady import LEAST_SHARE, Steadiness
 from bakeoff.store.records import RunRecord, TrialRecord
 
 STEADY_STATE = "Steady state"
-WHAT = (
-    f"rates of whole seconds in the window (MSER-5, change points, trend; trials of fewer than {FEWEST_SECONDS} are "
-    "too short to judge)"
-)
 
 
 def steady_state(cube: Cube) -> SteadyState | None:
@@ -54,11 +49,10 @@ def steady_audit(found: SteadyState) -> Audit:
     """It as an audit among the others."""
     unsteady = [each for pace in found.contenders for each in pace.unsteady]
     worst = max((size(each) for each in unsteady), default=0.0)
-    deviating = tuple(AuditTrial(u.trial_id, u.contender, u.mix, u.block, sentence(u)) for u in unsteady)
+    deviating = tuple(AuditTrial(u.trial_id, u.contender, u.mix, u.block, (u,)) for u in unsteady)
     judged = sum(pace.judged for pace in found.contenders)
-    rule = f"{wording.percent(LEAST_SHARE)} and chance"
-    unchecked = "" if judged else "too short to judge"
-    return Audit(STEADY_STATE, WHAT, judged, found.too_short, worst, rule, deviating, unchecked=unchecked)
+    rule = SteadyRule(FEWEST_SECONDS, LEAST_SHARE)
+    return Audit(STEADY_STATE, rule, judged, found.too_short, worst, deviating)
 
 
 def steady_advice(run: RunRecord, found: SteadyState | None) -> list[Fact]:

@@ -9,7 +9,7 @@ from bakeoff.mix import Mix
 
 
 @dataclass(frozen=True)
-class Unsteady:
+class Unsteady(Fact):
     """A trial that was not steady. It `settled_s` seconds into its window, at `early` times its later rate before that;
     `changes` are seconds of the window at which the rate changed, each with the factor; `growth` is the factor of its
     trend, 1 without one.

@@ -238,9 +238,9 @@ def with_fates(open_more: int) -> Trip:
 AUDITS: dict[str, Trip] = {
     "Little's law": on(one, lambda trial: slower(trial, 1.05)),
     "Offered starts": offering(2),
-    "Fates of starts": with_fates(open_more=1),
+    "Fates": with_fates(open_more=1),
     "Ledger": ledger(accounted=99),
-    "Connections and calls": requests_beyond_replies(1),
+    "Connections": requests_beyond_replies(1),
     "Counts": on(one, lambda trial: more_for_the_first_client(trial, operations=1)),
     "Bytes": on(one, lambda trial: more_for_the_first_client(trial, bytes_in=1)),
     "Rates": on(one, lambda trial: replace(trial, operations_per_s=trial.operations_per_s * 1.001)),

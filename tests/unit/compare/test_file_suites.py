@@ -13,6 +13,8 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.compare.metrics import metrics
 from bakeoff.compare.model import Audit
 from bakeoff.mix import Clients
+from bakeoff.report.narrate.audits import ruled
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
@@ -115,7 +117,7 @@ def test_the_ceiling_is_held_against_operations_not_megabits() -> None:
 
 def test_time_for_checking_data_belongs_to_littles_law() -> None:
     found = audit(compare_run(mix_run(outside_share=0.2)), "Little's law")
-    assert found.checked == 24 and not found.deviating and "checking data" in found.what
+    assert found.checked == 24 and not found.deviating and "checking data" in ruled(found.rule)[0]
     silent = mix_run(outside_share=0.2)
     silent = replace(silent, trials=tuple(replace(trial, workload={}) for trial in silent.trials))
     lost = compare_run(silent)
@@ -136,7 +138,7 @@ def test_a_long_call_that_an_edge_of_the_window_cuts_is_no_fault(
         trials.append(replace(trial, service=service))
     found = compare_run(replace(record, trials=tuple(trials)))
     law = audit(found, "Little's law")
-    assert (len(law.deviating), law.tolerance) == (
+    assert (len(law.deviating), ruled(law.rule)[1]) == (
         deviating,
         "2 % and the longest operation (or turn with its rest) of each session",
     )
@@ -179,9 +181,10 @@ def test_cells_with_other_bytes_or_missing_ones_are_told() -> None:
     record = matrix_run(lambda *_: 1.0, tests=("read",), sizes=SMALL, change=spoil)
     found = audit(compare_run(record), "Same content")
     assert [(trial.contender, trial.block) for trial in found.deviating] == [("cifs", 2)]
-    assert "bytes instead of" in found.deviating[0].text
+    assert "bytes instead of" in sentence(found.deviating[0])
     short = change(record, "cifs", None, (1,), workload={"cells": record.trials[0].workload["cells"][:2]})
-    assert "2 cells of nfs not tried by cifs" in audit(compare_run(short), "Same content").deviating[0].text
+    deviating = audit(compare_run(short), "Same content").deviating[0]
+    assert "2 cells of nfs not tried by cifs" in sentence(deviating)
 
 
 def test_ends_on_both_sides_of_level_are_not_called_the_same_side() -> None:

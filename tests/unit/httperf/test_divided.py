@@ -162,5 +162,5 @@ def test_a_run_of_several_machines_has_one_client_and_books_that_add_up(tmp_path
         assert [share.agent for share in trial.per_agent] == ["one", "two"]
         assert sum(share.operations for share in trial.per_agent) == trial.operations == 90
         assert trial.starts is not None and trial.starts.offered == 30 and len(trial.per_client) == 1
-    exact = next(audit for audit in compare_run(recorded).audits if audit.name == "Connections and calls")
+    exact = next(audit for audit in compare_run(recorded).audits if audit.name == "Connections")
     assert exact.deviating == ()

@@ -16,6 +16,7 @@ from bakeoff.errors import BakeoffError, PlanError
 from bakeoff.importers import IMPORTERS, importer
 from bakeoff.importers.iozone import KIB, read
 from bakeoff.report.compose import compose
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.read import pending, read_run
@@ -195,7 +196,7 @@ def test_cells_that_only_one_file_has_are_told_both_ways(tmp_path: Path) -> None
         assert "warning: all: 65 of its 130 cells are not in the files of all others" in told.output
         comparison = compare_run(read_run(target))
         same = next(audit for audit in comparison.audits if audit.name == "Same content")
-        assert len(same.deviating) == 2 and "65 cells of all not tried by few" in same.deviating[0].text
+        assert len(same.deviating) == 2 and "65 cells of all not tried by few" in sentence(same.deviating[0])
         texts = [warning.text for warning in warnings_of(comparison) if warning.first]
         assert any("Not all were tried in the same cells: all has 65 of 130 alone" in text for text in texts)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bakeoff.compare.audit_model import Edges
 from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fact import Fact
@@ -45,7 +46,7 @@ WRITES = Source("written", ("lost",), _lost_writes, _read_back)
 class Mix(FileWork):
     faults = (*FileWork.faults, WRITES)
 
-    law_allows = "the longest operation (or turn with its rest) of each session"
+    law_allows: Edges = "longest"
 
     def response(self, trial: TrialRecord) -> Summary:
         """Of turns where clients worked in turns, of single operations otherwise."""

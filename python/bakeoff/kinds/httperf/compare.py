@@ -4,22 +4,58 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bakeoff.compare.audits import CONTENT_OPERATIONS, CONTENT_TOLERANCE, LittlesLaw, deviating, exact
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Audit
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import share
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import Summary
 
 CALL = "call"
 CLASSES = ("s1xx", "s2xx", "s3xx", "s4xx", "s5xx", "other")
 STATUS_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True)
+class ConnectionsRule(Fact):
+    """Each connection, and each request, has one end."""
+
+
+@dataclass(frozen=True)
+class RepliesRule(Fact):
+    """Statuses agree with the baseline's to a share of the replies, in trials of so many `operations` or more, and so
+    does the size of their content, to a share of it.
+    """
+
+    statuses: float
+    operations: int
+    content: float
+
+
+@dataclass(frozen=True)
+class OtherStatuses(Fact):
+    """The share of replies with a status of a class, and that of another contender."""
+
+    status: str
+    share: float
+    other: str
+    other_share: float
+
+
+@dataclass(frozen=True)
+class OtherReplies(Fact):
+    """Bytes of content per reply, and those of another contender."""
+
+    content_bytes: float
+    other: str
+    other_bytes: float
 
 
 class Httperf(ComparePart):
@@ -30,7 +66,7 @@ class Httperf(ComparePart):
     turns = "starts"
     responds = "a call"
     ends_with_its_starts = True
-    audits_of_its_own = ("Connections and calls",)
+    audits_of_its_own = ("Connections",)
 
     def response(self, trial: TrialRecord) -> Summary:
         """Of calls, at a rate from when they were due: their connections, and waits for them, are in it."""
@@ -59,11 +95,7 @@ class Httperf(ComparePart):
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """The counts of every trial add up: each connection, and each request, has one end; and replies are alike."""
         trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
-        what = (
-            "starts = connections begun or sessions; requests = replies + those that failed or were not answered at "
-            "the end; replies = those of all statuses"
-        )
-        return exact("Connections and calls", what, trials, [_sums(trial) for trial in trials]), _same_replies(cube)
+        return exact("Connections", ConnectionsRule(), trials, [_sums(t) for t in trials]), _same_replies(cube)
 
 
 def _replies(trial: TrialRecord) -> float:
@@ -81,7 +113,7 @@ def _sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
     s = f.statuses
     by_status = s.s1xx + s.s2xx + s.s3xx + s.s4xx + s.s5xx + s.other
     sums = [
-        ("replies by status", by_status, f.replies),
+        ("statuses", by_status, f.replies),
         ("requests", f.replies + f.requests_failed + f.requests_unfinished, f.requests),
     ]
     if f.sessions is not None:
@@ -105,8 +137,8 @@ def _same_replies(cube: Cube) -> Audit:
             continue
         checked += 1
         shares = {name: (_share_of(mine, name), _share_of(theirs, name)) for name in CLASSES}
-        parts = [
-            f"{name[1:]}: {wording.percent(a)} of replies, {base.contender} {wording.percent(b)}"
+        parts: list[Fact] = [
+            OtherStatuses(name[1:], a, base.contender, b)
             for name, (a, b) in shares.items()
             if abs(a - b) > STATUS_TOLERANCE
         ]
@@ -114,17 +146,11 @@ def _same_replies(cube: Cube) -> Audit:
         off = abs(sizes[0] - sizes[1]) / max(1.0, sizes[1])
         worst = max(worst, off)
         if off > CONTENT_TOLERANCE:
-            parts.append(f"{sizes[0]:,.0f} bytes of content per reply, {base.contender} {sizes[1]:,.0f}")
+            parts.append(OtherReplies(sizes[0], base.contender, sizes[1]))
         if parts:
-            bad.append(deviating(trial, "; ".join(parts)))
-    what = (
-        "statuses of replies, by class, and the size of their content agree with the baseline's at the same mix and "
-        f"block (statuses to {wording.percent(STATUS_TOLERANCE)} of the replies; trials with fewer than "
-        f"{CONTENT_OPERATIONS} are not compared)"
-    )
-    return Audit(
-        "Same content", what, checked, len(cube.usable) - checked, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad)
-    )
+            bad.append(deviating(trial, *parts))
+    rule = RepliesRule(STATUS_TOLERANCE, CONTENT_OPERATIONS, CONTENT_TOLERANCE)
+    return Audit("Same content", rule, checked, len(cube.usable) - checked, worst, tuple(bad))
 
 
 PART = Httperf()

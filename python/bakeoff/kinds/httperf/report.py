@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from bakeoff.kinds.httperf.compare import ConnectionsRule, OtherReplies, OtherStatuses, RepliesRule
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import Line, lines_of
 from bakeoff.kinds.httperf.story import story
@@ -12,7 +13,39 @@ from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.audits import EXACT, ruled
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.report_section import report_section
+
+
+@ruled.register
+def _(rule: ConnectionsRule) -> tuple[str, str]:
+    return (
+        "starts = connections begun or sessions; requests = replies + those that failed or were not answered at the "
+        "end; replies = those of all statuses",
+        EXACT,
+    )
+
+
+@ruled.register
+def _(rule: RepliesRule) -> tuple[str, str]:
+    return (
+        "statuses of replies, by class, and the size of their content agree with the baseline's at the same mix and "
+        f"block (statuses to {wording.percent(rule.statuses)} of the replies; trials with fewer than "
+        f"{rule.operations} are not compared)",
+        wording.percent(rule.content),
+    )
+
+
+@sentence.register
+def _(found: OtherStatuses) -> str:
+    theirs = f"{found.other} {wording.percent(found.other_share)}"
+    return f"{found.status}: {wording.percent(found.share)} of replies, {theirs}"
+
+
+@sentence.register
+def _(found: OtherReplies) -> str:
+    return f"{found.content_bytes:,.0f} bytes of content per reply, {found.other} {found.other_bytes:,.0f}"
 
 
 @report_section("httperf", after="numbers")

@@ -27,6 +27,7 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.compare.working_set import CONTROL_GROUP, MACHINE, SERVER
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.audits import audit_title
 from bakeoff.report.narrate.fleet import busy_words, link_words
 from bakeoff.report.narrate.gates import hung_text
 from bakeoff.report.narrate.spread import spread_text, spread_too
@@ -210,8 +211,9 @@ def _(fact: FewOperations) -> tuple[str, str]:
 
 @advised.register
 def _(fact: AuditDoesNotHold) -> tuple[str, str]:
+    trials = f"{fact.deviating} of {wording.plural(fact.checked, 'trial')}"
     return (
-        f"Audit “{fact.audit}” does not hold in {fact.deviating} of {wording.plural(fact.checked, 'trial')}.",
+        f"Audit “{audit_title(fact.audit)}” does not hold in {trials}.",
         AUDITS.get(fact.audit, f"{LISTED}: the generator, lost operations or a wrong clock."),
     )
 

@@ -22,6 +22,7 @@ from bakeoff.compare.fact import Fact
 from bakeoff.compare.noise_model import WithinFloor
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advice import memory_words
+from bakeoff.report.narrate.audits import audit_title
 from bakeoff.report.narrate.fleet import busy_words, link_words
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.spread import spread_caveat
@@ -68,7 +69,7 @@ def _(fact: TrialsVoid) -> str:
 @_about.register
 def _(fact: AuditDoesNotHold) -> str:
     trials = wording.plural(fact.checked, "trial")
-    return f"the audit “{fact.audit}” does not hold in {fact.deviating:,} of {trials}"
+    return f"the audit “{audit_title(fact.audit)}” does not hold in {fact.deviating:,} of {trials}"
 
 
 @_about.register

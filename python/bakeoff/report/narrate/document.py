@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bakeoff.compare.campaign_model import CampaignComparison
-from bakeoff.compare.model import Advisory, Comparison
+from bakeoff.compare.model import Advisory, Audit, Comparison
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.audits import ruled
 from bakeoff.report.narrate.campaign import headline as over_all
 from bakeoff.report.narrate.headline import headline
 from bakeoff.report.narrate.sentences import Sentence, is_told, sentence
@@ -44,4 +45,6 @@ def words_of(value: Any) -> Mapping[str, str]:
     """The words for a value; none where nobody has any."""
     if isinstance(value, Advisory):
         return dict(zip(("text", "advice"), advised(value.about), strict=True))
+    if isinstance(value, Audit):
+        return dict(zip(("what", "tolerance"), ruled(value.rule), strict=True))
     return {"text": sentence(value)} if is_told(type(value)) else {}

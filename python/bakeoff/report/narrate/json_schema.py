@@ -12,7 +12,7 @@ from bakeoff.compare.fact import Fact
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.gate_model import GateDetail
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.model import SCHEMA, Advisory, Comparison, KindSummary
+from bakeoff.compare.model import SCHEMA, Advisory, Audit, Comparison, KindSummary
 from bakeoff.kinds import KINDS
 from bakeoff.mix import Clients, Rate
 from bakeoff.report.narrate.sentences import is_told
@@ -75,7 +75,8 @@ def keys_of(made: Any) -> list[tuple[str, Any]]:
         else:
             hint = tuple[str, ...] if field.metadata.get("told") else hints[field.name]
             found.append((field.metadata.get("json", field.name), hint))
-    return found + ([("text", str)] if is_told(made) else []) + (list(HEADLINE) if made is Comparison else [])
+    told = [(key, str) for key in _words(made)]
+    return found + told + (list(HEADLINE) if made is Comparison else [])
 
 
 def is_own(hint: Any) -> bool:
@@ -110,7 +111,6 @@ def _object(made: Any, parts: dict[str, Schema]) -> Schema:
         else:
             properties[key] = _of(hint, parts)
             optional |= {key} if is_own(hint) else set()
-    properties |= dict.fromkeys(_words(made), SIMPLE[str])
     parts[made.__name__] = {
         "type": "object",
         "description": " ".join((made.__doc__ or "").split()),
@@ -123,6 +123,8 @@ def _object(made: Any, parts: dict[str, Schema]) -> Schema:
 
 def _words(made: Any) -> tuple[str, ...]:
     """Under which keys its words are, of what is told."""
+    if made is Audit:
+        return "what", "tolerance"
     return ("text", "advice") if made is Advisory else ("text",) if is_told(made) else ()
 
 

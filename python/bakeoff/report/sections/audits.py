@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bakeoff.compare.audit_model import SteadyRule
 from bakeoff.compare.model import Audit
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.audits import audit_title, ruled
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.parts import Part
 from bakeoff.report.report_section import report_section
 
@@ -28,21 +31,22 @@ def section(context: Context) -> Section:
     )
     rows = tuple(
         (
-            a.name,
-            a.what,
+            audit_title(a.name),
+            what,
             f"{a.checked}",
             f"{a.not_applicable}",
             wording.percent(a.worst) if a.checked or not a.not_stated else wording.MISSING,
-            a.tolerance,
+            allowed,
             _result(a),
         )
         for a in audits
+        for what, allowed in [ruled(a.rule)]
     )
     depth = Depth.COMPARISON if any(audit.deviating for audit in audits) else Depth.DETAILS
     blocks: list[Block] = [Table("Audits of every usable trial", columns, rows, depth=depth)]
     if notes := context.kind.audit_notes(context):
         blocks.append(Bullets(notes))
-    deviating = [(audit.name, trial) for audit in audits for trial in audit.deviating]
+    deviating = [(audit_title(audit.name), trial) for audit in audits for trial in audit.deviating]
     if deviating:
         heads = (
             Column("Audit", numeric=False),
@@ -53,7 +57,7 @@ def section(context: Context) -> Section:
             Column("Deviation", numeric=False),
         )
         lines = tuple(
-            (name, f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", t.text) for name, t in deviating[:SHOWN]
+            (name, f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", sentence(t)) for name, t in deviating[:SHOWN]
         )
         rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
         blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))
@@ -62,8 +66,8 @@ def section(context: Context) -> Section:
 
 def _result(audit: Audit) -> str:
     """Whether it holds, where that can be told."""
-    if not audit.checked and audit.unchecked:
-        return audit.unchecked
+    if not audit.checked and isinstance(audit.rule, SteadyRule):
+        return "too short to judge"
     if not audit.checked and audit.not_stated:
         return "not stated"
     rest = f", not stated of {audit.not_stated}" if audit.not_stated else ""

@@ -8,7 +8,6 @@ from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.faults import Source
-from bakeoff.compare.gate_model import Stated
 from bakeoff.compare.gates import ERROR_BUDGET
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.manners import settings_by_name
@@ -28,7 +27,14 @@ from bakeoff.kinds.mail.compare.books import (
 )
 from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.kinds.mail.compare.failures import failures, parts
-from bakeoff.kinds.mail.compare.known import LostCameLater, ShortDrain, SpokenToUnlike
+from bakeoff.kinds.mail.compare.known import (
+    FailedShares,
+    LedgerRule,
+    LostCameLater,
+    ShortDrain,
+    SmallerMail,
+    SpokenToUnlike,
+)
 from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_at_rates, mail_metrics, piles_up, put_off_ns
 from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
@@ -36,7 +42,6 @@ from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import Books, MailFigures
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.mail.address import parse_mail_address, way_of
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part
 
@@ -107,20 +112,17 @@ class Mail(ComparePart):
         kept = [(trial, books) for trial in trials if (books := trial.figures(MailFigures).ledger.books)]
         if not kept:
             return (same_content(cube),)
-        what = "each accepted message was delivered, damaged, doubled or lost, and each message seen has its class"
-        return (exact(LEDGER, what, [trial for trial, _ in kept], [_sums(books) for _, books in kept]),)
+        return (exact(LEDGER, LedgerRule(), [trial for trial, _ in kept], [_sums(books) for _, books in kept]),)
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that takes only what is small has more messages per second for less mail."""
-        failed = [each for each in failures(usable) if each.share > ERROR_BUDGET]
+        failed = {each.what: each.share for each in failures(usable) if each.share > ERROR_BUDGET}
         if failed:
-            told = wording.names([f"{wording.percent(each.share)} of the {each.what}" for each in failed])
-            return [Gate("errors", "red" if ahead else "amber", name, Stated(f"{name} failed {told}"))]
+            return [Gate("errors", "red" if ahead else "amber", name, FailedShares(failed))]
         smaller = shortfall(usable)
         if smaller <= SMALLER:
             return []
-        text = f"{name} put off the large messages: those it took are {wording.percent(smaller)} smaller on average"
-        return [Gate(SMALLER_MAIL, "red" if ahead else "amber", name, Stated(text))]
+        return [Gate(SMALLER_MAIL, "red" if ahead else "amber", name, SmallerMail(smaller))]
 
     def advice(self, run: RunRecord) -> list[Fact]:
         """Reading that lags, foreign mail, and limits that decided the result."""

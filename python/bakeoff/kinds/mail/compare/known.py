@@ -6,7 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bakeoff.compare.fact import Fact
+from bakeoff.compare.gate_model import GateDetail
 from bakeoff.mix import Mix
+
+
+@dataclass(frozen=True)
+class LedgerRule(Fact):
+    """Each message has one class."""
+
+
+@dataclass(frozen=True)
+class FailedShares(GateDetail):
+    """Of what users count, the share that failed."""
+
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class SmallerMail(GateDetail):
+    """The messages that were taken are smaller by this share, on average."""
+
+    smaller: float
 
 
 @dataclass(frozen=True)

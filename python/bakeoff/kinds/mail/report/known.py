@@ -5,18 +5,23 @@ from __future__ import annotations
 from bakeoff.kinds.mail.compare.known import (
     DeliveryBounded,
     DeliveryWaited,
+    FailedShares,
     FewMessages,
     ForeignMail,
+    LedgerRule,
     LostCameLater,
     QueueFull,
     RateBounded,
     ReadingLags,
     SessionsBounded,
     ShortDrain,
+    SmallerMail,
     SpokenToUnlike,
 )
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.audits import EXACT, ruled
+from bakeoff.report.narrate.gates import gate_words
 from bakeoff.units import format_duration
 
 # Mailboxes named before the rest are only counted.
@@ -40,6 +45,23 @@ SETTINGS = (
 )
 OF_SET_UP = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as one."
 OF_DELIVERY = "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery follows."
+
+
+@ruled.register
+def _(rule: LedgerRule) -> tuple[str, str]:
+    return "each accepted message was delivered, damaged, doubled or lost, and each message seen has its class", EXACT
+
+
+@gate_words.register
+def _(detail: FailedShares, name: str) -> str:
+    failed = [f"{wording.percent(share)} of the {what}" for what, share in detail.shares.items()]
+    return f"{name} failed {wording.names(failed)}"
+
+
+@gate_words.register
+def _(detail: SmallerMail, name: str) -> str:
+    smaller = wording.percent(detail.smaller)
+    return f"{name} put off the large messages: those it took are {smaller} smaller on average"
 
 
 @advised.register
