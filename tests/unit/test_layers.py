@@ -289,7 +289,6 @@ NARRATE = "bakeoff.report.narrate"
 STILL_SPEAK: set[str] = {
     # of one pair of contenders
     "compare/lost.py",
-    "compare/model.py",
     "compare/pairs.py",
     "compare/parts_of_time.py",
     "compare/unserved.py",

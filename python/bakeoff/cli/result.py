@@ -94,8 +94,9 @@ def nothing_comparable(found: "Comparison") -> str:
 def failed_contenders(run: RunRecord, found: "Comparison") -> str:
     """Who failed in trials, how often, or gave wrong results; empty when nobody did."""
     from bakeoff.report.narrate.gates import gate_text  # takes a moment to load
+    from bakeoff.report.narrate.run_advice import outages_words
 
-    parts = [f"{c.name} {c.outages}" for c in found.contenders if c.outages]
+    parts = [f"{c.name} {outages_words(c)}" for c in found.contenders if c.trials_failed]
     parts += [f"{s.contender} was lost in block {s.block}" for s in run.searches if s.outcome == DIED]
     wrong = [pair.primary.gates for pair in found.pairs]
     parts += dict.fromkeys(gate_text(gate) for gates in wrong for gate in gates if gate.name == "wrong content")

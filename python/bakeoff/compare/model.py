@@ -34,7 +34,6 @@ from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.telemetry_model import Resources
 from bakeoff.mix import Mix
 from bakeoff.plan.unit import OPERATIONS, Unit
-from bakeoff.report.narrate import wording
 from bakeoff.store.records import AmendmentRecord
 
 SCHEMA = "bakeoff-comparison/1"
@@ -185,18 +184,6 @@ class ContenderSummary:
     def peak_is_nobodys(self) -> bool:
         """Its blocks at the peak differ by more than a factor of 2: a mean of two speeds is no peak."""
         return self.peak_highest > 2.0 * self.peak_lowest
-
-    @property
-    def outages(self) -> str:
-        """ "dead in 8 of 18 trials", in which it answered nothing; "failed in 2 of 18 trials"; "not asked in 8 of 12
-        trials", as the run went on without it; empty without any.
-        """
-        of = self.trials_ok + self.trials_failed
-        dead = self.trials_dead - self.trials_not_asked
-        failed = self.trials_failed - self.trials_dead
-        counts = ((dead, "dead"), (failed, "failed"), (self.trials_not_asked, "not asked"))
-        parts = [f"{word} in {number}" for number, word in counts if number]
-        return f"{wording.names(parts)} of {wording.plural(of, 'trial')}" if parts else ""
 
     def saturation(self) -> str:
         """From which mix on a higher one brings no more work, in words; one mix is no curve."""

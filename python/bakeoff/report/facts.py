@@ -6,6 +6,7 @@ from typing import Any
 
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.run_advice import outages_words
 
 
 def leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:
@@ -35,4 +36,4 @@ def failures(c: ContenderSummary) -> str:
     total = sum(c.errors.values())
     share = "" if c.trials_dead else f" ({wording.percent(c.error_share)})"
     operations = f"{total:,}{share}" if total else "none"
-    return f"{c.outages}; operations: {operations}" if c.outages else operations
+    return f"{outages_words(c)}; operations: {operations}" if c.trials_failed else operations

@@ -19,6 +19,7 @@ from bakeoff.kinds.mail.look import Held
 from bakeoff.kinds.mail.report.words import mail_cells, unsaturated_words
 from bakeoff.mix import Clients, Rate
 from bakeoff.report.narrate.capacity import capacity_text
+from bakeoff.report.narrate.run_advice import outages_words
 from bakeoff.store.records import LEFT_OUT
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, ShareRecord
 from tests.unit.compare.synthetic import change, run
@@ -39,7 +40,7 @@ def test_who_was_never_asked_is_not_called_dead() -> None:
     record = change(record, "apache", None, (1, 2), reason="refused", **nothing)
     record = change(record, "apache", None, (3, 4, 5, 6), reason="it was dead", code=LEFT_OUT, **nothing)
     (told,) = (one for one in compare_run(record).contenders if one.name == "apache")
-    assert told.outages == "dead in 4 and not asked in 8 of 12 trials"
+    assert outages_words(told) == "dead in 4 and not asked in 8 of 12 trials"
 
 
 def test_a_machine_that_was_late_is_told_where_the_percentile_of_all_has_nothing_of_it() -> None:

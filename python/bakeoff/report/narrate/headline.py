@@ -35,6 +35,7 @@ from bakeoff.report.narrate.noise import noise_sentence
 from bakeoff.report.narrate.objective import objective_sentences
 from bakeoff.report.narrate.parts_of_time import dominant_sentences
 from bakeoff.report.narrate.ranking import ranking_sentence, undecided
+from bakeoff.report.narrate.run_advice import outages_words
 from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.turned_away import turned_away_words
 from bakeoff.report.narrate.turns import also_turns, turn_clause, turn_sentence
@@ -85,7 +86,7 @@ def _result(found: Comparison) -> list[Sentence]:
     pairs = () if first else found.pairs
     told = leading(found.ranking, pairs) if found.ranking else pairs
     if found.ranking:
-        outages = {c.name: c.outages for c in contenders}
+        outages = {c.name: outages_words(c) for c in contenders}
         first.append(ranking_sentence(found.ranking, pairs, what_decides(found), outages))
     if found.factors is not None and len(found.factors.factors) > 1:
         # Of one factor the pairs say it all.
@@ -404,13 +405,13 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
         if c.operations and math.isnan(c.error_share):
             parts.append(f"those of {c.name} are not stated")
             continue
-        if not (failed or c.operations or c.outages or c.hung_trials):
+        if not (failed or c.operations or c.trials_failed or c.hung_trials):
             parts.append(f"of {c.name} nothing was measured")
             continue
-        if c.outages and not (failed or c.operations or c.hung_trials):
-            parts.append(f"{c.name} {c.outages}")
+        if c.trials_failed and not (failed or c.operations or c.hung_trials):
+            parts.append(f"{c.name} {outages_words(c)}")
             continue
-        down = f"{c.outages}, and " if c.outages else ""
+        down = f"{outages_words(c)}, and " if c.trials_failed else ""
         if c.failures:
             parts.append(f"{c.name} {down}{_failures(c)}{_never_ended(c)}")
             continue
@@ -427,7 +428,7 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
 def _is_clean(c: ContenderSummary) -> bool:
     """Nothing went wrong with it: of many such nobody wants a list."""
     failed = math.isnan(c.error_share) or any(c.errors.values()) or any(each.failed for each in c.failures)
-    return not (failed or c.outages or c.turned_away or c.hung_operations or c.hung_trials)
+    return not (failed or c.trials_failed or c.turned_away or c.hung_operations or c.hung_trials)
 
 
 def _share(c: ContenderSummary) -> str:

@@ -20,6 +20,8 @@ from bakeoff.compare.advice_model import (
     WentOnWithout,
 )
 from bakeoff.compare.cube import UNPAIRED
+from bakeoff.compare.model import ContenderSummary
+from bakeoff.compare.run_advice import outages_of
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.looks import looks_told
@@ -133,6 +135,11 @@ def outages(told: Outages) -> str:
     counts = ((told.dead, "dead"), (told.failed, "failed"), (told.not_asked, "not asked"))
     parts = [f"{word} in {number}" for number, word in counts if number]
     return f"{wording.names(parts)} of {wording.plural(told.of, 'trial')}" if parts else ""
+
+
+def outages_words(c: ContenderSummary) -> str:
+    """The same of a contender."""
+    return outages(outages_of(c))
 
 
 def _repeat(fact: TrialsLeftOut | TrialsLost) -> str:
