@@ -41,38 +41,38 @@ def box(told: Caveat | SuiteCaveat | None) -> str:
 @sentence.register
 def caveat_text(caveat: Caveat) -> str:
     """A clause that begins with a small letter, or a name."""
-    return _about(caveat.about)
+    return caveat_words(caveat.about)
 
 
 @singledispatch
-def _about(fact: Fact) -> str:
+def caveat_words(fact: Fact) -> str:
     """What a caveat says of a fact; it may be what is said of it everywhere."""
     return sentence(fact)
 
 
-@_about.register
+@caveat_words.register
 def _(fact: NotMeasuredHere) -> str:
     return f"Bakeoff did not measure this, {fact.tool} did; what it does not state nobody can check"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: NotComplete) -> str:
     return f"{fact.missing:,} of {wording.plural(fact.planned, 'planned trial')} were not run"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: TrialsVoid) -> str:
     were = "was" if fact.trials == 1 else "were"
     return f"{wording.plural(fact.trials, 'trial')} of {fact.of:,} {were} void and count nowhere"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: AuditDoesNotHold) -> str:
     trials = wording.plural(fact.checked, "trial")
     return f"the audit “{audit_title(fact.audit)}” does not hold in {fact.deviating:,} of {trials}"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: OthersRan) -> str:
     who = f", most of it by {wording.names(list(fact.crowd.names))}" if fact.crowd.names else ""
     return (
@@ -81,28 +81,28 @@ def _(fact: OthersRan) -> str:
     )
 
 
-@_about.register
+@caveat_words.register
 def _(fact: GeneratorStopped) -> str:
     trials, most = wording.plural(fact.of, "trial"), wording.percent(fact.lost_share)
     return f"the load generator was stopped in {fact.trials:,} of {trials}, for up to {most} of one"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: LinkFull) -> str:
     return f"{link_words(fact.link)} {_where(fact)}: the network was measured, not the server"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: GeneratorLimit) -> str:
     return f"{busy_words(fact.busy)} was the limit {_where(fact)}: such rates are lower bounds"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: BeganLate) -> str:
     return f"the load generator itself began late {_where(fact)}, which is in its response times"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: Waited) -> str:
     most = wording.percent(fact.share)
     return f"the load generator waited up to {most} of its time for a processor {_where(fact)}"
@@ -112,17 +112,17 @@ def _where(fact: LinkFull | GeneratorLimit | BeganLate | Waited) -> str:
     return f"in {fact.trials:,} of {wording.plural(fact.of, 'trial')} of {fact.contender}"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: WithinFloor) -> str:
     return f"{sentence(fact)} on this set-up"
 
 
-@_about.register
+@caveat_words.register
 def _(fact: BlocksDiffer) -> str:
     return "; ".join(spread_caveat(spread, name, fact.work) for name, spread in fact.spreads.items())
 
 
-@_about.register
+@caveat_words.register
 def _(fact: NearCeiling) -> str:
     return (
         f"the peak of {fact.contender} is {wording.percent(fact.share)} of what the generator asks of a server that "
@@ -130,13 +130,13 @@ def _(fact: NearCeiling) -> str:
     )
 
 
-@_about.register
+@caveat_words.register
 def _(fact: WorkingSet) -> str:
     text = memory_words(fact).rstrip(".")
     return text[0].lower() + text[1:]
 
 
-@_about.register
+@caveat_words.register
 def _(fact: ShortTrials) -> str:
     trials = wording.plural(fact.of, "trial")
     return f"{fact.trials:,} of {trials} saw fewer than {P99_OPERATIONS} operations, too few for a p99"

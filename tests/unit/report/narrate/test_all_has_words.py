@@ -7,8 +7,10 @@ from bakeoff.compare.gate_model import GateDetail
 from bakeoff.compare.kind import compare_part
 from bakeoff.kinds import KINDS
 from bakeoff.report.kind import report_part
-from bakeoff.report.narrate import caveat, gates
 from bakeoff.report.narrate.advice import advised
+from bakeoff.report.narrate.audits import ruled
+from bakeoff.report.narrate.caveat import caveat_words
+from bakeoff.report.narrate.gates import gate_words
 from bakeoff.report.narrate.sentences import is_told
 
 # Told by whoever holds them, each with a function of its own.
@@ -16,6 +18,15 @@ BY_HAND = {
     "Blame", "BlocksMissing", "BusyThreads", "FullLink", "NotSettled", "OfFile", "Outages", "Resume", "TrialsMissing",
     "Void", "Waited",
 }  # fmt: skip
+
+
+# Who has words for facts, beside `sentence`.
+TABLES = (advised, ruled, caveat_words)
+
+
+def has_words(by: Any, of: type[Any]) -> bool:
+    """Whether this function has been told of a type."""
+    return bool(by.dispatch(of) is not by.dispatch(object))
 
 
 def below(of: type[Any]) -> set[type[Any]]:
@@ -35,19 +46,11 @@ def test_each_detail_of_a_gate_has_words() -> None:
     load_all()
     known = below(GateDetail)
     assert len(known) > 10
-    assert {
-        one.__name__ for one in known if gates.gate_words.dispatch(one) is gates.gate_words.dispatch(object)
-    } == set()
+    assert {one.__name__ for one in known if not has_words(gate_words, one)} == set()
 
 
 def test_each_fact_has_words() -> None:
     load_all()
     known = below(Fact)
-    told = (advised, caveat._about)
-    own = {
-        one
-        for one in known
-        if any(words.dispatch(one) not in (words.dispatch(object), words.dispatch(Fact)) for words in told)
-    }
-    silent = {one.__name__ for one in known - own if not is_told(one)}
+    silent = {one.__name__ for one in known if not is_told(one) and not any(has_words(by, one) for by in TABLES)}
     assert len(known) > 30 and silent <= BY_HAND, silent - BY_HAND
