@@ -125,7 +125,7 @@ def test_alone_there_is_no_verdict(lab: Lab) -> None:
     assert "no verdict. Unpaired, in " in headline_of(made)[0] and "1.00× b" in headline_of(made)[0].replace(
         "1.000×", "1.00×"
     )
-    text = invoke("compare", lab.folder / "new.bakeoff").output
+    text = invoke("compare", lab.folder / "new.bakeoff", "--details").output
     assert "c ÷ b" in text and "no interval either" in " ".join(text.split())
 
 
