@@ -121,7 +121,9 @@ def _term(text: str) -> Term:
         raise ValueError(f"{part!r}: {match[1] or 'nothing'} cannot be bounded: there are {KNOWN}")
     wanted = ">=" if name == "achieved" else "<="
     if sign != wanted:
-        raise ValueError(f"{part!r}: {name} is bounded by {wanted}: write {name}{wanted}{value}")
+        bare = name not in ("errors", "achieved") and value.strip()[-1:].isdigit()
+        also, unit = (", and a time has a unit", "ms") if bare else ("", "")
+        raise ValueError(f"{part!r}: {name} is bounded by {wanted}{also}: write {name}{wanted}{value}{unit}")
     try:
         limit = parse_share(value) if name in ("errors", "achieved") else parse_duration(value)
     except ValueError as error:

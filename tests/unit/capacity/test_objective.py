@@ -38,6 +38,7 @@ def test_a_term_knows_what_it_lets_go() -> None:
         ("p99", "'p99' is not a term"),
         ("p99=50ms", "'p99=50ms': p99 is bounded by <=: write p99<=50ms"),
         ("p99>=50ms", "p99 is bounded by <="),
+        ("p99<50", "'p99<50': p99 is bounded by <=, and a time has a unit: write p99<=50ms"),
         ("p99<50ms", "write p99<=50ms"),
         ("p99<=50", "'p99<=50': '50' is not a duration: write it with its unit"),
         ("p99<=fast", "'fast' is not a duration"),
