@@ -107,7 +107,9 @@ def _made(
     run: RunRecord, found: Comparison, checked: tuple[Checked, ...] = (), judged: Sequence[_Judged] = ()
 ) -> Check:
     base = found.run.baseline
-    return Check(run.path.name, run.suite, base, checked, _notes(found, judged), _held(run, found))
+    measured_s = {c.name: sum(t.window_s for t in run.trials if t.contender == c.name) for c in run.contenders}
+    notes, held = _notes(found, judged), _held(run, found)
+    return Check(run.path.name, run.suite, base, checked, notes, held, run.created_at, measured_s)
 
 
 REPEATED: GateName = "repeated trials"

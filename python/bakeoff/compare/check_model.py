@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bakeoff.compare.fact import Fact
@@ -126,7 +127,8 @@ class CheckedObjective:
 @dataclass(frozen=True)
 class Check:
     """All that was checked of a run: `held` where its plan has an objective, `checked` where it has a second contender.
-    `notes` are what must be known besides.
+    `notes` are what must be known besides. It began at `created_at` (ISO 8601, UTC); `measured_s` is how long each
+    contender was measured in all of its trials.
     """
 
     run: str
@@ -135,6 +137,8 @@ class Check:
     checked: tuple[Checked, ...]
     notes: tuple[Gate | Advisory | NoiseQuote, ...]
     held: tuple[CheckedObjective, ...] = ()
+    created_at: str = ""
+    measured_s: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[Checked | CheckedObjective, ...]:

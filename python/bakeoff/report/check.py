@@ -65,16 +65,18 @@ def github(check: Check) -> list[str]:
 
 def junit(check: Check) -> bytes:
     """A test case for each endpoint and objective: worse and missed are failures; inconclusive, undecided and void are
-    errors, as nothing was shown.
+    errors, as nothing was shown. Its time is how long its contender was measured, s; that of all is of every contender.
     """
     counts = {kind: sum(_fault(each) == kind for each in check.all) for kind in ("failure", "error")}
     numbers = {"tests": str(len(check.all)), "failures": str(counts["failure"]), "errors": str(counts["error"])}
     top = ElementTree.Element("testsuites", numbers)
-    suite = ElementTree.SubElement(top, "testsuite", {"name": _xml(f"bakeoff check {check.run}"), **numbers})
+    when = {"time": _seconds(sum(check.measured_s.values())), "timestamp": check.created_at[:19]}
+    suite = ElementTree.SubElement(top, "testsuite", {"name": _xml(f"bakeoff check {check.run}"), **numbers, **when})
     for each in check.all:
         name = _case(each, check.baseline)
+        took = _seconds(check.measured_s.get(each.contender, 0.0))
         case = ElementTree.SubElement(
-            suite, "testcase", {"classname": _xml(f"bakeoff.{check.suite}"), "name": _xml(name)}
+            suite, "testcase", {"classname": _xml(f"bakeoff.{check.suite}"), "name": _xml(name), "time": took}
         )
         told = _xml(check_sentence(each, check.baseline))
         if fault := _fault(each):
@@ -86,6 +88,10 @@ def junit(check: Check) -> bytes:
     ElementTree.indent(top)
     text: bytes = ElementTree.tostring(top, encoding="utf-8", xml_declaration=True)
     return text + b"\n"
+
+
+def _seconds(length_s: float) -> str:
+    return f"{length_s:.3f}"
 
 
 def _case(each: Checked | CheckedObjective, baseline: str) -> str:

@@ -54,6 +54,10 @@ def test_junit_counts_and_is_xml_whatever_a_server_said() -> None:
     assert (top.get("tests"), top.get("failures"), top.get("errors")) == ("3", "1", "1")
     cases = {case.get("name", "").split()[0]: [child.tag for child in case] for case in top.iter("testcase")}
     assert cases == {"b1": ["system-out"], "b2": ["failure"], "b3": ["error"]}
+    (suite,) = top.iter("testsuite")
+    assert float(suite.get("time", "")) == pytest.approx(sum(found.measured_s.values()), abs=1e-3)
+    assert [float(case.get("time", "")) > 0.0 for case in suite.iter("testcase")] == [True, True, True]
+    assert found.created_at.startswith(suite.get("timestamp", "?"))
     void = ElementTree.fromstring(forms.junit(nasty()))
     assert [error.get("type") for error in void.iter("error")] == ["void"]
 
