@@ -28,19 +28,19 @@ TIMES = (
 )
 
 
-@report_section("rates-of-cells", depth=Depth.COMPARISON)
+@report_section("rates-of-cells", depth=Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """The range of each test in the open, then every cell."""
     compared = context.comparison.cells
     if compared is None:
         return None
     form = compared.form
-    blocks: list[Block] = [_ranges(context, compared)]
     if len(form.axes) > 1:
-        blocks += _matrices(context, compared)
-        return Section("The rates of all cells", tuple(blocks))
-    blocks += _every_cell(context, compared)
-    return Section("Rates and response times of all cells", tuple(blocks))
+        return Section("The rates of all cells", (_ranges(context, compared), *_matrices(context, compared)))
+    every = tuple(_every_cell(context, compared))
+    is_open = any(isinstance(block, Table) and not block.folded for block in every)
+    ranges = replace(_ranges(context, compared), depth=Depth.DETAILS if is_open else Depth.COMPARISON)
+    return Section("Rates and response times of all cells", (ranges, *every))
 
 
 def _ranges(context: Context, compared: CellComparison) -> Table:
@@ -94,7 +94,7 @@ def _every_cell(context: Context, compared: CellComparison) -> Iterator[Block]:
             named = replace(table, title=f"{what}: rates and response times{at}", note=_note(levels) if last else "")
             # Of several mixes the figures against them stand by themselves, and these are for looking up.
             folded = len(table.rows) > LONG or len(context.comparison.run.mixes) > 1
-            yield replace(named, folded=folded, depth=Depth.PAGE if folded else Depth.COMPARISON)
+            yield replace(named, folded=folded, depth=Depth.PAGE if folded else Depth.SUMMARY)
 
 
 def _note(levels: Sequence[CellLevel]) -> str:

@@ -48,7 +48,9 @@ def section(context: Context) -> Section | None:
         # Of one mix the headline has the summary.
         several = len(context.comparison.run.mixes) > 1 and pair.baseline == base
         sentences = (*pair.summary[1:], *pair.sentences) if several else pair.sentences
-        blocks += [replace(_averages(pair, compared.form), folded=folded), Bullets(sentences, Depth.SUMMARY)]
+        # Where the table of every cell is on the first screen, sentences on each test are not.
+        depth = Depth.SUMMARY if len(compared.form.axes) > 1 else Depth.DETAILS
+        blocks += [replace(_averages(pair, compared.form), folded=folded), Bullets(sentences, depth)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
         places = (place_of(pair.baseline, context.names), place_of(pair.contender, context.names))
         drawing = _Drawing(pair, places, limit, compared.form, f"heat-{number}", compared.blocks)
