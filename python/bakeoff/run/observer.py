@@ -1,5 +1,6 @@
 """What a run tells while it goes on, and the observer for anything that is not a terminal: plain lines."""
 
+import math
 import time
 from typing import Protocol, TextIO
 
@@ -158,8 +159,14 @@ def short_duration(seconds: float) -> str:
     return format_duration(float(round(seconds)))
 
 
+# How often a line is written where nobody watches.
+LINE_EVERY_S = 60.0
+
+
 class PlainObserver:
-    """One line per trial and per event: for pipes, files and CI logs. Never raises for want of a reader."""
+    """For pipes, files and CI logs, where nobody watches: a line of a trial a minute, of the first and the last, and of
+    each that failed or has a mark that none had before; a line per event. Never raises for want of a reader.
+    """
 
     def __init__(self, stream: TextIO, found: Expected | None = None) -> None:
         self._found = found
@@ -168,9 +175,10 @@ class PlainObserver:
         self._unit = OPERATIONS
         self._marks: set[str] = set()
         self._explained: set[str] = set()
+        self._next_line_s = -math.inf
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
-        self._clock, self._unit = Clock(plan, trials, self._found), unit_of(plan)
+        self._clock, self._unit, self._next_line_s = Clock(plan, trials, self._found), unit_of(plan), -math.inf
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
         how = "at most" if expected(plan).how == "limit" else "about"
         self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")
@@ -193,7 +201,13 @@ class PlainObserver:
     def on_trial_end(self, record: TrialRecord) -> None:
         assert self._clock is not None
         self._clock.trial_ended()
-        self._marks.update(record.marks if record.state == OK else ())
+        marks = set(record.marks) if record.state == OK else set()
+        is_news = record.state != OK or not marks <= self._marks | self._explained
+        is_last = self._clock.done == self._clock.trials
+        self._marks |= marks
+        if not (is_news or is_last or time.monotonic() >= self._next_line_s):
+            return
+        self._next_line_s = time.monotonic() + LINE_EVERY_S
         place = f"[{self._clock.done}/{self._clock.trials}]"
         self._line(f"{place} {trial_line(record, self._unit)}; {short_duration(self._clock.left_s)} left")
 

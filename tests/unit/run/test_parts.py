@@ -58,7 +58,33 @@ def test_a_trial_at_a_rate_is_told_in_response_times_and_a_probe_with_what_it_mi
     assert trial_line(probe).endswith("; missed p99<=5ms (2 % outside), mean<=1ms (2 ms)")
 
 
-def test_plain_lines_are_one_per_trial_and_event(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nobody_watches_there_is_a_line_a_minute_and_one_of_each_that_is_news(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("bakeoff.run.observer.time.monotonic", lambda: now)
+    stream = io.StringIO()
+    observer = PlainObserver(stream)
+    observer.on_run_start(plan_for(A, B), 8)
+    ended = (
+        trial(marks=()),
+        trial(marks=()),
+        trial(state="failed", reason="it broke", marks=()),
+        trial(marks=("generator-waited",)),
+        trial(marks=("generator-waited",)),
+        trial(marks=()),
+        trial(marks=()),
+        trial(marks=()),
+    )
+    for number, record in enumerate(ended):
+        now += 61.0 if number == 5 else 1.0
+        observer.on_trial_end(record)
+    lines = stream.getvalue().splitlines()[1:]
+    # The first, what failed, a new mark, after a minute, the last.
+    assert [line.split("]")[0] for line in lines] == ["[1/8", "[3/8", "[4/8", "[6/8", "[8/8"]
+
+
+def test_plain_lines_are_of_trials_and_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bakeoff.run.observer.time.monotonic", lambda: 1000.0)
     stream = io.StringIO()
     observer = PlainObserver(stream)
