@@ -439,14 +439,14 @@ def test_ctrl_c_removes_what_was_made_and_keeps_what_was_measured(suite: str, tm
     process = start("run", suite, f"a={good}", *words, "--blocks", "50", "-o", str(output))
     assert process.stderr is not None
     told = ""
-    while "[2/50]" not in told:
+    while "[1/50]" not in told:
         told += process.stderr.readline()
     wait_for(lambda: list(good.iterdir()) != [])
     process.send_signal(signal.SIGINT)
     _, rest = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, rest
     kept = [trial for trial in read_run(output).trials if trial.state == "ok"]
-    assert 2 <= len(kept) < 50 and "trials are kept" in rest
+    assert 1 <= len(kept) < 50 and ("trials are kept" in rest or "trial is kept" in rest)
 
 
 def test_keep_leaves_the_files_and_the_next_run_says_so(tmp_path: Path) -> None:
