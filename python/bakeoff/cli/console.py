@@ -22,10 +22,10 @@ class VisibleConsole(Console):
             yield segment if text is segment.text else Segment(text, segment.style)
 
 
-def make_console(stderr: bool = False) -> Console:
-    """As wide as the terminal, or as COLUMNS says; in a pipe wide enough for every table."""
+def make_console(stderr: bool = False, pipe_width: int = PIPE_WIDTH) -> Console:
+    """As wide as the terminal, or as COLUMNS says; in a pipe wide enough for every table, unless it is told."""
     given = stderr or sys.stdout.isatty() or "COLUMNS" in os.environ
-    return VisibleConsole(stderr=stderr, highlight=False, width=None if given else PIPE_WIDTH)
+    return VisibleConsole(stderr=stderr, highlight=False, width=None if given else pipe_width)
 
 
 def print_line(console: Console, text: str) -> None:

@@ -7,11 +7,14 @@ from rich.console import Console
 from rich.table import Table
 
 from bakeoff.cli.complete import one_of
-from bakeoff.cli.console import make_console, print_line
+from bakeoff.cli.console import PIPE_WIDTH, make_console, print_line
 from bakeoff.plan.costs import cost
 from bakeoff.plan.differences import differences, text_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.suites import BLOCKS, PUBLISHED, load_suite, suite_names
+
+# The list of suites is read, not taken apart: in a pipe it is as wide as a page.
+WIDTH = 100
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +28,7 @@ def suites(
     ] = None,
 ) -> None:
     """List the suites, or show one with its settings in each size."""
-    console = make_console()
+    console = make_console(pipe_width=WIDTH if name is None else PIPE_WIDTH)
     if name is not None:
         _show(console, name)
         return
