@@ -132,7 +132,8 @@ def measure(small: str, large: str, run_file: Path, length_s: float) -> RunRecor
     done = subprocess.run(
         [*command, "-o", str(run_file)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
-    assert done.returncode == 0, done.stderr
+    # On a busy machine a trial may be too short for a single request: then a longer one is made.
+    assert done.returncode in (0, 4), done.stderr
     return read_run(run_file)
 
 

@@ -42,7 +42,7 @@ def section(context: Context) -> Section:
         for a in audits
         for what, allowed in [ruled(a.rule)]
     )
-    depth = Depth.COMPARISON if any(audit.deviating for audit in audits) else Depth.DETAILS
+    depth = Depth.COMPARISON if any(audit.deviating or audit.not_stated for audit in audits) else Depth.DETAILS
     blocks: list[Block] = [Table("Audits of every usable trial", columns, rows, depth=depth)]
     if notes := context.kind.audit_notes(context):
         blocks.append(Bullets(notes))
