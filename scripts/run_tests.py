@@ -1,7 +1,7 @@
 """Runs the Rust and the Python tests side by side and ends with one line that counts both.
 
-No test's outcome depends on how busy the machine is, so there are three processes of Python tests for each processor,
-and at most four more than processors: tests with real servers wait for most of their time. Python may keep what it
+No test's outcome depends on how busy the machine is, so there are three processes of Python tests more than
+processors: tests with real servers wait for most of their time. Python may keep what it
 compiled, whatever the environment says: hundreds of tests start it. The exit status is 0 only when all passed and each
 suite ran at least one test. `--quick` runs what fits into a minute on two cores; all other arguments are pytest's.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-FOR_EACH_PROCESSOR, MORE_THAN_PROCESSORS = 3, 4
+MORE_THAN_PROCESSORS = 3
 CARGO = ["cargo", "test", "--no-fail-fast", "--locked"]
 # Libraries, programs and their tests: examples are not asked for, and no documentation has tests.
 ALL_CRATES = [*CARGO, "--tests", "--workspace", "--exclude", "bakeoff-bridge"]
@@ -59,8 +59,7 @@ def run_pytest(arguments: list[str]) -> tuple[int, int]:
     """Returns (passed, failed) of pytest; a skipped test counts as failed."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        processors = len(os.sched_getaffinity(0))
-        workers = str(min(FOR_EACH_PROCESSOR * processors, processors + MORE_THAN_PROCESSORS))
+        workers = str(len(os.sched_getaffinity(0)) + MORE_THAN_PROCESSORS)
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         compileall.compile_dir(ROOT / "python", quiet=2)
         command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-rs", *arguments]
