@@ -1,9 +1,9 @@
 """Runs the Rust and the Python tests side by side and ends with one line that counts both.
 
 No test's outcome depends on how busy the machine is, so there are three processes of Python tests more than
-processors: tests with real servers wait for most of their time. Python may keep what it
-compiled, whatever the environment says: hundreds of tests start it. The exit status is 0 only when all passed and each
-suite ran at least one test. `--quick` runs what fits into a minute on two cores; all other arguments are pytest's.
+processors: tests with real servers wait for most of their time. Python may keep what it compiled, whatever the
+environment says: hundreds of tests start it. The exit status is 0 only when all passed and each suite ran at least one
+test. `--quick` runs what fits into a minute on two cores; all other arguments are pytest's.
 """
 
 import compileall

@@ -34,7 +34,7 @@ from bakeoff.store.campaign import CampaignFolder, read_campaign_folder
 from bakeoff.store.challenged import ChallengedCampaign
 
 if TYPE_CHECKING:
-    from bakeoff.compare.campaign_model import CampaignComparison, SuiteResult
+    from bakeoff.compare.campaign_model import CampaignComparison
     from bakeoff.compare.noise_model import NoiseFloor
 
 
@@ -188,9 +188,5 @@ def print_campaign(path: Path, aa: Sequence[Path] | None = None) -> None:
     end_by_objectives((suite.name, suite.comparison.objective) for suite in made.suites if suite.comparison)
     if not made.verdicts and (len(made.contenders) > 1 or not folder.runs):
         raise typer.Exit(EXIT_NOTHING_COMPARABLE)
-    if failed or any(suite.dead or (_is_missing(suite) and suite.name not in folder.left_out) for suite in made.suites):
+    if failed or any(suite.dead or (suite.is_missing and suite.name not in folder.left_out) for suite in made.suites):
         raise typer.Exit(EXIT_CONTENDER_FAILED)
-
-
-def _is_missing(suite: SuiteResult) -> bool:
-    return suite.comparison is None or bool(suite.missing)

@@ -11,9 +11,16 @@ from bakeoff.compare.fact import Fact
 from bakeoff.compare.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
 from bakeoff.compare.hung_model import Hung
 from bakeoff.compare.looks import Look
-from bakeoff.compare.lost_model import SomeClients
 from bakeoff.compare.spread import Spread
 from bakeoff.mix import Mix
+
+
+@dataclass(frozen=True)
+class SomeClients:
+    """These of so many clients, by number."""
+
+    clients: tuple[int, ...]
+    of: int
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from bakeoff.compare.campaign_model import (
     SuiteEffect,
     SuiteResult,
     SuiteVerdict,
+    compared,
 )
 from bakeoff.compare.caveat import of_suites
 from bakeoff.compare.challenge_campaign import with_challenge
@@ -167,17 +168,13 @@ def _in_folder(comparison: Comparison, folder: str) -> Comparison:
     return replace(comparison, warnings=told)
 
 
-def _compared(suites: Sequence[SuiteResult]) -> list[tuple[SuiteResult, Comparison]]:
-    return [(suite, suite.comparison) for suite in suites if suite.comparison is not None]
-
-
 def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
     """The verdict of each suite and pair, with Holm over all of these. Within a suite Holm has counted its pairs; here
     it counts them all together from the start.
     """
-    ends = [(suite.name, one, pair) for suite, one in _compared(suites) for pair in one.pairs]
-    floors = [floor_of(one, pair.primary.blocks) for _, one in _compared(suites) for pair in one.pairs]
-    times = [_times(one) for _, one in _compared(suites) for _ in one.pairs]
+    ends = [(suite.name, one, pair) for suite, one in compared(suites) for pair in one.pairs]
+    floors = [floor_of(one, pair.primary.blocks) for _, one in compared(suites) for pair in one.pairs]
+    times = [_times(one) for _, one in compared(suites) for _ in one.pairs]
     p_values = holm([pair.primary.p_t * by for (_, _, pair), by in zip(ends, times, strict=True)])
     q_values = holm([pair.primary.p_equivalence_adjusted * by for (_, _, pair), by in zip(ends, times, strict=True)])
     return tuple(
@@ -217,7 +214,7 @@ def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
     """What factors do in each suite, with Holm over the effects of all suites together."""
     told = [
         (suite.name, one, effect)
-        for suite, one in _compared(suites)
+        for suite, one in compared(suites)
         if one.factors is not None
         for effect in one.factors.effects
         if effect.estimated
@@ -275,7 +272,7 @@ def _overall(contenders: Sequence[str], suites: Sequence[SuiteResult]) -> tuple[
 def _parts(pair: tuple[str, str], suites: Sequence[SuiteResult]) -> list[_Part]:
     return [
         part
-        for suite, comparison in _compared(suites)
+        for suite, comparison in compared(suites)
         for one in comparison.pairs
         if {one.baseline, one.contender} == set(pair) and (part := _part(suite, comparison, one, pair)) is not None
     ]
@@ -329,7 +326,7 @@ def _overall_pair(
     reasons = [part.trouble for part in parts if part.trouble]
     if without:
         reasons.append(NotBothIn(tuple(without)))
-    delta = max(one.run.delta for _, one in _compared(suites))
+    delta = max(one.run.delta for _, one in compared(suites))
     if math.isnan(adjusted) or not adjusted <= ONLY_LOOK.alpha:
         reasons.append(NotShown(not math.isnan(adjusted)))
     elif abs(math.log(ratio)) < math.log1p(delta):
@@ -353,10 +350,10 @@ def _places(
     """As in a run: one stands above another only where it is certain. Only who was measured in every suite that has
     figures has a place: what a contender would have done where it was not is not known.
     """
-    compared = [suite for suite, _ in _compared(suites)]
-    absent = {name: tuple(suite.name for suite in compared if name in suite.absent) for name in contenders}
+    there = [suite for suite, _ in compared(suites)]
+    absent = {name: tuple(suite.name for suite in there if name in suite.absent) for name in contenders}
     no_place: dict[str, Fact] = {name: NotMeasuredIn(where) for name, where in absent.items() if where}
-    wrong = wrong_content(pair for _, one in _compared(suites) for pair in one.pairs)
+    wrong = wrong_content(pair for _, one in compared(suites) for pair in one.pairs)
     no_place |= dict.fromkeys(wrong, Disqualified())
     ranked = [name for name in contenders if name not in no_place]
     if len(ranked) == 1 and any(one != Disqualified() for one in no_place.values()):

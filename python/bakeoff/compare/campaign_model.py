@@ -7,6 +7,7 @@ better, since suites of response times and of rates are in it together.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,6 +190,16 @@ class SuiteResult:
     # After how many of the planned blocks it was put aside.
     put_aside: tuple[int, int] | None = None
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether nothing or not all of it was measured."""
+        return self.comparison is None or bool(self.missing)
+
+
+def compared(suites: Iterable[SuiteResult]) -> list[tuple[SuiteResult, Comparison]]:
+    """Those that have figures, with these."""
+    return [(suite, suite.comparison) for suite in suites if suite.comparison is not None]
+
 
 @dataclass(frozen=True)
 class CampaignComparison:
@@ -218,7 +229,7 @@ class CampaignComparison:
     @property
     def whole(self) -> bool:
         """Whether every suite was carried out, with everybody who was planned for it."""
-        return not any(suite.comparison is None or suite.missing or suite.dead for suite in self.suites)
+        return not any(suite.is_missing or suite.dead for suite in self.suites)
 
     def to_dict(self, words: Words = no_words) -> dict[str, Any]:
         """Plain JSON values, with the `words` for them; NaN is null."""

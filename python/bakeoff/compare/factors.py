@@ -33,7 +33,7 @@ from bakeoff.compare.needed import needed as settled_by
 from bakeoff.compare.pair_model import Gate
 from bakeoff.compare.pairs import pair_logs
 from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
-from bakeoff.compare.why_open import Open, open_at, why_of, why_open
+from bakeoff.compare.why_open import open_at, why_open, without_number
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
 from bakeoff.stats import (
@@ -383,6 +383,5 @@ def _by_interval(decision: Decision, ratio: PairedRatio, delta: float, alpha: fl
 
 
 def _without_number(effect: Effect) -> Effect:
-    why = why_of(effect.verdict.still)
-    still = None if why is None else Open(why)
+    still = without_number(effect.verdict.still)
     return replace(effect, verdict=replace(effect.verdict, more_blocks=None, still=still))

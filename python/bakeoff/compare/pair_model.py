@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from bakeoff.compare.fact import TOLD
 from bakeoff.compare.gate_model import GateDetail
-from bakeoff.compare.why_open import Open, why_of
+from bakeoff.compare.why_open import Open, without_number
 from bakeoff.mix import Mix
 
 VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
@@ -92,8 +92,7 @@ class Verdict:
 
     def without_number(self) -> Self:
         """The same without what an answer would still take."""
-        why = why_of(self.still)
-        return replace(self, more_blocks=None, still=None if why is None else Open(why))
+        return replace(self, more_blocks=None, still=without_number(self.still))
 
 
 @dataclass(frozen=True)

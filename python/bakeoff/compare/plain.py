@@ -30,7 +30,7 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
         members: dict[str, Any] = {"kind": value.kind} if isinstance(value, Fact) else {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
-            if field.metadata.get("told"):
+            if field.metadata.get("told") and words is not no_words:
                 members[field.name] = list(dict.fromkeys(words(each).get("text", "") for each in item))
                 continue
             is_mix = isinstance(item, Mix) or (item is None and field.name.endswith("_mix"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bakeoff.compare.advice_model import (
     CellClients,
     ClientsStarved,
+    SomeClients,
     StarvedInCells,
     StarvedTrial,
     UnrunCell,
@@ -18,7 +19,6 @@ from bakeoff.compare.cube import Cube, blamed
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import compare_part
 from bakeoff.compare.lost import starved_clients
-from bakeoff.compare.lost_model import SomeClients
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import RunRecord, TrialRecord
 

@@ -59,6 +59,12 @@ def why_of(still: Open | None) -> Why | None:
     return None if still is None else still.why
 
 
+def without_number(still: Open | None) -> Open | None:
+    """The same without what would settle it."""
+    why = why_of(still)
+    return None if why is None else Open(why)
+
+
 def open_at(look: Look, why: Why | None, needed: Needed | None) -> Open:
     """What is open at this look."""
     return Open(why, needed, look.next_blocks, look.between)

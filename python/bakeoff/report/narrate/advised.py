@@ -5,16 +5,14 @@ from __future__ import annotations
 from functools import singledispatch
 
 from bakeoff.compare.fact import Fact, Said
-from bakeoff.report.narrate.sentences import load_words
+from bakeoff.report.narrate.sentences import words_for
 
 
 @singledispatch
 def advised(fact: Fact) -> tuple[str, str]:
     """The words of a fact: a text, and what to do about it."""
-    load_words(type(fact))
-    if advised.dispatch(type(fact)) is advised.dispatch(object):
-        raise TypeError(f"nobody has words for {fact.kind}: register them in bakeoff.report.narrate")
-    return advised(fact)
+    told: tuple[str, str] = words_for(advised, type(fact))(fact)
+    return told
 
 
 @advised.register

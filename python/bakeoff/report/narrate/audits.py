@@ -27,7 +27,7 @@ from bakeoff.compare.audit_model import (
 from bakeoff.compare.fact import Fact
 from bakeoff.compare.model import AuditTrial
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.sentences import load_words, sentence
+from bakeoff.report.narrate.sentences import sentence, words_for
 
 # Names of audits that say more than their keys, and of sums.
 TITLES = {"Fates": "Fates of starts", "Connections": "Connections and calls"}
@@ -54,10 +54,8 @@ def audit_title(name: str) -> str:
 @singledispatch
 def ruled(rule: Fact) -> tuple[str, str]:
     """What an audit says must hold, and how far it may be off; a kind of suite registers its own."""
-    load_words(type(rule))
-    if ruled.dispatch(type(rule)) is ruled.dispatch(object):
-        raise TypeError(f"nobody has words for {rule.kind}: register them with bakeoff.report.narrate.audits")
-    return ruled(rule)
+    told: tuple[str, str] = words_for(ruled, type(rule))(rule)
+    return told
 
 
 @ruled.register

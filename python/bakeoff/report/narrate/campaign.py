@@ -10,6 +10,7 @@ from bakeoff.compare.campaign_model import (
     SuiteEffect,
     SuiteResult,
     SuiteVerdict,
+    compared,
 )
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.turns import TURNS
@@ -25,18 +26,20 @@ from bakeoff.report.narrate.sentences import Sentence, sentence
 # All pairs of three and four contenders are told; of more those with the baseline, up to so many.
 FEW_PAIRS, MOST_PAIRS = 6, 8
 
+NOTHING_YET = "nothing of it was measured yet"
+
 
 def headline(found: CampaignComparison) -> tuple[Sentence, ...]:
     """Who could not be measured, a challenge, the order, the ratios over all suites, each suite, and each effect."""
-    measured = [(suite.name, suite.comparison) for suite in found.suites if suite.comparison is not None]
+    measured = compared(found.suites)
     return (
         *_dead(found),
         *challenge_sentences(found),
         _order_sentence(found),
         *_over_all(found),
-        *(one for suite, of in _compared(found) for one in _suite_sentences(suite, of, found.verdicts)),
+        *(one for suite, of in measured for one in _suite_sentences(suite, of, found.verdicts)),
         *(Sentence("withheld", f"{suite.name}: {why}.") for suite in found.suites if (why := missing_words(suite))),
-        *(Sentence("", f"{name}: {text}") for name, of in measured for text in _told_too(of)),
+        *(Sentence("", f"{suite.name}: {text}") for suite, of in measured for text in _told_too(of)),
         *_effects(found.effects),
     )
 
@@ -49,21 +52,17 @@ def result(found: CampaignComparison) -> tuple[str, ...]:
     first = next((at for at, one in enumerate(told) if one.kind != "withheld"), 0)
     challenge = challenge_sentences(found)
     behind = len(_dead(found)) + len(challenge) if challenge else 0
-    manners = [f"{suite.name}: {text}" for suite, of in _compared(found) if (text := manner_sentence(of))]
+    manners = [f"{suite.name}: {text}" for suite, of in compared(found.suites) if (text := manner_sentence(of))]
     return (*(one.text for one in (*told[: first + 1], *told[first + 1 : behind])), *manners)
 
 
 def missing_words(suite: SuiteResult) -> str:
     """Why there is no more of a suite, and how far it had come; empty of one that is whole."""
     if suite.put_aside is None:
-        return suite.missing or ("nothing of it was measured yet" if suite.comparison is None else "")
+        return suite.missing or (NOTHING_YET if suite.comparison is None else "")
     done, planned = suite.put_aside
     after = f" after {done} of {wording.plural(planned, 'block')}" if planned else ""
     return f"put aside{after}: {suite.missing}"
-
-
-def _compared(found: CampaignComparison) -> list[tuple[SuiteResult, Comparison]]:
-    return [(suite, suite.comparison) for suite in found.suites if suite.comparison is not None]
 
 
 def _told_too(found: Comparison) -> list[str]:

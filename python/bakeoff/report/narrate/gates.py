@@ -14,7 +14,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.faults import clause
 from bakeoff.report.narrate.fleet import busy_words, link_words
 from bakeoff.report.narrate.manners import manner_words
-from bakeoff.report.narrate.sentences import load_words, sentence
+from bakeoff.report.narrate.sentences import sentence, words_for
 from bakeoff.report.narrate.spread import spread_text, spread_too
 from bakeoff.report.narrate.steady import unsteady_clause, unsteady_too
 from bakeoff.report.narrate.turned_away import turned_away_words
@@ -36,10 +36,8 @@ def also(gate: Gate) -> str:
 @singledispatch
 def gate_words(detail: of.GateDetail, name: str) -> str:
     """What a check has found of the contender of this name; a kind of suite registers its own."""
-    load_words(type(detail))
-    if gate_words.dispatch(type(detail)) is gate_words.dispatch(object):
-        raise TypeError(f"nobody tells of {type(detail).__name__}")
-    return gate_words(detail, name)
+    told: str = words_for(gate_words, type(detail))(detail, name)
+    return told
 
 
 @singledispatch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare.looks import LEVEL, Look, Standing
+from bakeoff.compare.why_open import NextLook
 from bakeoff.plan.until import precision_of
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
@@ -14,7 +15,7 @@ def waits(look: Look) -> str:
     """Why there is no verdict before the next planned look; empty when none is to come."""
     if look.next_blocks is None:
         return ""
-    return f"the next planned look is after {wording.plural(look.next_blocks, 'block')}"
+    return sentence(NextLook(look.next_blocks))
 
 
 def place(look: Look) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, singledispatch
 from importlib import import_module
@@ -25,9 +26,20 @@ class Sentence:
 @singledispatch
 def sentence(value: Any) -> str:
     """What a value of a comparison says, in words. Raises TypeError of a type that nobody tells of."""
-    if not is_told(type(value)):
-        raise TypeError(f"nobody tells of {type(value).__name__} in words: register it in bakeoff.report.narrate")
-    return sentence(value)
+    told: str = words_for(sentence, type(value))(value)
+    return told
+
+
+def words_for(dispatcher: Any, of: type[Any]) -> Callable[..., Any]:
+    """What a dispatcher of words has for this type, once those who may register it are loaded. Raises TypeError of a
+    type that nobody tells of.
+    """
+    load_words(of)
+    found: Callable[..., Any] = dispatcher.dispatch(of)
+    if found is dispatcher.dispatch(object):
+        by = f"{dispatcher.__module__}.{dispatcher.__name__}"
+        raise TypeError(f"nobody tells of {of.__name__} in words: register it by {by}")
+    return found
 
 
 def is_told(of: type[Any]) -> bool:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare.advice_model import ClientsStarved, StarvedInCells, StarvedTrial, UnrunCell, UnrunInCells
+from bakeoff.compare.advice_model import (
+    ClientsStarved,
+    SomeClients,
+    StarvedInCells,
+    StarvedTrial,
+    UnrunCell,
+    UnrunInCells,
+)
 from bakeoff.compare.lost import NAMED, clients_words
-from bakeoff.compare.lost_model import SomeClients
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import sentence

@@ -10,6 +10,7 @@ from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text, 
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.campaign import NOTHING_YET
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.parts import Part
 from bakeoff.report.report_section import report_section
@@ -86,7 +87,7 @@ def _again(one: SuiteChallenge, challenger: str) -> str:
     if one.left_out:
         return Toned(f"left out: {one.left_out}", "bad")
     if not one.has_figures:
-        return Toned(f"no figures: {one.missing or 'nothing of it was measured yet'}", "bad")
+        return Toned(f"no figures: {one.missing or NOTHING_YET}", "bad")
     if challenger in one.absent:
         return Toned(f"no figures: {challenger} is missing from it, {one.absent[challenger]}", "bad")
     return wording.names(list(one.again)) or Toned("nobody: no verdict", "bad")
