@@ -1,37 +1,20 @@
 //! httperf's way of making load, anew: connections or sessions begin by the clock, each with calls that may be pipelined
 //! and spread over several connections. What is done and how it is told are facts of its manual; no code of it is here.
 
-mod books;
-mod conn;
-mod figures;
-#[cfg(test)]
-mod for_tests;
-mod held;
-mod merge;
-mod octets;
-mod page;
-mod period;
-mod prints;
-mod random;
-mod reply;
-mod request;
-mod run;
-mod samples;
+mod generator;
+mod http;
+mod result;
 mod spec;
-mod talk;
-mod uris;
-mod visit;
-mod work;
 
 use bakeoff_engine::TrialSpec;
 use bakeoff_platform::net::{DialOptions, Dialer, TlsOptions, connector};
 use bakeoff_platform::{TrialError, TrialHandle, start_alone};
-pub use figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
-use held::Held;
-pub use held::PageSpec;
-pub use merge::merged;
-pub use octets::{Octets, text_of};
-use run::{Prepared, Run};
+use generator::run::{Prepared, Run};
+use http::held::Held;
+pub use http::held::PageSpec;
+pub use result::figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
+pub use result::merge::merged;
+pub use spec::octets::{Octets, text_of};
 pub use spec::{
     BurstSpec, CallSpec, ClientSpec, HttperfSpec, Mode, Part, PeriodSpec, PrintSpec, ScriptSpec, ServerSpec, SslSpec,
     WlogSpec, WsessSpec, WsesslogSpec, WsesspageSpec, WsetSpec,
@@ -41,7 +24,7 @@ use std::sync::Arc;
 /// Begins a trial and returns at once: it makes itself ready and waits for [`TrialHandle::go`].
 pub fn start(spec: HttperfSpec, trial: TrialSpec) -> Result<TrialHandle, TrialError> {
     let prepared = prepare(spec, &trial).map_err(TrialError::Endpoint)?;
-    let operations = books::OPERATIONS.map(str::to_owned).to_vec();
+    let operations = result::books::OPERATIONS.map(str::to_owned).to_vec();
     start_alone(trial, operations, move |live, timeline, at_start| {
         let run = Run::new(prepared, live, timeline)?;
         at_start();

@@ -9,24 +9,16 @@
 #![allow(clippy::disallowed_methods)]
 
 mod app;
-#[cfg(feature = "cli")]
-mod arguments;
-mod check;
-mod clock;
-mod counts;
 mod error;
-mod faults;
-mod listen;
 mod mail;
 mod null;
-mod place;
-mod running;
-mod tls;
+mod server;
+mod spec;
 mod web;
 
 pub use error::ServeError;
-use running::Running;
 use serde::Deserialize;
+use server::running::Running;
 
 macro_rules! kinds {
     ($($(#[doc = $about:literal])+ $Kind:ident = $folder:ident,)+) => {
@@ -121,6 +113,6 @@ pub fn serve(spec_json: &str) -> Result<ServerHandle, ServeError> {
 /// As [`serve`].
 pub fn start(spec: &Spec) -> Result<ServerHandle, ServeError> {
     spec.check()?;
-    listen::raise_file_limit();
+    server::listen::raise_file_limit();
     Ok(ServerHandle { server: spec.start()? })
 }

@@ -232,7 +232,7 @@ def test_what_a_newer_engine_tells_besides_is_left_alone() -> None:
 
 
 def test_the_classes_of_messages_are_those_of_the_engine() -> None:
-    source = (ROOT / "crates/workloads/src/mail/ledger.rs").read_text()
+    source = (ROOT / "crates/workloads/src/mail/ledger/mod.rs").read_text()
     listed = re.search(r"const CLASSES: \[&str; \d+\] = \[(.*?)\];", source, re.DOTALL)
     assert listed is not None
     assert set(re.findall(r'"(\w+)"', listed.group(1))) == set(CLASSES) >= set(LOSSES)

@@ -1,6 +1,6 @@
 //! What is counted for an operation name, and for a client.
 
-use crate::measurement::{Counted, Counts};
+use crate::result::measurement::{Counted, Counts};
 use crate::{ErrorClass, LatencyHistogram, deserialize, serialize};
 
 /// Figures of one operation name.

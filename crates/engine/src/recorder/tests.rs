@@ -31,7 +31,7 @@ fn a_lazy_recorder_takes_a_histogram_for_late_starts_when_there_are_many() {
         recorder.late_start(late_ns);
     }
     assert!(!recorder.late_start.is_lazy());
-    let merged = crate::collect::gather(&[recorder]);
+    let merged = crate::result::collect::gather(&[recorder]);
     assert_eq!((merged.late_start.count(), merged.late_start.to_hdr().max()), (1_001, 999));
 }
 
@@ -97,7 +97,7 @@ fn a_plan_counts_response_times_by_the_end_and_starts_by_the_plan() {
     recorder.record_late(950, 10);
     [90, 200, 300, 890, 850, 899, 900].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
     recorder.close_plan(Some(10), 4, 3);
-    let merged = crate::collect::gather(&[recorder]);
+    let merged = crate::result::collect::gather(&[recorder]);
     let figures = merged.planned.unwrap();
     assert_eq!((figures.response[0].to_hdr().min(), figures.response[0].to_hdr().max()), (60, 300));
     assert_eq!((figures.response[0].count(), figures.late.count(), figures.late.to_hdr().max()), (2, 1, 200));
@@ -114,7 +114,12 @@ fn shared_response_times_come_back_beside_the_service_times() {
     recorder.record(0, &Outcome { operation: 1, ..outcome(None) }, &stamps);
     recorder.record_turn(100, 500, true);
     recorder.end();
-    let result = crate::collect(&["a".into(), "b".into()], vec![recorder], &[], &crate::GeneratorFigures::default());
+    let result = crate::result::collect::collect(
+        &["a".into(), "b".into()],
+        vec![recorder],
+        &[],
+        &crate::GeneratorFigures::default(),
+    );
     let result = result.json();
     let figures = &result["per_operation"][1];
     assert_eq!((&figures["service"]["max_ns"], &figures["response"]["max_ns"]), (&200.into(), &400.into()));
@@ -135,7 +140,7 @@ fn response_times_are_of_turns_and_what_waits_at_the_end_counts_as_far_as_it_wai
     recorder.record_unbegun(500);
     [200, 300, 800, 890].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
     recorder.close_plan(Some(5), 1, 1);
-    let figures = crate::collect::gather(&[recorder]).planned.unwrap();
+    let figures = crate::result::collect::gather(&[recorder]).planned.unwrap();
     let times: Vec<_> = figures.turns.to_hdr().iter_recorded().map(|time| time.value_iterated_to()).collect();
     assert_eq!((times, figures.answered), (vec![10, 100, 250, 400], 1));
     // Of five: 200 was answered, 300 failed, 800 and 890 are open, 500 never began.

@@ -1,6 +1,7 @@
+use super::collect::collect;
 use super::*;
 use crate::{
-    Counts, ErrorClass, GeneratorFigures, Outcome, Recorder, Rng, Stamps, ThreadFigures, Timeline, add_counts, collect,
+    Counts, ErrorClass, GeneratorFigures, Outcome, Recorder, Rng, Stamps, ThreadFigures, Timeline, add_counts,
 };
 use serde_json::json;
 

@@ -6,12 +6,12 @@ use super::lane::{self, Beat, Common, End, Lane};
 use super::observe::Counters;
 use super::psync::Files;
 use super::uring;
+use crate::barrier::sessions::Rendezvous;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
-use crate::control::Control;
 use crate::process::{self, spent};
-use crate::rendezvous::Rendezvous;
-use crate::start_line::{Place, StartLine};
+use crate::trial::start_line::{Place, StartLine};
 use crate::trial::{Outcome, TrialError, TrialHandle, bind, launch, panic_text};
+use crate::watch::control::Control;
 use crate::watch::{Watch, Watched};
 use bakeoff_engine::{
     Clock, Connections, Executor, FileDriver, FileNeeds, FileWorkload, Generator, GeneratorFigures, Live, Nanos,

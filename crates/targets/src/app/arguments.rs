@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::spec::{AppSpec, FalseTimes};
-use crate::arguments::{seconds, size};
+use crate::spec::arguments::{seconds, size};
 
 /// Each is one key of the description.
 #[derive(Args)]

@@ -18,9 +18,9 @@ use std::thread::JoinHandle;
 use serde_json::{Value, json};
 
 use crate::ServeError;
-use crate::clock::now_ns;
-use crate::listen::{Listener, pin_thread};
-use crate::running::Running;
+use crate::server::clock::now_ns;
+use crate::server::listen::{Listener, pin_thread};
+use crate::server::running::Running;
 #[cfg(feature = "cli")]
 pub use arguments::Arguments;
 use pool::Pool;

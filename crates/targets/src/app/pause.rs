@@ -1,6 +1,6 @@
 //! Waiting for an exact time without spinning.
 
-use crate::clock::now_ns;
+use crate::server::clock::now_ns;
 
 const SECOND: u64 = 1_000_000_000;
 /// The lateness of a wake-up is learnt by this share of each new one.

@@ -18,8 +18,8 @@ use super::connection::{Job, Limits, Slot, Step};
 use super::counts::{Tally, bump};
 use super::service::{Hands, Service};
 use super::spec::{AppSpec, processors};
-use crate::clock::{now_ns, to_ns};
-use crate::listen::{Listener, Stream, is_shortage, reset_on_close};
+use crate::server::clock::{now_ns, to_ns};
+use crate::server::listen::{Listener, Stream, is_shortage, reset_on_close};
 
 const EVENTS: usize = 256;
 const ACCEPTED_AT_ONCE: usize = 64;

@@ -15,7 +15,7 @@ use super::pause::Pause;
 use super::segment::{NoSegment, Scratch, Segment, Store};
 use super::spec::{AppSpec, FalseTimes, processors};
 use crate::ServeError;
-use crate::clock::{now_ns, to_ns};
+use crate::server::clock::{now_ns, to_ns};
 
 /// Processor work beyond so many rounds, or a payload beyond so many bytes, is worth another thread's attention.
 const SHORT_ROUNDS: u32 = 4096;

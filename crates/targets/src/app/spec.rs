@@ -7,8 +7,8 @@ use bakeoff_app_protocol::{PAYLOAD_BYTES_MAX, RECORD_BYTES_MAX};
 use serde::Deserialize;
 
 use crate::ServeError;
-use crate::check::{MOST_SECONDS, at_least_one, need, within};
-use crate::place::{LOCALHOST, Place};
+use crate::spec::check::{MOST_SECONDS, at_least_one, need, within};
+use crate::spec::place::{LOCALHOST, Place};
 
 /// Service threads besides the one for each processor.
 const THREADS_BESIDE_PROCESSORS: usize = 47;

@@ -22,9 +22,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::ServeError;
-use crate::clock::{Timer, now_ns};
-use crate::listen::{is_shortage, reset_on_close};
-use crate::running::Running;
+use crate::server::clock::{Timer, now_ns};
+use crate::server::listen::{is_shortage, reset_on_close};
+use crate::server::running::Running;
 #[cfg(feature = "cli")]
 pub use arguments::Arguments;
 use shared::Shared;

@@ -9,9 +9,9 @@ use tokio_rustls::TlsAcceptor;
 use super::spec::MailSpec;
 use super::store::Store;
 use crate::ServeError;
-use crate::clock::{now_ns, to_ns};
-use crate::faults::{Refusal, RefuseSpec};
-use crate::tls;
+use crate::server::clock::{now_ns, to_ns};
+use crate::server::faults::{Refusal, RefuseSpec};
+use crate::server::tls;
 
 /// Ids listed for each fault.
 const LISTED: usize = 100_000;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::ServeError;
-use crate::check::need;
-use crate::faults::RefuseSpec;
-use crate::place::LOCALHOST;
-use crate::tls::TlsSpec;
+use crate::server::faults::RefuseSpec;
+use crate::server::tls::TlsSpec;
+use crate::spec::check::need;
+use crate::spec::place::LOCALHOST;
 
 /// So many of each so many commands are answered with `code`.
 #[derive(Debug, Clone, Deserialize)]

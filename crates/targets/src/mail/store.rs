@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::spec::FillSpec;
 use crate::ServeError;
-use crate::clock::now_ns;
+use crate::server::clock::now_ns;
 
 /// A stored message.
 #[derive(Clone)]

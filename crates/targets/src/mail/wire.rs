@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::spec::MailSpec;
-use crate::clock::{Timer, now_ns, to_ns};
+use crate::server::clock::{Timer, now_ns, to_ns};
 
 /// Longest command line, bytes.
 const LINE_BYTES_MAX: usize = 4096;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::spec::{NullSpec, Speaks};
-use crate::arguments::PlaceArguments;
-use crate::tls::TlsSpec;
+use crate::server::tls::TlsSpec;
+use crate::spec::arguments::PlaceArguments;
 
 /// Each is one key of the description.
 #[derive(Args)]

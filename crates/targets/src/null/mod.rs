@@ -23,11 +23,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 
 use crate::ServeError;
-use crate::clock::now_ns;
-use crate::counts::Totals;
-use crate::listen::{Listener, pin_thread};
-use crate::running::Running;
-use crate::tls;
+use crate::server::clock::now_ns;
+use crate::server::counts::Totals;
+use crate::server::listen::{Listener, pin_thread};
+use crate::server::running::Running;
+use crate::server::tls;
 #[cfg(feature = "cli")]
 pub use arguments::Arguments;
 use bare::Bare;

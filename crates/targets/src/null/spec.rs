@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::ServeError;
-use crate::check::need;
-use crate::place::{LOCALHOST, Place};
-use crate::tls::TlsSpec;
+use crate::server::tls::TlsSpec;
+use crate::spec::check::need;
+use crate::spec::place::{LOCALHOST, Place};
 
 /// What it speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::lines::{Lines, Next, slot};
-use crate::listen::{Listener, is_shortage};
+use crate::server::listen::{Listener, is_shortage};
 
 const EVENTS: usize = 512;
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::spec::{StatusSpec, WebSpec};
-use crate::arguments::{PlaceArguments, refuse, seconds, stall};
-use crate::faults::{RefuseSpec, StallSpec};
-use crate::tls::TlsSpec;
+use crate::server::faults::{RefuseSpec, StallSpec};
+use crate::server::tls::TlsSpec;
+use crate::spec::arguments::{PlaceArguments, refuse, seconds, stall};
 
 /// Each is one key of the description.
 #[derive(Args)]

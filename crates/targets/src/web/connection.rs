@@ -14,9 +14,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
 use super::shared::Shared;
-use crate::clock::Timer;
-use crate::counts::Totals;
-use crate::listen::reset_on_close;
+use crate::server::clock::Timer;
+use crate::server::counts::Totals;
+use crate::server::listen::reset_on_close;
 
 /// State of one connection, shared by its wire, its requests and its watch.
 pub struct Conn {

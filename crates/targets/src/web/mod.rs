@@ -17,8 +17,8 @@ use std::thread::JoinHandle;
 use tokio::sync::{mpsc, watch};
 
 use crate::ServeError;
-use crate::listen::Listener;
-use crate::running::Running;
+use crate::server::listen::Listener;
+use crate::server::running::Running;
 #[cfg(feature = "cli")]
 pub use arguments::Arguments;
 use shared::Shared;

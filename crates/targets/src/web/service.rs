@@ -13,7 +13,7 @@ use super::connection::Conn;
 use super::corpus::Page;
 use super::dynamic;
 use super::reply::ReplyBody;
-use crate::clock::to_ns;
+use crate::server::clock::to_ns;
 
 /// Paths below are about the target itself: never counted, delayed or damaged.
 const COUNTS_PATH: &str = "/.bakeoff/";

@@ -7,10 +7,10 @@ use tokio_rustls::TlsAcceptor;
 use super::corpus::Corpus;
 use super::spec::WebSpec;
 use crate::ServeError;
-use crate::clock::now_ns;
-use crate::counts::Counts;
-use crate::faults::{EveryNth, Limiter, Refusal, Stalls};
-use crate::tls::acceptor;
+use crate::server::clock::now_ns;
+use crate::server::counts::Counts;
+use crate::server::faults::{EveryNth, Limiter, Refusal, Stalls};
+use crate::server::tls::acceptor;
 
 const ALPN: &[&[u8]] = &[b"http/1.1", b"http/1.0"];
 

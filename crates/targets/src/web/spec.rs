@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::ServeError;
-use crate::check::{MOST_SECONDS, at_least_one, need, within};
-use crate::faults::{RefuseSpec, StallSpec};
-use crate::place::{LOCALHOST, Place};
-use crate::tls::TlsSpec;
+use crate::server::faults::{RefuseSpec, StallSpec};
+use crate::server::tls::TlsSpec;
+use crate::spec::check::{MOST_SECONDS, at_least_one, need, within};
+use crate::spec::place::{LOCALHOST, Place};
 
 /// Every `every`-th reply carries `code` instead of its own status.
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -21,9 +21,9 @@ use tokio::sync::{mpsc, watch};
 use super::connection::{Conn, Transport, Wire};
 use super::service::{COUNTS_REQUEST, answer};
 use super::shared::Shared;
-use crate::clock::{Timer, block_until};
-use crate::faults::Stalls;
-use crate::listen::{Listener, Stream, is_shortage, pin_thread, reset_on_close};
+use crate::server::clock::{Timer, block_until};
+use crate::server::faults::Stalls;
+use crate::server::listen::{Listener, Stream, is_shortage, pin_thread, reset_on_close};
 
 /// Longest request head, in bytes.
 const MOST_HEAD_BYTES: usize = 16 * 1024;

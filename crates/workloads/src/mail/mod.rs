@@ -1,31 +1,16 @@
 //! Mail: sending by SMTP or LMTP and reading by POP3, step by step, with books on every message.
 
-mod books;
 mod check;
-mod done;
-mod doors;
 mod figures;
-mod flow;
-mod inspect;
 mod ledger;
-mod mailbox;
-mod message;
 mod operation;
-mod part;
 mod plan;
 mod pop3;
-mod reader;
-mod refusals;
-mod response;
-mod sasl;
-mod sender;
 mod session;
 mod smtp;
 mod spec;
-mod talk;
 #[cfg(test)]
 mod tests;
-mod thread;
 
 use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TrialSpec, Workload};
 pub use check::{MailFault, MailTalk, Next};

@@ -1,7 +1,7 @@
 //! What all sessions of a trial share, checked and made ready once.
 
-use super::books::Books;
-use super::message::Pool;
+use super::ledger::books::Books;
+use super::ledger::message::Pool;
 use super::spec::{Initialise, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
 use crate::deck::Spread;
 use bakeoff_engine::{Endpoint, Identity, Load, Nanos, SpecError, Stages, TlsSettings, TrialSpec};

@@ -1,38 +1,32 @@
 //! HTTP clients: 1.0 and 1.1, and 2 and 3, whose connections carry several requests at once.
 
-mod agreed;
-mod body;
-mod failures;
-mod head;
+mod check;
 mod hex;
+mod http1;
 mod http2;
 mod http3;
-mod learnt;
 mod plan;
-mod sampling;
 mod session;
 mod spec;
-mod whole;
-mod whole_stream;
 
-pub use agreed::Agreed;
 use bakeoff_engine::{
     Endpoint, Identity, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload, add_counts,
 };
-pub use body::Body;
-pub(crate) use failures::{Failures, Fault};
-pub use head::{HEAD_BYTES_MAX, Malformed, parse_with as parse_head};
+pub use check::agreed::Agreed;
+pub(crate) use check::failures::{Failures, Fault};
+use check::sampling::Sampler;
+pub use check::sampling::{Draws, WHOLE_BODIES, WHOLE_BYTES};
 pub(crate) use hex::{from_hex, to_hex};
+pub use http1::body::Body;
+pub use http1::head::{HEAD_BYTES_MAX, Malformed, parse_with as parse_head};
+pub use http1::whole::{Exchange, Faulty, ReplyFault, WholeReader, WholeReply};
+pub use http2::whole::StreamReader;
 use plan::WebPlan;
 pub(crate) use plan::{check_field, header_tail, may_carry};
-use sampling::Sampler;
-pub use sampling::{Draws, WHOLE_BODIES, WHOLE_BYTES};
 pub use session::{Reader, Unread, WebSession};
 pub use spec::{ClassSpec, ReplySpec, RequestSpec, WebSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-pub use whole::{Exchange, Faulty, ReplyFault, WholeReader, WholeReply};
-pub use whole_stream::StreamReader;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 //! From the specification to prepared requests: everything the loop needs, computed once.
 
-use super::agreed::Agreed;
-use super::failures::Failures;
+use super::check::agreed::Agreed;
+use super::check::failures::Failures;
+use super::check::learnt::Lessons;
 use super::hex::from_hex;
 use super::http2::{self, Http2};
 use super::http3::{self, Http3};
-use super::learnt::Lessons;
 use super::spec::{ClassSpec, RequestSpec, WebSpec};
 use crate::deck::Deck;
 use bakeoff_engine::{MakeMux, SpecError, Streams};

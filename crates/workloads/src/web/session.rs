@@ -1,13 +1,14 @@
 //! One thread of a simulated web client.
 
-use super::agreed::content_type;
-use super::body::Body;
-use super::failures::Fault;
-use super::head::{self, Head};
+use super::check::agreed::content_type;
+use super::check::failures::Fault;
+use super::check::learnt::Learnt;
+use super::check::sampling::Sampler;
+use super::http1::body::Body;
+use super::http1::head;
+use super::http1::head::Head;
 use super::http2::message::INTERIM_MOST;
-use super::learnt::Learnt;
 use super::plan::WebPlan;
-use super::sampling::Sampler;
 use crate::deck::Deck;
 use bakeoff_engine::{
     Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, Stage, Stamps, StreamEvent, Timeline,

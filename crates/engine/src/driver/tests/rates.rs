@@ -169,11 +169,11 @@ impl Bench {
         self.driver.event(lane, Event::Received(b"pong"), &mut Actions::default())
     }
 
-    fn end(mut self, at_ns: Nanos) -> (crate::collect::Gathered, Vec<Vec<u64>>) {
+    fn end(mut self, at_ns: Nanos) -> (crate::result::collect::Gathered, Vec<Vec<u64>>) {
         self.driver.close_books(at_ns);
         let (recorder, sessions) = self.driver.into_parts();
         let starts = sessions.into_iter().map(|(_, session)| session.starts).collect();
-        (crate::collect::gather(&[recorder]), starts)
+        (crate::result::collect::gather(&[recorder]), starts)
     }
 }
 

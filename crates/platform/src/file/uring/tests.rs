@@ -1,12 +1,12 @@
 use super::*;
+use crate::barrier::sessions::Rendezvous;
 use crate::file::buffers::AlignedBuffers;
 use crate::file::folder::WorkFolder;
 use crate::file::folder::tests::{needs, scratch};
 use crate::file::lane::{Beat, Common};
 use crate::file::observe::Counters;
 use crate::file::psync::Files;
-use crate::rendezvous::Rendezvous;
-use crate::start_line::StartLine;
+use crate::trial::start_line::StartLine;
 use bakeoff_engine::{FileBuffers, FileContext, FileProgress, FileResult, FileStep, Live, Name, OpenMode};
 use std::ffi::CStr;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! The connection of one lane: opening it, sending on it, closing it.
 
 use super::EventLoop;
-use crate::net::epoll::{READ, READ_WRITE};
 use crate::net::socket::{self, Moved};
+use crate::net::wait::epoll::{READ, READ_WRITE};
 use crate::net::{quic, tls};
 use bakeoff_engine::{Actions, ErrorClass, Session};
 use std::os::fd::RawFd;

@@ -1,9 +1,9 @@
 //! How the loop waits: for replies, for the next planned start, for whatever is due.
 
 use super::{EventLoop, Link, TICK_NS};
-use crate::net::pacer::Pace;
-use crate::net::poller::SHARED_NS;
 use crate::net::socket;
+use crate::net::wait::pacer::Pace;
+use crate::net::wait::poller::SHARED_NS;
 use bakeoff_engine::{Nanos, Session};
 
 /// A look at the sockets takes up to so long, ns: closer to a start only the clock is looked at.

@@ -1,7 +1,7 @@
 //! Where a reading session is, and what is known of it.
 
 use super::responses::{Capabilities, Responses};
-use crate::mail::inspect::Inspector;
+use crate::mail::ledger::inspect::Inspector;
 use crate::mail::operation::Operation;
 
 /// Where a reading session is.

@@ -1,7 +1,7 @@
 //! Mailboxes: emptied, read, drained.
 
 use super::{Drive, workload};
-use crate::mail::message::Id;
+use crate::mail::ledger::message::Id;
 use crate::mail::pop3;
 use crate::mail::session::Work;
 use bakeoff_engine::{ErrorClass, Event, Session as _, Stage, Timeline};

@@ -1,8 +1,8 @@
 //! What several machines tell together is what one would have told.
 
 use super::super::ledger::{SeenCopy, Sent, SentCopy};
-use super::super::message::Id;
 use super::*;
+use crate::mail::ledger::message::Id;
 use crate::mail::operation::Operation;
 
 const SECOND: u64 = 1_000_000_000;

@@ -1,6 +1,6 @@
 //! The head of a reply as HTTP/2 and HTTP/3 send it: a list of fields.
 
-use super::super::head::parse_decimal;
+use crate::web::http1::head::parse_decimal;
 
 /// Interim heads (RFC 9110, 15.2) in front of one reply. A server that sends more keeps its client busy with nothing.
 pub(crate) const INTERIM_MOST: u8 = 32;

@@ -9,6 +9,7 @@ mod reader;
 mod request;
 mod static_table;
 mod streams;
+pub(super) mod whole;
 
 pub(crate) use mux::Http2;
 pub(crate) use request::put_own;

@@ -1,0 +1,4 @@
+//! File work: its sessions and their driver.
+
+pub(super) mod driver;
+pub(super) mod session;

@@ -1,0 +1,214 @@
+//! Rows of a soak: what was done in each hour of it, told while the trial goes on.
+//!
+//! A trial that lasts for days keeps nothing that grows with its seconds. Each load thread counts the row in progress;
+//! a row that is over goes to the desk, where those of all threads become one, and from there to whoever asks.
+
+use crate::result::measurement::{Cost, Counted, Measurement};
+use crate::result::merge::{Merge, figures, most, most_if_all};
+use crate::{ErrorClass, Nanos, Timeline};
+use std::collections::BTreeMap;
+
+/// A row of one load thread that is over.
+#[derive(Debug)]
+pub struct RowPart {
+    index: u64,
+    /// From the start of the window, ns.
+    start_ns: Nanos,
+    length_ns: Nanos,
+    counts: Counted,
+}
+
+figures! {
+    /// What a row cost its load thread, and what befell the machine meanwhile; measured between two looks.
+    #[derive(Copy)]
+    pub struct RowCost {
+        flat
+        /// Of its busiest thread.
+        pub cost: Cost,
+        /// Time that the hypervisor gave to others, s; `None`, as below, where nobody measured it.
+        pub stolen_s: Option<f64> => most_if_all,
+        /// Time in which the process did not run: it, or its machine, was stopped, s.
+        pub stopped_s: Option<f64> => most_if_all,
+    }
+
+    /// A row of a trial.
+    pub struct SoakRow {
+        flat
+        /// What was done in it.
+        pub measured: Measurement,
+        flat
+        /// What that took.
+        pub cost: RowCost,
+        /// Its number.
+        pub row: u64 => most,
+        /// From the start of the window, s.
+        pub start_s: f64 => most,
+        /// How long it was, s.
+        pub length_s: f64 => most,
+    }
+}
+
+/// The row in progress of one load thread, and those that are over and were not fetched yet.
+#[derive(Debug)]
+pub(crate) struct RowBook {
+    row_ns: Nanos,
+    start_ns: Nanos,
+    end_ns: Nanos,
+    planned: bool,
+    index: u64,
+    row_end_ns: Nanos,
+    counts: Counted,
+    over: Vec<RowPart>,
+}
+
+impl RowBook {
+    /// Rows of `row_ns` from the start of the window to its end, where the last one may be shorter.
+    pub fn new(timeline: &Timeline, row_ns: Nanos, planned: bool) -> Self {
+        Self {
+            row_ns,
+            start_ns: timeline.window_start_ns,
+            end_ns: timeline.window_end_ns,
+            planned,
+            index: 0,
+            row_end_ns: timeline.window_start_ns + row_ns,
+            counts: Counted::warm(planned),
+            over: Vec::new(),
+        }
+    }
+
+    /// An operation that ended well, within the window.
+    #[inline]
+    pub fn success(&mut self, now_ns: Nanos, service_ns: u64, response_ns: u64, bytes: (u64, u64)) {
+        if now_ns >= self.row_end_ns {
+            self.turn(now_ns);
+        }
+        self.counts.operations += 1;
+        self.counts.bytes_in += bytes.0;
+        self.counts.bytes_out += bytes.1;
+        self.counts.service.record(service_ns);
+        if let Some(response) = &mut self.counts.response {
+            response.record(response_ns);
+        }
+    }
+
+    /// One that failed, within the window.
+    pub fn failure(&mut self, now_ns: Nanos, error: ErrorClass) {
+        if now_ns >= self.row_end_ns {
+            self.turn(now_ns);
+        }
+        self.counts.errors[error as usize] += 1;
+    }
+
+    /// Whether a row is over at this moment.
+    #[inline]
+    pub fn is_due(&self, now_ns: Nanos) -> bool {
+        !self.over.is_empty() || (now_ns >= self.row_end_ns && self.row_end_ns < self.end_ns)
+    }
+
+    /// Rows that are over at `now_ns`. The last one of the window is kept until [`RowBook::close`]: what hangs at the
+    /// end is counted there.
+    pub fn fetch(&mut self, now_ns: Nanos) -> Vec<RowPart> {
+        if now_ns >= self.row_end_ns {
+            self.turn(now_ns);
+        }
+        std::mem::take(&mut self.over)
+    }
+
+    /// The trial ended at `ended_ns`: what is left, with the row in progress as far as it came.
+    pub fn close(&mut self, ended_ns: Nanos) -> Vec<RowPart> {
+        let ended_ns = ended_ns.min(self.end_ns);
+        self.turn(ended_ns.max(self.start_ns));
+        let row_start_ns = self.start_ns + self.index * self.row_ns;
+        if ended_ns > row_start_ns {
+            self.finish_row(ended_ns);
+        }
+        self.row_end_ns = Nanos::MAX;
+        std::mem::take(&mut self.over)
+    }
+
+    /// Ends rows, empty ones as well, until the one that holds `now_ns`; the window's last one stays open.
+    #[cold]
+    fn turn(&mut self, now_ns: Nanos) {
+        while now_ns >= self.row_end_ns && self.row_end_ns < self.end_ns {
+            let row_end_ns = self.row_end_ns;
+            self.finish_row(row_end_ns);
+        }
+    }
+
+    fn finish_row(&mut self, row_end_ns: Nanos) {
+        // A row in which nothing was done leaves its histograms to the next.
+        let used = self.counts.operations > 0;
+        let fresh = if used { Counted::warm(self.planned) } else { Counted::lazy(self.planned) };
+        let counts = std::mem::replace(&mut self.counts, fresh);
+        let start_ns = self.index * self.row_ns;
+        let length_ns = row_end_ns - self.start_ns - start_ns;
+        self.over.push(RowPart { index: self.index, start_ns, length_ns, counts });
+        self.index += 1;
+        self.row_end_ns += self.row_ns;
+    }
+}
+
+/// A row that some threads have handed in.
+#[derive(Debug)]
+struct OpenRow {
+    costs: Vec<RowCost>,
+    start_ns: Nanos,
+    length_ns: Nanos,
+    counts: Counted,
+}
+
+/// Where the threads' rows come together.
+#[derive(Debug, Default)]
+pub(crate) struct RowDesk {
+    open: BTreeMap<u64, OpenRow>,
+    done: Vec<SoakRow>,
+}
+
+impl RowDesk {
+    /// A thread hands in rows that are over; one that all `threads` have handed in is done.
+    pub fn hand_in(&mut self, parts: Vec<RowPart>, cost: RowCost, threads: usize) {
+        for part in parts {
+            let planned = part.counts.response.is_some();
+            let row = self.open.entry(part.index).or_insert_with(|| OpenRow {
+                costs: Vec::new(),
+                start_ns: part.start_ns,
+                length_ns: 0,
+                counts: Counted::lazy(planned),
+            });
+            row.costs.push(cost);
+            row.length_ns = row.length_ns.max(part.length_ns);
+            row.counts.add(&part.counts);
+        }
+        while let Some(first) = self.open.first_entry().filter(|first| first.get().costs.len() >= threads) {
+            let (index, row) = first.remove_entry();
+            self.done.push(row.told(index));
+        }
+    }
+
+    /// No thread hands in any more: a row that only some had begun is done as well.
+    pub fn close(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        self.done.extend(open.into_iter().map(|(index, row)| row.told(index)));
+    }
+
+    /// Rows that were done since the last call, in their order.
+    pub fn drain(&mut self) -> Vec<SoakRow> {
+        std::mem::take(&mut self.done)
+    }
+}
+
+impl OpenRow {
+    fn told(self, row: u64) -> SoakRow {
+        let costs: Vec<_> = self.costs.iter().map(|cost| ("", cost)).collect();
+        SoakRow {
+            measured: self.counts.told(),
+            cost: RowCost::merged(&costs).unwrap_or_default(),
+            row,
+            start_s: self.start_ns as f64 / 1e9,
+            length_s: self.length_ns as f64 / 1e9,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+//! Where threads wait for each other.
+
+pub(super) mod sessions;
+pub(super) mod threads;

@@ -1,0 +1,4 @@
+//! What a load thread cost.
+
+pub(super) mod cpu;
+pub(super) mod rows;
