@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.model import DelayedStep
+from bakeoff.compare.model import DelayedStep, StepName
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.trial_parts import Summary
 from bakeoff.times import ms_of
@@ -27,8 +27,10 @@ LEAST = 20
 AT_LEAST = ((("p50_ns", "p95_ns"), 0.5), (("p95_ns", "p99_ns"), 0.05))
 
 
-def delayed_steps(cube: Cube) -> tuple[DelayedStep, ...]:
-    """The steps of each contender that stand on a plateau in half of the trials that have them, or more."""
+def delayed_steps(cube: Cube, kind: str) -> tuple[DelayedStep, ...]:
+    """The steps of each contender that stand on a plateau in half of the trials that have them, or more. `kind` is that
+    of the suite.
+    """
     by_name: dict[str, list[TrialRecord]] = defaultdict(list)
     for (name, _, _), trial in cube.usable.items():
         by_name[name].append(trial)
@@ -36,11 +38,11 @@ def delayed_steps(cube: Cube) -> tuple[DelayedStep, ...]:
         found
         for name, trials in by_name.items()
         for step in dict.fromkeys(operation.name for trial in trials for operation in trial.per_operation)
-        if (found := _found(cube, name, step, trials)) is not None
+        if (found := _found(kind, name, step, trials)) is not None
     )
 
 
-def _found(cube: Cube, name: str, step: str, trials: Iterable[TrialRecord]) -> DelayedStep | None:
+def _found(kind: str, name: str, step: str, trials: Iterable[TrialRecord]) -> DelayedStep | None:
     told, quickest, asked = list[tuple[float, float]](), list[float](), 0
     for trial in trials:
         own = [operation.service for operation in trial.per_operation if operation.name == step]
@@ -56,8 +58,7 @@ def _found(cube: Cube, name: str, step: str, trials: Iterable[TrialRecord]) -> D
         return None
     share = min(share for share, _ in told)
     typical = sorted(ms for _, ms in told)[len(told) // 2]
-    words = cube.kind.step_words.get(step, step)
-    return DelayedStep(name, step, words, share, typical, min(quickest), len(told))
+    return DelayedStep(name, step, StepName(kind, step), share, typical, min(quickest), len(told))
 
 
 def _plateau(times: Summary) -> tuple[float, float] | None:

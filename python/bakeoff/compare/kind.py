@@ -29,9 +29,8 @@ class ComparePart:
 
     `work` is what its operations are called in sentences, `turns` what one start of a rate begins, where that is more
     than one of them, and `responds` what a response time at a rate is then of. `faults` are what makes a contender lose
-    outright, in the
-    order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals; `error_words` are
-    its words for classes whose names would mislead. From a mean of `enough` operations on a client without any was
+    outright, in the order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals. From
+    a mean of `enough` operations on a client without any was
     starved. With `ends_with_its_starts` a trial has a number of starts, and its window lasts until the last of them is
     over. `cells` is how its cells are told, where trials are made of cells. `gates_of_its_own` and
     `audits_of_its_own` name what `gates` and `same_work` may find beyond the general ones. `law_allows` says what
@@ -43,15 +42,12 @@ class ComparePart:
     responds: str = ""
     faults: Sequence[Source] = (RECORDS, ANSWERS)
     wrong: Sequence[str] = ("wrong_status", "protocol")
-    error_words: Mapping[str, str] = {}
     enough: int = ENOUGH
     cells: CellForm | None = None
     ends_with_its_starts: bool = False
     gates_of_its_own: Sequence[str] = ()
     audits_of_its_own: Sequence[str] = ()
     law_allows: Edges = "operation"
-    # How a sentence tells that clients talk with a contender otherwise than with others, by setting and its value.
-    manner_words: Mapping[str, Mapping[str, str]] = {}
 
     def response(self, trial: TrialRecord) -> Summary:
         """Response times in ns, as the kind means them: those of single operations, and at a rate those of whole turns
@@ -107,9 +103,6 @@ class ComparePart:
     def failures(self, trials: Sequence[TrialRecord]) -> Sequence[Failed]:
         """What failed, by what its users count; empty where that is its operations."""
         return ()
-
-    # What the steps of its operations are called in sentences.
-    step_words: Mapping[str, str] = STEPS
 
     def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
         """Where the time of `trials` went, ns: of each time that is divided, the steps that add up to it."""

@@ -16,7 +16,7 @@ from bakeoff.compare.caveat_model import Caveat
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.challenge_model import Challenge
 from bakeoff.compare.content import Bodies, ChangedFact
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.fact import TOLD, Fact
 from bakeoff.compare.factors_model import FactorComparison
 from bakeoff.compare.faults_model import Fault
 from bakeoff.compare.fleet_model import Machines
@@ -84,13 +84,21 @@ class Failed:
 
 
 @dataclass(frozen=True)
+class StepName(Fact):
+    """A step of the operations of a kind of suite, to be told by name."""
+
+    kind_of_suite: str
+    step: str
+
+
+@dataclass(frozen=True)
 class DominantStep:
     """A step, in `words`, that is the `share` of a contender's time, of what `of` says; `others` have theirs of it."""
 
     contender: str
     of: str
     step: str
-    words: str
+    words: StepName = field(metadata=TOLD)
     share: float
     others: dict[str, float]
 
@@ -103,7 +111,7 @@ class DelayedStep(Fact):
 
     contender: str
     step: str
-    words: str
+    words: StepName = field(metadata=TOLD)
     share: float
     typical_ms: float
     beside_ms: float

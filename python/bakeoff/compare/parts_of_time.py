@@ -7,28 +7,17 @@ message. Who decides has to know that step by its name.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.model import DominantStep
+from bakeoff.compare.model import DominantStep, StepName
 from bakeoff.store.records import TrialRecord
-
-if TYPE_CHECKING:
-    from bakeoff.compare.kind import ComparePart
 
 # A step that takes this share of a contender's time, and so much less of another's, is named.
 MOST_OF_IT, DIFFERS = 0.8, 0.2
 OTHER = "other"
 # The wait for a close that a server had announced is part of no operation.
 CLOSE = "close"
-STEPS = {
-    "connect": "connecting",
-    "tls": "the TLS handshake",
-    "stream": "the wait for a stream",
-    "written": "writing the request",
-    "first_byte": "the wait for the first byte",
-    "transfer": "the rest of the reply",
-}
+STEPS = ("connect", "tls", "stream", "written", "first_byte", "transfer")
 
 
 def steps_of_time(trials: Iterable[TrialRecord], names: Collection[str]) -> dict[str, float]:
@@ -54,25 +43,23 @@ def total_ns(mean_ns: float | None, count: int) -> float:
     return (mean_ns or 0.0) * count
 
 
-def dominant_steps(cube: Cube) -> tuple[DominantStep, ...]:
-    """The steps that are most of a contender's time, and less of another's."""
+def dominant_steps(cube: Cube, kind: str) -> tuple[DominantStep, ...]:
+    """The steps that are most of a contender's time, and less of another's. `kind` is that of the suite."""
     by_name = {
         name: cube.kind.parts_of_time([trial for (who, _, _), trial in cube.usable.items() if who == name])
         for name in cube.contenders
     }
-    return tuple(found for name in by_name for found in _dominant(cube.kind, name, by_name))
+    return tuple(found for name in by_name for found in _dominant(kind, name, by_name))
 
 
-def _dominant(
-    kind: ComparePart, name: str, by_name: Mapping[str, Mapping[str, Mapping[str, float]]]
-) -> Iterable[DominantStep]:
+def _dominant(kind: str, name: str, by_name: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterable[DominantStep]:
     for of, parts in by_name[name].items():
         shares = {who: _shares(told.get(of, {})) for who, told in by_name.items()}
         step = max(parts, key=lambda step: parts[step], default=OTHER)
         share = shares[name].get(step, 0.0)
         others = {who: theirs.get(step, 0.0) for who, theirs in shares.items() if who != name and theirs}
         if step != OTHER and share >= MOST_OF_IT and any(share - other >= DIFFERS for other in others.values()):
-            yield DominantStep(name, of, step, kind.step_words.get(step, step.replace("_", " ")), share, others)
+            yield DominantStep(name, of, step, StepName(kind, step), share, others)
 
 
 def _shares(parts: Mapping[str, float]) -> dict[str, float]:

@@ -31,7 +31,7 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
             if field.metadata.get("told") and words is not no_words:
-                members[field.name] = list(dict.fromkeys(words(each).get("text", "") for each in item))
+                members[field.name] = _told(item, words)
                 continue
             is_mix = isinstance(item, Mix) or (item is None and field.name.endswith("_mix"))
             members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item, words)}
@@ -41,6 +41,13 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
     if isinstance(value, list | tuple):
         return [as_dict(item, words) for item in value]
     return value
+
+
+def _told(item: Any, words: Words) -> Any:
+    """The words of a value, or of each of several, once."""
+    if isinstance(item, tuple):
+        return list(dict.fromkeys(_told(each, words) for each in item))
+    return words(item).get("text", "")
 
 
 def nulled(value: Any) -> Any:

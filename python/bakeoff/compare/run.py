@@ -95,7 +95,7 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
     info = _info(subject, pairs)
     # Effects of several files at once would put together what disagrees: each file tells its own.
     design = None if whole.joined else design_of(whole, info.baseline)
-    machines, levels, delayed = machines_of(run, cube, info.delta), shape.levels(subject), delayed_steps(cube)
+    machines, levels, delayed = machines_of(run, cube, info.delta), shape.levels(subject), delayed_steps(cube, run.kind)
     quote = None if noise is None or is_aa(whole) else quoted(noise, whole, pairs)
     return Comparison(
         schema=SCHEMA,
@@ -118,7 +118,7 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         changed=changed_of(whole),
         bodies=bodies_of(whole),
         falls_behind=falls_behind(cube, info.unit),
-        dominant=dominant_steps(cube),
+        dominant=dominant_steps(cube, run.kind),
         delayed=delayed,
         cells=_cells(subject),
         capacity=shape.capacity(subject),

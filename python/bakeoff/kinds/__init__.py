@@ -4,7 +4,8 @@
     plan.py     settings, addresses, the trial specification     `bakeoff.plan.kind.PlanPart`
     run.py      what must be true before timing, and in a trial  `bakeoff.run.kind.RunPart`
     figures.py  what its trials tell beside the usual counts     `bakeoff.store.figures.Figures`
-    compare.py  words, endpoints, gates                          `bakeoff.compare.kind.ComparePart`
+    compare.py  endpoints, gates                                 `bakeoff.compare.kind.ComparePart`
+    words.py    words for what comparisons tell by name          `bakeoff.report.narrate.kind.WordsPart`
     report.py   sections and sentences of its own                `bakeoff.report.kind.ReportPart`
     story.py    what its clients do, in prose                    called by `report.py`
 

@@ -16,6 +16,7 @@ from bakeoff.report.blocks import Column, Table
 from bakeoff.report.charts.palette import Placed
 from bakeoff.report.kind import ReportPart, report_part
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.kind import WordsPart, words_part
 from bakeoff.report.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.store.records import RunRecord, TrialRecord
 
@@ -53,6 +54,11 @@ class Context:
     def compared(self) -> ComparePart:
         """What comparisons know of the kind of suite."""
         return compare_part(self.run.kind)
+
+    @property
+    def told(self) -> WordsPart:
+        """The words of the kind of suite."""
+        return words_part(self.run.kind)
 
     @property
     def names(self) -> Placed:

@@ -11,13 +11,13 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.campaign import Measured, compare_campaign
 from bakeoff.compare.ceiling import ceilings_of
 from bakeoff.compare.check import check_run
-from bakeoff.compare.kind import compare_part
 from bakeoff.compare.manners import manners_of, settings_by_name
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.campaign import result as result_over_all
 from bakeoff.report.narrate.check import check_notes
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.headline import result
+from bakeoff.report.narrate.kind import words_part
 from bakeoff.report.narrate.manners import manner_words
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
@@ -83,10 +83,10 @@ def test_many_ways_are_few_words() -> None:
     contenders = tuple(replace(record.contenders[0], name=name) for name in names)
     own = {name: {"receive_buffer_bytes": 1024 * number} for number, name in enumerate(names)}
     made = talked(replace(record, contenders=contenders), own)
-    words = manner_words(manners_of(made), compare_part("web"), names)
+    words = manner_words(manners_of(made), words_part("web"), names)
     assert words.startswith("s0 is measured with receive_buffer 0, s1 with") and words.endswith(", others otherwise")
     alike = talked(replace(record, contenders=contenders), {name: {"http": "2"} for name in names[2:]})
-    words = manner_words(manners_of(alike), compare_part("web"), names)
+    words = manner_words(manners_of(alike), words_part("web"), names)
     assert words == "s0 and s1 are measured over HTTP/1.1, s2, s3, s4 and 1 other over HTTP/2"
 
 

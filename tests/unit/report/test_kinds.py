@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from bakeoff.report.blocks import Chart, Report, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.kind import report_part
 from bakeoff.report.narrate import advice
+from bakeoff.report.narrate.kind import WordsPart
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.sections import SECTIONS
 from bakeoff.store.records import RunRecord
@@ -75,20 +75,20 @@ def test_figures_without_a_section_are_printed() -> None:
     assert not tables(run(blocks=2), "figures")
 
 
-def known_as(monkeypatch: pytest.MonkeyPatch, part: ComparePart) -> None:
-    """Every kind is this one."""
+def known_as(monkeypatch: pytest.MonkeyPatch, part: ComparePart, words: WordsPart | None = None) -> None:
+    """Every kind is this one, with these words."""
     monkeypatch.setattr("bakeoff.compare.kind.compare_part", lambda name: part)
+    monkeypatch.setattr(context, "compare_part", lambda name: part)
     for module in (context, advice):
-        monkeypatch.setattr(module, "compare_part", lambda name: part)
+        monkeypatch.setattr(module, "words_part", lambda name: words or WordsPart())
 
 
 def test_a_kind_has_its_own_words_for_classes_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     class Memory(ComparePart):
         work = "commands"
         wrong = ("protocol",)
-        error_words = MappingProxyType({"wrong_status": "-OOM"})
 
-    known_as(monkeypatch, Memory())
+    known_as(monkeypatch, Memory(), WordsPart(error_words={"wrong_status": "-OOM"}))
     record = change(run(), "nginx", None, None, errors={"wrong_status": 3_000})
     comparison = compare_run(record)
     assert {gate.name for gate in comparison.pairs[0].primary.gates} == {"errors"}, "no wrong answers"

@@ -59,9 +59,6 @@ class OtherReplies(Fact):
 
 
 class Httperf(ComparePart):
-    manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
-        "http_version": {"1.0": "over HTTP/1.0", "1.1": "over HTTP/1.1"},
-    }
     work = "operations"  # connections, calls and sessions: errors may be of any of them
     turns = "starts"
     responds = "a call"

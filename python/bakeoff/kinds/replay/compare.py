@@ -16,7 +16,6 @@ from bakeoff.compare.model import KindSummary
 from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
 from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import replay_settings
-from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.served import Part, parts_of
@@ -107,7 +106,6 @@ class ReplaySummary(KindSummary):
 
 class Replay(ComparePart):
     work = "requests"
-    manner_words = MANNER_WORDS
 
     def moved_bytes(self, trial: TrialRecord) -> int:
         """Those received: what is sent is mostly questions."""

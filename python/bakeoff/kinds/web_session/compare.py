@@ -11,7 +11,6 @@ from typing import ClassVar
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import KindSummary
-from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.kinds.web_session.file import Step
 from bakeoff.kinds.web_session.plan import session_settings
 from bakeoff.mix import Mix
@@ -73,8 +72,6 @@ class Sessions(ComparePart):
     """
 
     work = "sessions"
-    manner_words = MANNER_WORDS
-    error_words = {"wrong_content": "value or text not found"}  # noqa: RUF012 - a constant, as in ComparePart
 
     def moved_bytes(self, trial: TrialRecord) -> int:
         """Those received: what is sent is mostly questions."""

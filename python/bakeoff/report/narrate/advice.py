@@ -23,13 +23,13 @@ from bakeoff.compare.advice_model import (
     UnpairedCells,
     WorkingSet,
 )
-from bakeoff.compare.kind import compare_part
 from bakeoff.compare.working_set import CONTROL_GROUP, MACHINE, SERVER
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.audits import audit_title
 from bakeoff.report.narrate.fleet import busy_words, link_words
 from bakeoff.report.narrate.gates import hung_text
+from bakeoff.report.narrate.kind import words_part
 from bakeoff.report.narrate.spread import spread_text, spread_too
 from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.units import format_binary
@@ -148,7 +148,7 @@ def _(fact: BlocksDiffer) -> tuple[str, str]:
 @advised.register
 def _(fact: OperationsFailed) -> tuple[str, str]:
     share = "" if fact.share is None else f" ({wording.percent(fact.share)})"
-    errors = wording.errors(dict(fact.errors), compare_part(fact.kind_of_suite).error_words)
+    errors = wording.errors(dict(fact.errors), words_part(fact.kind_of_suite).error_words)
     return (
         f"{fact.contender} failed {sum(fact.errors.values()):,} operations{share}: {errors}.",
         "Failed operations are in no rate and no response time: read its curves together with its errors.",

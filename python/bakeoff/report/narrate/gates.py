@@ -8,11 +8,11 @@ from functools import singledispatch
 from bakeoff.compare import gate_model as of
 from bakeoff.compare.disturbed import Crowd, Crowded
 from bakeoff.compare.hung_model import Hung
-from bakeoff.compare.kind import compare_part
 from bakeoff.compare.pair_model import Gate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.faults import clause
 from bakeoff.report.narrate.fleet import busy_words, link_words
+from bakeoff.report.narrate.kind import words_part
 from bakeoff.report.narrate.manners import manner_words
 from bakeoff.report.narrate.sentences import sentence, words_for
 from bakeoff.report.narrate.spread import spread_text, spread_too
@@ -80,7 +80,7 @@ def _(detail: of.OtherContent, name: str) -> str:
 
 @gate_words.register
 def _(detail: of.OtherManners, name: str) -> str:
-    return manner_words(detail.manners, compare_part(detail.kind), detail.between)
+    return manner_words(detail.manners, words_part(detail.kind), detail.between)
 
 
 @gate_words.register

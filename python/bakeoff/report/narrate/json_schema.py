@@ -73,7 +73,9 @@ def keys_of(made: Any) -> list[tuple[str, Any]]:
             own = [get_type_hints(compare_part(kind).summary)["return"] for kind in KINDS]
             found += [(one.key, one) for one in own if is_own(one)]
         else:
-            hint = tuple[str, ...] if field.metadata.get("told") else hints[field.name]
+            hint = hints[field.name]
+            if field.metadata.get("told"):
+                hint = tuple[str, ...] if get_origin(hint) is tuple else str
             found.append((field.metadata.get("json", field.name), hint))
     told = [(key, str) for key in _words(made)]
     return found + told + (list(HEADLINE) if made is Comparison else [])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bakeoff.compare.kind import ComparePart, compare_part
 from bakeoff.compare.manners_model import Manner, Manners, NotAskedAlike, differing
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.kind import WordsPart, words_part
 from bakeoff.report.narrate.sentences import sentence
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WAYS, NAMES = 4, 3
 
 
-def ways(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> dict[str, str]:
+def ways(manners: Sequence[Manner], kind: WordsPart, names: Sequence[str]) -> dict[str, str]:
     """How each is talked to, as far as these differ among `names`: "over HTTP/2"."""
     differ = differing(manners, names)
     return {
@@ -28,7 +28,7 @@ def ways(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> 
     }
 
 
-def manner_words(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> str:
+def manner_words(manners: Sequence[Manner], kind: WordsPart, names: Sequence[str]) -> str:
     """ "b is measured over HTTP/2, a over HTTP/1.1"; empty where all are talked to alike. Of many ways the first."""
     found = ways(manners, kind, names)
     by_way: dict[str, list[str]] = {}
@@ -47,14 +47,14 @@ def manner_words(manners: Sequence[Manner], kind: ComparePart, names: Sequence[s
 def manner_sentence(found: Comparison) -> str:
     """The same as a sentence of the headline."""
     names = [name for manner in found.manners[:1] for name in manner.values]
-    words = manner_words(found.manners, compare_part(found.run.kind), names)
+    words = manner_words(found.manners, words_part(found.run.kind), names)
     return f"{words}: ratios are of that difference, too." if words else ""
 
 
 @sentence.register
 def manners_text(told: Manners) -> str:
     """See `manner_words`."""
-    return manner_words(told.manners, compare_part(told.kind_of_suite), told.between)
+    return manner_words(told.manners, words_part(told.kind_of_suite), told.between)
 
 
 @advised.register
@@ -72,5 +72,5 @@ def _named(names: Sequence[str]) -> str:
     return wording.names(list(names) if left <= 0 else [*names[:NAMES], wording.plural(left, "other")])
 
 
-def _words(kind: ComparePart, setting: str, value: str) -> str:
+def _words(kind: WordsPart, setting: str, value: str) -> str:
     return kind.manner_words.get(setting, {}).get(value) or f"with {setting} {value}"

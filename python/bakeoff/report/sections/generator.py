@@ -137,7 +137,7 @@ def _ceilings(context: Context) -> list[Text]:
 
 def _cost(context: Context) -> list[Text]:
     """That the generator works more for one way of asking than for another."""
-    words = manner_words(context.comparison.manners, context.compared, context.names)
+    words = manner_words(context.comparison.manners, context.told, context.names)
     if not words:
         return []
     return [

@@ -56,7 +56,7 @@ def section(context: Context) -> Section:
         f"Started {context.moment(run.created_at)}, ended {context.moment(run.finished_at)}."
     )
     titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_mixes(run) else 'visit'}")
-    talked = ways(context.comparison.manners, context.compared, [c.name for c in run.contenders])
+    talked = ways(context.comparison.manners, context.told, [c.name for c in run.contenders])
     titles += ("Measured",) if talked else ()
     own = {c.name: (wording.sentence(talked[c.name]),) if talked else () for c in run.contenders}
     rows = tuple((c.name, c.address, without_secrets(c.reset or "none"), *own[c.name]) for c in run.contenders)

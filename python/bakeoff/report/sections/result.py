@@ -80,7 +80,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
 
 def _asked(context: Context, c: ContenderSummary) -> str:
     """How clients talked with it, where that differs."""
-    return ways(context.comparison.manners, context.compared, context.names).get(c.name, "")
+    return ways(context.comparison.manners, context.told, context.names).get(c.name, "")
 
 
 def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:

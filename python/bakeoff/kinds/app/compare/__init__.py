@@ -14,6 +14,8 @@ from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.plan.model import Plan
 from bakeoff.store.records import RunRecord, TrialRecord
 
+STEPS = ("network", "queue", "service")
+
 
 class App(ComparePart):
     """See ComparePart. In this protocol a status other than success is how a server says no for now, which is honest.
@@ -25,15 +27,10 @@ class App(ComparePart):
     gates_of_its_own = (UNREAD,)
     wrong = ("protocol",)
     enough = 0
-    step_words = {  # noqa: RUF012 - a constant, as in ComparePart
-        "network": "the network and the ends of the connection",
-        "queue": "the wait in the queue of the server",
-        "service": "the work of the server itself",
-    }
 
     def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
         """What the server says of its time. The steps that the engine saw are the same time, divided otherwise."""
-        return {"response time": steps_of_time(trials, tuple(self.step_words))}
+        return {"response time": steps_of_time(trials, STEPS)}
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """What was written must be given back."""

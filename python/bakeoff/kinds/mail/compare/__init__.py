@@ -57,17 +57,6 @@ LEDGER = "Ledger"
 
 class Mail(ComparePart):
     work = "mail steps"
-    manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
-        "starttls": {"yes": "over STARTTLS", "no": "without STARTTLS"},
-        "handshake_apart": {
-            "yes": "with the end of the handshake written by itself",
-            "no": "with the end of the handshake and the first command written together",
-        },
-        "pipelining": {"yes": "with SMTP's PIPELINING", "no": "without PIPELINING"},
-        "smtp_login": {"yes": "with a login before sending", "no": "without a login before sending"},
-        "insecure": {"yes": "without a look at certificates", "no": "with certificates checked"},
-        "close_with_reset": {"yes": "with connections ended by a reset", "no": "with connections ended in order"},
-    }
     turns = "mail sessions"
     responds = "a whole message or session of reading"
     faults = (LOST, *ComparePart.faults)
@@ -77,8 +66,6 @@ class Mail(ComparePart):
     def endpoints(self, run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
         """Messages, where they were counted."""
         return mail_metrics(run, general) if counts_messages(run) else general
-
-    step_words = steps.WORDS
 
     def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
         """The steps of sending, and those of reading."""

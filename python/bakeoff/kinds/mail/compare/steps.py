@@ -1,4 +1,4 @@
-"""The steps of sending and of reading, and what they are called in sentences."""
+"""The steps of sending and of reading."""
 
 from __future__ import annotations
 
@@ -8,36 +8,6 @@ from bakeoff.compare.parts_of_time import total_ns
 from bakeoff.store.records import TrialRecord
 
 SENDING, READING = "sending time", "reading time"
-_SMTP = {
-    "connect": "the greeting",
-    "ehlo": "the reply to EHLO",
-    "lhlo": "the reply to LHLO",
-    "starttls": "turning to TLS",
-    "auth": "the login",
-    "mail": "the reply to MAIL",
-    "rcpt": "the reply to RCPT",
-    "data": "the reply to DATA",
-    "envelope": "the replies to MAIL, RCPT and DATA",
-    "body": "the final reply to a message",
-    "quit": "the reply to QUIT",
-}
-_POP3 = {
-    "connect": "the greeting",
-    "capa": "the reply to CAPA",
-    "stls": "turning to TLS",
-    "user": "the reply to USER",
-    "pass": "the reply to PASS",
-    "auth": "the login",
-    "stat": "the reply to STAT",
-    "uidl": "the reply to UIDL",
-    "list": "the reply to LIST",
-    "retr": "the reply to RETR",
-    "dele": "the reply to DELE",
-    "quit": "the reply to QUIT",
-}
-WORDS = {f"{protocol}-{step}": words for protocol in ("smtp", "lmtp") for step, words in _SMTP.items()} | {
-    f"pop3-{step}": f"{words} by POP3" for step, words in _POP3.items()
-}
 
 
 def parts_of_time(trials: Iterable[TrialRecord]) -> Mapping[str, Mapping[str, float]]:

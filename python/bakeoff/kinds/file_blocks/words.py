@@ -1,0 +1,5 @@
+"""Words for regions of files and disks."""
+
+from bakeoff.kinds.files.words import FILE_WORDS
+
+PART = FILE_WORDS

@@ -1,0 +1,11 @@
+"""Words for sessions."""
+
+from __future__ import annotations
+
+from bakeoff.kinds.web.words import MANNER_WORDS
+from bakeoff.report.narrate.kind import WordsPart
+
+PART = WordsPart(
+    manner_words=MANNER_WORDS,
+    error_words={"wrong_content": "value or text not found"},
+)
