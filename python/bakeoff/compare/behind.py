@@ -99,13 +99,13 @@ def metrics_at_rates(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) ->
         _deciding(run, cube),
         Metric("rate", title, rate, True, "log", answered_per_s, rate, bounds=_answered_between),
         *others,
-        _service(cube, "service_p50", "Median service time (p50)", "p50"),
-        _service(cube, "service_p99", "99th percentile of service time (p99)", "p99"),
+        _service(cube, "service_p50", "p50", title="Median service time (p50)"),
+        _service(cube, "service_p99", "p99", title="99th percentile of service time (p99)"),
     )
     return cube.kind.at_rates(run, metrics)
 
 
-def _service(cube: Cube, key: str, title: str, field: str) -> Metric:
+def _service(cube: Cube, key: str, field: str, title: str) -> Metric:
     def milliseconds(trial: TrialRecord) -> float:
         return ms_of(service_tried_ns(cube.kind, trial, field))
 

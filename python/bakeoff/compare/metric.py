@@ -19,7 +19,8 @@ Scale = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Metric:
-    """`extract` gives a number or NaN.
+    """`extract` gives a number or NaN. `title` and `short` are its names, alone and inside a sentence: nouns that say
+    which figure it is and nothing about its value.
 
     `scale` says how blocks are averaged: what is positive on logarithms. With `cells` the value is the geometric
     mean over these, by `weights` when there are any. A trial with fewer operations than `least` says too little

@@ -20,7 +20,6 @@ from bakeoff.compare.model import ContenderSummary, RunInfo
 from bakeoff.compare.tried import tried_ns
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate.file_weights import weighted
 from bakeoff.store.figures import Figures
 from bakeoff.store.marks import NEAR_CEILING
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -31,8 +30,8 @@ from bakeoff.units import plural
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
 
-# Title of the primary metric of suites made of cells.
-CELLS = "Geometric mean of"
+# With this begins the title of a metric that is a mean over cells.
+MEAN = "Geometric mean"
 
 
 def metrics(kind: ComparePart, plan: Plan) -> tuple[Metric, ...]:
@@ -53,10 +52,18 @@ def metrics(kind: ComparePart, plan: Plan) -> tuple[Metric, ...]:
     return (
         *kind.rates(plan),
         Metric("throughput", "Throughput", "MB/s", True, "log", throughput, "throughput"),
-        Metric("mean", "Mean response time", "ms", False, "log", mean, "mean response time"),
-        percentile("p50", "Median response time (p50)"),
-        percentile("p95", "95th percentile of response time (p95)", P95_OPERATIONS),
-        percentile("p99", "99th percentile of response time (p99)", P99_OPERATIONS),
+        Metric(
+            "mean",
+            title="Mean response time",
+            unit="ms",
+            higher_is_better=False,
+            scale="log",
+            extract=mean,
+            short="mean response time",
+        ),
+        percentile("p50", title="Median response time (p50)"),
+        percentile("p95", title="95th percentile of response time (p95)", least=P95_OPERATIONS),
+        percentile("p99", title="99th percentile of response time (p99)", least=P99_OPERATIONS),
     )
 
 
@@ -85,7 +92,9 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         keys = frozenset(key for key in keys if weights.has(key[1]))
     if not keys:
         return endpoints
-    title = f"{CELLS} {plural(len(keys), 'cell')}" + (f", {weighted(weights)}" if weights else "")
+    title = f"{MEAN} of {plural(len(keys), 'cell')}" + (
+        f", weighted by the file sizes of {weights.folder}" if weights else ""
+    )
     form = cube.kind.cells or SIZES
     unit, scale = form.rate_unit, form.rate_scale
     rate = Metric(
@@ -114,12 +123,12 @@ def _times_of_cells(cube: Cube, keys: frozenset[CellKey]) -> Iterator[Metric]:
         cells = f"{len(timed):,}{f' of {len(keys):,}' if timed != keys else ''} cells"
         yield Metric(
             key,
-            f"Geometric mean of the {key} of {cells}",
-            "ms",
-            False,
-            "log",
-            partial(mean_time_ms, keys=timed, what=what),
-            f"mean {key} of cells",
+            title=f"{MEAN} of the {key} of {cells}",
+            unit="ms",
+            higher_is_better=False,
+            scale="log",
+            extract=partial(mean_time_ms, keys=timed, what=what),
+            short=f"mean {key} of cells",
         )
 
 

@@ -111,5 +111,5 @@ def cost_metrics(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         none = np.zeros(logs.shape, dtype=bool)
         return PairLogs(logs, none, (none, none), math.nan)
 
-    what = f"processor time for {PER:,} {cube.kind.work}"
-    return (Metric(CPU, f"{what[0].upper()}{what[1:]}", "s", False, "log", extract, what, paired=paired),)
+    short = f"processor time for {PER:,} {cube.kind.work}"
+    return (Metric(CPU, f"{short[0].upper()}{short[1:]}", "s", False, "log", extract, short, paired=paired),)

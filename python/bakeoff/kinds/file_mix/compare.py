@@ -21,8 +21,8 @@ from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 from bakeoff.times import s_of
 
-# The step that a client tells of each turn, and what its times are called.
-TURN, OF_A_TURN = "turn", "response time of a turn"
+# The step that a client tells of each turn.
+TURN = "turn"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,15 @@ class Mix(FileWork):
 
     def rates(self, plan: Plan) -> tuple[Metric, ...]:
         """Mbit/s, and operations beside."""
-        decisive = Metric("rate", "Throughput of the mix", "Mbit/s", True, "log", mbit_per_s, "Mbit/s")
+        decisive = Metric(
+            "rate",
+            title="Throughput of the mix",
+            unit="Mbit/s",
+            higher_is_better=True,
+            scale="log",
+            extract=mbit_per_s,
+            short="Mbit/s",
+        )
         return (decisive, operations_rate(self.work, "operations"))
 
     def endpoints(self, run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
@@ -110,8 +118,8 @@ def mbit_per_s(trial: TrialRecord) -> float:
 
 def _of_turns(metric: Metric) -> Metric:
     plain = "response time"
-    title, short = metric.title.replace(plain, OF_A_TURN), metric.short.replace(plain, OF_A_TURN)
-    return replace(metric, title=title, short=short)
+    title = f"{plain} of a turn"
+    return replace(metric, title=metric.title.replace(plain, title), short=metric.short.replace(plain, title))
 
 
 PART = Mix()

@@ -10,7 +10,7 @@ from bakeoff.compare.capacity_model import CAPACITY
 from bakeoff.compare.cell_model import CellComparison, CellPair
 from bakeoff.compare.intervals import turned
 from bakeoff.compare.looks import LEVEL, Look
-from bakeoff.compare.metrics import CELLS
+from bakeoff.compare.metrics import MEAN
 from bakeoff.compare.model import Comparison, ContenderSummary, FallsBehind, Measure, Repeated, RunInfo
 from bakeoff.compare.objective_model import KINDS
 from bakeoff.compare.pair_model import Endpoint, PairComparison
@@ -220,7 +220,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
         return f"{end.verdict.winner} is better: {now} ({basis})."
     if kind == "equivalent":
         # Means of cells can agree where the cells do not.
-        mean = " on average" if end.title.startswith(CELLS) else ""
+        mean = " on average" if end.title.startswith(MEAN) else ""
         return (
             f"{pair.contender} and {pair.baseline} are equivalent{mean} within ±{wording.percent(info.delta)}: "
             f"{now} ({basis}).{_certain(end)}"
@@ -258,7 +258,7 @@ def _basis(end: Endpoint, look: Look | None) -> list[str]:
         parts.append(f"look {look.number} of {len(look.planned)} that were planned")
     parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
-    what = "with empty cells of" if end.title.startswith(CELLS) else "lost by"
+    what = "with empty cells of" if end.title.startswith(MEAN) else "lost by"
     losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.lost.items() if n]
     if losers:
         parts.append(f"{wording.names(losers)} counted {wording.counted_as(end.lost_as)}")
@@ -313,7 +313,7 @@ def _over(end: Endpoint) -> str:
     if end.metric == CAPACITY:
         return "a search in each"
     mixes = f"{'weighted geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
-    if not end.title.startswith(CELLS):
+    if not end.title.startswith(MEAN):
         return mixes
     cells = end.title[0].lower() + end.title[1:]
     return f"{cells}, {mixes}" if len(end.mixes) > 1 else cells

@@ -45,19 +45,26 @@ class App(ComparePart):
         rate = f"{self.work}/s"
         title = f"{rate[0].upper()}{rate[1:]}"
         think_s = plan.settings.think_s
-        published = f"{title} (weighted harmonic mean over clients, as published)"
         return (
             Metric(
                 "rate",
-                f"{title} (unweighted harmonic mean over clients)",
-                rate,
-                True,
-                "log",
-                lambda t: scores(t).unweighted,
-                rate,
+                title=f"{title} (unweighted harmonic mean over clients)",
+                unit=rate,
+                higher_is_better=True,
+                scale="log",
+                extract=lambda t: scores(t).unweighted,
+                short=rate,
             ),
             Metric("plain", f"{title} (plain)", rate, True, "log", lambda t: scores(t).plain, f"plain {rate}"),
-            Metric("weighted", published, rate, True, "log", lambda t: scores(t, think_s).weighted, f"weighted {rate}"),
+            Metric(
+                "weighted",
+                title=f"{title} (weighted harmonic mean over clients, as published)",
+                unit=rate,
+                higher_is_better=True,
+                scale="log",
+                extract=lambda t: scores(t, think_s).weighted,
+                short=f"weighted {rate}",
+            ),
         )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from bakeoff.compare.model import Failed
-from bakeoff.kinds.mail.figures import MailFigures
+from bakeoff.kinds.mail.figures import MailFigures, Work
 from bakeoff.store.records import TrialRecord
 from bakeoff.store.served import Part, parts_of
 
@@ -13,11 +13,15 @@ from bakeoff.store.served import Part, parts_of
 def failures(trials: Iterable[TrialRecord]) -> tuple[Failed, ...]:
     """Over the windows of all `trials`; empty where none tells them."""
     told = [done for trial in trials if (done := trial.figures(MailFigures).done) is not None]
-    sides = {"messages": [done.messages for done in told], "visits of a mailbox": [done.visits for done in told]}
     counted = (
-        Failed(what, sum(one.failed for one in works), sum(one.tried for one in works)) for what, works in sides.items()
+        _failed([done.messages for done in told], title="messages"),
+        _failed([done.visits for done in told], title="visits of a mailbox"),
     )
     return tuple(each for each in counted if each.tried)
+
+
+def _failed(works: Sequence[Work], title: str) -> Failed:
+    return Failed(title, sum(one.failed for one in works), sum(one.tried for one in works))
 
 
 def parts(trial: TrialRecord) -> Iterator[Part]:

@@ -47,12 +47,12 @@ def mail_metrics(run: RunRecord, general: tuple[Metric, ...]) -> tuple[Metric, .
     return (
         _rate("rate", title, "delivered", delivered),
         *_messages(),
-        *(_of_work("", "message", "one message, connect to final reply") if whole else ()),
-        *(_of_work("visit_", "visit", "one visit of a mailbox") if whole else ()),
+        *(_of_work("", "message", title="one message, connect to final reply") if whole else ()),
+        *(_of_work("visit_", "visit", title="one visit of a mailbox") if whole else ()),
         _times(
             "response",
-            "Mean response without empty polls",
-            lambda figures: 1e3 * figures.response.without_empty_polls.mean_s,
+            title="Mean response without empty polls",
+            pick=lambda figures: 1e3 * figures.response.without_empty_polls.mean_s,
         ),
         replace(steps, key="steps"),
         *(_published(metric) if metric.key == "mean" else metric for metric in others),
@@ -64,9 +64,21 @@ def _messages() -> tuple[Metric, ...]:
     return (
         _rate("accepted", "Messages accepted", "accepted", lambda flow: flow.accepted_per_s),
         _rate("read", "Messages read", "read", lambda flow: flow.read_per_s),
-        Metric("backlog", BACKLOG_TITLE, "messages", False, "log", _backlog, "backlog"),
-        _times("visible_after", AFTER_TITLE, _visible_after_ms),
-        _times("visible_by", "Visible by (p95, upper end)", lambda figures: ms_of(figures.visible.by.p95_ns)),
+        Metric(
+            "backlog",
+            title="Accepted and not read at the end of the window, plus 1",
+            unit="messages",
+            higher_is_better=False,
+            scale="log",
+            extract=_backlog,
+            short="backlog",
+        ),
+        _times("visible_after", title="Not yet visible after (p95, lower end), plus 1 ms", pick=_visible_after_ms),
+        _times(
+            "visible_by",
+            title="Visible by (p95, upper end)",
+            pick=lambda figures: ms_of(figures.visible.by.p95_ns),
+        ),
     )
 
 
@@ -78,8 +90,8 @@ def mail_at_rates(run: RunRecord, metrics: tuple[Metric, ...]) -> tuple[Metric, 
         decides,
         _rate("delivered", title, "delivered", lambda flow: flow.delivered_per_s),
         *_messages(),
-        *_of_work("message_", "message", "one message, connect to final reply"),
-        *_of_work("visit_", "visit", "one visit of a mailbox"),
+        *_of_work("message_", "message", title="one message, connect to final reply"),
+        *_of_work("visit_", "visit", title="one visit of a mailbox"),
         *others,
     )
 
@@ -131,9 +143,6 @@ def _of_work(prefix: str, which: Literal["message", "visit"], title: str) -> tup
 
 # Below it nothing is told apart: sessions that look for a message come when they come.
 LEAST_MS = 1.0
-AFTER_TITLE = "Not yet visible after (p95, lower end), plus 1 ms"
-# One more, for there is no ratio to none at all, which is the best.
-BACKLOG_TITLE = "Accepted and not read at the end of the window, plus 1"
 
 
 def _rate(key: str, title: str, done: str, pick: Callable[[Flow], float]) -> Metric:
@@ -148,6 +157,7 @@ def _times(key: str, title: str, pick: Callable[[MailFigures], float]) -> Metric
 
 
 def _backlog(trial: TrialRecord) -> float:
+    # One more, for there is no ratio to none at all, which is the best.
     return 1.0 + trial.figures(MailFigures).flowing.backlog.messages
 
 
@@ -157,5 +167,4 @@ def _visible_after_ms(figures: MailFigures) -> float:
 
 
 def _published(mean: Metric) -> Metric:
-    title = "Mean response of all steps (as published)"
-    return replace(mean, title=title)
+    return replace(mean, title="Mean response of all steps (as published)")
