@@ -304,7 +304,6 @@ STILL_SPEAK: set[str] = {
     "compare/cell_pairs.py",
     "compare/cells.py",
     "compare/cube.py",
-    "compare/telemetry_cost.py",
     # of kinds
 }
 WORD = re.compile(r"[A-Za-z][a-z'’]+")

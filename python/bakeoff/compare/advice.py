@@ -21,6 +21,7 @@ from bakeoff.compare.advice_model import (
     OperationsHung,
     OthersRan,
     OutOfConnections,
+    SharedAddress,
     Unfair,
     UnpairedCells,
     Waited,
@@ -32,7 +33,7 @@ from bakeoff.compare.cold import cold_advice
 from bakeoff.compare.content import facts_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.disturbed import crowd
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.compare.fleet import busy_threads, full_link_of
 from bakeoff.compare.fleet_advice import fleet_advice
 from bakeoff.compare.fleet_model import Machines
@@ -46,7 +47,7 @@ from bakeoff.compare.starved import starved_advice, unrun_advice
 from bakeoff.compare.steady import STEADY_STATE, steady_advice
 from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.working_set import fits_into_caches
-from bakeoff.plan.one_address import ADVICE, one_address
+from bakeoff.plan.one_address import one_address
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_PAUSED,
@@ -118,8 +119,8 @@ def _one_address(run: RunRecord) -> list[Fact]:
     """That contenders are one server by two names. Files from elsewhere and files of other tools say less of them."""
     if run.joined or run.imported_from is not None:
         return []
-    told = one_address([each.model_dump(mode="json") for each in run.planned.contenders])
-    return [Said(f"{text}.", ADVICE) for text in told]
+    found = one_address([each.model_dump(mode="json") for each in run.planned.contenders])
+    return [SharedAddress(one) for one in found]
 
 
 def _unpaired(cube: Cube) -> list[Fact]:

@@ -13,6 +13,7 @@ from bakeoff.compare.hung_model import Hung
 from bakeoff.compare.looks import Look
 from bakeoff.compare.spread import Spread
 from bakeoff.mix import Mix
+from bakeoff.plan.one_address import OneAddress
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,13 @@ class FewBlocks(Fact):
     blocks: int
     pairs: tuple[tuple[str, str], ...]
     measured: int
+
+
+@dataclass(frozen=True)
+class SharedAddress(Fact):
+    """Contenders that are one server by several names."""
+
+    one: OneAddress
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 TOLD: Mapping[str, bool] = {"told": True}
 """Metadata of a field of values that JSON has in words alone: the data of the same stand elsewhere in it."""
@@ -17,11 +16,3 @@ class Fact:
     def kind(self) -> str:
         """The name of its class in small letters: `not_complete`."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
-
-
-@dataclass(frozen=True)
-class Said(Fact):
-    """Something that is in words already, and what to do about it."""
-
-    words: str
-    advice: str

@@ -18,6 +18,7 @@ from bakeoff.compare.telemetry_model import (
     BusiestProcessor,
     LimitsSeen,
     MemoryPerConnection,
+    NoProcessorTime,
     Resources,
     ResourceUse,
     WatchedContender,
@@ -65,7 +66,7 @@ def resources_of(run: RunRecord, cube: Cube) -> Resources | None:
     watched = tuple(_watched(run, name, *known[name]) for name in cube.contenders if name in known)
     shared = {each.contender for each in watched if each.shares_machine}
     uses = tuple(_bound(use, uses, use.contender not in shared) for use in uses)
-    memory = (_memory(run, cube, name) for name in cube.contenders if known.get(name, ("", ""))[0] == ITSELF)
+    memory = (_memory(run, cube, name) for name in cube.contenders if known.get(name, ("", None))[0] == ITSELF)
     return Resources(
         watched=watched,
         uses=uses,
@@ -88,7 +89,7 @@ def _seen(cube: Cube, name: str, mix: Mix) -> list[Telemetry]:
     return [seen for seen in found if seen is not None and is_whole(seen)]
 
 
-def _watched(run: RunRecord, name: str, scope: str, why_not: str) -> WatchedContender:
+def _watched(run: RunRecord, name: str, scope: str, why_not: NoProcessorTime | None) -> WatchedContender:
     trials = [trial for trial in run.trials if trial.contender == name]
     found = [seen for trial in trials if (seen := of_contender(trial)) is not None]
     gaps = tuple(dict.fromkeys(gap.why for seen in found for gap in seen.gaps))

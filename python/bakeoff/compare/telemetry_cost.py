@@ -10,6 +10,7 @@ import numpy as np
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.metric import Metric
+from bakeoff.compare.telemetry_model import NoProcessorTime
 from bakeoff.compare.telemetry_window import growth, of_contender, of_generators
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.telemetry import where
@@ -20,19 +21,13 @@ OWN = ("own_user_s", "own_system_s")
 # What a machine does for somebody; what waits, is idle or was stolen is nobody's work.
 WORKING = ("cpu_user_s", "cpu_system_s", "cpu_irq_s", "cpu_softirq_s")
 PER = 1_000
-SHARED = "its machine sends the load, too, whose processor time cannot be told from its own: watch its processes"
-UNSEEN = "its processor time was never seen"
 UNWAITED = "own_unwaited"
 # From so many a second on of processes that were seen and end without anybody waiting for them, most of what a server
 # used may have gone unseen: those that live between two looks leave nothing.
 UNWAITED_PER_S = 0.1
-UNWAITED_WHY = (
-    "it leaves processes to themselves, for which no other one of its own waits, and what they use between looks is "
-    "in nobody's books: watch its control group (cgroup:…)"
-)
 
 
-def scopes(run: RunRecord) -> Mapping[str, tuple[str, str]]:
+def scopes(run: RunRecord) -> Mapping[str, tuple[str, NoProcessorTime | None]]:
     """Of each contender that was watched whose processor time is known, and else why it is not."""
     trials = {c.name: [trial for trial in run.trials if trial.contender == c.name] for c in run.contenders}
     return {name: _scope(own) for name, own in trials.items() if any(of_contender(trial) for trial in own)}
@@ -46,15 +41,15 @@ def shares_machine(trial: TrialRecord) -> bool:
     return any(_same_machine(seen.facts, other.facts) for other in of_generators(trial)) or _is_here(seen.source)
 
 
-def _scope(trials: list[TrialRecord]) -> tuple[str, str]:
+def _scope(trials: list[TrialRecord]) -> tuple[str, NoProcessorTime | None]:
     for trial in trials:
         seen = of_contender(trial)
         if seen is None or not seen.at_s:
             continue
         if all(name in seen.series for name in OWN):
-            return ("", UNWAITED_WHY) if _unwaited_per_s(trials) >= UNWAITED_PER_S else (ITSELF, "")
-        return ("", SHARED) if shares_machine(trial) else (MACHINE, "")
-    return "", UNSEEN
+            return ("", NoProcessorTime("unwaited")) if _unwaited_per_s(trials) >= UNWAITED_PER_S else (ITSELF, None)
+        return ("", NoProcessorTime("shared")) if shares_machine(trial) else (MACHINE, None)
+    return "", NoProcessorTime("unseen")
 
 
 def _unwaited_per_s(trials: list[TrialRecord]) -> float:

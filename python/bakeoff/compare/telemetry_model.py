@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
+from bakeoff.compare.fact import TOLD, Fact
 from bakeoff.mix import Mix
+
+
+@dataclass(frozen=True)
+class NoProcessorTime(Fact):
+    """Processor time is not known: of a machine that sends the load, too (`shared`), of processes for which nobody
+    waits (`unwaited`), or as it was never seen.
+    """
+
+    why: Literal["shared", "unwaited", "unseen"]
 
 
 @dataclass(frozen=True)
@@ -16,7 +27,7 @@ class WatchedContender:
     contender: str
     source: str
     scope: str
-    why_not: str
+    why_not: NoProcessorTime | None = field(metadata=TOLD)
     # Whether its machine sends the load, too: its processors are then shared.
     shares_machine: bool
     trials: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,9 +15,25 @@ ASIDE = ("name", "address", "levels", "watch", "ready_timeout_s")
 ADVICE = "Correct the address of one of them, unless that is meant: `bakeoff aa` measures by what equals differ."
 
 
-def one_address(contenders: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A clause for each address that several contenders have, with the same settings; none for the two of an A/A run,
-    and for those with a reset command, which may make another server of it. They are as a plan stores them, which
+@dataclass(frozen=True)
+class OneAddress:
+    """An address that several contenders have, with the same settings."""
+
+    address: str
+    contenders: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """A clause that says so."""
+        return (
+            f"{', '.join(self.contenders[:-1])} and {self.contenders[-1]} have one address ({self.address}): whatever "
+            "tells them apart is no difference of servers"
+        )
+
+
+def one_address(contenders: Sequence[Mapping[str, Any]]) -> list[OneAddress]:
+    """Each address that several contenders have, with the same settings; none for the two of an A/A run, and for those
+    with a reset command, which may make another server of it. They are as a plan stores them, which
     anybody may have written.
     """
     groups: dict[tuple[str, str], list[str]] = {}
@@ -27,12 +44,7 @@ def one_address(contenders: Sequence[Mapping[str, Any]]) -> list[str]:
         groups.setdefault((_plain(str(each.get("address"))), str(rest)), []).append(str(each.get("name")))
     if len(contenders) == 2 and any(names[1:] == [f"{names[0]}{AGAIN}"] for names in groups.values()):
         return []
-    return [
-        f"{', '.join(names[:-1])} and {names[-1]} have one address ({address}): whatever tells them apart is no "
-        "difference of servers"
-        for (address, _), names in groups.items()
-        if len(names) > 1
-    ]
+    return [OneAddress(address, tuple(names)) for (address, _), names in groups.items() if len(names) > 1]
 
 
 def _plain(address: str) -> str:

@@ -32,7 +32,7 @@ def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
     check_disk(run_file, estimate_bytes(plan))
     told = [_of(fleet, name, text) for name, texts in texts_by_agent.items() for text in texts]
     one_sided = plan.fleet.one_sided([contender.name for contender in plan.contenders])
-    same = [f"{text}: {ADVICE[0].lower()}{ADVICE[1:]}" for text in one_address(plan.to_dict()["contenders"])]
+    same = [f"{one.text}: {ADVICE[0].lower()}{ADVICE[1:]}" for one in one_address(plan.to_dict()["contenders"])]
     return [Note("warning", text) for text in (*same, *one_sided, *unlike, *told)]
 
 

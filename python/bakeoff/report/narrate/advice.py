@@ -19,11 +19,13 @@ from bakeoff.compare.advice_model import (
     OperationsHung,
     OthersRan,
     OutOfConnections,
+    SharedAddress,
     Unfair,
     UnpairedCells,
     WorkingSet,
 )
 from bakeoff.compare.working_set import CONTROL_GROUP, MACHINE, SERVER
+from bakeoff.plan.one_address import ADVICE
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.audits import audit_title
@@ -44,6 +46,11 @@ AUDITS = {
 # IOzone's rule: files of three times the cache leave little of them in it.
 TIMES = 3
 WHOSE = {CONTROL_GROUP: "the control group of the generator", MACHINE: "this machine", SERVER: "the server"}
+
+
+@advised.register
+def _(fact: SharedAddress) -> tuple[str, str]:
+    return f"{fact.one.text}.", ADVICE
 
 
 @advised.register

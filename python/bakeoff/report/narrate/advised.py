@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from bakeoff.compare.fact import Fact, Said
+from bakeoff.compare.fact import Fact
 from bakeoff.report.narrate.sentences import words_for
 
 
@@ -13,8 +13,3 @@ def advised(fact: Fact) -> tuple[str, str]:
     """The words of a fact: a text, and what to do about it."""
     told: tuple[str, str] = words_for(advised, type(fact))(fact)
     return told
-
-
-@advised.register
-def _(fact: Said) -> tuple[str, str]:
-    return fact.words, fact.advice

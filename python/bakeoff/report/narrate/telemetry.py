@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from bakeoff.compare import telemetry_limits as limits
-from bakeoff.compare.telemetry_model import BusiestProcessor, LimitsSeen, Resources
+from bakeoff.compare.telemetry_model import BusiestProcessor, LimitsSeen, NoProcessorTime, Resources
 from bakeoff.mix import Mix
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
@@ -22,6 +22,12 @@ WORDS = {
     limits.DISK: "disk-bound",
     limits.MEMORY: "memory-bound",
     limits.NOTHING: "nothing seen at its limit",
+}
+NO_PROCESSOR_TIME = {
+    "shared": "its machine sends the load, too, whose processor time cannot be told from its own: watch its processes",
+    "unwaited": "it leaves processes to themselves, for which no other one of its own waits, and what they use between "
+    "looks is in nobody's books: watch its control group (cgroup:…)",
+    "unseen": "its processor time was never seen",
 }
 RULE = (
     "Generator-bound, or network-bound: most trials are marked so (a load thread, or the link to the contender, was "
@@ -39,6 +45,11 @@ RULE = (
     f"{wording.percent(MEMORY_PRESSURE)} or more (pressure). The first that holds is told, of processor and disk the "
     "fuller one."
 )
+
+
+@sentence.register
+def _(none: NoProcessorTime) -> str:
+    return NO_PROCESSOR_TIME[none.why]
 
 
 @sentence.register

@@ -86,7 +86,9 @@ def _not_told(context: Context, found: Resources) -> list[Block]:
     unwatched = [name for name in context.names if name not in watched]
     scopes = {each.scope for each in found.watched if each.scope}
     texts = [
-        f"No processor time is told of {each.contender}: {each.why_not}." for each in found.watched if each.why_not
+        f"No processor time is told of {each.contender}: {sentence(each.why_not)}."
+        for each in found.watched
+        if each.why_not is not None
     ]
     if unwatched:
         only = wording.names([name for name in context.names if name in watched])
