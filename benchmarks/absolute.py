@@ -25,8 +25,8 @@ from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers import html
 from bakeoff.run.driver import start_run
-from bakeoff.run.observer import PlainObserver
-from bakeoff.store.read import read_run
+from bakeoff.run.observe.observer import PlainObserver
+from bakeoff.store.sqlite.read import read_run
 
 sys.path.insert(0, str(ROOT))
 from tests.conftest import Target, app_workload, run_trial, web_workload

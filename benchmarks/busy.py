@@ -20,14 +20,14 @@ from pathlib import Path
 from common import machine_line, put_table
 
 from bakeoff.agents.make import make_agent
-from bakeoff.cli.demo import built_in
+from bakeoff.cli.measure.demo import built_in
 from bakeoff.compare import compare_run
-from bakeoff.corpus.write import write_corpus
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.run.driver import start_run
-from bakeoff.run.observer import PlainObserver
-from bakeoff.store.marks import GENERATOR_WAITED, OTHER_LOAD
-from bakeoff.store.read import read_run
+from bakeoff.run.observe.observer import PlainObserver
+from bakeoff.store.records.marks import GENERATOR_WAITED, OTHER_LOAD
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.testdata.corpus.write import write_corpus
 
 ROOT = Path(__file__).resolve().parent.parent
 DELAY_MS, SLOWER_MS, TWICE_MS = 4.0, 4.2, 8.0

@@ -25,8 +25,8 @@ from bakeoff.agents.remote.agent import RemoteAgent, RemoteSession
 from bakeoff.agents.remote.relay import WIDTH
 from bakeoff.agents.result import Outcome
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
-from bakeoff.mix import Clients
-from bakeoff.run.together import FOLDED_POLL_S, POLL_S, Part, Together
+from bakeoff.load.load_step import Clients
+from bakeoff.run.fleet.multi_agent_trial import FOLDED_POLL_S, POLL_S, Part, Together
 
 LOOK_S = 0.2
 SETTLE_S = 2.0

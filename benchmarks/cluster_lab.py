@@ -22,7 +22,7 @@ import json, sys, time
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.ray import cluster_agents
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.mix import Clients
+from bakeoff.load.load_step import Clients
 from bakeoff.run.fleet import Fleet
 
 address, what, count = sys.argv[1], sys.argv[2], int(sys.argv[3])

@@ -18,7 +18,7 @@ import files_mix
 import files_records
 from common import ROOT, machine_line, put_table
 
-from bakeoff.mounts import mount_of
+from bakeoff.core.system.mounts import mount_of
 
 PARTS = {"records": files_records, "calls": files_calls, "mix": files_mix}
 FOLDERS = [Path("/dev/shm"), Path("/var/tmp")]

@@ -13,8 +13,8 @@ from typing import Any
 from common import ROOT, run_trial
 
 from bakeoff._engine import work_folder_name
-from bakeoff.mounts import mount_of
-from bakeoff.plan.access import spec_of
+from bakeoff.core.system.mounts import mount_of
+from bakeoff.plan.settings.access import spec_of
 
 CORE = 1
 REGION = 64 << 20

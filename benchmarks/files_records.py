@@ -18,7 +18,7 @@ import numpy as np
 from common import run_trial
 from numpy.typing import NDArray
 
-from bakeoff.mounts import mount_of
+from bakeoff.core.system.mounts import mount_of
 
 CORE = 1
 FILE_BYTES = 256 << 20

@@ -13,9 +13,9 @@ import numpy as np
 from bakeoff.agents.base import Agent
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.errors import LabError
-from bakeoff.mix import Clients
-from bakeoff.run.fleet import Fleet
+from bakeoff.core.errors import LabError
+from bakeoff.load.load_step import Clients
+from bakeoff.run.fleet.sessions import Fleet
 
 PATIENCE_S = 60.0
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from common import ROOT, machine_line
 
-from bakeoff.mounts import mount_of
+from bakeoff.core.system.mounts import mount_of
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.run.kind import run_part
 

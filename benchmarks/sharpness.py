@@ -28,14 +28,14 @@ from sharpness_table import is_called, table
 
 from bakeoff.agents.make import make_agent
 from bakeoff.compare import compare_run
+from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.run.counsel import Counsel, Standing
 from bakeoff.run.driver import RunInterruptedError, start_run
-from bakeoff.run.observer import PlainObserver
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
-from bakeoff.whole_file import write_whole
+from bakeoff.run.observe.observer import PlainObserver
+from bakeoff.run.prompts import Counsel, Standing
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
 
 ROOT = Path(__file__).resolve().parent.parent
 ARMS = ("visits", "mixes")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bakeoff.plan.order import shuffled_square
+from bakeoff.plan.design.order import shuffled_square
 
 HERE = Path(__file__).resolve().parent
 NAMES = ("one", "same", "slower")
@@ -99,7 +99,7 @@ def build_floor(folder: Path) -> Path:
 
 def weights(clients: Sequence[int] = CLIENTS) -> list[float]:
     """Those of the primary endpoint."""
-    from bakeoff.stats.curve import trapezoid_weights
+    from bakeoff.stats.series.curve import trapezoid_weights
 
     return [float(weight) for weight in trapezoid_weights(clients)]
 

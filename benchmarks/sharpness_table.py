@@ -8,8 +8,8 @@ from typing import Any
 
 from sharpness_servers import CLIENTS, NAMES, difference, weights
 
-from bakeoff.compare.looks import planned_levels
-from bakeoff.stats.power import blocks_with_power, power_of_difference
+from bakeoff.compare.estimate.interim import planned_levels
+from bakeoff.stats.design.power import blocks_with_power, power_of_difference
 
 ONE, SAME, SLOWER = NAMES
 ARMS = {"visits": "before: each contender's mixes in one piece", "mixes": "after: contenders back to back at each mix"}

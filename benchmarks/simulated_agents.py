@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from bakeoff.agents.preflight import raise_open_files
+from bakeoff.agents.machine.preflight import raise_open_files
 from bakeoff.agents.remote.agent import RemoteAgent
 from bakeoff.agents.remote.relay import Group, Relay
 from bakeoff.agents.remote.wire import PULSE_S, Answer, LineDownError, Pulse

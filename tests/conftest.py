@@ -22,7 +22,7 @@ from tests.patient import be_patient
 # need it as a terminal gives it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Marks of runs that tests start (bakeoff.run.started_here) belong into no real user's state folder.
+# Marks of runs that tests start (bakeoff.run.checks.plan_origin) belong into no real user's state folder.
 _STATE = tempfile.TemporaryDirectory(prefix="bakeoff-test-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
 

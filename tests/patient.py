@@ -20,10 +20,11 @@ MEASURING = {"capacity", "challenge", "demo", "resume", "run", "soak"}
 
 def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
     """In this process no trial, and no row of one, is voided or marked because of the machine."""
-    from bakeoff.agents import others
-    from bakeoff.run import disturbances, judge, soak, void_rows
+    from bakeoff.agents.machine import other_load
+    from bakeoff.run.modes import soak
+    from bakeoff.run.outcome import disturbances, judge, void_intervals
 
-    for module in (disturbances, soak, void_rows):
+    for module in (disturbances, soak, void_intervals):
         put(module, "STOP_S", math.inf)
     put(disturbances, "LOST_SHARE", math.inf)
     put(disturbances, "STOLEN_SHARE", math.inf)
@@ -33,7 +34,7 @@ def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
     put(judge, "WAIT_SHARE", math.inf)
     put(judge, "MOST_WAITED", math.inf)
     put(judge, "OTHER_LOAD_SHARE", math.inf)
-    put(others, "OTHER_LOAD_SHARE", math.inf)
+    put(other_load, "OTHER_LOAD_SHARE", math.inf)
 
 
 if __name__ == "__main__":

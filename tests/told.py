@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from bakeoff.compare.campaign_model import CampaignComparison
-from bakeoff.compare.model import Comparison
-from bakeoff.report.narrate.campaign import headline as over_all
-from bakeoff.report.narrate.headline import headline
+from bakeoff.compare.collections.campaign_model import CampaignComparison
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.report.narrate.collections.campaign import headline as over_all
 from bakeoff.report.narrate.sentences import Sentence, sentence
+from bakeoff.report.narrate.verdict.headline import headline
 
 
 def headline_of(found: Comparison | CampaignComparison) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from bakeoff.opened import OpenCampaign, OpenRun
+    from bakeoff.api import OpenCampaign, OpenRun
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open"]
@@ -20,7 +20,7 @@ def open(
     failed: Sequence[str] = (),
     notes: Sequence[tuple[str, str]] = (),
 ) -> OpenRun | OpenCampaign:
-    """A run file for programs and notebooks, several together, or the folder of a campaign; see `bakeoff.opened`. Of
+    """A run file for programs and notebooks, several together, or the folder of a campaign; see `bakeoff.api`. Of
     several, those that `failed` (path, name or letter) are repeated by others, and `notes` of day and text say why.
     Raises RunFileError when it is asked for something and a file is none, or damaged, and PlanError for files that
     cannot be told of together.
@@ -28,7 +28,7 @@ def open(
     from os import PathLike
     from pathlib import Path
 
-    from bakeoff.opened import opened  # NumPy and more: the command line need not wait for it
+    from bakeoff.api import opened  # NumPy and more: the command line need not wait for it
 
     paths = [path] if isinstance(path, str | PathLike) else path
     return opened([Path(each) for each in paths], failed, notes)

@@ -22,12 +22,12 @@ from pathlib import Path
 import pypdfium2
 from scripts.paper.box import BOXES
 
-from bakeoff.cli.made import made_of, paper_tables
-from bakeoff.mail.accounts import new_accounts, write_accounts
-from bakeoff.report.edition import Edition
+from bakeoff.cli.read.report_inputs import made_of, paper_tables
+from bakeoff.report.embed.document_words import said
+from bakeoff.report.embed.embedded_runs import as_held, checked, held_in
+from bakeoff.report.embed.report_options import Edition
 from bakeoff.report.renderers import renderer
-from bakeoff.report.runs_held import as_held, checked, held_in
-from bakeoff.report.words import said
+from bakeoff.testdata.mail.accounts import new_accounts, write_accounts
 
 ROOT = Path(__file__).parents[2]
 WORK = Path("/var/tmp/bakeoff-paper")

@@ -23,7 +23,7 @@ from tests.ports import free_port
 from tests.servers.conftest import KINDS, wait_until_open
 from tests.servers.mail_servers import start_exim, start_postfix
 
-from bakeoff.mail.accounts import Account
+from bakeoff.testdata.mail.accounts import Account
 
 MEMORY = Path("/dev/shm")
 

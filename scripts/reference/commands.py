@@ -8,8 +8,8 @@ from typing import Any
 from typer.core import TyperArgument, TyperGroup
 from typer.main import get_command
 
-from bakeoff.cli import iozone
 from bakeoff.cli.app import app
+from bakeoff.cli.tools import iozone
 from bakeoff.cli.verbs import load
 
 ARGUMENTS, OPTIONS = "Arguments", "Options"

@@ -1,6 +1,6 @@
 """The table in README: what each size of each suite costs."""
 
-from bakeoff.plan.costs import cost
+from bakeoff.plan.design.size_costs import cost
 from bakeoff.plan.suites import BLOCKS, EVERYWHERE, load_suite, suite_names
 
 

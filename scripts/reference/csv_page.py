@@ -3,9 +3,9 @@
 from scripts.reference.json_page import made_up
 from scripts.reference.markdown import code, table
 
-from bakeoff.exporters.lost_messages import COLUMNS, FATES
-from bakeoff.exporters.tables import TABLES, table_of
-from bakeoff.store.records import RunRecord
+from bakeoff.formats.exporters.lost_messages import COLUMNS, FATES
+from bakeoff.formats.exporters.tables import TABLES, table_of
+from bakeoff.store.records.run_records import RunRecord
 from bakeoff.telemetry.names import DISK, LINK, MACHINE, Meaning
 from bakeoff.telemetry.names import OWN as OF_SERVERS
 

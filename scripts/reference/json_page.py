@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from scripts.reference.markdown import code, table
 
-from bakeoff.compare.model import SCHEMA as COMPARISON
-from bakeoff.compare.model import Comparison
-from bakeoff.exporters.document_model import SCHEMA as SHOW
-from bakeoff.exporters.document_model import Document
+from bakeoff.compare.model.comparison import SCHEMA as COMPARISON
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.formats.exporters.document_model import SCHEMA as SHOW
+from bakeoff.formats.exporters.document_model import Document
 from bakeoff.report.narrate.json_schema import IN_ROWS, is_mix, is_own, keys_of, leaves
-from bakeoff.run.doctor import SCHEMA as DOCTOR
-from bakeoff.run.doctor import Finding
+from bakeoff.run.checks.doctor import SCHEMA as DOCTOR
+from bakeoff.run.checks.doctor import Finding
 
 HEAD = f"""# JSON
 

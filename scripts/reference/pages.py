@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scripts.reference import commands_page, costs_table, csv_page, json_page, run_file_page, settings_page
 
-from bakeoff.exporters import document_model
+from bakeoff.formats.exporters import document_model
 from bakeoff.report.narrate import json_schema
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from scripts.reference.markdown import cell, code, table
 
-from bakeoff.store.schema import ALL, APPLICATION_ID, SCHEMA_VERSION
-from bakeoff.store.table import Column, Table
+from bakeoff.store.sqlite.schema import ALL, APPLICATION_ID, SCHEMA_VERSION
+from bakeoff.store.sqlite.table import Column, Table
 
 HEAD = """# The run file
 

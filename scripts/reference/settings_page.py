@@ -7,11 +7,11 @@ from pydantic_core import PydanticUndefined
 from scripts.reference.markdown import cell, code, table
 
 from bakeoff.cli.verbs import load
-from bakeoff.plan.differences import text_of
-from bakeoff.plan.fleet import FleetPlan
+from bakeoff.plan.design.differences import text_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender
-from bakeoff.plan.plan_section import PlanSection
+from bakeoff.plan.settings.fleet import FleetPlan
+from bakeoff.plan.settings.plan_section import PlanSection
 from bakeoff.plan.suites import BLOCKS, load_suite, suite_names
 
 HEAD = """# Settings

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
 from bakeoff.kinds.app.hello import greet
 from bakeoff.kinds.app.plan import parse_app_address
 from tests.app_parts import PARTS, assert_parts_fill_the_whole, means_of

@@ -16,11 +16,11 @@ from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.kinds import KINDS
 from bakeoff.kinds.spec import new_mark
-from bakeoff.plan.access import AccessLine, AccessSpec
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
+from bakeoff.plan.settings.access import AccessLine, AccessSpec
+from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.kind import run_part
-from bakeoff.run.specs import trial_spec
-from bakeoff.store.figures import Common, Figures, Shape, figures_of, parsed
+from bakeoff.store.records.figures import Common, Figures, Shape, figures_of, parsed
 from tests import mailtools
 from tests.conftest import Target, app_workload, run_trial, web_workload
 from tests.control import PATIENCE_S

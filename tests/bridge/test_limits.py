@@ -9,11 +9,11 @@ from pydantic import ValidationError
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
-from bakeoff.mix import RATE_MAX_PER_S, Clients, Mix, Rate
-from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, SESSIONS_MAX
+from bakeoff.load.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
+from bakeoff.load.load_step import RATE_MAX_PER_S, Clients, Mix, Rate
+from bakeoff.plan.settings.shared import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, SESSIONS_MAX
 
 ARRIVALS: list[Arrivals] = [
     Constant(),

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bakeoff import _engine as engine
-from bakeoff.cli.serve import KINDS
+from bakeoff.cli.machines.serve import KINDS
 
 
 def test_each_target_of_the_engine_has_its_command() -> None:

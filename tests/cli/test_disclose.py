@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.paper.read import read_paper
+from bakeoff.disclosure.paper.read import read_paper
 from tests.cli.conftest import Bakeoff
 from tests.ports import free_port
 from tests.unit.collect.fake import program

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.corpus.write import write_corpus
-from bakeoff.mail.accounts import new_accounts, write_accounts
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.suites import load_suite
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.testdata.corpus.write import write_corpus
+from bakeoff.testdata.mail.accounts import new_accounts, write_accounts
 from tests.conftest import Target
 from tests.control import PATIENCE_S
 from tests.forks import COMMAND

@@ -122,8 +122,8 @@ def codes_of(section: str) -> set[int]:
 
 
 def test_the_tables_of_exit_codes_are_those_of_the_commands() -> None:
-    from bakeoff.cli.result import EXIT_MISSED, EXIT_UNDECIDED
-    from bakeoff.compare.check_model import EXIT_CODES
+    from bakeoff.cli.measure.result import EXIT_MISSED, EXIT_UNDECIDED
+    from bakeoff.compare.limits.check_model import EXIT_CODES
 
     of_check, of_objective = PAGE.read_text().split("## One server and a limit")
     assert codes_of(of_check) == {*EXIT_CODES.values(), 2}

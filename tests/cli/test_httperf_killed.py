@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bakeoff.kinds.httperf.figures import HttperfFigures
-from bakeoff.store.read import read_run
-from bakeoff.store.records import INTERRUPTED, RunRecord
+from bakeoff.store.records.run_records import INTERRUPTED, RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.cli.conftest import Bakeoff, target
 from tests.control import PATIENCE_S
 from tests.patient import COMMAND

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.cli.conftest import COMMAND, Bakeoff, target
 from tests.control import PATIENCE_S
 from tests.mailtools import serve

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from bakeoff.cli.app import PRINTING as ONLY_PRINTS
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.cli.conftest import target
 from tests.cli.forked import CLOSED, Forks
 from tests.patient import COMMAND

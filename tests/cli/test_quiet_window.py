@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.agents.quiet import spare
+from bakeoff.agents.machine.thread_priority import spare
 from bakeoff.agents.result import Snapshot
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
-from bakeoff.store.write import RunWriter
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunWriter
 from tests.cli.conftest import Serve
 from tests.control import PATIENCE_S
 from tests.patient import COMMAND

@@ -8,10 +8,10 @@ import pytest
 
 from bakeoff.cli.verbs import GROUPS
 from bakeoff.kinds import KINDS
-from bakeoff.plan.elsewhere import ELSEWHERE
+from bakeoff.plan.input.foreign_flags import ELSEWHERE
 from bakeoff.plan.kind import plan_part
-from bakeoff.store.schema import SCHEMA_VERSION
-from bakeoff.store.write import RunWriter
+from bakeoff.store.sqlite.schema import SCHEMA_VERSION
+from bakeoff.store.sqlite.write import RunWriter
 from tests.cli.conftest import Bakeoff, Serve
 from tests.unit.store.builders import header, planned
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.load import read_plan_file, resolve_plan
-from bakeoff.plan.order import order_trials
-from bakeoff.store.read import read_run
-from bakeoff.store.records import AgentRecord, ContenderRecord
-from bakeoff.store.write import RunHeader, RunWriter
+from bakeoff.store.records.run_records import AgentRecord, ContenderRecord
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunHeader, RunWriter
 from tests.cli.conftest import Bakeoff, Serve
 
 

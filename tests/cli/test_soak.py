@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.store.read import pending, read_run
+from bakeoff.store.sqlite.read import pending, read_run
 from tests.cli.conftest import Bakeoff, Serve, target
 from tests.control import PATIENCE_S
 from tests.files.mounts import command, unmount

@@ -32,11 +32,11 @@ OWN = {
     "bakeoff.cli.app",
     "bakeoff.cli.streams",
     "bakeoff.cli.verbs",
-    "bakeoff.errors",
-    "bakeoff.own_process",
-    "bakeoff.patience",
-    "bakeoff.steady_stream",
-    "bakeoff.visible",
+    "bakeoff.core.errors",
+    "bakeoff.core.system.own_process",
+    "bakeoff.core.timeouts",
+    "bakeoff.core.system.lossy_stream",
+    "bakeoff.core.sanitize",
 }
 SCRIPT = """
 import json, sys

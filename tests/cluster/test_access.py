@@ -24,7 +24,7 @@ KNOWN = {"/ray.rpc.NodeInfoGcsService/GetAllNodeInfo", "/ray.rpc.NodeManagerServ
 DRIVER = """
 import os, sys
 from pathlib import Path
-from bakeoff.cluster.settings import environment
+from bakeoff.agents.cluster.settings import environment
 os.environ.update(environment(Path(sys.argv[2])))
 import ray
 try:

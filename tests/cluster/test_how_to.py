@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.cluster.machines import ROOT, Machine
 
 PAGE = ROOT / "docs/how-to/drive-load-from-many-machines.md"

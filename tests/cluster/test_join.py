@@ -92,7 +92,7 @@ def test_another_nice_value_build_or_ray_is_refused(lab: tuple[Cluster, Machine,
     cluster, _, other = lab
     done = other.run(["nice", "-n", "5", *cluster.joining()], check=False)
     assert done.returncode == 2 and "runs at nice 5" in done.stderr and "without `nice`" in done.stderr
-    module, ray = ROOT / "python/bakeoff/report/depth.py", _metadata()
+    module, ray = ROOT / "python/bakeoff/report/layout/detail.py", _metadata()
     other.run(["sh", "-c", f"cat {module} >/tmp/depth.py; echo '# another build' >>/tmp/depth.py"])
     other.run(["sh", "-c", f"sed 's/^Version: .*/Version: 2.61.0/' {ray} >/tmp/metadata"])
     other.run(["mount", "--bind", "/tmp/depth.py", str(module)])

@@ -15,7 +15,7 @@ relay.groups.__defaults__ = (2,)
 agent.SILENCE_S = 60.0  # how busy the machine of the test is decides nothing
 from bakeoff.agents.ray import cluster_agents
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.mix import Clients
+from bakeoff.load.load_step import Clients
 from bakeoff.run.fleet import Fleet
 
 agents = cluster_agents(sys.argv[1], 3, [])

@@ -16,16 +16,16 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.errors import PlanError, TargetError
+from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.order import order_trials
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.ground import Ground
-from bakeoff.run.judge import to_record
+from bakeoff.run.contenders.prepared import Ground
+from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import run_part
-from bakeoff.store.records import ContenderRecord, PlannedTrial, RunRecord, SearchRecord, TrialRecord
-from bakeoff.store.trial_parts import EMPTY_SUMMARY, ClientRecord, Summary
+from bakeoff.run.outcome.judge import to_record
+from bakeoff.store.records.run_records import ContenderRecord, PlannedTrial, RunRecord, SearchRecord, TrialRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, ClientRecord, Summary
 from tests.control import PATIENCE_S
 
 GOOD, EVIL = "good", "evil"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.corpus.write import write_corpus
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
+from bakeoff.testdata.corpus.write import write_corpus
 from tests import shop
 from tests.faults import servers
 from tests.faults.sorts import AGENTS, CAPACITY, CLOSED, HTTP_2, HTTP_3, IN_FLIGHT, RATE, SOAK

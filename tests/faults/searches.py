@@ -4,14 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.capacity.judge import Answers, judge
-from bakeoff.capacity.search import Search
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.plan.order import Visit, order_visits
+from bakeoff.load.capacity.judge import Answers, judge
+from bakeoff.load.capacity.search import Search
+from bakeoff.plan.design.order import Visit, order_visits
 from bakeoff.run.kind import run_part
-from bakeoff.run.probe import _timed
-from bakeoff.store.records import SEARCH, SHARE, PlannedTrial, SearchRecord, TrialRecord
-from bakeoff.store.trial_parts import JudgedRecord, OperationRecord, StartsRecord
+from bakeoff.run.modes.search_probe import _timed
+from bakeoff.store.records.run_records import SEARCH, SHARE, PlannedTrial, SearchRecord, TrialRecord
+from bakeoff.store.records.trial_parts import JudgedRecord, OperationRecord, StartsRecord
 from tests.faults.bench import NONE, Measured, mean_of, record_of, run_of
 
 # So many operations at a time are what a contender can do.

@@ -6,12 +6,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
-from bakeoff import _engine, mix
-from bakeoff.cli.serve import KINDS as TARGETS
-from bakeoff.kinds.web.http import HttpSettings
+from bakeoff import _engine
+from bakeoff.cli.machines.serve import KINDS as TARGETS
+from bakeoff.kinds.web.settings.http import HttpSettings
+from bakeoff.load import load_step
 from bakeoff.plan import suites as suites_folder
 from bakeoff.plan.load import TABLES
-from bakeoff.plan.settings import Clock
+from bakeoff.plan.settings.shared import Clock
 
 SUITES = tuple(sorted(path.stem for path in Path(suites_folder.__file__).parent.glob("*.toml")))
 
@@ -46,7 +47,7 @@ def keys_of(target: str) -> tuple[str, ...]:
 def without_a_load() -> list[str]:
     """Ways to load that no load of the table stands for."""
     found = {
-        "mixes": ({sort.__name__ for sort in get_args(mix.Mix)}, MIXES),
+        "mixes": ({sort.__name__ for sort in get_args(load_step.Mix)}, MIXES),
         "versions of HTTP": (set(get_args(get_args(HttpSettings.__annotations__["http"])[0])), VERSIONS),
         "tables of plans": (set(TABLES), PLAN_TABLES),
         "clock of trials": ({field.name for field in fields(Clock)}, CLOCKS),

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.compare.behind import DECIDES
-from bakeoff.compare.capacity_model import CAPACITY
-from bakeoff.compare.telemetry_cost import CPU
+from bakeoff.compare.limits.capacity_model import CAPACITY
+from bakeoff.compare.metrics.overload import DECIDES
+from bakeoff.compare.resources.telemetry_cost import CPU
 from tests.faults.table import OUTCOMES
 from tests.faults.verdict import PAGE, documented, named_tests
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.app import run as app_run
 from tests.faults import sorts, table
 from tests.faults.bench import EVIL, GOOD, RefusedError, measure, plan_of

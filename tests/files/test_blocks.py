@@ -11,8 +11,8 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.plan.access import AccessSpec, find, pattern_spec
-from bakeoff.store.read import read_run
+from bakeoff.plan.settings.access import AccessSpec, find, pattern_spec
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
 from tests.files.mounts import LoopDisk, memory_of

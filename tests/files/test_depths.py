@@ -7,7 +7,7 @@ from bakeoff.compare import compare_run
 from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.run.fake import Notebook
 
 

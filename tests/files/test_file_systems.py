@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Table
+from bakeoff.report.blocks.tree import Table
 from bakeoff.report.compose import compose
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 from tests.files import guest, mounts
 from tests.patient import COMMAND as BAKEOFF

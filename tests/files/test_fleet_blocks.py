@@ -7,13 +7,13 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
-from bakeoff.plan.access import pattern_spec
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.settings.access import pattern_spec
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.fleet_session import FleetOutcome
+from bakeoff.run.fleet.session import FleetOutcome
+from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import run_part
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 from tests.files.test_blocks import blocks
 from tests.unit.run.fake import Notebook, plan_for

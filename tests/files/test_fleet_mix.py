@@ -6,11 +6,11 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.fleet_session import FleetOutcome
-from bakeoff.store.read import read_run
+from bakeoff.run.fleet.session import FleetOutcome
+from bakeoff.run.fleet.sessions import Fleet
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 from tests.files.test_mix import mix
 from tests.unit.run.fake import Notebook, plan_for

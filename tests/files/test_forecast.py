@@ -13,16 +13,16 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.cli.plan import typed_acts
-from bakeoff.errors import TargetError
+from bakeoff.cli.measure.plan import typed_acts
+from bakeoff.core.errors import TargetError
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, CALIBRATION_S, Cost, _settle, fitted
-from bakeoff.plan.durations import AROUND_S, CELL_S, OVERHEAD_S
+from bakeoff.plan.design.durations import AROUND_S, CELL_S, OVERHEAD_S
+from bakeoff.plan.design.work import Work
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.work import Work
 from bakeoff.run.driver import start_run
 from bakeoff.run.kind import Foreseen, run_part
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.run.fake import Notebook
 
 WORK: dict[str, dict[str, Any]] = {

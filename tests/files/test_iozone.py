@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.iozone.options import parse
+from bakeoff.compat.iozone.options import parse
 from tests.control import PATIENCE_S
 
 

@@ -137,7 +137,7 @@ def test_several_clients_replay_in_folders_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_broken_loadfile_is_told_with_its_line(tmp_path: Path) -> None:
-    from bakeoff.errors import PlanError
+    from bakeoff.core.errors import PlanError
 
     broken = tmp_path / "broken.txt"
     broken.write_text('Mkdir "\\clients" NT_STATUS_OK\nDance 1 NT_STATUS_OK\n')

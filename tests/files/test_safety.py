@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from bakeoff.compare.run import compare_run
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 from tests.files import mounts
 from tests.files.mounts import memory_of

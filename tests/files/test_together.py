@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff import _engine
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests import forks
 from tests.control import PATIENCE_S
 

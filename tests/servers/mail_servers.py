@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.mail.accounts import Account, convert
+from bakeoff.testdata.mail.accounts import Account, convert
 from tests.control import PATIENCE_S
 from tests.ports import free_port
 from tests.servers.conftest import need, wait_until_open

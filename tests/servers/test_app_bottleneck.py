@@ -13,10 +13,10 @@ from typing import NamedTuple
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Table, Text
+from bakeoff.report.blocks.tree import Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 
 CGROUPS = Path("/sys/fs/cgroup")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests import patient
 from tests.control import PATIENCE_S, went_well
 from tests.ports import free_port

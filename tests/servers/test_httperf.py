@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.httperf.options import parse
-from bakeoff.httperf.progress import Progress
-from bakeoff.httperf.run import run
+from bakeoff.compat.httperf.options import parse
+from bakeoff.compat.httperf.progress import Progress
+from bakeoff.compat.httperf.run import run
 from tests.control import PATIENCE_S
 from tests.ports import free_port
 from tests.servers.conftest import certificate, need, wait_until_open

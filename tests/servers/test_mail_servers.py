@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from bakeoff.mail.accounts import Account, new_accounts, write_accounts
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.testdata.mail.accounts import Account, new_accounts, write_accounts
 from tests.control import PATIENCE_S, went_well
 from tests.forks import COMMAND
 from tests.servers.mail_servers import STARTERS, MailServer

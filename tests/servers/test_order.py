@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 from tests.forks import COMMAND
 from tests.servers.conftest import Server

@@ -13,7 +13,7 @@ import pytest
 
 from bakeoff.kinds.replay.figures import ReplayFigures
 from bakeoff.kinds.replay.log import read_log
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S, went_well
 from tests.forks import COMMAND
 from tests.servers.conftest import Server

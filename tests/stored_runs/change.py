@@ -10,9 +10,9 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from bakeoff.store import seal
-from bakeoff.store.schema import ALL, APPLICATION_ID, SCHEMA_VERSION, TABLES
-from bakeoff.store.table import Table
+from bakeoff.store.sqlite import seal
+from bakeoff.store.sqlite.schema import ALL, APPLICATION_ID, SCHEMA_VERSION, TABLES
+from bakeoff.store.sqlite.table import Table
 from tests.stored_runs.files import cases, pack, run_files, unpack
 
 

@@ -22,13 +22,13 @@ from typing import Any
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.exporters import EXPORTERS
-from bakeoff.exporters.base import Exporter
-from bakeoff.exporters.tables import TABLES
-from bakeoff.report.hidden_rows import HiddenRows
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.exporters import EXPORTERS
+from bakeoff.formats.exporters.base import Exporter
+from bakeoff.formats.exporters.tables import TABLES
+from bakeoff.report.embed.redacted_rows import HiddenRows
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.stored_runs.files import RUNS, cases, run_files, unpack
 
 SHOWN = 30

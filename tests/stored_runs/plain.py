@@ -13,9 +13,9 @@ from typing import Any
 
 import psutil
 
-from bakeoff.agents.environment import environment
-from bakeoff.store import seal
-from bakeoff.store.canonical import to_json
+from bakeoff.agents.machine.environment import environment
+from bakeoff.store.sqlite import seal
+from bakeoff.store.sqlite.canonical import to_json
 
 MEMORY = 8 << 30
 HOST, BOOT = "bench", "00000000-0000-4000-8000-000000000000"

@@ -14,8 +14,8 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import Fleet
-from bakeoff.store.read import read_run
+from bakeoff.run.fleet.sessions import Fleet
+from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target, app_workload
 from tests.control import PATIENCE_S
 from tests.told import headline_of

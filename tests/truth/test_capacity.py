@@ -12,12 +12,12 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
+from bakeoff.core.thresholds import LOST_TOLD
 from bakeoff.run.driver import start_run
-from bakeoff.run.judge import WAIT_SHARE
-from bakeoff.store.figures import Figures
-from bakeoff.store.read import read_run
-from bakeoff.store.records import NONE, SEARCH, TrialRecord
-from bakeoff.thresholds import LOST_TOLD
+from bakeoff.run.outcome.judge import WAIT_SHARE
+from bakeoff.store.records.figures import Figures
+from bakeoff.store.records.run_records import NONE, SEARCH, TrialRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target
 from tests.unit.run.fake import Notebook
 from tests.unit.run.virtual_agent import search_plan

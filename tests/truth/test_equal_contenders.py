@@ -16,7 +16,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.control import most_by_chance
 from tests.unit.run.fake import SOME, FakeAgent, Notebook, plan_for, result, two_contenders
 

@@ -14,7 +14,7 @@ from statistics import fmean
 import pytest
 
 from bakeoff.plan.load import read_plan_file, resolve_plan
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests import forks
 from tests.control import PATIENCE_S, went_well
 

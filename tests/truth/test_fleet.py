@@ -10,13 +10,13 @@ import pytest
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import Slice, TrialSpec
-from bakeoff.arrivals import Arrivals, Constant, Poisson
-from bakeoff.mix import Clients, Rate
-from bakeoff.run import together
+from bakeoff.load.arrivals import Arrivals, Constant, Poisson
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.specs import trial_spec
-from bakeoff.store.read import read_run
+from bakeoff.run.fleet import multi_agent_trial
+from bakeoff.run.fleet.sessions import Fleet
+from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import WEB, WHENEVER, Notebook, plan_for
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("patient")
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No agent of this process is lost because its machine is busy."""
-    monkeypatch.setattr(together, "WATCHDOG_S", PATIENCE_S)
+    monkeypatch.setattr(multi_agent_trial, "WATCHDOG_S", PATIENCE_S)
 
 
 def spec_for(server: Target, **changes: Any) -> TrialSpec:

@@ -7,7 +7,7 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet.sessions import Fleet
 from tests.conftest import Target, app_workload
 from tests.control import PATIENCE_S
 

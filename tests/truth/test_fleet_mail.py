@@ -7,8 +7,8 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.fleet_session import FleetOutcome
+from bakeoff.run.fleet.session import FleetOutcome
+from bakeoff.run.fleet.sessions import Fleet
 from tests.control import PATIENCE_S
 from tests.mailtools import RUN, listed, places, serve, spec
 

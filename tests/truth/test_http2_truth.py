@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.run.judge import judge
+from bakeoff.run.outcome.judge import judge
 from tests.conftest import run_trial, web_workload
 from tests.control import most_connections_taken
 from tests.http2_server import Http2Server, Manners

@@ -14,7 +14,7 @@ from aioquic.h3.connection import encode_frame
 from aioquic.quic.events import QuicEvent
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.run.judge import judge
+from bakeoff.run.outcome.judge import judge
 from tests.conftest import run_trial
 from tests.control import PATIENCE_S
 from tests.http3_server import PAGE, Http3Server, _Connection

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.errors import TargetError
-from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.core.errors import TargetError
+from bakeoff.kinds.web.checks.probe import Prober
 from bakeoff.kinds.web.plan import WebSettings
-from bakeoff.kinds.web.probe import Prober
-from bakeoff.run.judge import judge
+from bakeoff.kinds.web.settings.address import parse_web_address
+from bakeoff.run.outcome.judge import judge
 from tests.conftest import run_trial, web_workload
 from tests.control import most_connections_taken
 from tests.http3_server import Http3Server, Manners

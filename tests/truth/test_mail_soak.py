@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.cli.conftest import target
 from tests.forks import COMMAND
 from tests.told import headline_of

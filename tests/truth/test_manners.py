@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.compare.ceiling import ceilings_of
-from bakeoff.errors import TargetError
+from bakeoff.compare.validity.generator_capacity import ceilings_of
+from bakeoff.core.errors import TargetError
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import resume_run, start_run
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target
 from tests.control import went_well
 from tests.http2_server import Http2Server

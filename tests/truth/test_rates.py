@@ -9,12 +9,12 @@ import pytest
 
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
-from bakeoff.arrivals import OnOff, Poisson, Replay, Shape, Steps, arrivals_to_json
-from bakeoff.compare.behind import fell_behind
+from bakeoff.compare.metrics.overload import fell_behind
 from bakeoff.compare.run import compare_run
+from bakeoff.load.arrivals import OnOff, Poisson, Replay, Shape, Steps, arrivals_to_json
 from bakeoff.report.narrate.document import to_json
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target, web_workload
 from tests.control import PATIENCE_S, asking, get_page
 from tests.unit.run.fake import Notebook, plan_for

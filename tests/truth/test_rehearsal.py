@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.errors import TargetError
-from bakeoff.run.rehearsal import rehearse
-from bakeoff.run.specs import trial_spec
+from bakeoff.core.errors import TargetError
+from bakeoff.run.checks.rehearsal import rehearse
+from bakeoff.run.checks.specs import trial_spec
 from tests.conftest import Target
 from tests.unit.run.fake import WEB, plan_for
 

@@ -17,8 +17,8 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.kinds.replay.run import ReplayCheck
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.specs import trial_spec
+from bakeoff.run.checks.specs import trial_spec
+from bakeoff.run.fleet.sessions import Fleet
 from tests.control import PATIENCE_S
 
 SECONDS, PER_S = 4, 25

@@ -18,15 +18,15 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import DisturbancesResult, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.compare.soak import ContenderSoak, SoakTrend
-from bakeoff.report.blocks import Text
+from bakeoff.compare.limits.soak import ContenderSoak, SoakTrend
+from bakeoff.report.blocks.tree import Text
 from bakeoff.report.compose import compose
 from bakeoff.run.driver import start_run
-from bakeoff.run.soak import Stretch
-from bakeoff.store.figures import Figures
-from bakeoff.store.read import histogram, read_run, soak_histograms
-from bakeoff.store.records import PlannedTrial, RunRecord, SoakRowRecord
-from bakeoff.store.write import RunWriter
+from bakeoff.run.modes.soak import Stretch
+from bakeoff.store.records.figures import Figures
+from bakeoff.store.records.run_records import PlannedTrial, RunRecord, SoakRowRecord
+from bakeoff.store.sqlite.read import histogram, read_run, soak_histograms
+from bakeoff.store.sqlite.write import RunWriter
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import Notebook, WebServer, plan_for, serving
 
@@ -150,7 +150,7 @@ MEMORY = """
 import json, sys
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.mix import Clients
+from bakeoff.load.load_step import Clients
 def rss():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 spec = TrialSpec(workload=NullWorkload(), load=Clients(2), length_s=60, row_s=0.1)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.run.disturbances import LOST_SHARE
-from bakeoff.run.judge import judge
 from bakeoff.run.kind import run_part
+from bakeoff.run.outcome.disturbances import LOST_SHARE
+from bakeoff.run.outcome.judge import judge
 from tests.conftest import Target, app_workload, web_workload
 from tests.truth.test_mail_delay import workload as mail_workload
 from tests.unit.run.fake import WEB

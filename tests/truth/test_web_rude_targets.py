@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.run.judge import judge
+from bakeoff.run.outcome.judge import judge
 from tests.conftest import Target, run_trial, web_workload
 from tests.unit.run.fake import WEB
 

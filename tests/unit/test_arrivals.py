@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.arrivals import (
+from bakeoff.load.arrivals import (
     SHAPES,
     Arrivals,
     Burst,

@@ -164,7 +164,7 @@ def documents() -> list[dict[str, Any]]:
 def test_words_of_the_recipes_are_words_of_the_command() -> None:
     import inspect
 
-    from bakeoff.cli.cluster import join_command
+    from bakeoff.cli.machines.cluster import join_command
 
     flags = {f"--{name.replace('_', '-')}" for name in inspect.signature(join_command).parameters} | {
         "--wait",

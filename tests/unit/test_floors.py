@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
-from bakeoff.floors import THE_RUN, noise_for
-from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign
+from bakeoff.compare.planning.noise_floors import THE_RUN, noise_for
+from bakeoff.core.errors import PlanError
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.test_noise import aa
 from tests.unit.store.builders import stored

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
-from bakeoff.inventory import class_of, take_inventory
-from bakeoff.plan.file_weights import inventory_to_toml, read_weights
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.settings.file_weights import inventory_to_toml, read_weights
+from bakeoff.testdata.inventory import class_of, take_inventory
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -9,17 +9,17 @@ import pytest
 import bakeoff.kinds
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare.kind import compare_part
-from bakeoff.errors import LabError, PlanError
+from bakeoff.core.errors import LabError, PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.kind import PlanPart, plan_part
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.report.kind import report_part
+from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.kind import Check, RunPart, run_part
-from bakeoff.run.specs import trial_spec
 from tests.unit.run.fake import FakeAgent, plan_for
 
 ROOT = Path(__file__).parents[2]

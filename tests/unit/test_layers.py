@@ -15,7 +15,14 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python/bakeoff"
 
 # Modules of the store that know no file.
-MEASURED = ("__init__", "figure", "trial_parts")
+MEASURED = ("__init__", "records/__init__", "records/figure", "records/trial_parts")
+
+
+def modules_of(package: str) -> list[str]:
+    """Its modules, as paths below it without their ending."""
+    return [str(path.relative_to(PACKAGE / package).with_suffix("")) for path in (PACKAGE / package).rglob("*.py")]
+
+
 # What a package must not import, by prefix of the module's name.
 FORBIDDEN = {
     "stats": ["bakeoff."],
@@ -24,9 +31,9 @@ FORBIDDEN = {
     "store": ["bakeoff.run", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
     "plan": [
         "bakeoff.run",
-        "bakeoff.store.read",
-        "bakeoff.store.write",
-        "bakeoff.store.schema",
+        "bakeoff.store.sqlite.read",
+        "bakeoff.store.sqlite.write",
+        "bakeoff.store.sqlite.schema",
         "bakeoff.report",
         "bakeoff.compare",
         "bakeoff.cli",
@@ -35,21 +42,23 @@ FORBIDDEN = {
     # An agent hands out a kind's check, whose contract it may name.
     "agents": [
         # What is measured is the same in its result and in its record.
-        *(f"bakeoff.store.{module.stem}" for module in (PACKAGE / "store").glob("*.py") if module.stem not in MEASURED),
+        *(f"bakeoff.store.{name.replace('/', '.')}" for name in modules_of("store") if name not in MEASURED),
         "bakeoff.report",
         "bakeoff.compare",
         "bakeoff.cli",
-        *(f"bakeoff.run.{module.stem}" for module in (PACKAGE / "run").glob("*.py") if module.stem != "kind"),
+        *(f"bakeoff.run.{name.replace('/', '.')}" for name in modules_of("run") if name not in ("__init__", "kind")),
     ],
-    "capacity": [f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "report", "compare", "cli")]
-    + ["bakeoff.store.read", "bakeoff.store.write", "bakeoff.store.schema"],
-    "cluster": [f"bakeoff.{layer}" for layer in ("plan", "run", "store", "report", "compare", "cli", "kinds")],
+    "load/capacity": [f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "report", "compare", "cli")]
+    + ["bakeoff.store.sqlite.read", "bakeoff.store.sqlite.write", "bakeoff.store.sqlite.schema"],
+    "agents/cluster": [f"bakeoff.{layer}" for layer in ("plan", "run", "store", "report", "compare", "cli", "kinds")],
     "telemetry": [
         f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "store", "report", "compare", "cli", "kinds")
     ],
-    "paper": [f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli")],
-    "collect": [f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli", "kinds")],
-    "corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
+    "disclosure/paper": [f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli")],
+    "disclosure/collect": [
+        f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli", "kinds")
+    ],
+    "testdata/corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
 }
 STATS_MAY = {"numpy", "scipy"}
 
@@ -81,7 +90,7 @@ def test_packages_import_only_what_they_may(package: str) -> None:
     assert modules
     for module in modules:
         for name in imports_of(module):
-            allowed = name.startswith((f"bakeoff.{package}", "bakeoff.thresholds"))
+            allowed = name.startswith((f"bakeoff.{package.replace('/', '.')}", "bakeoff.core.thresholds"))
             allowed |= name.startswith(NARRATE) and str(module.relative_to(PACKAGE)) in STILL_SPEAK
             bad = [prefix for prefix in FORBIDDEN[package] if name.startswith(prefix) and not allowed]
             assert not bad, f"{module.relative_to(ROOT)} imports {name}"
@@ -143,26 +152,26 @@ def test_no_file_names_a_registry() -> None:
 
 # Who may divide or multiply by a million or a thousand million: what there is no time.
 NO_TIMES = {
-    "capacity/mlr.py": "a share, as a whole number",
-    "cli/plan.py": "bytes a second of a link",
-    "cluster/begin.py": "bits a second of a link",
-    "collect/machine.py": "kHz of a processor",
-    "compare/cell_form.py": "bytes a second",
-    "compare/metrics.py": "bytes a second",
-    "corpus/write.py": "bytes of a disk",
-    "exporters/iometer_csv.py": "bytes a second",
+    "agents/cluster/begin.py": "bits a second of a link",
+    "cli/measure/plan.py": "bytes a second of a link",
+    "compare/cube/cell_form.py": "bytes a second",
+    "compare/metrics/metrics.py": "bytes a second",
+    "core/system/links.py": "bits a second of a link",
+    "disclosure/collect/machine.py": "kHz of a processor",
+    "formats/exporters/iometer_csv.py": "bytes a second",
     "kinds/app/report/bottleneck.py": "bytes a second",
     "kinds/file_blocks/plan.py": "bytes of a region",
     "kinds/file_mix/plan.py": "bytes of files",
     "kinds/file_mix/report.py": "bytes and bits a second",
     "kinds/files/run.py": "bytes of a disk",
-    "links.py": "bits a second of a link",
-    "report/sections/cell_levels.py": "operations a second",
-    "report/sections/method.py": "bytes of memory",
-    "report/sections/resources.py": "bytes a second",
-    "report/sections/soak.py": "bytes of memory",
-    "report/testbed.py": "bits a second of a link",
-    "run/preflight.py": "bytes of a disk",
+    "load/capacity/mlr.py": "a share, as a whole number",
+    "report/paper/testbed.py": "bits a second of a link",
+    "report/sections/cells/cell_levels.py": "operations a second",
+    "report/sections/load/soak.py": "bytes of memory",
+    "report/sections/setup/method.py": "bytes of memory",
+    "report/sections/setup/resources.py": "bytes a second",
+    "run/checks/preflight.py": "bytes of a disk",
+    "testdata/corpus/write.py": "bytes of a disk",
 }
 MILLIONS = {1e6, 1e9, 1e-6, 1e-9}
 POWERS = {"10**6", "10**9", "1000**2", "1000**3"}
@@ -208,7 +217,7 @@ def is_millions(node: ast.expr) -> bool:
 
 def test_times_change_their_unit_in_one_module() -> None:
     found = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if scales(path)}
-    assert found == {"times.py", *NO_TIMES}, "bakeoff.times converts times"
+    assert found == {"core/times.py", *NO_TIMES}, "bakeoff.core.times converts times"
 
 
 def test_nobody_reads_a_setting_of_a_run_by_its_key() -> None:
@@ -218,9 +227,19 @@ def test_nobody_reads_a_setting_of_a_run_by_its_key() -> None:
         assert not found, f"{module.relative_to(ROOT)} has {found.group()}"
 
 
-GENERAL = ("plan", "run", "agents", "cli", "compare", "report", "store", "exporters/__init__.py", "exporters/base.py")
+GENERAL = (
+    "plan",
+    "run",
+    "agents",
+    "cli",
+    "compare",
+    "report",
+    "store",
+    "formats/exporters/__init__.py",
+    "formats/exporters/base.py",
+)
 # Verbs about one kind are called for it: they are its command line.
-VERBS_OF_A_KIND = re.compile(r"cli/(users|demo|corpus|iozone|httperf|serve\w*)(\.py|/)")
+VERBS_OF_A_KIND = re.compile(r"cli/\w+/(users|demo|corpus|iozone|httperf|serve\w*)(\.py|/)")
 
 
 def test_general_layers_name_no_kind() -> None:
@@ -251,11 +270,11 @@ def loaded_by(script: str, *prefixes: str) -> list[str]:
 
 def test_reports_on_any_kind_load_nothing_that_runs_trials() -> None:
     script = (
-        "import bakeoff.report.compose, bakeoff.compare, bakeoff.store.read\n"
+        "import bakeoff.report.compose, bakeoff.compare, bakeoff.store.sqlite.read\n"
         "from bakeoff.kinds import KINDS\n"
         "from bakeoff.compare.kind import compare_part\n"
         "from bakeoff.report.kind import report_part\n"
-        "from bakeoff.store.figures import figures_of\n"
+        "from bakeoff.store.records.figures import figures_of\n"
         "for name in (*KINDS, 'unheard-of'):\n"
         "    compare_part(name), report_part(name), figures_of(name)"
     )
@@ -264,12 +283,12 @@ def test_reports_on_any_kind_load_nothing_that_runs_trials() -> None:
 
 
 def test_reading_a_run_loads_no_statistics() -> None:
-    assert not loaded_by("import bakeoff.store.read", "numpy", "scipy")
+    assert not loaded_by("import bakeoff.store.sqlite.read", "numpy", "scipy")
 
 
 def test_runs_and_comparisons_load_no_distributions_searches_or_drawings() -> None:
     """They would be most of what such a start takes."""
-    script = "import bakeoff.compare, bakeoff.run.driver, bakeoff.cli.result"
+    script = "import bakeoff.compare, bakeoff.run.driver, bakeoff.cli.measure.result"
     assert not loaded_by(
         script, "scipy.stats", "scipy.optimize", "MLRsearch", "altair", "vl_convert", "typst", "polars"
     )
@@ -295,15 +314,15 @@ NARRATE = "bakeoff.report.narrate"
 # Modules of comparisons that still make or read sentences, and so may import the words. The list only shrinks.
 STILL_SPEAK: set[str] = {
     # of one pair of contenders
-    "compare/lost.py",
-    "compare/pairs.py",
-    "compare/unserved.py",
+    "compare/cube/forfeits.py",
+    "compare/estimate/pairs.py",
+    "compare/failures/unserved.py",
     # of many
     # of the trials and machines
-    "compare/capacity.py",
-    "compare/cell_pairs.py",
-    "compare/cells.py",
-    "compare/cube.py",
+    "compare/limits/capacity.py",
+    "compare/estimate/cell_pairs.py",
+    "compare/cube/cells.py",
+    "compare/cube/cube.py",
     # of kinds
 }
 WORD = re.compile(r"[A-Za-z][a-z'’]+")
@@ -369,7 +388,7 @@ def test_comparisons_make_no_sentence_and_read_none() -> None:
 
 
 def test_who_tells_knows_comparisons_and_nothing_of_reports() -> None:
-    allowed = ("compare", "store", "plan", "mix", "units", "kinds", "thresholds", "errors", "times", "capacity")
+    allowed = ("compare", "store", "plan", "load", "kinds", "core")
     for module in (PACKAGE / "report/narrate").rglob("*.py"):
         for name in imports_of(module):
             fits = name.startswith((NARRATE, *(f"bakeoff.{each}" for each in allowed)))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff import links
-from bakeoff.links import LOOPBACK, MADE_UP, UNKNOWN, carrier, link_to
-from bakeoff.mounts import Mount, server_address
+from bakeoff.core.system import links
+from bakeoff.core.system.links import LOOPBACK, MADE_UP, UNKNOWN, carrier, link_to
+from bakeoff.core.system.mounts import Mount, server_address
 
 
 @pytest.fixture

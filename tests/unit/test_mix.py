@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from bakeoff.arrivals import Constant, Poisson
-from bakeoff.mix import Clients, InFlight, Mix, Rate, mix_from_json, mixes_from_json
+from bakeoff.load.arrivals import Constant, Poisson
+from bakeoff.load.load_step import Clients, InFlight, Mix, Rate, mix_from_json, mixes_from_json
 
 RATE = Rate(1500.0, Poisson(), 64)
 EVEN = {"shape": "constant"}

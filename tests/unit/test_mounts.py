@@ -2,7 +2,7 @@
 
 import pytest
 
-from bakeoff.mounts import Mount, carrier_of, mount_at
+from bakeoff.core.system.mounts import Mount, carrier_of, mount_at
 
 TABLE = """\
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard

@@ -14,13 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 import bakeoff
-from bakeoff import opened
+from bakeoff import api
+from bakeoff.api import OpenCampaign
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError, RunFileError
-from bakeoff.opened import OpenCampaign
+from bakeoff.core.errors import PlanError, RunFileError
 from bakeoff.report.narrate.document import to_dict
-from bakeoff.store.campaign import StoredCampaign, StoredLeg, write_campaign
-from bakeoff.store.canonical import plan_hash
+from bakeoff.store.collections.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.sqlite.canonical import plan_hash
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.test_noise import aa
 from tests.unit.store.builders import stored
@@ -45,7 +45,7 @@ def test_trials_are_a_data_frame_with_typed_columns(path: Path) -> None:
 
 
 def test_without_polars_it_is_pandas_or_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened, "is_installed", lambda name: False)
+    monkeypatch.setattr(api, "is_installed", lambda name: False)
     rows = bakeoff.open(path).trials
     assert isinstance(rows, list) and rows[0]["contender"] in ("nginx", "apache") and rows[0]["operations"] > 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bakeoff.redact import HIDDEN, hidden, without_secrets
+from bakeoff.core.redact import HIDDEN, hidden, without_secrets
 
 PLANTED = [
     "password = hunter2planted",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bakeoff.ssh import Address, address_of, has_password
+from bakeoff.core.system.ssh import Address, address_of, has_password
 
 
 @pytest.mark.parametrize(

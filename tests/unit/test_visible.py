@@ -8,9 +8,9 @@ from rich.control import Control
 from rich.text import Text
 
 from bakeoff.cli.console import VisibleConsole
-from bakeoff.plan.toml import _value
-from bakeoff.report.fit import Sheet, fitted
-from bakeoff.visible import visible
+from bakeoff.core.sanitize import visible
+from bakeoff.plan.input.toml import _value
+from bakeoff.report.blocks.fit import Sheet, fitted
 
 BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 STEERING = "".join(

@@ -9,16 +9,16 @@ RUST = re.compile(r"\b(SystemTime|CLOCK_REALTIME)\b")
 # Who may read it, and what for.
 MAY = {
     "run/trials.py": "when a trial began, as people tell it",
-    "run/soak.py": "when a stretch began, which a reboot may have parted from the last one",
+    "run/modes/soak.py": "when a stretch began, which a reboot may have parted from the last one",
     "agents/remote/host.py": "when a result was put aside",
-    "httperf/run.py": "when a trial began",
-    "store/write.py": "when a run was written",
-    "iozone/run.py": "the line that IOzone begins with",
-    "cli/demo.py": "the name of a folder",
-    "cli/run.py": "the name of a run file",
-    "cli/aa.py": "the name of a run file",
-    "collect/machines.py": "when a machine told its facts",
-    "cli/campaign.py": "the name of the folder of a campaign",
+    "compat/httperf/run.py": "when a trial began",
+    "store/sqlite/write.py": "when a run was written",
+    "compat/iozone/run.py": "the line that IOzone begins with",
+    "cli/measure/demo.py": "the name of a folder",
+    "cli/measure/run.py": "the name of a run file",
+    "cli/measure/aa.py": "the name of a run file",
+    "disclosure/collect/machines.py": "when a machine told its facts",
+    "cli/measure/campaign.py": "the name of the folder of a campaign",
 }
 RUST_MAY = {
     "platform/src/clock.rs": "to notice that it was set",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import LabError, PlanError
-from bakeoff.whole_file import write_whole
+from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.system.atomic_write import write_whole
 
 
 @pytest.mark.parametrize("replace", [True, False])

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
-from bakeoff.agents.capacity import Demand
-from bakeoff.agents.limits import Limits
+from bakeoff.agents.machine.limits import Limits
+from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.result import EngineEvent, KeptResult, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
-from bakeoff.links import Link
+from bakeoff.core.system.links import Link
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan

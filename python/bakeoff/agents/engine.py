@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bakeoff.agents.result import Outcome, TrialResult
-from bakeoff.errors import LabError, PlanError
+from bakeoff.core.errors import LabError, PlanError
 
 
 def load_engine() -> Any:

@@ -8,25 +8,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.capacity import Demand
 from bakeoff.agents.engine import explained, load_engine, read_outcome
-from bakeoff.agents.environment import environment, own_addresses
-from bakeoff.agents.limits import limits
-from bakeoff.agents.links import Meter, links_to
-from bakeoff.agents.nothing import NothingServer
-from bakeoff.agents.others import Others, beside
-from bakeoff.agents.preflight import preflight
-from bakeoff.agents.quiet import behind
+from bakeoff.agents.machine.environment import environment, own_addresses
+from bakeoff.agents.machine.limits import limits
+from bakeoff.agents.machine.links import Meter, links_to
+from bakeoff.agents.machine.other_load import Others, beside
+from bakeoff.agents.machine.preflight import preflight
+from bakeoff.agents.machine.socket_capacity import Demand
+from bakeoff.agents.machine.thread_priority import behind
+from bakeoff.agents.null_server import NothingServer
 from bakeoff.agents.result import ControlResult, EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
+from bakeoff.core.system.links import links
+from bakeoff.core.system.own_process import THIS
+from bakeoff.core.times import s_of
 from bakeoff.kinds.spec import Workload
-from bakeoff.links import links
-from bakeoff.own_process import THIS
 from bakeoff.run.kind import run_part
-from bakeoff.telemetry.here import ThisProcess
 from bakeoff.telemetry.model import EVERY_S, GENERATOR, Telemetry
+from bakeoff.telemetry.readers.this_machine import ThisProcess
 from bakeoff.telemetry.sampler import Sampler
-from bakeoff.times import s_of
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.local import LocalAgent
-from bakeoff.errors import LabError, PlanError
+from bakeoff.core.errors import LabError, PlanError
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
@@ -52,8 +52,8 @@ def _prepare_ray() -> None:
         raise LabError(
             "--cluster needs Ray, which is not installed here: `pip install 'bakeoff[cluster]'`, on every machine"
         )
-    from bakeoff.cluster.settings import environment
-    from bakeoff.cluster.token import check_token, default_token_file
+    from bakeoff.agents.cluster.settings import environment
+    from bakeoff.agents.cluster.token import check_token, default_token_file
 
     token = default_token_file()
     check_token(token)

@@ -16,7 +16,7 @@ from bakeoff.agents.result import (
     summary_of,
 )
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, Summary
 
 NOBODY = Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
 # A trial is as far as the agent that is furthest back.

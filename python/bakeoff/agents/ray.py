@@ -17,20 +17,20 @@ from ray.util.placement_group import placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.limits import limits
+from bakeoff.agents.cluster.addresses import numeric, reach, split_address
+from bakeoff.agents.cluster.cores import use_agent_cores
+from bakeoff.agents.cluster.hello import refuse_unlike
+from bakeoff.agents.cluster.labels import NAME, from_labels
+from bakeoff.agents.cluster.settings import HEAD_PORT, RESOURCE
+from bakeoff.agents.machine.limits import limits
 from bakeoff.agents.remote.agent import RemoteAgent
 from bakeoff.agents.remote.head import watch_head
 from bakeoff.agents.remote.host import Host
 from bakeoff.agents.remote.relay import Group, Relay, groups
 from bakeoff.agents.remote.wire import Answer, LineDownError
-from bakeoff.cluster.addresses import numeric, reach, split_address
-from bakeoff.cluster.cores import use_agent_cores
-from bakeoff.cluster.hello import refuse_unlike
-from bakeoff.cluster.labels import NAME, from_labels
-from bakeoff.cluster.settings import HEAD_PORT, RESOURCE
-from bakeoff.errors import LabError
-from bakeoff.own_process import own_process
-from bakeoff.units import plural
+from bakeoff.core.errors import LabError
+from bakeoff.core.system.own_process import own_process
+from bakeoff.core.units import plural
 
 NODE = "ray.io/node-id"
 PLACES_S = 30.0

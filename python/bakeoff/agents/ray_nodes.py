@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bakeoff.cluster.settings import RESOURCE, environment
-from bakeoff.errors import LabError
+from bakeoff.agents.cluster.settings import RESOURCE, environment
+from bakeoff.core.errors import LabError
 
 ANSWER_S = 10.0
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
-from bakeoff.store.trial_parts import (
+from bakeoff.store.records.trial_parts import (
     ClientRecord,
     LinkRecord,
     OperationRecord,

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, SerializeAsAny, field_validator
 
 from bakeoff.kinds.spec import SECRET_BITS, OfNothing, Spec, Workload, spec_part
-from bakeoff.mix import Mix, MixField
+from bakeoff.load.load_step import Mix, MixField
 
 
 def of_its_kind(value: Any) -> Any:

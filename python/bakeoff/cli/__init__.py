@@ -10,7 +10,7 @@ def main() -> NoReturn:
         from bakeoff.cli.app import main as run_command_line  # importing a verb must not import all of them
     except MemoryError:
         sys.exit(_too_small())
-    from bakeoff.own_process import own_process
+    from bakeoff.core.system.own_process import own_process
 
     own_process()
     run_command_line()

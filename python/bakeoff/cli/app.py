@@ -10,8 +10,8 @@ import typer
 from bakeoff import __version__
 from bakeoff.cli.streams import CLOSED, OutputError, mend_streams
 from bakeoff.cli.verbs import VERBS, Verbs
-from bakeoff.errors import BakeoffError
-from bakeoff.patience import hanging_calls
+from bakeoff.core.errors import BakeoffError
+from bakeoff.core.timeouts import hanging_calls
 
 EXIT_USER_ERROR = 2
 # Verbs whose work is what they print.

@@ -77,7 +77,7 @@ def folder_addresses(incomplete: str) -> list[str]:
 
 def contenders(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of contenders of the run files on the line."""
-    from bakeoff.store.read import read_run
+    from bakeoff.store.sqlite.read import read_run
 
     names: list[str] = []
     for path in _words(ctx, "paths", "path"):

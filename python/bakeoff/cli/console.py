@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from bakeoff.visible import visible
+from bakeoff.core.sanitize import visible
 
 # Tables of a pipe or a log file are not to be folded at 80 columns.
 PIPE_WIDTH = 240

@@ -14,13 +14,10 @@ import typer
 from pydantic.fields import FieldInfo
 
 from bakeoff.cli import complete
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.plan.campaign import is_campaign
-from bakeoff.plan.capacity import CapacityPlan
-from bakeoff.plan.factors import parse_factors
-from bakeoff.plan.fields import Metavar, extra_of, read_toml
-from bakeoff.plan.fleet import FleetPlan
+from bakeoff.plan.design.factors import parse_factors
 from bakeoff.plan.kind import plan_part, plan_table, setting_owners
 from bakeoff.plan.load import (
     PlanInput,
@@ -28,10 +25,13 @@ from bakeoff.plan.load import (
     plan_of_table,
     with_flags,
 )
-from bakeoff.plan.manners import parse_manners
-from bakeoff.plan.plan_section import PLAN_FIELDS
+from bakeoff.plan.rules.capacity import CapacityPlan
+from bakeoff.plan.settings.client_options import parse_manners
+from bakeoff.plan.settings.fields import Metavar, extra_of, read_toml
+from bakeoff.plan.settings.fleet import FleetPlan
+from bakeoff.plan.settings.plan_section import PLAN_FIELDS
 from bakeoff.plan.suites import load_suite, suite_names
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from bakeoff.telemetry import where
 
 WHAT = (

@@ -11,9 +11,9 @@ import os
 import sys
 from typing import Any, TextIO
 
-from bakeoff.errors import BakeoffError
-from bakeoff.steady_stream import SteadyStream
-from bakeoff.visible import visible
+from bakeoff.core.errors import BakeoffError
+from bakeoff.core.sanitize import visible
+from bakeoff.core.system.lossy_stream import SteadyStream
 
 NARROWEST, WIDEST = 20, 1000
 _PLAIN: dict[str | int, str | int | None] = {

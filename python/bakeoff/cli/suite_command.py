@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from bakeoff.errors import PlanError
-from bakeoff.plan.elsewhere import here
-from bakeoff.plan.fields import read_toml
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.input.foreign_flags import here
+from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import PlanPart, plan_part
-from bakeoff.plan.messages import did_you_mean
+from bakeoff.plan.settings.fields import read_toml
 from bakeoff.plan.suites import load_suite, suite_names
 
 SETTING, FLEET, SEARCH = "setting_", "fleet_", "capacity_"

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 
 # The first paragraph of each verb's own help, in the order of `bakeoff --help`, which has them in these groups.
 GROUPS = {
@@ -107,10 +107,15 @@ class Verbs(TyperGroup):
 def load(name: str) -> TyperCommand | TyperGroup:
     """The verb itself: imports its module."""
     app = typer.Typer()
-    import_module(f"bakeoff.cli.{MODULES.get(name, name)}").register(app)
+    import_module(f"bakeoff.cli.{_folder(name)}.{MODULES.get(name, name)}").register(app)
     command = get_group(app).commands[name]
     assert isinstance(command, TyperCommand | TyperGroup)
     return command
+
+
+def _folder(name: str) -> str:
+    """The folder of a verb: that of its group."""
+    return next(group for group, verbs in GROUPS.items() if name in verbs).lower()
 
 
 @contextmanager

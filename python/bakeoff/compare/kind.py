@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bakeoff.compare import audits, metrics
-from bakeoff.compare.audit_model import Edges
-from bakeoff.compare.audits import LittlesLaw
-from bakeoff.compare.cell_form import CellForm
-from bakeoff.compare.cube import Cube
-from bakeoff.compare.exploratory import ratios_of_operations
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.faults import ANSWERS, RECORDS, Source
-from bakeoff.compare.lost import ENOUGH
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Audit, Failed, KindSummary
-from bakeoff.compare.pair_model import Gate
-from bakeoff.compare.parts_of_time import STEPS, steps_of_time
+from bakeoff.compare.cube.cell_form import CellForm
+from bakeoff.compare.cube.cube import Cube
+from bakeoff.compare.cube.forfeits import ENOUGH
+from bakeoff.compare.estimate.exploratory import ratios_of_operations
+from bakeoff.compare.failures.faults import ANSWERS, RECORDS, Source
+from bakeoff.compare.metrics import metrics
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.metrics.time_breakdown import STEPS, steps_of_time
+from bakeoff.compare.model.comparison import Audit, Failed, KindSummary
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.pair import Gate
+from bakeoff.compare.validity import audits
+from bakeoff.compare.validity.audit_model import Edges
+from bakeoff.compare.validity.audits import LittlesLaw
 from bakeoff.kinds import load
 from bakeoff.plan.model import Plan
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.served import Part, parts_of
-from bakeoff.store.trial_parts import Summary
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.served import Part, parts_of
+from bakeoff.store.records.trial_parts import Summary
 
 
 class ComparePart:

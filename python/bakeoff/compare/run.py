@@ -5,46 +5,46 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from bakeoff.compare.advice import advise
-from bakeoff.compare.behind import falls_behind
-from bakeoff.compare.caveat import caveat_of
-from bakeoff.compare.ceiling import common_ceiling
-from bakeoff.compare.cell_model import CellComparison, CellPair
-from bakeoff.compare.cell_pairs import compare_cells
-from bakeoff.compare.cells import has_cells, lost_cells
-from bakeoff.compare.challenge import challenge_of
-from bakeoff.compare.content import bodies_of, changed_of, facts_of
-from bakeoff.compare.cube import lost_trials
-from bakeoff.compare.curves import contender_curves, summaries
-from bakeoff.compare.delayed import delayed_steps
-from bakeoff.compare.factors import design_of
-from bakeoff.compare.fleet import machines_of
-from bakeoff.compare.gates import Judge
-from bakeoff.compare.joined import Together, between_pairs, file_gates, joined_pairs
-from bakeoff.compare.joined_files import if_counted, made_of
-from bakeoff.compare.joined_model import DatedNote, IfCounted
-from bakeoff.compare.looks import LEVEL, precision
-from bakeoff.compare.losers import without_losers
-from bakeoff.compare.manners import manner_advice
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.metrics import rate_of
-from bakeoff.compare.model import SCHEMA, Advisory, Comparison, Measure, RunInfo
-from bakeoff.compare.noise import is_aa, noise_advice, noise_of, quoted
-from bakeoff.compare.noise_model import NoiseFloor
-from bakeoff.compare.objective import objective_held
-from bakeoff.compare.pair_model import Exploratory, PairComparison
-from bakeoff.compare.pairs import compare_pairs, without_number, without_result
-from bakeoff.compare.parts_of_time import dominant_steps
-from bakeoff.compare.ranking import rank
-from bakeoff.compare.regions import regions_of
-from bakeoff.compare.repeated import left_out_contenders
-from bakeoff.compare.soak import soak_of
-from bakeoff.compare.subject import Asked, Subject, asked_of, subject_of
-from bakeoff.compare.telemetry import resources_of
-from bakeoff.compare.units import unit_of
-from bakeoff.store.absent import absent_of
-from bakeoff.store.join import join
-from bakeoff.store.records import RunRecord
+from bakeoff.compare.advice.advice import advise
+from bakeoff.compare.advice.caveat import caveat_of
+from bakeoff.compare.collections.challenge import challenge_of
+from bakeoff.compare.collections.joined import Together, between_pairs, file_gates, joined_pairs
+from bakeoff.compare.collections.joined_files import if_counted, made_of
+from bakeoff.compare.collections.joined_model import DatedNote, IfCounted
+from bakeoff.compare.cube.cells import has_cells, lost_cells
+from bakeoff.compare.cube.cube import lost_trials
+from bakeoff.compare.cube.regions import regions_of
+from bakeoff.compare.cube.repeated import left_out_contenders
+from bakeoff.compare.estimate.cell_pairs import compare_cells
+from bakeoff.compare.estimate.factors import design_of
+from bakeoff.compare.estimate.interim import LEVEL, precision
+from bakeoff.compare.estimate.pairs import compare_pairs, without_number, without_result
+from bakeoff.compare.failures.content import bodies_of, changed_of, facts_of
+from bakeoff.compare.failures.delayed_acks import delayed_steps
+from bakeoff.compare.limits.objective import objective_held
+from bakeoff.compare.limits.soak import soak_of
+from bakeoff.compare.metrics.curves import contender_curves, summaries
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.metrics.metrics import rate_of
+from bakeoff.compare.metrics.overload import falls_behind
+from bakeoff.compare.metrics.time_breakdown import dominant_steps
+from bakeoff.compare.metrics.units import unit_of
+from bakeoff.compare.model.cell import CellComparison, CellPair
+from bakeoff.compare.model.comparison import SCHEMA, Advisory, Comparison, Measure, RunInfo
+from bakeoff.compare.model.pair import Exploratory, PairComparison
+from bakeoff.compare.model.subject import Asked, Subject, asked_of, subject_of
+from bakeoff.compare.planning.noise import is_aa, noise_advice, noise_of, quoted
+from bakeoff.compare.planning.noise_model import NoiseFloor
+from bakeoff.compare.resources.fleet import machines_of
+from bakeoff.compare.resources.telemetry import resources_of
+from bakeoff.compare.validity.client_options import manner_advice
+from bakeoff.compare.validity.gates import Judge
+from bakeoff.compare.validity.generator_capacity import common_ceiling
+from bakeoff.compare.verdict.loser_gains import without_losers
+from bakeoff.compare.verdict.ranking import rank
+from bakeoff.store.collections.join import join
+from bakeoff.store.records.absent import absent_of
+from bakeoff.store.records.run_records import RunRecord
 
 NOT_TOLD = Exploratory(0, LEVEL, ())
 

@@ -3,7 +3,7 @@
     spec.py     what the engine is told                          `kinds.spec.Workload`, twin of the engine's serde type
     plan.py     settings, addresses, the trial specification     `bakeoff.plan.kind.PlanPart`
     run.py      what must be true before timing, and in a trial  `bakeoff.run.kind.RunPart`
-    figures.py  what its trials tell beside the usual counts     `bakeoff.store.figures.Figures`
+    figures.py  what its trials tell beside the usual counts     `bakeoff.store.records.figures.Figures`
     compare.py  endpoints, gates                                 `bakeoff.compare.kind.ComparePart`
     words.py    words for what comparisons tell by name          `bakeoff.report.narrate.kind.WordsPart`
     report.py   sections and sentences of its own                `bakeoff.report.kind.ReportPart`
@@ -19,7 +19,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 
 KINDS = ("web", "mail", "app", "httperf", "file-matrix", "file-blocks", "file-mix", "replay", "web-session")
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, SerializeAsAny
 
 from bakeoff.kinds import load
-from bakeoff.mix import Mix
+from bakeoff.load.load_step import Mix
 
 MARK_BYTES = 8
 SECRET_BITS = 64

@@ -35,18 +35,18 @@ from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
-from bakeoff.plan.factors import SETTINGS, Factor, expanded
-from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, read_toml
+from bakeoff.plan.design.factors import SETTINGS, Factor, expanded
+from bakeoff.plan.design.order import shuffled_square
+from bakeoff.plan.design.order_choice import Asked
+from bakeoff.plan.input.messages import did_you_mean, explain
 from bakeoff.plan.kind import plan_part, plan_table
 from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, located_input, resolve_plan
-from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import NAME, Contender, Plan
-from bakeoff.plan.order import shuffled_square
-from bakeoff.plan.plan_section import MAX_SEED, ORDER, PLAN_FIELDS
+from bakeoff.plan.settings.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, read_toml
+from bakeoff.plan.settings.plan_section import MAX_SEED, ORDER, PLAN_FIELDS
 from bakeoff.plan.suites import SizeName, load_suite, suite_names
-from bakeoff.plan.turns import Asked
 
 M = TypeVar("M", bound=Strict)
 TABLES = ("campaign", "suite", "contender", "factors")

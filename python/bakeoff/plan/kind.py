@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bakeoff.kinds import KINDS, load
-from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.fields import extra_of, full_path
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.unit import OPERATIONS, Unit
+from bakeoff.plan.design.unit import OPERATIONS, Unit
+from bakeoff.plan.settings.classes import SuiteClass
+from bakeoff.plan.settings.fields import extra_of, full_path
+from bakeoff.plan.settings.shared import CommonSettings
 
 if TYPE_CHECKING:
     from bakeoff.plan.suites import Suite

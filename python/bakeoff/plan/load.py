@@ -9,28 +9,28 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bakeoff import keeping_up
-from bakeoff.errors import PlanError
-from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
-from bakeoff.plan.differences import differences
-from bakeoff.plan.elsewhere import here
-from bakeoff.plan.factors import Factor, expanded, located
-from bakeoff.plan.fields import extra_of, read_toml
-from bakeoff.plan.fleet import FleetPlan, fleet_of
-from bakeoff.plan.going_on import GoingOn, looks_and_blocks
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import LARGEST, format_duration, parse_duration
+from bakeoff.load import open_loop
+from bakeoff.plan.design.differences import differences
+from bakeoff.plan.design.factors import Factor, expanded, located
+from bakeoff.plan.design.order_choice import order_of
+from bakeoff.plan.input.foreign_flags import here
+from bakeoff.plan.input.messages import did_you_mean, explain
+from bakeoff.plan.input.paths import full_address, full_paths
+from bakeoff.plan.input.stored import stored_plan
 from bakeoff.plan.kind import PlanPart, plan_part, plan_table, setting_owners
-from bakeoff.plan.manners import otherwise, refuse_other_work, settings_with
-from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.objective import held_to
-from bakeoff.plan.paths import full_address, full_paths
-from bakeoff.plan.plan_section import DELTA, DELTA_OF_CAPACITIES, PLAN_FIELDS, PlanSection
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.stored import stored_plan
+from bakeoff.plan.rules.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
+from bakeoff.plan.rules.objective import held_to
+from bakeoff.plan.rules.stopping_rules import GoingOn, looks_and_blocks
+from bakeoff.plan.settings.client_options import otherwise, refuse_other_work, settings_with
+from bakeoff.plan.settings.fields import extra_of, read_toml
+from bakeoff.plan.settings.fleet import FleetPlan, fleet_of
+from bakeoff.plan.settings.plan_section import DELTA, DELTA_OF_CAPACITIES, PLAN_FIELDS, PlanSection
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import BLOCKS, Assumption, Suite, load_suite
-from bakeoff.plan.turns import order_of
-from bakeoff.store.records import RunRecord
-from bakeoff.units import LARGEST, format_duration, parse_duration
+from bakeoff.store.records.run_records import RunRecord
 
 CONTENDERS_MAX = 100
 TRIALS_MAX = 500_000
@@ -325,8 +325,8 @@ def _primary(settings: CommonSettings, endpoint: str) -> str:
     if not settings.is_at_rates:
         return PRIMARY.format(endpoint + settings.weighted)
     begin_s, end_s = settings.clock.ramp_up_s, settings.length_s - settings.clock.ramp_down_s
-    figure = keeping_up.deciding(settings.mix_values, begin_s, end_s, settings.length_s, settings.clock.operations)
-    return keeping_up.PRIMARY.format(figure=keeping_up.words_of(figure))
+    figure = open_loop.deciding(settings.mix_values, begin_s, end_s, settings.length_s, settings.clock.operations)
+    return open_loop.PRIMARY.format(figure=open_loop.words_of(figure))
 
 
 def _search(given: PlanInput, suite: Suite, settings: type[CommonSettings]) -> CapacityPlan | None:

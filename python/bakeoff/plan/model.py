@@ -6,18 +6,18 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, StrictInt, ValidationInfo, field_validator, model_validator
 
-from bakeoff.capacity.objective import Objective, parse_objective
-from bakeoff.mix import Mix
-from bakeoff.plan.capacity import CapacityPlan
-from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.factors import Factor
-from bakeoff.plan.fields import RESOLVED, Duration, Strict
-from bakeoff.plan.fleet import ONE_MACHINE, FleetPlan
+from bakeoff.load.capacity.objective import Objective, parse_objective
+from bakeoff.load.load_step import Mix
+from bakeoff.plan.design.factors import Factor
 from bakeoff.plan.kind import plan_part
-from bakeoff.plan.manners import merged
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.rules.capacity import CapacityPlan
+from bakeoff.plan.settings.classes import SuiteClass
+from bakeoff.plan.settings.client_options import merged
+from bakeoff.plan.settings.fields import RESOLVED, Duration, Strict
+from bakeoff.plan.settings.fleet import ONE_MACHINE, FleetPlan
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import SizeName, classes_of
-from bakeoff.store.canonical import plan_hash
+from bakeoff.store.sqlite.canonical import plan_hash
 from bakeoff.telemetry import where
 
 FORMAT = 2
@@ -90,7 +90,7 @@ class Plan(Strict):
     when_dead: str = "ask"
     dead_visits: int = 2
     dead_after_s: float | None = 10.0
-    # That of plans before there was a choice, whose hash stays what it was; bakeoff.plan.turns says which one fits.
+    # That of plans before there was a choice, whose hash stays; `design/order_choice.py` says which one fits.
     order: Order = Field(default=VISITS, exclude_if=partial(operator.eq, VISITS))
 
     @field_validator("settings", mode="before")

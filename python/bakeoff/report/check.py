@@ -7,17 +7,17 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from bakeoff.compare.check_model import Check, Checked, CheckedObjective, Outcome
-from bakeoff.compare.model import Comparison
-from bakeoff.report.blocks import Block, Bullets, Chart, Column, Report, Section, Table, Tone, Toned
-from bakeoff.report.brief import brief
+from bakeoff.compare.limits.check_model import Check, Checked, CheckedObjective, Outcome
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.core.sanitize import visible
+from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Report, Section, Table, Tone, Toned
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.brief import brief
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.check import check_notes, check_sentence, check_sentences
+from bakeoff.report.narrate.collections.check import check_notes, check_sentence, check_sentences
 from bakeoff.report.renderers import markdown
-from bakeoff.store.records import RunRecord
-from bakeoff.visible import visible
+from bakeoff.store.records.run_records import RunRecord
 
 # GitHub takes 65,536 characters of a comment.
 MOST_CHARACTERS = 60_000

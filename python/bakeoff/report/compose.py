@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare.capacity import view_of
-from bakeoff.compare.model import Comparison
-from bakeoff.compare.objective_model import Held
-from bakeoff.report.blocks import Report, Section, Tone, in_order
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
-from bakeoff.report.measured import MEASURED, measured
+from bakeoff.compare.limits.capacity import view_of
+from bakeoff.compare.limits.objective_model import Held
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.report.blocks.severity import TONES
+from bakeoff.report.blocks.tree import Report, Section, Tone, in_order
+from bakeoff.report.embed.provenance import MEASURED, measured
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, ShownPairs
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.caveat import box
+from bakeoff.report.narrate.collections.noise import BIAS, FLOOR, NONE
 from bakeoff.report.narrate.document import to_dict
-from bakeoff.report.narrate.headline import equals_sentences, headline
-from bakeoff.report.narrate.looks import place
-from bakeoff.report.narrate.noise import BIAS, FLOOR, NONE
+from bakeoff.report.narrate.validity.caveat import box
+from bakeoff.report.narrate.verdict.headline import equals_sentences, headline
+from bakeoff.report.narrate.verdict.interim import place
 from bakeoff.report.sections import sections_for
-from bakeoff.report.shown_pairs import BASELINE_AND_FEW, ShownPairs
-from bakeoff.report.tones import TONES
-from bakeoff.store.challenged import challenged
-from bakeoff.store.records import RunRecord
+from bakeoff.store.collections.challenged import challenged
+from bakeoff.store.records.run_records import RunRecord
 
 # More rows of cells than this are not in the data of a page.
 MOST_LEVELS = 400

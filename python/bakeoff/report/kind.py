@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bakeoff.kinds import load
-from bakeoff.report.report_section import ReportSection
+from bakeoff.report.layout.report_section import ReportSection
 
 if TYPE_CHECKING:
-    from bakeoff.report.context import Context
+    from bakeoff.report.layout.context import Context
 
 
 class ReportPart:

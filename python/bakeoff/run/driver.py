@@ -5,28 +5,28 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.agents.base import Agent
-from bakeoff.errors import RunFileError
+from bakeoff.core.errors import RunFileError
+from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.model import Plan
-from bakeoff.plan.order import order_trials
-from bakeoff.run.amend import NOTHING, Asked, amend
-from bakeoff.run.counsel import NOBODY, Counsel
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.ground import Ground, ground_of, preflight
-from bakeoff.run.kept import Kept
+from bakeoff.run.checks.build_info import tool
+from bakeoff.run.checks.plan_origin import mark
+from bakeoff.run.checks.trust import trusted_plan
+from bakeoff.run.contenders.prepared import Ground, ground_of, preflight
+from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import Note
-from bakeoff.run.observer import Observer
-from bakeoff.run.searches import Before, Searches
-from bakeoff.run.soak import soak_notes
-from bakeoff.run.started_here import mark
+from bakeoff.run.modes.amend import NOTHING, Asked, amend
+from bakeoff.run.modes.searches import Before, Searches
+from bakeoff.run.modes.soak import soak_notes
+from bakeoff.run.observe.observer import Observer
+from bakeoff.run.outcome.result_spool import Kept
+from bakeoff.run.prompts import NOBODY, Counsel
 from bakeoff.run.stop import Stop
-from bakeoff.run.tool import tool
 from bakeoff.run.trials import Trials
-from bakeoff.run.trust import trusted_plan
-from bakeoff.store.absent import ABSENT
-from bakeoff.store.challenged import CHALLENGES
-from bakeoff.store.read import planned, read_run
-from bakeoff.store.records import INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
-from bakeoff.store.write import RunHeader, RunWriter
+from bakeoff.store.collections.challenged import CHALLENGES
+from bakeoff.store.records.absent import ABSENT
+from bakeoff.store.records.run_records import INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
+from bakeoff.store.sqlite.read import planned, read_run
+from bakeoff.store.sqlite.write import RunHeader, RunWriter
 
 
 class RunInterruptedError(Exception):
@@ -48,8 +48,8 @@ def start_run(
     may_miss: bool = False,
 ) -> None:
     """Check everything, then let `agents` run all trials of `plan` into the new run file `path`, or those of its blocks
-    up to `until_block`. `challenges` is what a report says that the run challenges (bakeoff.store.challenged). Where
-    contenders `may_miss`, one that cannot be used is left out of the run, which tells of it (bakeoff.store.absent).
+    up to `until_block`. `challenges` is what a report says that the run challenges (`collections/challenged.py`). Where
+    contenders `may_miss`, one that cannot be used is left out of the run, which tells of it (`records/absent.py`).
 
     Raises a BakeoffError before anything is measured when the plan cannot be run, RunInterruptedError on
     Ctrl-C, and LabError when an agent is lost: `resume_run` then goes on.
@@ -96,8 +96,8 @@ def resume_run(
     when there is something to do.
 
     Raises RunFileError when the file is in use, of another version, of other agents, of another corpus than the
-    contenders serve now, or when its plan may not be acted on (see bakeoff.run.trust; `given` and `trust` are what the
-    user says), PlanError for what cannot be asked of this run, and LabError when an agent is lost. Where contenders
+    contenders serve now, or when its plan may not be acted on (see `checks/trust.py`; `given` and `trust` are what
+    the user says), PlanError for what cannot be asked of this run, and LabError when an agent is lost. Where contenders
     `may_miss`, the trials of one that cannot be used now are stored as failed.
     """
     run = read_run(path)

@@ -9,14 +9,14 @@ from pydantic import ValidationError
 
 from bakeoff.agents.engine import load_engine
 from bakeoff.agents.result import TrialResult
-from bakeoff.capacity.judge import Answers
-from bakeoff.errors import LabError, PlanError
+from bakeoff.core.errors import LabError, PlanError
 from bakeoff.kinds import load
 from bakeoff.kinds.spec import Workload, spec_part
-from bakeoff.plan.durations import Expected, expected
+from bakeoff.load.capacity.judge import Answers
+from bakeoff.plan.design.durations import Expected, expected
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.store.figures import Shape
-from bakeoff.store.marks import Mark
+from bakeoff.store.records.figures import Shape
+from bakeoff.store.records.marks import Mark
 
 
 @dataclass(frozen=True)

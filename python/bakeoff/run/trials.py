@@ -9,38 +9,38 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
 
-from bakeoff.agents.quiet import uncollected
+from bakeoff.agents.machine.thread_priority import uncollected
 from bakeoff.agents.result import DisturbancesResult, EngineEvent
-from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.core.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.plan.model import MIXES, Contender, Plan
-from bakeoff.run.afterwards import gone_notes
-from bakeoff.run.ceilings import Ceilings
-from bakeoff.run.counsel import Counsel
-from bakeoff.run.dead import Deaths, Silence, is_dead
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.fleet_session import FleetOutcome, FleetSession
-from bakeoff.run.ground import Ground, Specs
-from bakeoff.run.judge import without_result
-from bakeoff.run.kept import Kept, KeptTrial
+from bakeoff.run.checks.generator_capacity import Ceilings
+from bakeoff.run.checks.preflight import check_disk, trial_bytes
+from bakeoff.run.contenders.dead_contenders import Deaths, Silence, is_dead
+from bakeoff.run.contenders.liveness_check import gone_notes
+from bakeoff.run.contenders.prepared import Ground, Specs
+from bakeoff.run.contenders.quiesce import Settle
+from bakeoff.run.contenders.reset import reset, wait_for
+from bakeoff.run.fleet.agent_loss import Losses
+from bakeoff.run.fleet.agent_results import trial_record
+from bakeoff.run.fleet.session import FleetOutcome, FleetSession
+from bakeoff.run.fleet.sessions import Fleet
+from bakeoff.run.interim import Looks
 from bakeoff.run.kind import Note, run_part
-from bakeoff.run.looks import Looks
-from bakeoff.run.losses import Losses
-from bakeoff.run.observer import Observer, trial_line
-from bakeoff.run.preflight import check_disk, trial_bytes
-from bakeoff.run.probe import judged
-from bakeoff.run.reset import reset, wait_for
-from bakeoff.run.settle import Settle
-from bakeoff.run.shares import trial_record
-from bakeoff.run.soak import Stretch, soaks
+from bakeoff.run.modes.search_probe import judged
+from bakeoff.run.modes.soak import Stretch, soaks
+from bakeoff.run.observe.observer import Observer, trial_line
+from bakeoff.run.observe.watching import Watching
+from bakeoff.run.outcome.all_attempts import tried_of
+from bakeoff.run.outcome.judge import without_result
+from bakeoff.run.outcome.result_spool import Kept, KeptTrial
+from bakeoff.run.outcome.void_intervals import apart
+from bakeoff.run.prompts import Counsel
 from bakeoff.run.stop import Stop
-from bakeoff.run.tried import tried_of
-from bakeoff.run.void_rows import apart
-from bakeoff.run.watching import Watching
-from bakeoff.store import records
-from bakeoff.store.found import facts_of, found_otherwise
-from bakeoff.store.read import read_run
-from bakeoff.store.records import AmendmentRecord, EventRecord, PlannedTrial, TrialRecord
-from bakeoff.store.write import RunWriter, utc_now
+from bakeoff.store.records import run_records
+from bakeoff.store.records.check_facts import facts_of, found_otherwise
+from bakeoff.store.records.run_records import AmendmentRecord, EventRecord, PlannedTrial, TrialRecord
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunWriter, utc_now
 
 POLL_S = 1.0
 CANCEL_PATIENCE_S = 5.0
@@ -155,7 +155,7 @@ class Trials:
 
     def _silent(self, record: TrialRecord) -> str | None:
         """Why the rest of a visit need not be asked: nothing came back in this trial, and nobody answers."""
-        if record.state != records.FAILED or record.operations or self._plan.dead_after_s is None:
+        if record.state != run_records.FAILED or record.operations or self._plan.dead_after_s is None:
             return None
         try:
             self.answers(record.contender)
@@ -178,7 +178,7 @@ class Trials:
         text = f"stopped at {where}: {found.words}"
         run = read_run(self._writer.path)
         self._writer.amend(
-            AmendmentRecord(utc_now(), records.CLEAR, text, block - 1, plan.blocks, block - 1, None, run.plan_hash)
+            AmendmentRecord(utc_now(), run_records.CLEAR, text, block - 1, plan.blocks, block - 1, None, run.plan_hash)
         )
         self.tell([Note("info", text)])
         return True
@@ -235,7 +235,7 @@ class Trials:
 
     def failed(self, trial: PlannedTrial, reason: str) -> TrialRecord:
         """Store a trial that could not be, and may not be left out."""
-        record = without_result(trial, utc_now(), records.FAILED, reason)
+        record = without_result(trial, utc_now(), run_records.FAILED, reason)
         return self._store(trial, replace(record, code=self.deaths.code_of(trial.contender)), {}, [])
 
     def one(self, trial: PlannedTrial) -> TrialRecord:
@@ -285,7 +285,7 @@ class Trials:
                 if session is not None:
                     _cancel(session)
                 text = started.isoformat(timespec="milliseconds")
-                void = without_result(trial, text, records.VOIDED, str(error))
+                void = without_result(trial, text, run_records.VOIDED, str(error))
                 return self._store(trial, void, {}, _stamped(started, events)), []
         with self._stop.deferred():
             losses = [] if outcome is None else outcome.losses
@@ -380,11 +380,11 @@ class Trials:
             most = self._ceilings.of(trial.contender)
             record = trial_record(trial, text, outcome, limit, most, self._part, stopped, spread_s)
         elif interruption is not None:
-            record = without_result(trial, text, records.INTERRUPTED, interruption)
+            record = without_result(trial, text, run_records.INTERRUPTED, interruption)
         else:
-            record = without_result(trial, text, records.FAILED, "the trial did not end in time and was given up")
-        if cut is not None and record.state != records.VOIDED:
-            record = replace(record, state=records.FAILED, reason=cut)
+            record = without_result(trial, text, run_records.FAILED, "the trial did not end in time and was given up")
+        if cut is not None and record.state != run_records.VOIDED:
+            record = replace(record, state=run_records.FAILED, reason=cut)
         whole = None if outcome is None else outcome.whole
         histograms = dict(whole.histograms) if whole else {}
         if stretch is not None:
@@ -392,7 +392,7 @@ class Trials:
             record = stretch.concluded(record)
         record = replace(record, telemetry=(*record.telemetry, *self._watching.seen(trial, outcome, record)))
         notes = _stamped(started, events)
-        if record.state == records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
+        if record.state == run_records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
             notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
         return self._store(trial, replace(record, tried=tried_of(record, histograms)), histograms, notes)
 

@@ -5,30 +5,8 @@ The unit of every inference is the block. Ratios are handled as natural logarith
 """
 
 import bakeoff.stats._one_thread  # noqa: F401 - before all that imports NumPy
-from bakeoff.stats.audit import jain_index, littles_law_clients
-from bakeoff.stats.bands import MAX_T, Bands, simultaneous_bands
-from bakeoff.stats.budget import binomial_at_least
-from bakeoff.stats.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights
-from bakeoff.stats.equivalence import equivalence_p
-from bakeoff.stats.factorial import Contrast, at_level, between, block_logs, contrasts
-from bakeoff.stats.groups import groups_differ
-from bakeoff.stats.intervals import (
-    MeanInterval,
-    PairedRatio,
-    finite,
-    geometric_interval,
-    mean_interval,
-    paired_log_ratio,
-    ratio_between,
-    ratio_by_signs,
-    ratio_from_logs,
-)
-from bakeoff.stats.limit import AgainstLimit, against_limit, blocks_for_limit
-from bakeoff.stats.looks import nominal_levels, spent
-from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
-from bakeoff.stats.order import median_ranks
-from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
-from bakeoff.stats.power import (
+from bakeoff.stats.design.factorial import Contrast, at_level, between, block_logs, contrasts
+from bakeoff.stats.design.power import (
     FLIP_ALPHA,
     blocks_for_difference,
     blocks_for_equivalence,
@@ -39,9 +17,21 @@ from bakeoff.stats.power import (
     power_of_equivalence,
     spread_interval,
 )
-from bakeoff.stats.rows import RowRatios, ratios_by_row
-from bakeoff.stats.trend import queue_growth
-from bakeoff.stats.unpaired import (
+from bakeoff.stats.intervals.bands import MAX_T, Bands, simultaneous_bands
+from bakeoff.stats.intervals.blocks import (
+    MeanInterval,
+    PairedRatio,
+    finite,
+    geometric_interval,
+    mean_interval,
+    paired_log_ratio,
+    ratio_between,
+    ratio_by_signs,
+    ratio_from_logs,
+)
+from bakeoff.stats.intervals.order_statistics import median_ranks
+from bakeoff.stats.intervals.rows import RowRatios, ratios_by_row
+from bakeoff.stats.intervals.unpaired import (
     Apart,
     UnpairedRatio,
     farthest_apart,
@@ -49,7 +39,17 @@ from bakeoff.stats.unpaired import (
     unpaired_from_logs,
     unpaired_ratio,
 )
-from bakeoff.stats.verdict import Decision, decide, more_blocks
+from bakeoff.stats.series.audit import jain_index, littles_law_clients
+from bakeoff.stats.series.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights
+from bakeoff.stats.series.trend import queue_growth
+from bakeoff.stats.testing.budget import binomial_at_least
+from bakeoff.stats.testing.equivalence import equivalence_p
+from bakeoff.stats.testing.group_sequential import nominal_levels, spent
+from bakeoff.stats.testing.groups import groups_differ
+from bakeoff.stats.testing.limit import AgainstLimit, against_limit, blocks_for_limit
+from bakeoff.stats.testing.multiplicity import benjamini_hochberg, fcr_level, holm
+from bakeoff.stats.testing.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
+from bakeoff.stats.testing.verdict import Decision, decide, more_blocks
 
 __all__ = [
     "FLIP_ALPHA",

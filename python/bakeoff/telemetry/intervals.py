@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bakeoff.telemetry.model import MOST_INTERVALS, MOST_SERIES
 from bakeoff.telemetry.names import meaning
-from bakeoff.telemetry.processors import ProcessorShares, Spent, in_window
+from bakeoff.telemetry.readers.processors import ProcessorShares, Spent, in_window
 from bakeoff.telemetry.reading import Reading
 
 # So many figures of a value are kept.

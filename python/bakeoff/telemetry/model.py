@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bakeoff.telemetry.processors import MOST_PROCESSORS
+from bakeoff.telemetry.readers.processors import MOST_PROCESSORS
 
 GENERATOR, CONTENDER = "generator", "contender"
 # How often is looked: whoever looks takes a processor from those who are measured.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from bakeoff.telemetry.processors import Spent
+from bakeoff.telemetry.readers.processors import Spent
 
 
 class LookError(Exception):

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bakeoff.core.times import s_of
 from bakeoff.telemetry.intervals import Intervals
 from bakeoff.telemetry.model import MOST_GAPS, MOST_TEXT, Cost, Gap, Telemetry
 from bakeoff.telemetry.reading import LookError, Reading, Source
-from bakeoff.times import s_of
 
 # What a look may take, and how long the end of a trial waits for the last one.
 LOOK_S, PATIENCE_S = 2.0, 2.5

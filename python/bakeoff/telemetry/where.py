@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bakeoff.ssh import address_of, has_password
+from bakeoff.core.system.ssh import address_of, has_password
 
 FORMS = (
     "pid:1234, pidfile:/run/nginx.pid, cgroup:/system.slice/nginx.service, ssh://user@host or http://host:9100/metrics"

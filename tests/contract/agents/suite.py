@@ -10,11 +10,11 @@ from bakeoff import _engine
 from bakeoff.agents.base import Agent, TrialSession
 from bakeoff.agents.result import Outcome, SoakRow
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
-from bakeoff.arrivals import Constant
-from bakeoff.errors import PlanError, TargetError
-from bakeoff.mix import Clients, Rate
-from bakeoff.run.clocks import ROUNDS, check_clock
-from bakeoff.run.preflight import demand_of
+from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.run.checks.preflight import demand_of
+from bakeoff.run.fleet.clocks import ROUNDS, check_clock
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import plan_for, serving
 

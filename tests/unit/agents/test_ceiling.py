@@ -14,7 +14,7 @@ from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.kinds.app.spec import AppWorkload
 from bakeoff.kinds.spec import OfNothing
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.mix import Clients
+from bakeoff.load.load_step import Clients
 from tests.conftest import Target
 from tests.control import PATIENCE_S
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from bakeoff.agents.make import make_agents
-from bakeoff.errors import LabError, PlanError
-from bakeoff.plan.fleet import FleetPlan
+from bakeoff.core.errors import LabError, PlanError
+from bakeoff.plan.settings.fleet import FleetPlan
 from tests.unit.run.fake import plan_for
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from bakeoff.agents.links import Meter
-from bakeoff.links import Link
+from bakeoff.agents.machine.links import Meter
+from bakeoff.core.system.links import Link
 
 READ = ("starting", "ramp_up", "window", "window", "window", "ramp_down", "done")
 

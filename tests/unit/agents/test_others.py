@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.agents.listeners import owners, with_children
-from bakeoff.agents.others import Others, beside_words, spent
+from bakeoff.agents.machine.listeners import owners, with_children
+from bakeoff.agents.machine.other_load import Others, beside_words, spent
 from bakeoff.agents.result import OtherLoad, OtherProcess
 from bakeoff.kinds.spec import Workload
-from bakeoff.telemetry.processes import Process
+from bakeoff.telemetry.readers.processes import Process
 
 LISTEN = """
 import socket, sys, time

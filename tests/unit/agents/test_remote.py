@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from bakeoff.agents.capacity import Demand
 from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.remote import agent as near
 from bakeoff.agents.remote import host
 from bakeoff.agents.remote import kept as kept_module
@@ -28,15 +28,15 @@ from bakeoff.agents.remote.plan_folder import plan_folder
 from bakeoff.agents.remote.spec import Cutter, Parts, send
 from bakeoff.agents.result import KeptResult
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
-from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
-from bakeoff.mix import Clients
-from bakeoff.plan.files import gathered
-from bakeoff.run import together
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.kept import Kept
-from bakeoff.store.read import read_run
-from bakeoff.store.records import PlannedTrial
-from bakeoff.store.write import RunWriter
+from bakeoff.core.errors import AgentLostError, LabError, PlanError, TargetError
+from bakeoff.load.load_step import Clients
+from bakeoff.plan.input.files import gathered
+from bakeoff.run.fleet import multi_agent_trial
+from bakeoff.run.fleet.sessions import Fleet
+from bakeoff.run.outcome.result_spool import Kept
+from bakeoff.store.records.run_records import PlannedTrial
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunWriter
 from tests.control import PATIENCE_S
 from tests.unit.agents.direct import DirectLine, direct
 from tests.unit.run.fake import plan_for
@@ -53,7 +53,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SILENCE_S", "IDLE_SILENCE_S", "BEGIN_S", "ANSWER_S"):
         monkeypatch.setattr(near, name, PATIENCE_S)
     for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(together, name, PATIENCE_S)
+        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
     monkeypatch.setattr(there, "DEAD_MAN_S", PATIENCE_S)
     monkeypatch.setattr(host, "CLEAR_S", PATIENCE_S)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bakeoff.capacity.judge import Answers, judge
-from bakeoff.capacity.objective import parse_objective
+from bakeoff.load.capacity.judge import Answers, judge
+from bakeoff.load.capacity.objective import parse_objective
 from tests.unit.capacity.virtual import told
 
 

@@ -3,7 +3,7 @@ import string
 
 import pytest
 
-from bakeoff.capacity.objective import Objective, Term, parse_objective
+from bakeoff.load.capacity.objective import Objective, Term, parse_objective
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bakeoff.capacity.judge import judge
-from bakeoff.capacity.objective import Objective, parse_objective
-from bakeoff.capacity.range import Range
-from bakeoff.capacity.search import Found, GoneError, Search
+from bakeoff.load.capacity.judge import judge
+from bakeoff.load.capacity.objective import Objective, parse_objective
+from bakeoff.load.capacity.range import Range
+from bakeoff.load.capacity.search import Found, GoneError, Search
 from bakeoff.stats import decide, equivalence_p, ratio_from_logs
-from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED
-from bakeoff.store.trial_parts import JudgedRecord
+from bakeoff.store.records.run_records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED
+from bakeoff.store.records.trial_parts import JudgedRecord
 from tests.unit.capacity.virtual import Queue, limited
 
 OBJECTIVE = parse_objective("p99<=50ms,errors<=0.1%")

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bakeoff.capacity.judge import Answers, judge
-from bakeoff.capacity.objective import Objective
+from bakeoff.load.capacity.judge import Answers, judge
+from bakeoff.load.capacity.objective import Objective
 from bakeoff.stats import queue_growth
-from bakeoff.store.trial_parts import JudgedRecord
+from bakeoff.store.records.trial_parts import JudgedRecord
 
 
 @dataclass

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bakeoff.cli import aa
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
+from bakeoff.cli.measure import aa
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.load import PlanInput
 
 

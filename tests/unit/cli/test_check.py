@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bakeoff.cli import check as verb
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import JudgedRecord, TermRecord
+from bakeoff.cli.read import check as verb
+from bakeoff.core.errors import PlanError
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import JudgedRecord, TermRecord
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.store.builders import stored
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import RunFileError
+from bakeoff.core.errors import RunFileError
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 

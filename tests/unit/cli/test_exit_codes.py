@@ -7,8 +7,8 @@ import typer
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.cli import counsel
-from bakeoff.cli.result import print_result
+from bakeoff.cli.measure import prompts
+from bakeoff.cli.measure.result import print_result
 from bakeoff.run.driver import start_run
 from tests.unit.run.fake import FakeAgent, Notebook, plan_for, result, two_contenders
 
@@ -73,7 +73,7 @@ def test_a_question_takes_an_answer(
     (tmp_path / "in").write_text(typed)
     with (tmp_path / "in").open() as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
-        assert counsel.ask("Go on without it?") is answer
+        assert prompts.ask("Go on without it?") is answer
     assert capsys.readouterr().err.startswith("Go on without it? [Y/n] (yes after 60 s) ")
 
 
@@ -83,4 +83,4 @@ def test_who_does_not_answer_is_not_there(monkeypatch: pytest.MonkeyPatch) -> No
     reading, writing = os.pipe()
     with os.fdopen(reading) as stdin, os.fdopen(writing, "w"):
         monkeypatch.setattr("sys.stdin", stdin)
-        assert counsel.ask("Go on without it?", patience_s=0.01) is True
+        assert prompts.ask("Go on without it?", patience_s=0.01) is True

@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.exporters import EXPORTERS
-from bakeoff.exporters.base import Exporter
-from bakeoff.store.records import RunRecord
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.exporters import EXPORTERS
+from bakeoff.formats.exporters.base import Exporter
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 
@@ -26,7 +26,7 @@ class Names(Exporter):
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    importlib.import_module("bakeoff.cli.export")  # its help lists the formats that there are when it is loaded
+    importlib.import_module("bakeoff.cli.share.export")  # its help lists the formats that there are when it is loaded
     monkeypatch.setitem(EXPORTERS, "names", Names())
     return ["export", str(stored(run(blocks=1), tmp_path / "x.bakeoff")), "--to", "names"]
 

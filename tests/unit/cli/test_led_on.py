@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import BakeoffError
+from bakeoff.core.errors import BakeoffError
 
 
 def refused(*words: str) -> tuple[str, str]:

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.exporters import EXPORTERS
-from bakeoff.report.runs_held import _unpacked
-from bakeoff.report.words import said
-from bakeoff.store.records import EventRecord
+from bakeoff.formats.exporters import EXPORTERS
+from bakeoff.report.embed.document_words import said
+from bakeoff.report.embed.embedded_runs import _unpacked
+from bakeoff.store.records.run_records import EventRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 

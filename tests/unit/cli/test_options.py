@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from bakeoff.cli.options import with_plan_options
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.plan.kind import plan_part, plan_table
 from bakeoff.plan.load import PlanInput, resolve_plan

@@ -4,13 +4,13 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.cli.reach import smallest_p
-from bakeoff.cli.soak import as_soak
-from bakeoff.plan.differences import text_of
+from bakeoff.cli.measure.soak import as_soak
+from bakeoff.cli.planning.reach import smallest_p
+from bakeoff.core.units import parse_duration
+from bakeoff.plan.design.differences import text_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.suites import load_suite, suite_names
-from bakeoff.units import parse_duration
 
 
 def output(*words: str) -> str:

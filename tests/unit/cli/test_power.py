@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.store.campaign import FORMAT, StoredCampaign, StoredLeg, write_campaign
-from bakeoff.store.canonical import plan_hash
+from bakeoff.core.errors import PlanError
+from bakeoff.store.collections.campaign import FORMAT, StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.sqlite.canonical import plan_hash
 from tests.unit.compare.test_power_campaign import RESTLESS, STEADY
 from tests.unit.store.builders import stored
 

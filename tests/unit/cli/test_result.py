@@ -7,13 +7,13 @@ import typer
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.cli.result import EXIT_DEFECT, end_by_objectives, print_result, stop_cleanly
-from bakeoff.compare.objective_model import ContenderHeld, Held, ObjectiveHeld
+from bakeoff.cli.measure.result import EXIT_DEFECT, end_by_objectives, print_result, stop_cleanly
+from bakeoff.compare.limits.objective_model import ContenderHeld, Held, ObjectiveHeld
 from bakeoff.kinds.mail.run import MailRunPart
+from bakeoff.run.checks.plan_origin import mark
 from bakeoff.run.driver import RunInterruptedError, start_run
-from bakeoff.run.started_here import mark
-from bakeoff.store.read import read_run
-from bakeoff.store.write import RunWriter
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.run.fake import WEB, FakeAgent, Notebook, plan_for, result, two_contenders
 
 

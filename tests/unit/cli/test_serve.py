@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.cli.serve import base
-from bakeoff.errors import PlanError
+from bakeoff.cli.machines.serve import base
+from bakeoff.core.errors import PlanError
 
 
 @pytest.fixture

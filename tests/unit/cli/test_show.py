@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.store.read import read_run
-from bakeoff.store.records import AgentRecord
-from bakeoff.store.write import RunWriter
+from bakeoff.store.records.run_records import AgentRecord
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunWriter
 from tests.stored_runs.files import cases, run_files, unpack
 from tests.unit.store.builders import EMPTY, header, planned, share, trial
 
@@ -143,7 +143,7 @@ def test_several_agents_have_a_row_for_each_trial(tmp_path: Path) -> None:
 
 
 def test_marks_have_a_legend_with_a_line_each() -> None:
-    from bakeoff.store.mark_meanings import legend
+    from bakeoff.store.records.mark_docs import legend
 
     lines = legend(["late-start", "few-operations", "late-start"])
     assert [line.partition(":")[0] for line in lines] == ["few-operations", "late-start"]

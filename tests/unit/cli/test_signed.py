@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import BakeoffError, LabError, PlanError
+from bakeoff.core.errors import BakeoffError, LabError, PlanError
 from bakeoff.report.signatures.ssh import sign
 from tests.unit.cli.test_verify import call
 from tests.unit.compare.synthetic import run

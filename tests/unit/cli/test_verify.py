@@ -9,9 +9,9 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner, Result
 
-from bakeoff.cli import report as report_verb
-from bakeoff.cli import verify as verify_verb
-from bakeoff.errors import BakeoffError
+from bakeoff.cli.read import report as report_verb
+from bakeoff.cli.share import verify as verify_verb
+from bakeoff.core.errors import BakeoffError
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.test_noise import aa
 from tests.unit.store.builders import stored

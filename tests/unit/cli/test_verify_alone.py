@@ -17,11 +17,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import BakeoffError
-from bakeoff.report.embedded import script_of, text_of
-from bakeoff.store.campaign import StoredCampaign, StoredLeg, write_campaign
-from bakeoff.store.canonical import plan_hash
-from bakeoff.store.records import RunRecord
+from bakeoff.core.errors import BakeoffError
+from bakeoff.report.embed.packing import script_of, text_of
+from bakeoff.store.collections.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.canonical import plan_hash
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.test_noise import aa
 from tests.unit.store.builders import stored
@@ -269,7 +269,7 @@ def test_what_a_report_hides_is_not_in_what_it_holds(tmp_path: Path, form: str) 
 def test_a_run_that_is_too_large_is_left_out_and_said_to_be(
     lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bakeoff.report.runs_held.MOST_CHARACTERS", 1_000)
+    monkeypatch.setattr("bakeoff.report.embed.embedded_runs.MOST_CHARACTERS", 1_000)
     report = tmp_path / "large.html"
     assert told("report", lab / "demo.bakeoff", "-o", report)[0] == 0
     code, sentence = told("verify", report)
@@ -313,7 +313,7 @@ def test_a_page_without_room_for_the_aa_run_says_that_it_takes_it(
     floor, report = stored(aa(), tmp_path / "floor.bakeoff"), tmp_path / "quoted.html"
     assert told("report", lab / "demo.bakeoff", "-o", report)[0] == 0
     most = len(data_of(report.read_text(), "runs"))
-    monkeypatch.setattr("bakeoff.report.runs_held.MOST_CHARACTERS", most)
+    monkeypatch.setattr("bakeoff.report.embed.embedded_runs.MOST_CHARACTERS", most)
     assert told("report", lab / "demo.bakeoff", "-o", report, "--aa", floor, "--force")[0] == 0
     code, out = told("verify", report)
     assert code == 2 and "name that A/A run by --aa" in out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.paper.collected import Collected, ConfigFile, collected_to_toml, sealed
+from bakeoff.disclosure.paper.collected import Collected, ConfigFile, collected_to_toml, sealed
 from tests.unit.cli.test_verify import call
 from tests.unit.compare.synthetic import run
 from tests.unit.report.test_pdf import pages, signs

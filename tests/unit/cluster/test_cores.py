@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from bakeoff.cluster.cores import divide, parse_cores
-from bakeoff.errors import PlanError
+from bakeoff.agents.cluster.cores import divide, parse_cores
+from bakeoff.core.errors import PlanError
 
 CORES = (0, 1, 2, 5)
 THREADS = """
 import os, threading
-from bakeoff.cluster.cores import use_agent_cores
+from bakeoff.agents.cluster.cores import use_agent_cores
 wait = threading.Event()
 threads = [threading.Thread(target=wait.wait) for _ in range(3)]
 for thread in threads: thread.start()

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.capacity import Demand
-from bakeoff.agents.limits import Limits, limits
-from bakeoff.cluster.hello import refuse_small, refuse_unlike
-from bakeoff.errors import LabError
+from bakeoff.agents.cluster.hello import refuse_small, refuse_unlike
+from bakeoff.agents.machine.limits import Limits, limits
+from bakeoff.agents.machine.socket_capacity import Demand
+from bakeoff.core.errors import LabError
 
 OURS = Limits(0, 1024, (0, 1), None, "3.11.2", "2.60.0", "0.1.0", "abc", "def")
 
@@ -93,7 +93,8 @@ def test_what_one_may_have_chosen_is_named_but_not_refused() -> None:
 
 
 def test_the_limits_of_a_process_are_its_own() -> None:
-    script = "from bakeoff.agents.limits import limits; l = limits(); print(l.nice, l.affinity, l.engine, l.open_files)"
+    script = "from bakeoff.agents.machine.limits import limits; l = limits(); "
+    script += "print(l.nice, l.affinity, l.engine, l.open_files)"
     core = min(os.sched_getaffinity(0))
     command = [
         "prlimit",

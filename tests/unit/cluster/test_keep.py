@@ -11,9 +11,9 @@ from tests.control import PATIENCE_S
 
 KEEP = """
 import sys
-from bakeoff.cluster.keep import keep
-from bakeoff.cluster.records import Claim, Record
-from bakeoff.errors import LabError
+from bakeoff.agents.cluster.keep import keep
+from bakeoff.agents.cluster.records import Claim, Record
+from bakeoff.core.errors import LabError
 folder, *command = sys.argv[1:]
 claim = Claim(Record("m1", "10.0.0.1:6379", "10.0.0.2", 1, "token", folder, folder + "/log"), folder + "/record")
 def joined():

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.agents.limits import Limits
-from bakeoff.cluster import addresses, labels, settings, token
-from bakeoff.errors import BakeoffError, LabError, PlanError
+from bakeoff.agents.cluster import addresses, labels, settings, token
+from bakeoff.agents.machine.limits import Limits
+from bakeoff.core.errors import BakeoffError, LabError, PlanError
 from tests.ports import free_port
 
 

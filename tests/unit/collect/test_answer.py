@@ -8,12 +8,12 @@ import tomllib
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bakeoff.collect.answer import END, HEAD, answer_of
-from bakeoff.collect.machines import READERS, _of_command, _of_machine
-from bakeoff.collect.own import own_of
-from bakeoff.collect.software import packages
-from bakeoff.collect.ways import way_of
-from bakeoff.paper.collected import MOST, Collected, collected_to_toml
+from bakeoff.disclosure.collect.answer import END, HEAD, answer_of
+from bakeoff.disclosure.collect.machines import READERS, _of_command, _of_machine
+from bakeoff.disclosure.collect.own import own_of
+from bakeoff.disclosure.collect.software import packages
+from bakeoff.disclosure.collect.ways import way_of
+from bakeoff.disclosure.paper.collected import MOST, Collected, collected_to_toml
 from tests.unit.collect.fake import FILES, PROGRAMS
 
 NAMES = st.sampled_from([*FILES, *PROGRAMS, "values", "disks", "network", "lldp", "sysctl", "version nginx", "dpkg",

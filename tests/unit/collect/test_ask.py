@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.collect.answer import HEAD
-from bakeoff.collect.ask import ask
-from bakeoff.collect.machines import collect
-from bakeoff.collect.ways import Way, way_of
-from bakeoff.errors import LabError, PlanError
+from bakeoff.core.errors import LabError, PlanError
+from bakeoff.disclosure.collect.answer import HEAD
+from bakeoff.disclosure.collect.ask import ask
+from bakeoff.disclosure.collect.machines import collect
+from bakeoff.disclosure.collect.ways import Way, way_of
 from tests.control import PATIENCE_S
 from tests.unit.collect.fake import program
 
@@ -22,7 +22,7 @@ SSH = way_of("ssh://root@box:2222")
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is about to end is waited for, however busy the machine is."""
-    monkeypatch.setattr("bakeoff.collect.ask.GRACE_S", PATIENCE_S)
+    monkeypatch.setattr("bakeoff.disclosure.collect.ask.GRACE_S", PATIENCE_S)
 
 
 def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Way:
@@ -79,7 +79,7 @@ def test_who_hangs_is_ended_with_all_that_it_started(tmp_path: Path, monkeypatch
 
 def test_who_closes_its_output_and_goes_on_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     way = stub(tmp_path, monkeypatch, f"echo '{HEAD.decode()}'; exec >/dev/null 2>&1; sleep {PATIENCE_S}")
-    monkeypatch.setattr("bakeoff.collect.ask.GRACE_S", 0.2)
+    monkeypatch.setattr("bakeoff.disclosure.collect.ask.GRACE_S", 0.2)
     assert HEAD in ask(way, b"true\n")
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from bakeoff.collect.disks import DATA, OPTIONS
-from bakeoff.collect.kernel import PARAMETERS
-from bakeoff.report.runs_held import _unpacked, checked, held_in
-from bakeoff.report.words import said
+from bakeoff.disclosure.collect.disks import DATA, OPTIONS
+from bakeoff.disclosure.collect.kernel import PARAMETERS
+from bakeoff.report.embed.document_words import said
+from bakeoff.report.embed.embedded_runs import _unpacked, checked, held_in
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
 # Words of kernel command lines and of builds, and folders of users and builders.

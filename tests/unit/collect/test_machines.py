@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.collect.machines import collect, script
-from bakeoff.collect.sysctls import SYSCTLS
-from bakeoff.collect.ways import way_of
-from bakeoff.errors import LabError, PlanError
-from bakeoff.paper.collected import Collected, collected_to_toml
-from bakeoff.paper.disclosure import CONTENDER, TESTBED
+from bakeoff.core.errors import LabError, PlanError
+from bakeoff.disclosure.collect.machines import collect, script
+from bakeoff.disclosure.collect.sysctls import SYSCTLS
+from bakeoff.disclosure.collect.ways import way_of
+from bakeoff.disclosure.paper.collected import Collected, collected_to_toml
+from bakeoff.disclosure.paper.disclosure import CONTENDER, TESTBED
 from tests.unit.collect.fake import CPU, machine, program, programs
 
 LOCAL = way_of("local")
@@ -32,7 +32,7 @@ def hermetic(root: Path, *config: str) -> Collected:
 
 def test_a_machine_is_told_as_it_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The script looks into /usr/sbin as well, where this machine has programs of its own.
-    monkeypatch.setattr("bakeoff.collect.machines.script", _without_sbin)
+    monkeypatch.setattr("bakeoff.disclosure.collect.machines.script", _without_sbin)
     told = hermetic(root)
     assert told.facts == {
         "solution": "Fake Inc. Server 9",
@@ -69,7 +69,7 @@ def _without_sbin(config: tuple[str, ...], root: str) -> bytes:
 
 
 def test_what_is_not_there_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.collect.machines.script", _without_sbin)
+    monkeypatch.setattr("bakeoff.disclosure.collect.machines.script", _without_sbin)
     bare = programs(tmp_path / "bin")
     for name in ("lspci", "systemd-detect-virt", "dmidecode", "lldpctl", "dpkg-query", "nginx", "openssl"):
         (tmp_path / "bin" / name).unlink()

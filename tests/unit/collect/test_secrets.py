@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.collect.machines import collect
-from bakeoff.collect.ways import way_of
-from bakeoff.paper.collected import collected_to_toml
+from bakeoff.disclosure.collect.machines import collect
+from bakeoff.disclosure.collect.ways import way_of
+from bakeoff.disclosure.paper.collected import collected_to_toml
 from tests.unit.collect.fake import machine
 from tests.unit.test_redact import PLAIN, PLANTED
 

@@ -9,15 +9,15 @@ from itertools import product
 
 import numpy as np
 
-from bakeoff.compare.audits import littles_law
-from bakeoff.compare.cube import build_cube
-from bakeoff.compare.factors import compare_factors, design_of
-from bakeoff.compare.factors_model import Effect, FactorComparison
-from bakeoff.compare.gates import Judge
-from bakeoff.compare.metrics import metrics_of
-from bakeoff.compare.model import Measure
-from bakeoff.report.narrate.factors import factor_sentences
-from bakeoff.store.records import RunRecord
+from bakeoff.compare.cube.cube import build_cube
+from bakeoff.compare.estimate.factors import compare_factors, design_of
+from bakeoff.compare.metrics.metrics import metrics_of
+from bakeoff.compare.model.comparison import Measure
+from bakeoff.compare.model.factor import Effect, FactorComparison
+from bakeoff.compare.validity.audits import littles_law
+from bakeoff.compare.validity.gates import Judge
+from bakeoff.report.narrate.figures.factors import factor_sentences
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import Server, run
 
 Levels = Mapping[str, str]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bakeoff.store.records import AgentRecord, RunRecord, TrialRecord
-from bakeoff.store.trial_parts import LinkRecord, ShareRecord
+from bakeoff.store.records.run_records import AgentRecord, RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import LinkRecord, ShareRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import share
 

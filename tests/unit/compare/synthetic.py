@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from bakeoff.arrivals import Constant
-from bakeoff.mix import Clients, Rate
-from bakeoff.store.records import CEILINGS, ContenderRecord, EventRecord, RunRecord, TrialRecord
-from bakeoff.store.trial_parts import (
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.store.records.run_records import CEILINGS, ContenderRecord, EventRecord, RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import (
     EMPTY_SUMMARY,
     ClientRecord,
     OperationRecord,

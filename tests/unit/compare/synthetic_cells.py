@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import Server, run
 
 KIB, MIB = 1024, 1 << 20

@@ -8,12 +8,12 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.kinds.app.compare.scores import scores
-from bakeoff.report.blocks import Cards, Text
+from bakeoff.report.blocks.tree import Cards, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import ClientRecord, StepRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import ClientRecord, StepRecord
 from bakeoff.telemetry.model import Telemetry
 from tests.told import headline_of
 from tests.unit.compare.synthetic import run, summary

@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.arrivals import Burst, Constant, Ramp
-from bakeoff.compare.behind import falls_behind, fell_behind
-from bakeoff.compare.cube import build_cube
-from bakeoff.compare.model import Comparison
+from bakeoff.compare.cube.cube import build_cube
+from bakeoff.compare.metrics.overload import falls_behind, fell_behind
+from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.run import compare_run
-from bakeoff.mix import Rate
-from bakeoff.plan.unit import Unit
-from bakeoff.report.blocks import Cards, Chart
+from bakeoff.load.arrivals import Burst, Constant, Ramp
+from bakeoff.load.load_step import Rate
+from bakeoff.plan.design.unit import Unit
+from bakeoff.report.blocks.tree import Cards, Chart
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import median_ranks
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import StartsRecord, Summary
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import StartsRecord, Summary
 from tests.told import headline_of
 from tests.unit.compare.synthetic import at_rates, run
 

@@ -15,29 +15,29 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bakeoff.compare.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
-from bakeoff.compare.campaign_model import CampaignComparison, FewBlocks, LeaderLost, NotBothIn, SuiteResult
-from bakeoff.compare.noise import noise_of, same_setup
-from bakeoff.compare.noise_model import NoiseFloor
-from bakeoff.report.blocks import Cards, Chart, Table, Text
-from bakeoff.report.brief import brief
-from bakeoff.report.campaign import _over_all, compose_campaign
+from bakeoff.compare.collections.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
+from bakeoff.compare.collections.campaign_model import CampaignComparison, FewBlocks, LeaderLost, NotBothIn, SuiteResult
+from bakeoff.compare.planning.noise import noise_of, same_setup
+from bakeoff.compare.planning.noise_model import NoiseFloor
+from bakeoff.report.blocks.tree import Cards, Chart, Table, Text
 from bakeoff.report.charts.palette import PALETTE, SHAPES
 from bakeoff.report.charts.theme import legend_of, owners_of
+from bakeoff.report.collections.campaign import _over_all, compose_campaign
 from bakeoff.report.compose import VERDICTS
-from bakeoff.report.depth import Depth
-from bakeoff.report.narrate.campaign import _suite_sentences, result
+from bakeoff.report.layout.brief import brief
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.narrate.collections.campaign import _suite_sentences, result
+from bakeoff.report.narrate.collections.ranking_doubts import place_told
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.doubts import place_told
-from bakeoff.report.narrate.needed import duration
 from bakeoff.report.narrate.sentences import Sentence, sentence
+from bakeoff.report.narrate.verdict.blocks_needed import duration
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
-from bakeoff.store.absent import ABSENT
-from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
-from bakeoff.store.challenged import ChallengedCampaign, ChallengedSuite
-from bakeoff.store.records import ADDED, AmendmentRecord, EventRecord, RunRecord
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.collections.challenged import ChallengedCampaign, ChallengedSuite
+from bakeoff.store.records.absent import ABSENT
+from bakeoff.store.records.run_records import ADDED, AmendmentRecord, EventRecord, RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.synthetic_cells import matrix_run
@@ -84,7 +84,7 @@ def test_holm_counts_all_suites_together() -> None:
 
 
 def test_a_verdict_that_is_lost_to_the_family_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    import bakeoff.compare.campaign as module
+    import bakeoff.compare.collections.campaign as module
 
     monkeypatch.setattr(module, "holm", lambda p: np.full(len(p), 0.06))
     found = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
@@ -119,7 +119,7 @@ def test_what_is_kept_for_blocks_that_are_added_is_not_spent_before(
     p: float, called: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A first look at a suite is held to 4.5 %, and so is one at all of them: 0.5 % is for blocks that are added."""
-    import bakeoff.compare.campaign as module
+    import bakeoff.compare.collections.campaign as module
 
     monkeypatch.setattr(module, "holm", lambda values: np.full(len(values), p))
     found = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
@@ -232,7 +232,7 @@ def test_what_a_page_holds_of_a_suite_is_made_once(monkeypatch: pytest.MonkeyPat
         made.append(record.path)
         return {}
 
-    for name in ("bakeoff.report.campaign.measured", "bakeoff.report.compose.measured"):
+    for name in ("bakeoff.report.collections.campaign.measured", "bakeoff.report.compose.measured"):
         monkeypatch.setattr(name, counted)
     runs = {"one": web(1.5), "two": web(1.2, seed=2)}
     folder = CampaignFolder(Path("lab.bakeoff"), planned("one", "two"), runs, {})

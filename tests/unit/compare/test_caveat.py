@@ -8,21 +8,21 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.advice_model import BlocksDiffer, NotComplete, Waited
-from bakeoff.compare.campaign import Measured, compare_campaign
-from bakeoff.compare.caveat import weightiest
-from bakeoff.compare.caveat_model import Caveat
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.order_in_time import Turned, _turn
-from bakeoff.compare.spread import widest
-from bakeoff.report.brief import brief
+from bakeoff.compare.advice.advice_model import BlocksDiffer, NotComplete, Waited
+from bakeoff.compare.advice.caveat import weightiest
+from bakeoff.compare.advice.caveat_model import Caveat
+from bakeoff.compare.collections.campaign import Measured, compare_campaign
+from bakeoff.compare.cube.spread import widest
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.verdict.order_in_time import Turned, _turn
 from bakeoff.report.compose import compose
-from bakeoff.report.narrate.caveat import box
+from bakeoff.report.layout.brief import brief
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.narrate.spread import spread_caveat
+from bakeoff.report.narrate.validity.caveat import box
+from bakeoff.report.narrate.verdict.spread import spread_caveat
 from bakeoff.report.renderers import html, markdown, pdf, terminal
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, change, run
 

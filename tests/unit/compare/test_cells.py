@@ -12,8 +12,8 @@ import pytest
 from scipy import stats as distributions
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.cell_find import crossings
-from bakeoff.compare.cell_model import (
+from bakeoff.compare.cube.cell_find import crossings
+from bakeoff.compare.model.cell import (
     CacheRule,
     CellPair,
     CellRatio,
@@ -22,10 +22,10 @@ from bakeoff.compare.cell_model import (
     UnlikeNeighbours,
     WildBlock,
 )
-from bakeoff.report.narrate import cells as cell_words
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.cells import size
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.figures import cells as cell_words
+from bakeoff.report.narrate.figures.cells import size
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import ratio_from_logs, ratios_by_row
 from tests.told import headline_of

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.compare.check import check_run
-from bakeoff.compare.check_model import Check
-from bakeoff.compare.noise import noise_of
-from bakeoff.compare.noise_model import NoiseFloor
-from bakeoff.errors import PlanError
-from bakeoff.report.narrate.check import check_notes, check_sentence, check_sentences
+from bakeoff.compare.limits.check import check_run
+from bakeoff.compare.limits.check_model import Check
+from bakeoff.compare.planning.noise import noise_of
+from bakeoff.compare.planning.noise_model import NoiseFloor
+from bakeoff.core.errors import PlanError
+from bakeoff.report.narrate.collections.check import check_notes, check_sentence, check_sentences
 from bakeoff.report.narrate.wording import percent
-from bakeoff.store.marks import GENERATOR_LIMITED
-from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
+from bakeoff.store.records.marks import GENERATOR_LIMITED
+from bakeoff.store.records.run_records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
 from tests.unit.compare.synthetic import Server, change, run
 
 SPREAD = 0.004

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bakeoff.arrivals import Constant
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.mix import Rate
-from bakeoff.store.marks import BEHIND_SCHEDULE
-from bakeoff.store.records import TrialRecord
-from bakeoff.store.trial_parts import EMPTY_SUMMARY, FatesRecord, StartsRecord, Summary
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Rate
+from bakeoff.store.records.marks import BEHIND_SCHEDULE
+from bakeoff.store.records.run_records import TrialRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, FatesRecord, StartsRecord, Summary
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, Server, run
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.mix import Clients
+from bakeoff.load.load_step import Clients
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of

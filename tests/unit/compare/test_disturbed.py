@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from bakeoff.compare.disturbed import Crowd, crowd_gate
-from bakeoff.report.narrate.gates import gate_text
+from bakeoff.compare.validity.disturbances import Crowd, crowd_gate
+from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.stats import decide
-from bakeoff.stats.intervals import ratio_from_logs
-from bakeoff.stats.verdict import Decision
+from bakeoff.stats.intervals.blocks import ratio_from_logs
+from bakeoff.stats.testing.verdict import Decision
 
 BETTER = Decision("higher", 0)
 

@@ -11,7 +11,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.kinds import KINDS
 from bakeoff.plan.kind import plan_part
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run
 from tests.unit.compare.test_app_scores import app_run

@@ -14,12 +14,12 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.model import AuditName
-from bakeoff.compare.pair_model import GateLevel, GateName
+from bakeoff.compare.model.comparison import AuditName
+from bakeoff.compare.model.pair import GateLevel, GateName
 from bakeoff.kinds import KINDS
-from bakeoff.store.join import join
-from bakeoff.store.records import OutsideRecord, RunRecord, TrialRecord
-from bakeoff.store.trial_parts import FatesRecord
+from bakeoff.store.collections.join import join
+from bakeoff.store.records.run_records import OutsideRecord, RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import FatesRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import at_rates, change, run
 

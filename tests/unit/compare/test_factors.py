@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.campaign import Measured, compare_campaign
-from bakeoff.compare.factors import design_of
-from bakeoff.report.campaign import compose_campaign
+from bakeoff.compare.collections.campaign import Measured, compare_campaign
+from bakeoff.compare.estimate.factors import design_of
+from bakeoff.report.collections.campaign import compose_campaign
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.factors import not_estimated
+from bakeoff.report.narrate.figures.factors import not_estimated
 from bakeoff.report.renderers import renderer
-from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
-from bakeoff.store.records import RunRecord
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.records.run_records import RunRecord
 from tests.control import most_by_chance
 from tests.told import headline_of, texts_of
 from tests.unit.compare.designs import (

@@ -6,10 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.compare.failed import MOST, failed_requests
-from bakeoff.errors import RunFileError
-from bakeoff.report.narrate.failed import faults
-from bakeoff.store.write import RunWriter
+from bakeoff.compare.failures.failed_requests import MOST, failed_requests
+from bakeoff.core.errors import RunFileError
+from bakeoff.report.narrate.validity.failed_requests import faults
+from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.store.builders import header, planned, trial
 
 

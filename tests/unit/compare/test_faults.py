@@ -11,7 +11,7 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, change, run
 

@@ -9,19 +9,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bakeoff.arrivals import Constant
 from bakeoff.compare import compare_run
-from bakeoff.compare.advice import late_ms
-from bakeoff.compare.capacity_model import ContenderCapacity, ShareHeld
-from bakeoff.compare.curves import _point
+from bakeoff.compare.advice.advice import late_ms
+from bakeoff.compare.limits.capacity_model import ContenderCapacity, ShareHeld
+from bakeoff.compare.metrics.curves import _point
 from bakeoff.kinds.mail.compare.summary import Saturation
 from bakeoff.kinds.mail.look import Held
 from bakeoff.kinds.mail.report.words import mail_cells, unsaturated_words
-from bakeoff.mix import Clients, Rate
-from bakeoff.report.narrate.capacity import capacity_text
-from bakeoff.report.narrate.run_advice import outages_words
-from bakeoff.store.records import LEFT_OUT
-from bakeoff.store.trial_parts import EMPTY_SUMMARY, ShareRecord
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.report.narrate.figures.capacity import capacity_text
+from bakeoff.report.narrate.validity.run_advice import outages_words
+from bakeoff.store.records.run_records import LEFT_OUT
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, ShareRecord
 from tests.unit.compare.synthetic import change, run
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.metrics import metrics
-from bakeoff.compare.model import Audit
-from bakeoff.mix import Clients
-from bakeoff.report.narrate.audits import ruled
+from bakeoff.compare.metrics.metrics import metrics
+from bakeoff.compare.model.comparison import Audit
+from bakeoff.load.load_step import Clients
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.validity.audits import ruled
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import OperationRecord, StepRecord, Summary
 from tests.told import headline_of, texts_of
 from tests.unit.compare.synthetic import change, run, with_ceiling
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip

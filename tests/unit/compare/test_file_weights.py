@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from bakeoff.compare.file_weights import weights_of
-from bakeoff.compare.model import Comparison
+from bakeoff.compare.cube.file_weights import weights_of
+from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.run import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.file_weights import weights_sentence
+from bakeoff.report.narrate.figures.file_weights import weights_sentence
 from bakeoff.report.renderers.html import render_html
 from tests.told import headline_of
 from tests.unit.compare.synthetic_cells import KIB, MIB, matrix_run

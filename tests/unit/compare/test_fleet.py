@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.model import Comparison
+from bakeoff.compare.model.comparison import Comparison
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from tests.told import headline_of
 from tests.unit.compare.fleets import FOUR, Machines, divided, without
 from tests.unit.compare.synthetic import run

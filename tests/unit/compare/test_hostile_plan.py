@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.errors import BakeoffError
+from bakeoff.core.errors import BakeoffError
 from bakeoff.kinds import KINDS
 from bakeoff.report.compose import compose
 from tests.unit.store.test_figures import ANY, HOSTILE, SAMPLES, places, record_of

@@ -8,8 +8,8 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.kinds.httperf.compare import PART
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import OperationRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import OperationRecord
 from tests.unit.compare.synthetic import run, summary
 
 ODD = "apache"

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.report.narrate.gates import gate_text
+from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.narrate.wording import rate
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of, texts_of
 from tests.unit.compare.synthetic import FAST, change, run
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.joined_model import BridgesContradict, HeldBeside, Joined, OtherWork
-from bakeoff.errors import PlanError
+from bakeoff.compare.collections.joined_model import BridgesContradict, HeldBeside, Joined, OtherWork
+from bakeoff.core.errors import PlanError
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.looks import looks_told
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.verdict.interim import looks_told
 from bakeoff.stats import farthest_apart, unpaired_from_logs
-from bakeoff.store.join import join, label
-from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
+from bakeoff.store.collections.join import join, label
+from bakeoff.store.records.run_records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.synthetic_cells import blocks_run

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.json_schema import json_schema
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.fleets import Machines, divided
 from tests.unit.compare.synthetic import FAST, SLOW, Server, at_rates, run
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run

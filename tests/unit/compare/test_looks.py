@@ -13,14 +13,14 @@ import pytest
 
 from bakeoff import stats
 from bakeoff.compare import compare_run
-from bakeoff.compare.looks import ALPHA, RESERVE, Look, look_of, planned_levels, standing
+from bakeoff.compare.estimate.interim import ALPHA, RESERVE, Look, look_of, planned_levels, standing
 from bakeoff.report.compose import compose
-from bakeoff.report.narrate.gates import gate_text
-from bakeoff.report.narrate.looks import looks_told
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.verdict.gates import gate_text
+from bakeoff.report.narrate.verdict.interim import looks_told
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.join import join
-from bakeoff.store.records import ADDED, CLEAR, FAILED, RETRIED, AmendmentRecord, PlannedTrial, RunRecord
+from bakeoff.store.collections.join import join
+from bakeoff.store.records.run_records import ADDED, CLEAR, FAILED, RETRIED, AmendmentRecord, PlannedTrial, RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, Server, run
 from tests.unit.report.shown import shown

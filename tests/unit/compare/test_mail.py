@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.faults import faults_of
+from bakeoff.compare.failures.faults import faults_of
 from bakeoff.compare.kind import compare_part
 from bakeoff.kinds.mail.compare.limits import limits
-from bakeoff.mix import Clients
+from bakeoff.load.load_step import Clients
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
-from bakeoff.report.narrate.headline import result
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.narrate.verdict.headline import result
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import OperationRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import OperationRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import run, summary
 from tests.unit.compare.told import texts_of

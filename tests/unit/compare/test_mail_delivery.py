@@ -13,7 +13,7 @@ from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.told import texts_of
 from tests.unit.report.shown import shown

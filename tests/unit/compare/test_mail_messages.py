@@ -10,11 +10,11 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.kinds.mail.figures import Ledger
 from bakeoff.kinds.mail.run import unchecked_mail
-from bakeoff.report.context import Context
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.rates import rates_table
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.report.rates import rates_table
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import run
 

@@ -9,7 +9,7 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import at_rates, run
 

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.campaign import Measured, compare_campaign
-from bakeoff.compare.ceiling import ceilings_of
-from bakeoff.compare.check import check_run
-from bakeoff.compare.manners import manners_of, settings_by_name
+from bakeoff.compare.collections.campaign import Measured, compare_campaign
+from bakeoff.compare.limits.check import check_run
+from bakeoff.compare.validity.client_options import manners_of, settings_by_name
+from bakeoff.compare.validity.generator_capacity import ceilings_of
 from bakeoff.report.compose import compose
-from bakeoff.report.narrate.campaign import result as result_over_all
-from bakeoff.report.narrate.check import check_notes
+from bakeoff.report.narrate.collections.campaign import result as result_over_all
+from bakeoff.report.narrate.collections.check import check_notes
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.headline import result
 from bakeoff.report.narrate.kind import words_part
-from bakeoff.report.narrate.manners import manner_words
+from bakeoff.report.narrate.validity.client_options import manner_words
+from bakeoff.report.narrate.verdict.headline import result
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
-from bakeoff.store.join import join
-from bakeoff.store.records import CEILINGS, RunRecord
+from bakeoff.store.collections.join import join
+from bakeoff.store.records.run_records import CEILINGS, RunRecord
 from tests.told import headline_of, texts_of
 from tests.unit.compare.designs import Levels, design
 from tests.unit.compare.synthetic import run

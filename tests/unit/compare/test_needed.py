@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.needed import block_lengths_s, needed
-from bakeoff.report.narrate.needed import NO_NUMBER, duration
+from bakeoff.compare.verdict.blocks_needed import block_lengths_s, needed
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.verdict.blocks_needed import NO_NUMBER, duration
 from bakeoff.stats import Decision, decide, ratio_by_signs, ratio_from_logs, sign_flip_p
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, run

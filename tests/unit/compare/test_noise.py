@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.noise import is_aa, noise_of, read_noise, same_setup, stored_noise
-from bakeoff.compare.noise_model import NoiseFloor, NoiseSeries, OtherDay, OtherHere
-from bakeoff.errors import PlanError
+from bakeoff.compare.planning.noise import is_aa, noise_of, read_noise, same_setup, stored_noise
+from bakeoff.compare.planning.noise_model import NoiseFloor, NoiseSeries, OtherDay, OtherHere
+from bakeoff.core.errors import PlanError
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_dict, to_json
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.stats import ratio_from_logs
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.report.shown import shown

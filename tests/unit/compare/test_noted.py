@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.gate_model import FailedTrials, Waits
-from bakeoff.compare.pair_model import Gate
-from bakeoff.report.blocks import Table, Text
+from bakeoff.compare.model.gate import FailedTrials, Waits
+from bakeoff.compare.model.pair import Gate
+from bakeoff.report.blocks.tree import Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.narrate.gates import also, gate_text
-from bakeoff.report.narrate.noted import MOST, noted
+from bakeoff.report.narrate.verdict.gates import also, gate_text
+from bakeoff.report.narrate.verdict.qualifications import MOST, noted
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")

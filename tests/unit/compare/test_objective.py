@@ -11,10 +11,10 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.headline import result
+from bakeoff.report.narrate.verdict.headline import result
 from bakeoff.report.renderers.markdown import render
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import JudgedRecord, TermRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import JudgedRecord, TermRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, run
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.parts_of_time import OTHER, steps_of_time
+from bakeoff.compare.metrics.time_breakdown import OTHER, steps_of_time
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import OperationRecord, StepRecord, Summary
 from tests.told import headline_of
 from tests.unit.compare.synthetic import run
 

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from bakeoff.compare.power import OtherSetting, Power, power_of
-from bakeoff.errors import PlanError
+from bakeoff.compare.planning.power import OtherSetting, Power, power_of
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.report.narrate.document import plain

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from bakeoff import stats
-from bakeoff.compare.campaign import Measured, _verdicts, compare_campaign
-from bakeoff.compare.campaign_model import SuiteResult
-from bakeoff.compare.power_campaign import CampaignPower, NotKnown, Pilot, pilots_of, power_of_campaign
-from bakeoff.compare.power_time import FORECAST, PILOT, block_time, block_times
-from bakeoff.errors import PlanError
+from bakeoff.compare.collections.campaign import Measured, _verdicts, compare_campaign
+from bakeoff.compare.collections.campaign_model import SuiteResult
+from bakeoff.compare.planning.power_campaign import CampaignPower, NotKnown, Pilot, pilots_of, power_of_campaign
+from bakeoff.compare.planning.power_time import FORECAST, PILOT, block_time, block_times
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import Campaign, Leg
-from bakeoff.plan.durations import expected
+from bakeoff.plan.design.durations import expected
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.store.records import LEFT_OUT, RunRecord
+from bakeoff.store.records.run_records import LEFT_OUT, RunRecord
 from tests.unit.compare.synthetic import Server, run
 
 NAMES = ("blue", "red")

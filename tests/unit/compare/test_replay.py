@@ -10,7 +10,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.kind import compare_part
 from bakeoff.kinds.replay.compare import MOST_ASKED, ReplaySummary
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.narrate.warned import warnings_of
 from tests.unit.store.test_figures import path_row, record_of
 

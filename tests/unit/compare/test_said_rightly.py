@@ -16,8 +16,8 @@ from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import OperationRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import OperationRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, summary
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run

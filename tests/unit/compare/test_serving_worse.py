@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, Server, change, run
 

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.soak import ContenderSoak, Soak, SoakTrend, soak_of
-from bakeoff.report.blocks import Chart, Table, Text
+from bakeoff.compare.limits.soak import ContenderSoak, Soak, SoakTrend, soak_of
+from bakeoff.report.blocks.tree import Chart, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers import html
-from bakeoff.store.records import RunRecord, SoakRowRecord
+from bakeoff.store.records.run_records import RunRecord, SoakRowRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import SUMMARY, soak_row
 

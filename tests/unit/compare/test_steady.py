@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.audit_model import SteadyRule
-from bakeoff.compare.check import check_run
-from bakeoff.report.depth import Depth
-from bakeoff.report.narrate.check import check_notes
+from bakeoff.compare.limits.check import check_run
+from bakeoff.compare.validity.audit_model import SteadyRule
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.narrate.collections.check import check_notes
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from tests.told import texts_of
 from tests.unit.compare.synthetic import at_rates, run
 from tests.unit.compare.test_every_gate_and_audit import sinking

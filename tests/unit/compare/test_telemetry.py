@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare import telemetry_limits as limits
-from bakeoff.compare.telemetry_cost import CPU
-from bakeoff.compare.telemetry_window import growth, is_whole, level
-from bakeoff.mix import Clients
-from bakeoff.report.blocks import Table
+from bakeoff.compare.resources import telemetry_limits as limits
+from bakeoff.compare.resources.telemetry_cost import CPU
+from bakeoff.compare.resources.telemetry_window import growth, is_whole, level
+from bakeoff.load.load_step import Clients
+from bakeoff.report.blocks.tree import Table
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.figures.telemetry import WORDS, way
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.narrate.telemetry import WORDS, way
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.telemetry.model import Cost, Gap, Telemetry
 from tests.told import headline_of
 from tests.unit.compare.synthetic import at_rates, run

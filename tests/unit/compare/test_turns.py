@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.campaign import Measured, compare_campaign
-from bakeoff.compare.pair_model import RatioPoint
-from bakeoff.compare.turns import turns_of
-from bakeoff.mix import Clients
-from bakeoff.report.brief import brief
+from bakeoff.compare.collections.campaign import Measured, compare_campaign
+from bakeoff.compare.model.pair import RatioPoint
+from bakeoff.compare.verdict.crossover import turns_of
+from bakeoff.load.load_step import Clients
 from bakeoff.report.compose import compose
+from bakeoff.report.layout.brief import brief
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.turns import turn_sentence
-from bakeoff.store.records import RunRecord
+from bakeoff.report.narrate.verdict.crossover import turn_sentence
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, run
 from tests.unit.compare.test_behind import BASE, OTHER, alike, answering, changed, in_ms, of

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.failures.unserved import over_budget
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.unserved import over_budget
-from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.served import Part, parts_of
-from bakeoff.store.trial_parts import StepRecord, Summary
+from bakeoff.report.narrate.verdict.gates import gate_text
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.served import Part, parts_of
+from bakeoff.store.records.trial_parts import StepRecord, Summary
 from tests.unit.compare.synthetic import FAST, Server, at_rates, run, summary
 
 EVIL = Server("evil", 1.3 * FAST.capacity, FAST.base_ms / 1.3, decline=FAST.decline)

@@ -10,17 +10,17 @@ import pytest
 from scipy import special
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.looks import planned_levels, standing
-from bakeoff.errors import PlanError
+from bakeoff.compare.estimate.interim import planned_levels, standing
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.input.plan_file import plan_to_toml
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.plan_file import plan_to_toml
-from bakeoff.plan.until import precision_of
+from bakeoff.plan.rules.until import precision_of
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_dict
-from bakeoff.report.narrate.looks import looks_told
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.store.records import CLEAR, RunRecord
+from bakeoff.report.narrate.verdict.interim import looks_told
+from bakeoff.store.records.run_records import CLEAR, RunRecord
 from tests.unit.compare.synthetic import Server, run
 from tests.unit.compare.test_looks import added
 from tests.unit.report.shown import shown

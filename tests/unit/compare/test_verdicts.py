@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.terminal import render
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import EMPTY_SUMMARY
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
 from tests.told import headline_of, texts_of
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import matrix_run

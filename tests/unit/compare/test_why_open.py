@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.looks import ONLY_LOOK
-from bakeoff.compare.needed import Needed
-from bakeoff.compare.pairs import ONE_MIX
-from bakeoff.compare.why_open import FlipsFail, NextLook, open_at, why_of, why_open
+from bakeoff.compare.estimate.interim import ONLY_LOOK
+from bakeoff.compare.estimate.pairs import ONE_MIX
+from bakeoff.compare.verdict.blocks_needed import Needed
+from bakeoff.compare.verdict.why_open import FlipsFail, NextLook, open_at, why_of, why_open
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.narrate.verdicts import with_open
-from bakeoff.store.records import RunRecord
+from bakeoff.report.narrate.verdict.verdicts import with_open
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.designs import design, effects_of
 from tests.unit.compare.synthetic import FAST, run

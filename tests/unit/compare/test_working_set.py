@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.working_set import working_set_bytes
-from bakeoff.mix import Clients
+from bakeoff.compare.validity.working_set import working_set_bytes
+from bakeoff.load.load_step import Clients
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.figures import figures_of
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.figures import figures_of
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run
 
 GIB = 1 << 30

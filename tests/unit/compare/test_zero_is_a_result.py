@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.mix import Clients
-from bakeoff.report.blocks import Table
+from bakeoff.load.load_step import Clients
+from bakeoff.report.blocks.tree import Table
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import EMPTY_SUMMARY
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import blocks_run
@@ -145,7 +145,7 @@ def test_the_more_cells_are_empty_the_worse() -> None:
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.4])
 def test_equal_contenders_that_fail_equally_often_are_rarely_called_different(blocks: int, share: float) -> None:
     """The decision alone, without the gate that withholds a lead with failed trials: at most 5 % and its own error."""
-    from bakeoff.compare.lost import bounded
+    from bakeoff.compare.cube.forfeits import bounded
     from bakeoff.stats import decide, equivalence_p, ratio_by_signs, ratio_from_logs, trapezoid_weights
 
     random = np.random.default_rng(5)

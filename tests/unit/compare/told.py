@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.model.fact import Fact
 from bakeoff.report.narrate.advised import advised
 
 

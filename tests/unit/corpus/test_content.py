@@ -2,7 +2,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bakeoff.corpus.content import SMALLEST_GIF, binary, gif, html, numbers, stream
+from bakeoff.testdata.corpus.content import SMALLEST_GIF, binary, gif, html, numbers, stream
 
 
 @pytest.mark.parametrize("size", [SMALLEST_GIF, 223, 735, *range(285, 305), *range(540, 560), 2895])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.corpus.dynamic import CGI, body
+from bakeoff.testdata.corpus.dynamic import CGI, body
 
 
 def cgi(tmp_path: Path, query: str, method: str = "GET") -> tuple[bytes, bytes]:

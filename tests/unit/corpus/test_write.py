@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bakeoff.corpus import write as writer
-from bakeoff.corpus.dynamic import body
-from bakeoff.corpus.layout import web_dynamic, web_static
-from bakeoff.corpus.manifest import MANIFEST_NAME, parse_manifest, read_manifest
-from bakeoff.corpus.write import UNFINISHED_NAME, make, write_corpus
-from bakeoff.errors import LabError, PlanError
+from bakeoff.core.errors import LabError, PlanError
+from bakeoff.testdata.corpus import write as writer
+from bakeoff.testdata.corpus.dynamic import body
+from bakeoff.testdata.corpus.layout import web_dynamic, web_static
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME, parse_manifest, read_manifest
+from bakeoff.testdata.corpus.write import UNFINISHED_NAME, make, write_corpus
 
 # What seed 1 gives, on every machine and for ever: contenders' copies and stored runs depend on it.
 GOLDEN = {

@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from typer.testing import CliRunner
 
-from bakeoff.arrivals import Constant
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.exporters.csv_table import CSV
-from bakeoff.exporters.csv_text import DEFUSED, cell, csv_text
-from bakeoff.exporters.tables import MOST_COLUMNS, TABLES, of_mix, table_of
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.exporters.csv_table import CSV
+from bakeoff.formats.exporters.csv_text import DEFUSED, cell, csv_text
+from bakeoff.formats.exporters.tables import MOST_COLUMNS, TABLES, of_mix, table_of
 from bakeoff.kinds import KINDS
-from bakeoff.mix import Rate
-from bakeoff.store.records import ContenderRecord, RunRecord, SearchRecord
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Rate
+from bakeoff.store.records.run_records import ContenderRecord, RunRecord, SearchRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store import builders
 from tests.unit.store.builders import stored

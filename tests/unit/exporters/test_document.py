@@ -15,17 +15,17 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
-from bakeoff.arrivals import Constant
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.errors import PlanError
-from bakeoff.exporters.document import document_lines
-from bakeoff.exporters.document_model import SCHEMA, json_schema
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.exporters.document import document_lines
+from bakeoff.formats.exporters.document_model import SCHEMA, json_schema
 from bakeoff.kinds import KINDS
-from bakeoff.mix import Clients, Rate
-from bakeoff.report.blocks import Table
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.report.blocks.tree import Table
 from bakeoff.report.compose import compose
-from bakeoff.store.records import OK, AmendmentRecord, ContenderRecord, RunRecord, TrialRecord
+from bakeoff.store.records.run_records import OK, AmendmentRecord, ContenderRecord, RunRecord, TrialRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store import builders
 from tests.unit.store.builders import stored

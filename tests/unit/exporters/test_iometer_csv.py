@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
-from bakeoff.exporters.csv_table import CSV
-from bakeoff.exporters.iometer_csv import HEADER, IOMETER_CSV
-from bakeoff.mix import Clients
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.exporters.csv_table import CSV
+from bakeoff.formats.exporters.iometer_csv import HEADER, IOMETER_CSV
+from bakeoff.load.load_step import Clients
 from bakeoff.plan.load import PlanInput, resolve_plan
-from bakeoff.store.records import ContenderRecord, RunRecord
+from bakeoff.store.records.run_records import ContenderRecord, RunRecord
 from tests.unit.store import builders
 
 TEXT = (

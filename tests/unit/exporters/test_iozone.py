@@ -11,14 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.exporters.iozone import IOZONE
-from bakeoff.importers.as_run import Given, write_import
-from bakeoff.importers.iozone import read
-from bakeoff.mix import Clients
-from bakeoff.store.figures import Figures
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.exporters.iozone import IOZONE
+from bakeoff.formats.importers.as_run import Given, write_import
+from bakeoff.formats.importers.iozone import read
+from bakeoff.load.load_step import Clients
+from bakeoff.store.records.figures import Figures
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.exporters.benchfmt import BENCHFMT
-from bakeoff.store.records import ContenderRecord
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.exporters.benchfmt import BENCHFMT
+from bakeoff.store.records.run_records import ContenderRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 from tests.unit.store.test_figures import SAMPLES, record_of

@@ -10,15 +10,16 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare.run import compare_run
-from bakeoff.errors import LabError, PlanError
-from bakeoff.httperf.divided import Divided
-from bakeoff.httperf.options import parse
-from bakeoff.httperf.run import run, trial_spec
+from bakeoff.compat.httperf.divided import Divided
+from bakeoff.compat.httperf.options import parse
+from bakeoff.compat.httperf.run import run, trial_spec
+from bakeoff.core.errors import LabError, PlanError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
-from bakeoff.run import disturbances, together
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
+from bakeoff.run.fleet import multi_agent_trial
+from bakeoff.run.outcome import disturbances
+from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import WHENEVER, Notebook, plan_for
 
@@ -29,7 +30,7 @@ URIS = [f"/{number}" for number in range(8)]
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No agent of this process is lost, and no trial void, because its machine is busy or stood still."""
     for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(together, name, PATIENCE_S)
+        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
     monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
     monkeypatch.setattr(disturbances, "LOST_SHARE", PATIENCE_S)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.httperf.echo import echo
-from bakeoff.httperf.options import parse
+from bakeoff.compat.httperf.echo import echo
+from bakeoff.compat.httperf.options import parse
 
 TAIL = "--send-buffer=4096 --recv-buffer=16384"
 HEAD = "httperf --client=0/1 --server=localhost --port=1 --uri=/"

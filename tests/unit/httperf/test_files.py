@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.httperf.files import Burst, Call, read_headers, read_hosts, read_sessions, read_uris
 from bakeoff.kinds.httperf.values import check_header, unescape
 

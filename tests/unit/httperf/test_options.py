@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.arrivals import Constant, Poisson, Steps, Uniform
-from bakeoff.errors import PlanError
-from bakeoff.httperf.completion import completions
-from bakeoff.httperf.getopt import LONG, OPTIONS, SHORT, read_words
-from bakeoff.httperf.options import OWN, parse
+from bakeoff.compat.httperf.completion import completions
+from bakeoff.compat.httperf.getopt import LONG, OPTIONS, SHORT, read_words
+from bakeoff.compat.httperf.options import OWN, parse
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.httperf.plan import HttperfSettings
 from bakeoff.kinds.httperf.values import Client, Period, Wset
-from bakeoff.mix import Clients, Rate
-from bakeoff.plan.messages import input_names
+from bakeoff.load.arrivals import Constant, Poisson, Steps, Uniform
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.plan.input.messages import input_names
 
 
 @pytest.mark.parametrize(

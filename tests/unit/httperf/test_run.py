@@ -11,19 +11,19 @@ import pytest
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
-from bakeoff.httperf.beside import SAMPLED, beside
-from bakeoff.httperf.options import Options, parse
-from bakeoff.httperf.progress import Progress
-from bakeoff.httperf.run import run
+from bakeoff.compat.httperf.beside import SAMPLED, beside
+from bakeoff.compat.httperf.options import Options, parse
+from bakeoff.compat.httperf.progress import Progress
+from bakeoff.compat.httperf.run import run
+from bakeoff.core.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
-from bakeoff.report.narrate.headline import result as result_of
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.narrate.verdict.headline import result as result_of
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.store.join import join
-from bakeoff.store.read import read_run
-from bakeoff.store.records import INTERRUPTED, OK
+from bakeoff.store.collections.join import join
+from bakeoff.store.records.run_records import INTERRUPTED, OK
+from bakeoff.store.sqlite.read import read_run
 from tests.told import headline_of
 from tests.unit.compare.synthetic import run as web_run
 from tests.unit.httperf.test_statistics import EXAMPLE, LINES_OF_IT
@@ -328,7 +328,7 @@ def test_progress_tells_the_time_to_come() -> None:
 
 def test_a_terminal_gets_one_line_and_a_pipe_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("bakeoff.httperf.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("bakeoff.compat.httperf.progress.time.monotonic", lambda: now[0])
     seen = Snapshot(elapsed_s=1.0, phase="window", operations=0, errors=0, bytes_in=0)
     settings = parse(WORDS.split()).settings
     shown = {True: io.StringIO(), False: io.StringIO()}

@@ -1,6 +1,6 @@
 """httperf's report line for line: the worked example of its manual page, its whole numbers, and nothing at all."""
 
-from bakeoff.httperf.statistics import statistics
+from bakeoff.compat.httperf.statistics import statistics
 from bakeoff.kinds.httperf.figures import HttperfFigures, SessionFigures, Spread
 from bakeoff.kinds.httperf.lines import LINES, deviation, values_of
 

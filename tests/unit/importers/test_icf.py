@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bakeoff.errors import PlanError
-from bakeoff.importers.icf import Cycling, Icf, Manager, Worker, parse_icf, read_icf, write_icf
-from bakeoff.plan.access import shipped, spec_of
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.importers.icf import Cycling, Icf, Manager, Worker, parse_icf, read_icf, write_icf
+from bakeoff.plan.settings.access import shipped, spec_of
 
 NEW = """Version 1.1.0
 'TEST SETUP ====================================================================

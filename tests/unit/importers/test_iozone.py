@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.errors import BakeoffError, PlanError
-from bakeoff.importers import IMPORTERS, importer
-from bakeoff.importers.iozone import KIB, read
+from bakeoff.core.errors import BakeoffError, PlanError
+from bakeoff.formats.importers import IMPORTERS, importer
+from bakeoff.formats.importers.iozone import KIB, read
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.read import pending, read_run
+from bakeoff.store.sqlite.read import pending, read_run
 from tests.told import headline_of
 from tests.unit.report.shown import shown
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
-from bakeoff.iozone.options import Options, parse
-from bakeoff.iozone.run import processors_of, run, value_of
+from bakeoff.compat.iozone.options import Options, parse
+from bakeoff.compat.iozone.run import processors_of, run, value_of
+from bakeoff.core.errors import PlanError
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data/iozone").glob("*.txt"))
 SIZES = 24  # characters of a row before its figures

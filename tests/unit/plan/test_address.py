@@ -1,8 +1,8 @@
 import pytest
 
-from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.plan.address import resolve
+from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.kinds.web.settings.address import parse_web_address
+from bakeoff.plan.input.address import resolve
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.app.plan import parse_app_address
 from bakeoff.kinds.app.plan import workload as workload_of
 from bakeoff.kinds.app.spec import AppWorkload

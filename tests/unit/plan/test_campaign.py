@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import Campaign, is_campaign, read_campaign
-from bakeoff.plan.fields import read_toml
+from bakeoff.plan.settings.fields import read_toml
 
 HEAD = '[campaign]\nname = "lab"\nblocks = 6\nseed = 7\n'
 BLUE = '[[contender]]\nname = "blue"\nweb = "http://127.0.0.1:1"\nfiles = "share"\nreset = "true"\n'

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
-from bakeoff.mix import Clients, Rate
-from bakeoff.plan.capacity import CapacityPlan
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.plan.design.order import order_trials, order_visits
+from bakeoff.plan.input.plan_file import plan_to_toml
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.order import order_trials, order_visits
-from bakeoff.plan.plan_file import plan_to_toml
+from bakeoff.plan.rules.capacity import CapacityPlan
 
 OBJECTIVE = {"objective": "p99<=50ms,errors<=0.1%"}
 ADDRESSES = {"web-url": "http://127.0.0.1:1/", "app": "127.0.0.1:1"}

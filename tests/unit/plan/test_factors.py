@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import read_campaign
-from bakeoff.plan.factors import expanded, parse_factors
+from bakeoff.plan.design.factors import expanded, parse_factors
+from bakeoff.plan.design.order import order_visits
+from bakeoff.plan.input.plan_file import plan_to_toml
+from bakeoff.plan.input.written import written_plan
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.order import order_visits
-from bakeoff.plan.plan_file import plan_to_toml
-from bakeoff.plan.written import written_plan
 
 HEAD = '[plan]\nsuite = "web-url"\n'
 TWO_BY_TWO = """

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
-from bakeoff.importers.icf import Icf, write_icf
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.importers.icf import Icf, write_icf
 from bakeoff.kinds.file_blocks.spec import FileBlocksWorkload
-from bakeoff.mix import Clients
-from bakeoff.plan.access import find, shipped, spec_of
+from bakeoff.load.load_step import Clients
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
+from bakeoff.plan.settings.access import find, shipped, spec_of
 from bakeoff.run.kind import run_part
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.file_matrix.plan import AUTOMATIC, TESTS, FileMatrixSettings, pairs
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan

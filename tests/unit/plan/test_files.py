@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
-from bakeoff.plan import files as plan_files
-from bakeoff.plan.fields import absolute_path, extra_of
-from bakeoff.plan.files import gathered, paths_of, placed
+from bakeoff.plan.input import files as plan_files
+from bakeoff.plan.input.files import gathered, paths_of, placed
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
+from bakeoff.plan.settings.fields import absolute_path, extra_of
 from bakeoff.run.kind import run_part
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
 from tests.unit.run.test_every_setting import files, named  # noqa: F401
 
 Given = dict[str, Any]

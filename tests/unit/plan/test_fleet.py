@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
-from bakeoff.errors import PlanError
-from bakeoff.plan.fleet import ONE_MACHINE, FleetPlan
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.input.plan_file import plan_to_toml
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.plan_file import plan_to_toml
+from bakeoff.plan.settings.fleet import ONE_MACHINE, FleetPlan
 
 CONTENDERS = ["a=http://127.0.0.1:1/", "b=http://127.0.0.1:2/"]
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
+from bakeoff.plan.design.order import order_trials
+from bakeoff.plan.input.messages import input_names
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, read_plan_file, resolve_plan
-from bakeoff.plan.messages import input_names
 from bakeoff.plan.model import Contender
-from bakeoff.plan.order import order_trials
-from bakeoff.plan.plan_section import PlanSection
+from bakeoff.plan.settings.plan_section import PlanSection
 from bakeoff.plan.suites import load_suite, suite_names
 
 HEAD = '[plan]\nsuite = "web-url"\n[[contender]]\nname = "a"\naddress = "http://127.0.0.1:1"\n'

@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
+from bakeoff.plan.input.plan_file import plan_to_toml
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, placed, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.plan_file import plan_to_toml
 from bakeoff.plan.suites import load_suite
 
 PLAN = """

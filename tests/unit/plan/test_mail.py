@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError, TargetError
-from bakeoff.mail.accounts import Account, new_accounts, read_accounts, write_accounts
-from bakeoff.mail.address import Place, parse_mail_address, resolve_place
-from bakeoff.mail.sizes import ISP_2001, RECIPIENTS_2001, parse_recipients, parse_sizes
+from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.testdata.mail.accounts import Account, new_accounts, read_accounts, write_accounts
+from bakeoff.testdata.mail.address import Place, parse_mail_address, resolve_place
+from bakeoff.testdata.mail.sizes import ISP_2001, RECIPIENTS_2001, parse_recipients, parse_sizes
 
 
 @pytest.mark.parametrize(

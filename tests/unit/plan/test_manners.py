@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError, RunFileError
+from bakeoff.core.errors import PlanError, RunFileError
 from bakeoff.kinds import KINDS
 from bakeoff.plan.campaign import read_campaign
-from bakeoff.plan.fields import extra_of
+from bakeoff.plan.input.plan_file import plan_to_toml, veiled_input
+from bakeoff.plan.input.stored import plan_of as stored_plan_of
+from bakeoff.plan.input.written import written_plan
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
-from bakeoff.plan.manners import keys_of, parse_manners
 from bakeoff.plan.model import Plan
-from bakeoff.plan.plan_file import plan_to_toml, veiled_input
-from bakeoff.plan.stored import plan_of as stored_plan_of
-from bakeoff.plan.written import written_plan
+from bakeoff.plan.settings.client_options import keys_of, parse_manners
+from bakeoff.plan.settings.fields import extra_of
 
 HEAD = '[plan]\nsuite = "web-url"\n'
 TWO = """

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.input.plan_file import plan_to_toml
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.plan_file import plan_to_toml
 
 
 def resolved(objective: str | None, suite: str = "web-url", capacity: Any = None, **settings: Any) -> Plan:

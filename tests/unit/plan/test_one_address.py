@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.plan.one_address import one_address
+from bakeoff.plan.design.one_address import one_address
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.compare.synthetic import run
 from tests.unit.run.fake import FakeAgent, Notebook, plan_for, two_contenders
 

@@ -7,10 +7,10 @@ from statistics import fmean
 
 import pytest
 
+from bakeoff.plan.design.order import block_seed, order_trials, williams_square
 from bakeoff.plan.load import resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.order import block_seed, order_trials, williams_square
-from bakeoff.store.records import PlannedTrial
+from bakeoff.store.records.run_records import PlannedTrial
 from tests.unit.plan.test_load import flags
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bakeoff.plan.order import order_trials
+from bakeoff.plan.design.order import order_trials
 from bakeoff.stats import trapezoid_weights
 from tests.unit.plan.test_order import plan
 

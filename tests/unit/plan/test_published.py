@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
-from bakeoff.plan.differences import differences
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.design.differences import differences
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from bakeoff.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
-from bakeoff.errors import PlanError
-from bakeoff.mix import Clients, Rate
+from bakeoff.core.errors import PlanError
+from bakeoff.load.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.plan.input.rates import parse_arrivals
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.rates import parse_arrivals
 
 
 def plan(suite: str = "web-url", **settings: Any) -> Plan:

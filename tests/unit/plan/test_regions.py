@@ -2,7 +2,7 @@
 
 import pytest
 
-from bakeoff.plan.regions import Region, parse_region
+from bakeoff.plan.settings.regions import Region, parse_region
 
 
 def test_limits_on_both_sides_and_in_any_order() -> None:

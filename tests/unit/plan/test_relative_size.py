@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.run.kind import run_part

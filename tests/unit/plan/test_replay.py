@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.replay import log as log_module
 from bakeoff.kinds.replay.log import read_log, trace_of
 from bakeoff.kinds.replay.plan import ReplaySettings, replay_settings

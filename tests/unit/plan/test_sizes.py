@@ -2,12 +2,12 @@
 
 import pytest
 
-from bakeoff.plan.costs import CONTENDERS, cost, rounded
-from bakeoff.plan.durations import Expected, expected_of
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.plan.design.durations import Expected, expected_of
+from bakeoff.plan.design.size_costs import CONTENDERS, cost, rounded
 from bakeoff.plan.kind import plan_part
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import BLOCKS, EVERYWHERE, SizeName, load_suite, suite_names
-from bakeoff.thresholds import MINIMUM_BLOCKS
 
 # The duration of a size of `replay` is the log's.
 COUNTED = [name for name in suite_names() if name != "replay"]

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from bakeoff.plan.stop_rules import StopRule, StopRules, parse_rule
+from bakeoff.plan.rules.soak_stop_rules import StopRule, StopRules, parse_rule
 
 
 class Plan(BaseModel):

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
+from bakeoff.core.redact import hidden
 from bakeoff.kinds import KINDS
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.kinds.web.plan import web_settings
 from bakeoff.kinds.web_session.plan import session_settings
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import resolve_plan
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.told import told_plan
-from bakeoff.redact import hidden
+from bakeoff.plan.reported import told_plan
+from bakeoff.plan.settings.shared import CommonSettings
 from tests.shop import STEPS, session_file
 from tests.unit.plan.test_load import flags
 from tests.unit.store.test_figures import HOSTILE, places

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import read_campaign
+from bakeoff.plan.design.order_choice import why
+from bakeoff.plan.input.written import written_plan
 from bakeoff.plan.load import parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.turns import why
-from bakeoff.plan.written import written_plan
 from tests.unit.plan.test_load import flags
 
 WEB = ("a=http://127.0.0.1:1", "b=http://127.0.0.1:2")

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bakeoff.arrivals import Constant
 from bakeoff.cli.app import app
-from bakeoff.compare.units import unit_of
-from bakeoff.mix import Clients, Rate
+from bakeoff.compare.metrics.units import unit_of
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.plan.design.unit import OPERATIONS, Unit
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
-from bakeoff.plan.unit import OPERATIONS, Unit
-from bakeoff.run.observer import trial_line
+from bakeoff.run.observe.observer import trial_line
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import trial
 

@@ -4,15 +4,15 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.corpus.manifest import Manifest, ManifestFile
-from bakeoff.errors import PlanError
-from bakeoff.kinds.web.classes import web_classes
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings, needed_corpus
 from bakeoff.kinds.web.plan import workload as workload_of
+from bakeoff.kinds.web.settings.classes import web_classes
 from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.load import resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite, suite_names
+from bakeoff.testdata.corpus.manifest import Manifest, ManifestFile
 from tests.unit.plan.test_load import flags
 
 SHA = "a" * 64

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.web_session.file import SessionFile, read_session
 from bakeoff.kinds.web_session.plan import workload
 from bakeoff.kinds.web_session.spec import SessionWorkload

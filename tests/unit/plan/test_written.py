@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.input.plan_file import plan_to_toml
+from bakeoff.plan.input.written import written_plan
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.plan_file import plan_to_toml
-from bakeoff.plan.plan_section import PLAN_FIELDS
+from bakeoff.plan.settings.plan_section import PLAN_FIELDS
 from bakeoff.plan.suites import load_suite, suite_names
-from bakeoff.plan.written import written_plan
 
 WEB = ["http://127.0.0.1:1/x", "https://[::1]:2/"]
 PLAIN = [name for name in suite_names() if name not in ("mail-pop", "replay", "web-session")]

@@ -9,13 +9,13 @@ import re
 from rich.console import Console
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.model import Comparison
-from bakeoff.report.blocks import Report
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.report.blocks.tree import Report
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 
 
 def shown(

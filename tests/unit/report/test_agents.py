@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Chart, Report, Section, Table, Text
+from bakeoff.report.blocks.tree import Chart, Report, Section, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.store.records import AgentRecord, RunRecord
+from bakeoff.store.records.run_records import AgentRecord, RunRecord
 from tests.unit.compare.fleets import Machines, divided
 from tests.unit.compare.synthetic import run
 from tests.unit.report.shown import shown

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.model import Comparison
-from bakeoff.errors import PlanError
-from bakeoff.paper.read import paper_of, read_paper
-from bakeoff.report.author_tables import cheapest
-from bakeoff.report.blocks import Bullets, Report, Section, Table, Text, Toned
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.core.errors import PlanError
+from bakeoff.disclosure.paper.read import paper_of, read_paper
+from bakeoff.report.blocks.tree import Bullets, Report, Section, Table, Text, Toned
 from bakeoff.report.compose import compose
-from bakeoff.report.paper import with_paper
+from bakeoff.report.paper.author_tables import cheapest
+from bakeoff.report.paper.authored import with_paper
 from tests.unit.compare.synthetic import FAST, change, run
 
 

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.campaign import Measured, compare_campaign
-from bakeoff.errors import PlanError
-from bakeoff.paper.read import paper_of
-from bakeoff.report.blocks import Chart, Report, Section, Table, Text
-from bakeoff.report.campaign import compose_campaign
+from bakeoff.compare.collections.campaign import Measured, compare_campaign
+from bakeoff.core.errors import PlanError
+from bakeoff.disclosure.paper.read import paper_of
+from bakeoff.report.blocks.tree import Chart, Report, Section, Table, Text
+from bakeoff.report.collections.campaign import compose_campaign
 from bakeoff.report.compose import compose
-from bakeoff.report.paper import with_paper
+from bakeoff.report.paper.authored import with_paper
+from bakeoff.report.paper.testbed import Generators
 from bakeoff.report.renderers import renderer
-from bakeoff.report.testbed import Generators
-from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
-from bakeoff.store.records import AgentRecord
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.records.run_records import AgentRecord
 from tests.unit.compare.synthetic import run
 
 FIELDS = {"location": "Hall 2", "tested_by": "B"}

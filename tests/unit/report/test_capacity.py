@@ -8,16 +8,16 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.capacity_model import ContenderCapacity, ShareHeld
-from bakeoff.report.blocks import Chart, Table
+from bakeoff.compare.limits.capacity_model import ContenderCapacity, ShareHeld
+from bakeoff.report.blocks.tree import Chart, Table
 from bakeoff.report.compose import compose
-from bakeoff.report.narrate.capacity import capacity_text
 from bakeoff.report.narrate.document import to_dict
+from bakeoff.report.narrate.figures.capacity import capacity_text
 from bakeoff.report.narrate.json_schema import json_schema
 from bakeoff.report.renderers import FORMS, renderer
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.report.test_pdf import pages
 from tests.unit.run.fake import Notebook, serving
 from tests.unit.run.virtual_agent import VirtualAgent, books, limited, search_plan

@@ -17,19 +17,19 @@ import jsonschema
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.exporters.document import document_lines
-from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
+from bakeoff.formats.exporters.document import document_lines
+from bakeoff.report.blocks.tree import Cards, Chart, Report, Table, Text
 from bakeoff.report.charts.heat import Cell, heat_map, of_ratios
 from bakeoff.report.charts.svg import figure_of
 from bakeoff.report.charts.theme import legend_of
 from bakeoff.report.compose import compose
-from bakeoff.report.context import Context
+from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.cells import title
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.figures.cells import title
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import OperationRecord, Summary
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import OperationRecord, Summary
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import (
     KIB,

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from bakeoff.cli.cell_sheet import cells_sheet
+from bakeoff.cli.read.cell_figures import cells_sheet
 from bakeoff.compare import compare_run
-from bakeoff.compare.cell_model import CellLevel
-from bakeoff.mix import InFlight
-from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
+from bakeoff.compare.model.cell import CellLevel
+from bakeoff.load.load_step import InFlight
+from bakeoff.report.blocks.tree import Cards, Chart, Report, Table, Text
 from bakeoff.report.charts.svg import figure_of
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers.html import render_html
-from bakeoff.run.observer import trial_line
+from bakeoff.run.observe.observer import trial_line
 from bakeoff.stats import geometric_interval
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from tests.unit.compare.synthetic_cells import KIB, matrix_run
 
 REGION = 1 << 30

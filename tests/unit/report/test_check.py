@@ -6,13 +6,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bakeoff.compare.check import check_run
-from bakeoff.compare.check_model import Check, Void
-from bakeoff.compare.gate_model import Stated
-from bakeoff.compare.model import Comparison
-from bakeoff.compare.pair_model import Gate
+from bakeoff.compare.limits.check import check_run
+from bakeoff.compare.limits.check_model import Check, Void
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.compare.model.gate import Stated
+from bakeoff.compare.model.pair import Gate
 from bakeoff.report import check as forms
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
 
 NASTY = "gone\n::error::x\r\n##[set-env name=A]b\x1b[31m <b>&\"' \ufffe @someone ]]>"

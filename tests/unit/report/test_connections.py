@@ -10,11 +10,11 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
-from bakeoff.report.blocks import Chart, Section, Table, Text
+from bakeoff.report.blocks.tree import Chart, Section, Table, Text
 from bakeoff.report.charts.palette import PALETTE
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
-from bakeoff.store.records import RunRecord, StepRecord
+from bakeoff.report.layout.detail import Depth
+from bakeoff.store.records.run_records import RunRecord, StepRecord
 from tests.unit.compare.synthetic import at_rates, run, summary
 from tests.unit.report.shown import shown
 

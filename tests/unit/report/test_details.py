@@ -7,9 +7,9 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Chart, Table
+from bakeoff.report.blocks.tree import Chart, Table
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.renderers.terminal import show
 from tests.unit.compare.synthetic import FAST, SLOW, Server, run
 

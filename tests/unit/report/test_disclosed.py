@@ -6,11 +6,11 @@ import tomllib
 
 import pytest
 
-from bakeoff.errors import PlanError
-from bakeoff.paper.disclosure import CONTENDER, TESTBED, label_of, template
-from bakeoff.paper.read import paper_of
-from bakeoff.report.blocks import Table
-from bakeoff.report.disclosed import MISSING
+from bakeoff.core.errors import PlanError
+from bakeoff.disclosure.paper.disclosure import CONTENDER, TESTBED, label_of, template
+from bakeoff.disclosure.paper.read import paper_of
+from bakeoff.report.blocks.tree import Table
+from bakeoff.report.paper.disclosed import MISSING
 from tests.unit.report.test_author_tables import section
 
 

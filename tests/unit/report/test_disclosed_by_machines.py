@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.collect.sysctls import SYSCTLS
-from bakeoff.paper.collected import Collected, ConfigFile, sealed
-from bakeoff.paper.disclosure import CONTENDER, label_of
-from bakeoff.paper.read import paper_of
-from bakeoff.report.beds import beds_of
-from bakeoff.report.blocks import Block, Listing, Section, Table
-from bakeoff.report.disclosed import MISSING, disclosure
+from bakeoff.disclosure.collect.sysctls import SYSCTLS
+from bakeoff.disclosure.paper.collected import Collected, ConfigFile, sealed
+from bakeoff.disclosure.paper.disclosure import CONTENDER, label_of
+from bakeoff.disclosure.paper.read import paper_of
+from bakeoff.report.blocks.tree import Block, Listing, Section, Table
+from bakeoff.report.paper.disclosed import MISSING, disclosure
+from bakeoff.report.paper.test_beds import beds_of
 
 NAMES = ("a", "b", "c", "d")
 MEMORY, PROCESSORS = label_of(CONTENDER["memory"]), label_of(CONTENDER["processors"])

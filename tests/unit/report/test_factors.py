@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.model import Comparison
-from bakeoff.report.blocks import Chart, Report, Section, Table, Text
-from bakeoff.report.brief import brief
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.report.blocks.tree import Chart, Report, Section, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.narrate.factors import factor_sentences
+from bakeoff.report.layout.brief import brief
+from bakeoff.report.narrate.figures.factors import factor_sentences
 from bakeoff.report.renderers import FORMS, renderer
-from bakeoff.report.sections import factors
+from bakeoff.report.sections.result import factors
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.compare.designs import design
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.test_factors import dead, joined, plain

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.mix import Clients
-from bakeoff.report.blocks import Chart
+from bakeoff.load.load_step import Clients
+from bakeoff.report.blocks.narrow import stacks, wide
+from bakeoff.report.blocks.tree import Chart
 from bakeoff.report.charts.axes import Amounts, Loads, Logs, Ratios, by_mix, far_apart, log_ticks, round_top
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.lines import lines
@@ -20,9 +21,8 @@ from bakeoff.report.charts.surface import Relief, reliefs
 from bakeoff.report.charts.svg import draw, figure_of
 from bakeoff.report.charts.theme import legend_of
 from bakeoff.report.compose import compose
-from bakeoff.report.narrow import stacks, wide
-from bakeoff.store.records import RunRecord
-from bakeoff.store.trial_parts import SecondRecord
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import SecondRecord
 from tests.unit.compare.synthetic import Server, change, run, summary
 
 NAMES = ("nginx", "flaky: accepting-but-erring, with a long name", "caddy")

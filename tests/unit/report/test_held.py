@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.errors import BakeoffError, LabError, PlanError
-from bakeoff.report import held
+from bakeoff.core.errors import BakeoffError, LabError, PlanError
 from bakeoff.report.compose import data_of_run
-from bakeoff.report.edition import KEY, Edition, edition_line, edition_text
-from bakeoff.report.embedded import PACKED, script_of
-from bakeoff.report.held import MOST_VALUES, data_of, parsed
-from bakeoff.report.words import MOST_STEPS, Said, differences, said
+from bakeoff.report.embed import embedded_data
+from bakeoff.report.embed.document_words import MOST_STEPS, Said, differences, said
+from bakeoff.report.embed.embedded_data import MOST_VALUES, data_of, parsed
+from bakeoff.report.embed.packing import PACKED, script_of
+from bakeoff.report.embed.report_options import KEY, Edition, edition_line, edition_text
 from tests.unit.compare.synthetic import run
 
 MIB = 1 << 20
@@ -82,7 +82,7 @@ def test_what_unpacks_to_more_than_any_report_is_refused(monkeypatch: pytest.Mon
         data_of("html", f'<script type="{PACKED}" id="bakeoff-plan">{bomb}</script>'.encode(), "it")
     with pytest.raises(PlanError, match="none that Bakeoff wrote"):
         data_of("pdf", pdf(zeros(80)), "it")
-    monkeypatch.setattr(held, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(embedded_data, "MOST_BYTES", 10_000)
     many = page(**{f"n{number}": "x" * 9_000 for number in range(3)})
     with pytest.raises(PlanError, match="more than 10"):
         data_of("html", many, "it")

@@ -11,14 +11,14 @@ import altair as alt
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.errors import LabError
-from bakeoff.report.blocks import Column, Report, Table
+from bakeoff.core.errors import LabError
+from bakeoff.report.blocks.narrow import stacks
+from bakeoff.report.blocks.tree import Column, Report, Table
 from bakeoff.report.charts.svg import figure_of
 from bakeoff.report.compose import compose
-from bakeoff.report.embedded import PACKED, PLAIN, SHORT, script_of, text_of
-from bakeoff.report.narrow import stacks
+from bakeoff.report.embed.packing import PACKED, PLAIN, SHORT, script_of, text_of
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 
@@ -152,7 +152,7 @@ def test_the_specifications_are_embedded_once_and_are_valid_vega_lite() -> None:
 
 
 def test_tables_have_as_many_cells_as_columns(broken: RunRecord) -> None:
-    from bakeoff.report.blocks import Table
+    from bakeoff.report.blocks.tree import Table
 
     for record in (run(), broken):
         for section in report_of(record).sections:

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.cell_form import CellForm, SizeAxis
+from bakeoff.compare.cube.cell_form import CellForm, SizeAxis
 from bakeoff.compare.kind import ComparePart
 from bakeoff.kinds import KINDS
-from bakeoff.report import context
-from bakeoff.report.blocks import Chart, Report, Table
+from bakeoff.report.blocks.tree import Chart, Report, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.kind import report_part
-from bakeoff.report.narrate import advice
+from bakeoff.report.layout import context
 from bakeoff.report.narrate.kind import WordsPart
+from bakeoff.report.narrate.validity import advice
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.sections import SECTIONS
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, matrix_run
 

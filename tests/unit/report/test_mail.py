@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Chart, Table, Text
+from bakeoff.report.blocks.tree import Chart, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.narrate.document import to_dict
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import OperationRecord, StepRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import OperationRecord, StepRecord
 from tests.unit.compare.synthetic import run, summary
 from tests.unit.report.shown import shown
 

@@ -9,12 +9,12 @@ from markdown_it import MarkdownIt
 from typer import Typer
 from typer.testing import CliRunner
 
-from bakeoff.cli import report as report_verb
+from bakeoff.cli.read import report as report_verb
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Bullets, Chart, Column, Listing, Table, Text
-from bakeoff.report.brief import brief
+from bakeoff.report.blocks.tree import Bullets, Chart, Column, Listing, Table, Text
 from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.compose import compose
+from bakeoff.report.layout.brief import brief
 from bakeoff.report.renderers import markdown
 from tests.unit.compare.synthetic import run
 from tests.unit.report.test_renderers import report_of

@@ -17,7 +17,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.charts.palette import ON_DARK, PALETTE
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.designs import design
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.synthetic_cells import KIB, matrix_run

@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 from typer import Typer
 from typer.testing import CliRunner
 
-from bakeoff.cli import report as report_verb
-from bakeoff.cli import verify as verify_verb
-from bakeoff.cli.made import paper_tables
+from bakeoff.cli.read import report as report_verb
+from bakeoff.cli.read.report_inputs import paper_tables
+from bakeoff.cli.share import verify as verify_verb
 from bakeoff.compare import compare_run
-from bakeoff.compare.model import Comparison
-from bakeoff.errors import PlanError
-from bakeoff.paper.read import read_paper
-from bakeoff.report.blocks import Prose, Report
-from bakeoff.report.brief import brief
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.core.errors import PlanError
+from bakeoff.disclosure.paper.read import read_paper
+from bakeoff.report.blocks.prose import passages_of
+from bakeoff.report.blocks.tree import Prose, Report
 from bakeoff.report.compose import compose
-from bakeoff.report.inserted import inserted
+from bakeoff.report.layout.brief import brief
 from bakeoff.report.narrate import wording
-from bakeoff.report.paper import BY, TITLE_BY, with_paper
-from bakeoff.report.prose import passages_of
+from bakeoff.report.paper.authored import BY, TITLE_BY, with_paper
+from bakeoff.report.paper.inserted import inserted
 from bakeoff.report.renderers import renderer
 from tests.unit.compare.synthetic import change, run
 from tests.unit.store.builders import stored

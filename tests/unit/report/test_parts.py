@@ -4,9 +4,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Text
+from bakeoff.report.blocks.tree import Text
 from bakeoff.report.compose import compose
-from bakeoff.report.parts import Part
+from bakeoff.report.layout.parts import Part
 from bakeoff.report.sections import SECTIONS
 from tests.unit.compare.synthetic import run
 from tests.unit.report.test_author_tables import measured

@@ -14,10 +14,10 @@ import pypdfium2.raw as pdfium
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.errors import LabError
-from bakeoff.report.blocks import Bullets, Cards, Chart, Column, Report, Section, Table
-from bakeoff.report.brief import brief
+from bakeoff.core.errors import LabError
+from bakeoff.report.blocks.tree import Bullets, Cards, Chart, Column, Report, Section, Table
 from bakeoff.report.compose import compose
+from bakeoff.report.layout.brief import brief
 from bakeoff.report.renderers import pdf
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import matrix_run

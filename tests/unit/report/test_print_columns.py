@@ -7,8 +7,8 @@ import io
 import pypdfium2
 import pytest
 
-from bakeoff.report.blocks import Column, Table
-from bakeoff.report.print_columns import NARROWEST_WORDS, PAGE_PT, SIZES_PT, columns_of
+from bakeoff.report.blocks.print_columns import NARROWEST_WORDS, PAGE_PT, SIZES_PT, columns_of
+from bakeoff.report.blocks.tree import Column, Table
 from bakeoff.report.renderers import pdf
 from tests.unit.report.test_renderers import report_of
 

@@ -9,16 +9,16 @@ from itertools import combinations
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Card, Cards, Text
+from bakeoff.report.blocks.tree import Card, Cards, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.gates import gate_text
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, with_ceiling
 from tests.unit.report.shown import shown

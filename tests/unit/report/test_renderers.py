@@ -13,17 +13,17 @@ from rich.console import Console
 from typer import Typer
 from typer.testing import CliRunner
 
-from bakeoff.cli import report as report_verb
+from bakeoff.cli.read import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.report import renderers
-from bakeoff.report.blocks import Bullets, Card, Cards, Chart, Column, Listing, Report, Section, Table, Text, Toned
+from bakeoff.report.blocks.tree import Bullets, Card, Cards, Chart, Column, Listing, Report, Section, Table, Text, Toned
 from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.compose import compose
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
 from bakeoff.report.renderers.terminal import show
 from bakeoff.report.sections import sections_for
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import matrix_run
@@ -146,7 +146,7 @@ def test_a_report_in_plain_text_has_every_section(tmp_path: Path) -> None:
 def test_a_terminal_loads_no_drawing_library(tmp_path: Path) -> None:
     path = stored(run(), tmp_path / "demo.bakeoff")
     code = (
-        "import sys\nfrom bakeoff.cli.compare import compare\nfrom pathlib import Path\n"
+        "import sys\nfrom bakeoff.cli.read.compare import compare\nfrom pathlib import Path\n"
         f"compare([Path({str(path)!r})], None, None, False)\n"
         "print([name for name in ('altair.vegalite', 'vl_convert', 'jinja2') if name in sys.modules])\n"
     )

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import bakeoff
 from bakeoff.cli.app import app
-from bakeoff.errors import BakeoffError
+from bakeoff.core.errors import BakeoffError
 from bakeoff.report.narrate.json_schema import json_schema
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.store.builders import stored
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from bakeoff.cli.made import made_of
-from bakeoff.errors import BakeoffError, PlanError
-from bakeoff.report.edition import Edition
-from bakeoff.report.runs_held import MOST_UNPACKED, Held, as_held, checked, digest, held_in, held_of, packed
-from bakeoff.store.rows import HELD, held_columns
+from bakeoff.cli.read.report_inputs import made_of
+from bakeoff.core.errors import BakeoffError, PlanError
+from bakeoff.report.embed.embedded_runs import MOST_UNPACKED, Held, as_held, checked, digest, held_in, held_of, packed
+from bakeoff.report.embed.report_options import Edition
+from bakeoff.store.sqlite.rows import HELD, held_columns
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Block, Table, Text
+from bakeoff.report.blocks.tree import Block, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.depth import Depth
-from bakeoff.store.records import OutsideRecord, RunRecord
-from bakeoff.store.trial_parts import EMPTY_SUMMARY, SecondRecord
+from bakeoff.report.layout.detail import Depth
+from bakeoff.store.records.run_records import OutsideRecord, RunRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, SecondRecord
 from tests.unit.compare.synthetic import at_rates, change, run, summary
 from tests.unit.report.shown import shown
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.errors import PlanError
-from bakeoff.report.blocks import Chart, Report
+from bakeoff.core.errors import PlanError
+from bakeoff.report.blocks.tree import Chart, Report
 from bakeoff.report.compose import compose
+from bakeoff.report.layout.shown_pairs import ShownPairs, shown_pairs
 from bakeoff.report.renderers import renderer
-from bakeoff.report.shown_pairs import ShownPairs, shown_pairs
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, run
 from tests.unit.compare.synthetic_cells import matrix_run
 

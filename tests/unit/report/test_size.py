@@ -5,7 +5,7 @@ from pathlib import Path
 from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.compare.synthetic import FULL_MIXES, run
 from tests.unit.store.builders import stored
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.compare.campaign import compare_folder
-from bakeoff.errors import PlanError
-from bakeoff.report.blocks import Section, Table, Text
-from bakeoff.report.campaign import compose_campaign
-from bakeoff.store.records import AgentRecord, RunRecord
-from bakeoff.store.suites import as_campaign
+from bakeoff.compare.collections.campaign import compare_folder
+from bakeoff.core.errors import PlanError
+from bakeoff.report.blocks.tree import Section, Table, Text
+from bakeoff.report.collections.campaign import compose_campaign
+from bakeoff.store.collections.suites import as_campaign
+from bakeoff.store.records.run_records import AgentRecord, RunRecord
 from tests.told import headline_of
 from tests.unit.compare.synthetic import FAST, run
 

@@ -11,14 +11,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from bakeoff.cli import compare as compare_verb
-from bakeoff.cli import report as report_verb
+from bakeoff.cli.read import compare as compare_verb
+from bakeoff.cli.read import report as report_verb
 from bakeoff.compare import compare_run
-from bakeoff.errors import PlanError, RunFileError
-from bakeoff.report.depth import Depth
-from bakeoff.store.campaign import StoredCampaign, StoredLeg, write_campaign
-from bakeoff.store.canonical import plan_hash
-from bakeoff.store.records import RunRecord
+from bakeoff.core.errors import PlanError, RunFileError
+from bakeoff.report.layout.detail import Depth
+from bakeoff.store.collections.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.canonical import plan_hash
 from tests.told import headline_of
 from tests.unit.compare.synthetic import SLOW, Server, change, run
 from tests.unit.report.shown import shown

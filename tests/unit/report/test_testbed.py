@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import PlanError
-from bakeoff.paper.model import Bed
-from bakeoff.paper.read import paper_of
-from bakeoff.report.blocks import Chart, Table
+from bakeoff.core.errors import PlanError
+from bakeoff.disclosure.paper.model import Bed
+from bakeoff.disclosure.paper.read import paper_of
+from bakeoff.report.blocks.tree import Chart, Table
 from bakeoff.report.charts.svg import draw
-from bakeoff.report.testbed import NOBODY, UNKNOWN, Generators, bed_diagram, grouped, host_of, of_generators
-from bakeoff.store.records import AgentRecord
+from bakeoff.report.paper.testbed import NOBODY, UNKNOWN, Generators, bed_diagram, grouped, host_of, of_generators
+from bakeoff.store.records.run_records import AgentRecord
 
 NAMES = tuple("abcdefgh")
 Machines = list[dict[str, Any]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Table
+from bakeoff.report.blocks.tree import Table
 from bakeoff.report.compose import compose
-from bakeoff.store.records import EventRecord
+from bakeoff.store.records.run_records import EventRecord
 from tests.unit.compare.synthetic import run
 
 SHARED, ONCE = "both share the cores of the generator", "the clock was set"

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any, Self
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.capacity import Demand
-from bakeoff.agents.environment import environment
-from bakeoff.agents.preflight import preflight
+from bakeoff.agents.machine.environment import environment
+from bakeoff.agents.machine.preflight import preflight
+from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
-from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
-from bakeoff.kinds.web.classes import web_classes
+from bakeoff.kinds.web.settings.classes import web_classes
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite
 from bakeoff.run.kind import Check, run_part
-from bakeoff.store.records import EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records.run_records import EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
 
 # What runs know of two kinds: one whose figures say nothing against a trial, one whose figures can.
 WEB, MAIL = run_part("web"), run_part("mail")

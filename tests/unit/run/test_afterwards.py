@@ -14,15 +14,15 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.errors import LabError, TargetError
+from bakeoff.core.errors import LabError, TargetError
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.run.afterwards import PATIENCE_S, silent
-from bakeoff.run.amend import Asked
+from bakeoff.run.contenders.liveness_check import PATIENCE_S, silent
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
-from bakeoff.store.join import join
-from bakeoff.store.read import read_run
-from bakeoff.store.records import SILENT, RunRecord, TrialRecord
-from bakeoff.store.silent import silent_of, silent_words
+from bakeoff.run.modes.amend import Asked
+from bakeoff.store.collections.join import join
+from bakeoff.store.records.run_records import SILENT, RunRecord, TrialRecord
+from bakeoff.store.records.unresponsive import silent_of, silent_words
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.report.shown import shown
 from tests.unit.run.fake import FakeAgent, Notebook, WebServer, plan_for, result, two_contenders
 from tests.unit.run.test_dead import goes_away

@@ -9,13 +9,13 @@ import pytest
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.errors import PlanError, RunFileError
-from bakeoff.plan.order import order_trials
-from bakeoff.run.amend import Asked
-from bakeoff.run.counsel import Counsel, Standing
+from bakeoff.core.errors import PlanError, RunFileError
+from bakeoff.plan.design.order import order_trials
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
-from bakeoff.store.read import planned, read_run
-from bakeoff.store.records import ADDED, CLEAR, RETRIED
+from bakeoff.run.modes.amend import Asked
+from bakeoff.run.prompts import Counsel, Standing
+from bakeoff.store.records.run_records import ADDED, CLEAR, RETRIED
+from bakeoff.store.sqlite.read import planned, read_run
 from tests.unit.run.fake import FakeAgent, Notebook, plan_for, result, two_contenders
 
 

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.campaign import compare_folder
-from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.errors import RunFileError
+from bakeoff.compare.collections.campaign import compare_folder
+from bakeoff.core.errors import RunFileError
 from bakeoff.plan.campaign import Campaign, Leg
-from bakeoff.report.narrate.doubts import place_told
-from bakeoff.run.campaign import resume_campaign, start_campaign
+from bakeoff.report.narrate.collections.ranking_doubts import place_told
 from bakeoff.run.driver import start_run
-from bakeoff.run.observer import PlainObserver
-from bakeoff.store.campaign import CampaignFolder, read_campaign_folder
-from bakeoff.store.records import FAILED, OK, TrialRecord
+from bakeoff.run.modes.campaign import resume_campaign, start_campaign
+from bakeoff.run.observe.observer import PlainObserver
+from bakeoff.store.collections.campaign import CampaignFolder, read_campaign_folder
+from bakeoff.store.records.run_records import FAILED, OK, TrialRecord
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
 from tests.told import headline_of
 from tests.unit.compare.synthetic import run
 from tests.unit.run.fake import FakeAgent, Notebook, WebServer, plan_for, serving, small_manifest

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from bakeoff.agents.capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
-from bakeoff.agents.preflight import preflight
+from bakeoff.agents.machine.preflight import preflight
+from bakeoff.agents.machine.socket_capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
 from bakeoff.agents.spec import Slice
-from bakeoff.errors import LabError
-from bakeoff.run.preflight import demand_of, is_local
+from bakeoff.core.errors import LabError
+from bakeoff.run.checks.preflight import demand_of, is_local
 from tests.unit.run.fake import plan_for
 
 LOCAL, AWAY = "http://127.0.0.1:1", "http://192.0.2.1:1"

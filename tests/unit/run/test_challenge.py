@@ -14,14 +14,14 @@ from typer.testing import CliRunner, Result
 
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.errors import BakeoffError, PlanError, RunFileError
+from bakeoff.core.errors import BakeoffError, PlanError, RunFileError
 from bakeoff.plan.model import Plan
 from bakeoff.report.compose import compose
-from bakeoff.report.held import data_of
-from bakeoff.run.challenge import refuse_hidden
+from bakeoff.report.embed.embedded_data import data_of
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
+from bakeoff.run.modes.challenge import refuse_hidden
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
 from tests.told import headline_of
 from tests.unit.run.fake import (
     FakeAgent,

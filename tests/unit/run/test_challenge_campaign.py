@@ -13,19 +13,19 @@ from typer.testing import CliRunner, Result
 
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.app import app
-from bakeoff.compare.campaign import compare_folder
-from bakeoff.compare.campaign_model import CampaignComparison, NotBothIn
-from bakeoff.compare.challenge_model import NoFigures
-from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.errors import BakeoffError, PlanError, RunFileError
+from bakeoff.compare.collections.campaign import compare_folder
+from bakeoff.compare.collections.campaign_model import CampaignComparison, NotBothIn
+from bakeoff.compare.collections.challenge_model import NoFigures
+from bakeoff.core.errors import BakeoffError, PlanError, RunFileError
 from bakeoff.plan.campaign import Campaign, Leg
 from bakeoff.plan.load import PlanInput, resolve_plan
-from bakeoff.report.held import data_of
-from bakeoff.run.campaign import start_campaign
-from bakeoff.run.challenge import challenger
-from bakeoff.run.challenge_campaign import held_campaign
-from bakeoff.store.campaign import CHALLENGED, read_campaign_folder
-from bakeoff.store.read import read_run
+from bakeoff.report.embed.embedded_data import data_of
+from bakeoff.run.modes.campaign import start_campaign
+from bakeoff.run.modes.challenge import challenger
+from bakeoff.run.modes.challenge_campaign import held_campaign
+from bakeoff.store.collections.campaign import CHALLENGED, read_campaign_folder
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
 from tests.told import headline_of
 from tests.unit.run.fake import (
     FakeAgent,

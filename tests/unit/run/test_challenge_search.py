@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.compare.challenge_model import Searched
+from bakeoff.compare.collections.challenge_model import Searched
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
-from bakeoff.store.records import FOUND
+from bakeoff.store.records.run_records import FOUND
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.run.fake import Notebook, serving
 from tests.unit.run.virtual_agent import VirtualAgent, books, limited, search_plan
 

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.errors import PlanError, TargetError
+from bakeoff.core.errors import PlanError, TargetError
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.plan.model import Plan
 from bakeoff.run.kind import Check
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
 from tests.unit.run.fake import WebServer, plan_for, serving, small_manifest, two_contenders
 
 

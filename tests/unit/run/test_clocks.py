@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bakeoff.run.clocks import MARGIN_NS, ROUND_TRIPS, ROUNDS, ClockCheck, check_clock, common_start
+from bakeoff.run.fleet.clocks import MARGIN_NS, ROUND_TRIPS, ROUNDS, ClockCheck, check_clock, common_start
 
 HOUR_NS = 3_600_000_000_000
 

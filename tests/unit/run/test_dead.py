@@ -10,12 +10,12 @@ from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.plan.model import Plan
 from bakeoff.report.narrate.document import to_dict
-from bakeoff.run.amend import Asked
-from bakeoff.run.counsel import Counsel
-from bakeoff.run.dead import FAILURES, Silence, is_dead
+from bakeoff.run.contenders.dead_contenders import FAILURES, Silence, is_dead
 from bakeoff.run.driver import resume_run, start_run
-from bakeoff.store.read import read_run
-from bakeoff.store.records import LEFT_OUT, RunRecord
+from bakeoff.run.modes.amend import Asked
+from bakeoff.run.prompts import Counsel
+from bakeoff.store.records.run_records import LEFT_OUT, RunRecord
+from bakeoff.store.sqlite.read import read_run
 from tests.told import headline_of
 from tests.unit.report.shown import shown
 from tests.unit.run.fake import FakeAgent, FakeSession, Notebook, WebServer, plan_for, result, two_contenders

@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.capacity import Demand, Machine, open_files
-from bakeoff.agents.quota import memory_limit_bytes, quota_cores
-from bakeoff.agents.vitals import Vitals, take_vitals, time_waits
-from bakeoff.cli import doctor as verb
+from bakeoff.agents.machine.quota import memory_limit_bytes, quota_cores
+from bakeoff.agents.machine.socket_capacity import Demand, Machine, open_files
+from bakeoff.agents.machine.vitals import Vitals, take_vitals, time_waits
 from bakeoff.cli.app import app
-from bakeoff.run.doctor import CHECKS, LEVELS, examine, findings_object, sessions_within
+from bakeoff.cli.machines import doctor as verb
+from bakeoff.run.checks.doctor import CHECKS, LEVELS, examine, findings_object, sessions_within
 
 SOUND = Vitals(
     environment={"cpu": {"logical": 4, "governor": "performance", "mhz": 3400.0}, "clocksource": "tsc"},

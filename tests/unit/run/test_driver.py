@@ -10,13 +10,13 @@ import pytest
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.compare.ceiling import unmeasured_ceilings
-from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
+from bakeoff.compare.validity.generator_capacity import unmeasured_ceilings
+from bakeoff.core.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds.web.spec import WebWorkload
-from bakeoff.plan.order import order_trials
+from bakeoff.plan.design.order import order_trials
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
-from bakeoff.store.read import histogram, read_run
+from bakeoff.store.sqlite.read import histogram, read_run
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
 from tests.unit.run.fake import (
     HDR,
     FakeAgent,

@@ -4,11 +4,11 @@ from typing import Any, get_args
 
 import pytest
 
-from bakeoff.run.judge import marks
-from bakeoff.run.most import Ceiling
-from bakeoff.store import records
-from bakeoff.store.mark_meanings import MARKS, STATES
-from bakeoff.store.marks import Mark
+from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.outcome.judge import marks
+from bakeoff.store.records import run_records
+from bakeoff.store.records.mark_docs import MARKS, STATES
+from bakeoff.store.records.marks import Mark
 from tests.unit.run.fake import EMPTY, MAIL, SOME, WEB, result
 
 NOTHING = Ceiling(1e6)
@@ -82,7 +82,7 @@ def test_every_mark_has_its_row() -> None:
 
 
 def test_every_mark_and_state_is_explained() -> None:
-    assert set(MARKS) == set(get_args(Mark)) and set(STATES) == set(records.STATES)
+    assert set(MARKS) == set(get_args(Mark)) and set(STATES) == set(run_records.STATES)
 
 
 def test_a_generator_that_is_late_by_a_hundredth_of_the_response_time_is_not_named() -> None:

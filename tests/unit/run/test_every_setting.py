@@ -14,21 +14,21 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.kinds.web.plan import needed_corpus
 from bakeoff.kinds.web.run import WebCheck
-from bakeoff.plan.fleet import FleetPlan
+from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.kind import plan_part, plan_table, setting_owners
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.order import order_trials
-from bakeoff.plan.plan_section import PLAN_FIELDS
+from bakeoff.plan.settings.fleet import FleetPlan
+from bakeoff.plan.settings.plan_section import PLAN_FIELDS
 from bakeoff.plan.suites import load_suite, suite_names
-from bakeoff.run.judge import judge
+from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.kind import run_part
-from bakeoff.run.specs import trial_spec
-from bakeoff.stats.equivalence import equivalence_p
+from bakeoff.run.outcome.judge import judge
+from bakeoff.stats.testing.equivalence import equivalence_p
 from tests.shop import SESSION
 from tests.unit.plan.test_web import manifest
 from tests.unit.run.fake import result

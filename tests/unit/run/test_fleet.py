@@ -12,15 +12,16 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.merge import merged_snapshot
 from bakeoff.agents.result import Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
-from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
-from bakeoff.mix import Clients
-from bakeoff.run import disturbances, together
+from bakeoff.core.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.load.load_step import Clients
+from bakeoff.run.contenders.prepared import Ground
 from bakeoff.run.driver import resume_run, start_run
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.fleet_session import FleetOutcome
-from bakeoff.run.ground import Ground
+from bakeoff.run.fleet import multi_agent_trial
+from bakeoff.run.fleet.session import FleetOutcome
+from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import run_part
-from bakeoff.store.read import pending, read_run
+from bakeoff.run.outcome import disturbances
+from bakeoff.store.sqlite.read import pending, read_run
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import HDR, WHENEVER, FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
 
@@ -29,7 +30,7 @@ from tests.unit.run.fake import HDR, WHENEVER, FakeAgent, FakeSession, Notebook,
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No agent of this process is lost, and no trial void, because its machine is busy or stood still."""
     for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(together, name, PATIENCE_S)
+        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
     monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
     monkeypatch.setattr(disturbances, "LOST_SHARE", PATIENCE_S)
 

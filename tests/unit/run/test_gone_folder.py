@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
+from bakeoff.core.system.mounts import mount_at
 from bakeoff.kinds.file_mix.run import FileMixCheck
-from bakeoff.mounts import mount_at
 from bakeoff.plan.load import PlanInput, resolve_plan
 
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError, TargetError
+from bakeoff.core.errors import PlanError, TargetError
 from bakeoff.kinds.app import run as app_check
 from bakeoff.kinds.app.run import AppCheck
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.kinds.mail.run import MailCheck
 from bakeoff.kinds.mail.talk import TalkError, talk
 from bakeoff.kinds.web.run import WebCheck
-from bakeoff.mail.address import parse_mail_address
 from bakeoff.plan.model import Plan
+from bakeoff.run.contenders.probe_connection import Bounds, SlowError, WireError
+from bakeoff.run.contenders.reset import reset
 from bakeoff.run.kind import Check
-from bakeoff.run.reset import reset
-from bakeoff.run.wire import Bounds, SlowError, WireError
+from bakeoff.testdata.mail.address import parse_mail_address
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import plan_for
 from tests.unit.run.hostile import Hostile, dripping, endless, saying

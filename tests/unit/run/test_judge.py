@@ -3,12 +3,12 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.result import Outcome, TrialResult
-from bakeoff.mix import Clients
-from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
-from bakeoff.run.judge import jain, judge, list_errors, marks, to_record, without_result
-from bakeoff.run.most import Ceiling
-from bakeoff.run.shares import trial_record
-from bakeoff.store.records import OutsideRecord, PlannedTrial
+from bakeoff.load.load_step import Clients
+from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.fleet.agent_results import trial_record
+from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome
+from bakeoff.run.outcome.judge import jain, judge, list_errors, marks, to_record, without_result
+from bakeoff.store.records.run_records import OutsideRecord, PlannedTrial
 from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 
 PLANNED = PlannedTrial(3, "a", Clients(2), 1, 99)

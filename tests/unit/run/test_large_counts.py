@@ -6,10 +6,10 @@ import pytest
 
 from bakeoff.agents.merge import merged_snapshot
 from bakeoff.agents.result import OperationCount, RecentResult, RowResult, Snapshot
-from bakeoff.mix import Clients
-from bakeoff.run.judge import to_record
-from bakeoff.run.observer import trial_line
-from bakeoff.store.records import PlannedTrial
+from bakeoff.load.load_step import Clients
+from bakeoff.run.observe.observer import trial_line
+from bakeoff.run.outcome.judge import to_record
+from bakeoff.store.records.run_records import PlannedTrial
 from tests.unit.run.fake import SOME, WEB, result
 
 

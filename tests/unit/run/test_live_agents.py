@@ -8,10 +8,10 @@ from rich.console import Console
 
 from bakeoff.agents.merge import merged_snapshot
 from bakeoff.agents.result import RecentResult, Snapshot
-from bakeoff.mix import Clients
-from bakeoff.run.live import LiveObserver
-from bakeoff.run.observer import trial_line
-from bakeoff.store.records import PlannedTrial
+from bakeoff.load.load_step import Clients
+from bakeoff.run.observe.live import LiveObserver
+from bakeoff.run.observe.observer import trial_line
+from bakeoff.store.records.run_records import PlannedTrial
 from tests.unit.compare.fleets import Machines, divided
 from tests.unit.compare.synthetic import run
 from tests.unit.run.fake import plan_for

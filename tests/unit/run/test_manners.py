@@ -7,12 +7,12 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
-from bakeoff.compare.ceiling import ceilings_of
-from bakeoff.compare.challenge_model import AskedOtherwise
+from bakeoff.compare.collections.challenge_model import AskedOtherwise
+from bakeoff.compare.validity.generator_capacity import ceilings_of
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
-from bakeoff.run import together
 from bakeoff.run.driver import start_run
-from bakeoff.store.read import read_run
+from bakeoff.run.fleet import multi_agent_trial
+from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
 from tests.told import headline_of
@@ -75,7 +75,7 @@ def test_an_a_a_run_asks_both_as_the_one(report: tuple[Path, WebServer], tmp_pat
 
 def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(together, name, PATIENCE_S)
+        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
     kept, fresh = Target(), Target()
     given = PlanInput(
         "test",

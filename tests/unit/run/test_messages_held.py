@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bakeoff.capacity.judge import Answers, judge
-from bakeoff.capacity.objective import parse_objective
-from bakeoff.errors import LabError
+from bakeoff.core.errors import LabError
 from bakeoff.kinds.mail.held import messages_held
+from bakeoff.load.capacity.judge import Answers, judge
+from bakeoff.load.capacity.objective import parse_objective
 
 QUICK = Answers(1_000, 1_000, 0, 1_000, 1e6, lambda limit_ns: 1_000, lambda share: 1_000_000)
 

@@ -12,22 +12,22 @@ import psutil
 import pytest
 from rich.console import Console
 
-from bakeoff.agents.capacity import Machine
-from bakeoff.agents.environment import environment
-from bakeoff.agents.preflight import preflight, raise_open_files
+from bakeoff.agents.machine.environment import environment
+from bakeoff.agents.machine.preflight import preflight, raise_open_files
+from bakeoff.agents.machine.socket_capacity import Machine
 from bakeoff.agents.result import RecentResult, Snapshot
-from bakeoff.errors import LabError, PlanError, TargetError
-from bakeoff.mix import Clients
+from bakeoff.core.errors import LabError, PlanError, TargetError
+from bakeoff.load.load_step import Clients
 from bakeoff.plan.model import Contender
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.ground import preflight as preflight_of_all
-from bakeoff.run.live import LiveObserver
-from bakeoff.run.observer import Clock, PlainObserver, trial_line
-from bakeoff.run.preflight import demand_of
-from bakeoff.run.reset import reset, run_shell
+from bakeoff.run.checks.preflight import demand_of
+from bakeoff.run.contenders.prepared import preflight as preflight_of_all
+from bakeoff.run.contenders.reset import reset, run_shell
+from bakeoff.run.fleet.sessions import Fleet
+from bakeoff.run.observe.live import LiveObserver
+from bakeoff.run.observe.observer import Clock, PlainObserver, trial_line
 from bakeoff.run.stop import Stop
-from bakeoff.store.records import EventRecord, PlannedTrial
-from bakeoff.store.trial_parts import JudgedRecord, TermRecord
+from bakeoff.store.records.run_records import EventRecord, PlannedTrial
+from bakeoff.store.records.trial_parts import JudgedRecord, TermRecord
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import FakeAgent, plan_for
 from tests.unit.store.builders import trial
@@ -62,7 +62,7 @@ def test_where_nobody_watches_there_is_a_line_a_minute_and_one_of_each_that_is_n
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("bakeoff.run.observer.time.monotonic", lambda: now)
+    monkeypatch.setattr("bakeoff.run.observe.observer.time.monotonic", lambda: now)
     stream = io.StringIO()
     observer = PlainObserver(stream)
     observer.on_run_start(plan_for(A, B), 8)
@@ -85,7 +85,7 @@ def test_where_nobody_watches_there_is_a_line_a_minute_and_one_of_each_that_is_n
 
 
 def test_plain_lines_are_of_trials_and_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.run.observer.time.monotonic", lambda: 1000.0)
+    monkeypatch.setattr("bakeoff.run.observe.observer.time.monotonic", lambda: 1000.0)
     stream = io.StringIO()
     observer = PlainObserver(stream)
     observer.on_run_start(plan_for(A, B), 8)
@@ -299,7 +299,9 @@ def test_progress_that_nobody_reads_does_not_end_a_run() -> None:
 
 @pytest.mark.parametrize("width", [34, 60, 80])
 def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.run.observer.time.monotonic", lambda: 1000.0)  # no second passes before it is shown
+    monkeypatch.setattr(
+        "bakeoff.run.observe.observer.time.monotonic", lambda: 1000.0
+    )  # no second passes before it is shown
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=width, color_system=None)
     observer = LiveObserver(console)

@@ -7,12 +7,12 @@ import pytest
 from bakeoff.agents.base import Facts
 from bakeoff.agents.local import LocalAgent
 from bakeoff.kinds.web.plan import WebSettings
-from bakeoff.mix import Clients
-from bakeoff.run.judge import to_record
-from bakeoff.run.most import Ceiling
-from bakeoff.run.polling import alike, polls
-from bakeoff.run.specs import trial_spec
-from bakeoff.store.records import PlannedTrial
+from bakeoff.load.load_step import Clients
+from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.checks.polling import alike, polls
+from bakeoff.run.checks.specs import trial_spec
+from bakeoff.run.outcome.judge import to_record
+from bakeoff.store.records.run_records import PlannedTrial
 from tests.unit.run.fake import WEB, plan_for, result
 
 OWN = ("127.0.0.1", "192.0.2.7", "2001:db8:0::7", "::1", "fe80::1")

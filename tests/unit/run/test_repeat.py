@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bakeoff.cli.app import app
-from bakeoff.errors import RunFileError
+from bakeoff.core.errors import RunFileError
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
+from bakeoff.run.checks.trust import repeated_plan
 from bakeoff.run.driver import start_run
-from bakeoff.run.trust import repeated_plan
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.run.fake import FakeAgent, Notebook, count_lines, plan_for, two_contenders
 
 Finished = tuple[Path, Plan, Path]
@@ -34,7 +34,7 @@ def invoke(*words: object) -> Result:
 
 
 def of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.run.started_here._machine", lambda: "another")
+    monkeypatch.setattr("bakeoff.run.checks.plan_origin._machine", lambda: "another")
 
 
 def test_at_a_terminal_all_that_it_does_is_shown_and_asked(finished: Finished) -> None:
@@ -65,7 +65,7 @@ def test_elsewhere_only_who_started_it_needs_no_word(finished: Finished, monkeyp
 
 def test_run_repeats_the_plan_of_a_run(finished: Finished, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path, plan, log = finished
-    monkeypatch.setattr("bakeoff.cli.run.make_agents", lambda plan, cluster: [FakeAgent()])
+    monkeypatch.setattr("bakeoff.cli.measure.run.make_agents", lambda plan, cluster: [FakeAgent()])
     of_somebody_else(monkeypatch)
     again = tmp_path / "again.bakeoff"
     outcome = invoke("run", path, "-o", again)

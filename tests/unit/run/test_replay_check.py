@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
 from bakeoff.kinds.replay.run import ReplayCheck, fits
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from tests.conftest import Target

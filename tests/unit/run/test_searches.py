@@ -8,13 +8,23 @@ import pytest
 
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.mix import Clients, Rate
-from bakeoff.plan.durations import between_s, expected
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.plan.design.durations import between_s, expected
 from bakeoff.plan.model import Plan
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
-from bakeoff.store.read import pending, read_run
-from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, SEARCH, SHARE, UNSETTLED, RunRecord, TrialRecord
+from bakeoff.store.records.run_records import (
+    AT_LEAST,
+    DIED,
+    FOUND,
+    NONE,
+    SEARCH,
+    SHARE,
+    UNSETTLED,
+    RunRecord,
+    TrialRecord,
+)
+from bakeoff.store.sqlite.read import pending, read_run
 from tests.told import headline_of, texts_of
 from tests.unit.run.fake import EMPTY, Notebook, WebServer, serving
 from tests.unit.run.virtual_agent import Served, VirtualAgent, books, limited, search_plan
@@ -322,8 +332,8 @@ def test_a_run_says_how_many_trials_it_expects(site: WebServer, tmp_path: Path) 
 
 
 def test_a_file_of_a_search_by_other_rules_is_not_gone_on_with(site: WebServer, tmp_path: Path) -> None:
-    from bakeoff.errors import LabError
-    from bakeoff.store.write import RunWriter
+    from bakeoff.core.errors import LabError
+    from bakeoff.store.sqlite.write import RunWriter
 
     def stop(spec: TrialSpec, number: int) -> None:
         if number == 5:

@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.arrivals import Constant
-from bakeoff.errors import TargetError
-from bakeoff.mix import Rate
-from bakeoff.run.judge import to_record
+from bakeoff.core.errors import TargetError
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Rate
+from bakeoff.run.contenders.quiesce import Settle
 from bakeoff.run.kind import Note
-from bakeoff.run.settle import Settle
-from bakeoff.store.records import PlannedTrial, TrialRecord
+from bakeoff.run.outcome.judge import to_record
+from bakeoff.store.records.run_records import PlannedTrial, TrialRecord
 from tests.unit.run.fake import EMPTY, SOME, WEB, result
 
 STARTS = {"offered": 500, "started": 500, "never_started": 0, "answered": 500, "ran_out": 0, "connections_used": 3}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.run.driver import start_run
-from bakeoff.run.several import Observers
-from bakeoff.store.records import PlannedTrial
+from bakeoff.run.observe.observer_group import Observers
+from bakeoff.store.records.run_records import PlannedTrial
 from tests.unit.run.fake import FakeAgent, Notebook, plan_for, two_contenders
 
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
 from bakeoff.kinds.mail.run import MailCheck
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.run.kind import Check

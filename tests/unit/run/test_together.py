@@ -18,14 +18,14 @@ from bakeoff.agents.result import (
     StartResult,
 )
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
-from bakeoff.errors import AgentLostError, LabError
-from bakeoff.mix import Clients
-from bakeoff.run import together
-from bakeoff.run.fleet import Fleet
-from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
-from bakeoff.run.shares import trial_record
-from bakeoff.store.records import PlannedTrial
-from bakeoff.store.trial_parts import EMPTY_SUMMARY
+from bakeoff.core.errors import AgentLostError, LabError
+from bakeoff.load.load_step import Clients
+from bakeoff.run.fleet import multi_agent_trial
+from bakeoff.run.fleet.agent_results import trial_record
+from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome
+from bakeoff.run.fleet.sessions import Fleet
+from bakeoff.store.records.run_records import PlannedTrial
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import WEB, FakeAgent, result
 
@@ -104,7 +104,7 @@ class FarSession:
 @pytest.fixture(autouse=True)
 def one_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine is not asked to merge what it has not measured."""
-    monkeypatch.setattr(together, "merged_outcome", lambda spec, outcomes: outcomes[0][1])
+    monkeypatch.setattr(multi_agent_trial, "merged_outcome", lambda spec, outcomes: outcomes[0][1])
 
 
 # An agent that hangs is lost so soon: long enough for those beside it, however busy the machine is.
@@ -113,7 +113,7 @@ HANGS_S = 5.0
 
 def give_up_after(monkeypatch: pytest.MonkeyPatch, patience_s: float) -> None:
     for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(together, name, patience_s)
+        monkeypatch.setattr(multi_agent_trial, name, patience_s)
 
 
 @pytest.fixture(autouse=True)
@@ -271,7 +271,7 @@ def test_a_trial_that_one_engine_gives_up_is_not_begun_by_the_others_and_has_fai
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     merged = Outcome(result(4).model_copy(update={"fatal": "b: a mailbox cannot be emptied", "cancelled": True}), {})
-    monkeypatch.setattr(together, "merged_outcome", lambda spec, outcomes: merged)
+    monkeypatch.setattr(multi_agent_trial, "merged_outcome", lambda spec, outcomes: merged)
     agents = [Far("a"), GaveUp("b"), Preparing("c")]
     outcome = carried_out(*agents)
     assert [agents[0].told_ns, agents[2].told_ns] == [None, None]
@@ -286,8 +286,8 @@ def test_agents_that_wait_for_each_other_are_not_asked_at_each_word_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a thousand each would wake a thousand with every look at its clock."""
-    monkeypatch.setattr(together, "POLL_S", PATIENCE_S)
-    monkeypatch.setattr(together, "WATCHDOG_S", 2 * PATIENCE_S)
+    monkeypatch.setattr(multi_agent_trial, "POLL_S", PATIENCE_S)
+    monkeypatch.setattr(multi_agent_trial, "WATCHDOG_S", 2 * PATIENCE_S)
     agents = [Far(f"a{number:02}") for number in range(20)]
     many = SPEC.model_copy(update={"load": Clients(20)})
     outcome = Fleet(agents).start({agent.name: many for agent in agents}).wait(PATIENCE_S)
@@ -370,6 +370,6 @@ def shown(operations: int, *bundled: tuple[str, int]) -> Snapshot:
 def test_an_agent_whose_figures_another_tells_counts_once() -> None:
     """What it told itself before lies there until its thread has asked again."""
     bundle = ("a", shown(30, ("a", 10), ("b", 20)))
-    assert together._once([bundle, ("b", shown(19))]) == [bundle]
+    assert multi_agent_trial._once([bundle, ("b", shown(19))]) == [bundle]
     alone = [bundle, ("c", shown(5)), ("d", shown(9, ("d", 4), ("e", 5)))]
-    assert together._once(alone) == alone
+    assert multi_agent_trial._once(alone) == alone

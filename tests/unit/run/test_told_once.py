@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 
-from bakeoff.run.observer import PlainObserver
-from bakeoff.run.told_once import ToldOnce
-from bakeoff.store.records import EventRecord
+from bakeoff.run.observe.deduplicating_observer import ToldOnce
+from bakeoff.run.observe.observer import PlainObserver
+from bakeoff.store.records.run_records import EventRecord
 from tests.unit.run.fake import plan_for
 
 

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.compare.content import changed_of
-from bakeoff.errors import RunFileError
+from bakeoff.compare.failures.content import changed_of
+from bakeoff.core.errors import RunFileError
 from bakeoff.kinds import KINDS
-from bakeoff.plan.fields import extra_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Plan
-from bakeoff.report.narrate.content import changed_sentences
+from bakeoff.plan.settings.fields import extra_of
+from bakeoff.report.narrate.validity.content import changed_sentences
+from bakeoff.run.checks.plan_origin import is_marked, mark
+from bakeoff.run.checks.trust import acts, resume_command, trusted_plan
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
-from bakeoff.run.started_here import is_marked, mark
-from bakeoff.run.trust import acts, resume_command, trusted_plan
-from bakeoff.store.canonical import plan_hash, to_json
-from bakeoff.store.read import read_run
+from bakeoff.store.sqlite.canonical import plan_hash, to_json
+from bakeoff.store.sqlite.read import read_run
 from tests.unit.run.fake import FakeAgent, Notebook, WebServer, count_lines, plan_for, two_contenders
 from tests.unit.store.test_damage import seal_anew
 
@@ -67,7 +67,7 @@ def copied(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def carried_to_another_machine(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.run.started_here._machine", lambda: "another")
+    monkeypatch.setattr("bakeoff.run.checks.plan_origin._machine", lambda: "another")
 
 
 def edited_by_somebody(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

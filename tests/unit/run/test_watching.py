@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
+from bakeoff.run.checks.trust import acts
 from bakeoff.run.driver import start_run
-from bakeoff.run.trust import acts
-from bakeoff.run.watching import Watching
-from bakeoff.store.read import read_run
-from bakeoff.store.records import PlannedTrial
+from bakeoff.run.observe.watching import Watching
+from bakeoff.store.records.run_records import PlannedTrial
+from bakeoff.store.sqlite.read import read_run
 from bakeoff.telemetry.model import Cost, Telemetry
 from bakeoff.telemetry.reading import LookError, Reading
 from tests.control import PATIENCE_S
@@ -72,7 +72,7 @@ def test_a_watch_that_cannot_be_is_refused(watched: dict[str, str], why: str) ->
 
 
 def test_losing_sight_is_told_and_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.run.watching.source_of", lambda place: Fading())
+    monkeypatch.setattr("bakeoff.run.observe.watching.source_of", lambda place: Fading())
     monkeypatch.setattr("bakeoff.telemetry.sampler.PATIENCE_S", PATIENCE_S)
     Fading.looks = 0
     path = tmp_path / "x.bakeoff"
@@ -93,7 +93,7 @@ def test_losing_sight_is_told_and_fails_nothing(tmp_path: Path, monkeypatch: pyt
 
 def test_watching_the_machine_that_sends_is_told_of_all_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of those of contenders that nobody watches."""
-    monkeypatch.setattr("bakeoff.run.watching.source_of", lambda place: Fading())
+    monkeypatch.setattr("bakeoff.run.observe.watching.source_of", lambda place: Fading())
     told: list[str] = []
     watching = Watching(resolve_plan(planned(b="pid:7")), lambda note: told.append(note.text))
     record = replace(run(blocks=1).trials[0], contender="a", telemetry=(SENDER,))

@@ -9,10 +9,11 @@ import pytest
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
-from bakeoff.mix import Rate
+from bakeoff.load.load_step import Rate
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.run import probe, tried
+from bakeoff.run.modes import search_probe
+from bakeoff.run.outcome import all_attempts
 from tests.unit.run.fake import EMPTY, FakeAgent, FakeSession, result
 
 WINDOW_S = 1.7
@@ -133,5 +134,5 @@ def search_plan(*addresses: str, blocks: int = 1, objective: str = "p99<=20ms,er
 @pytest.fixture
 def books(monkeypatch: pytest.MonkeyPatch) -> None:
     """Histograms are read as those of `VirtualAgent`."""
-    monkeypatch.setattr(probe, "load_engine", lambda: Books)
-    monkeypatch.setattr(tried, "load_engine", lambda: Books)
+    monkeypatch.setattr(search_probe, "load_engine", lambda: Books)
+    monkeypatch.setattr(all_attempts, "load_engine", lambda: Books)

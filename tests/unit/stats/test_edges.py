@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bakeoff import stats
-from bakeoff.stats.bands import BONFERRONI, MAX_T
+from bakeoff.stats.intervals.bands import BONFERRONI, MAX_T
 
 NAN = math.nan
 

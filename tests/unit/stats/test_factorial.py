@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bakeoff.stats import at_level, between, block_logs, contrasts, holm, ratio_from_logs
-from bakeoff.stats.factorial import Contrast, Logs
+from bakeoff.stats.design.factorial import Contrast, Logs
 
 
 def weights(contrast: Contrast, levels: tuple[int, ...]) -> Logs:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bakeoff import pace
-from bakeoff.stats import steady
-from bakeoff.stats.steady import Steadiness, effective_rows, mser5, steadiness
+from bakeoff.load.steadiness import FEWEST_SECONDS
+from bakeoff.stats.series import stationarity
+from bakeoff.stats.series.stationarity import Steadiness, effective_rows, mser5, steadiness
 
 RUNS = 150
 Logs = NDArray[np.float64]
@@ -97,4 +97,4 @@ def test_a_pause_of_one_second_is_no_change_and_odd_input_no_error() -> None:
     assert steadiness(values[:19]) is None and steadiness(np.zeros(60)) is None and steadiness([]) is None
     even = steadiness(np.full(30, 500.0))
     assert even is not None and even.is_steady and even.effective == 30.0
-    assert pace.FEWEST_SECONDS == steady.FEWEST_ROWS
+    assert FEWEST_SECONDS == stationarity.FEWEST_ROWS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bakeoff.stats.trend import growth, queue_growth
+from bakeoff.stats.series.trend import growth, queue_growth
 
 
 def test_a_line_without_noise_is_found_to_the_digit() -> None:

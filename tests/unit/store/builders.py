@@ -4,9 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bakeoff.mix import Clients
-from bakeoff.store.canonical import plan_hash
-from bakeoff.store.records import (
+from bakeoff.load.load_step import Clients
+from bakeoff.store.records.run_records import (
     AgentRecord,
     AmendmentRecord,
     ContenderRecord,
@@ -15,7 +14,7 @@ from bakeoff.store.records import (
     SoakRowRecord,
     TrialRecord,
 )
-from bakeoff.store.trial_parts import (
+from bakeoff.store.records.trial_parts import (
     ClientRecord,
     LinkRecord,
     OperationRecord,
@@ -25,7 +24,8 @@ from bakeoff.store.trial_parts import (
     StepRecord,
     Summary,
 )
-from bakeoff.store.write import RunHeader, RunWriter
+from bakeoff.store.sqlite.canonical import plan_hash
+from bakeoff.store.sqlite.write import RunHeader, RunWriter
 from bakeoff.telemetry.model import Cost, Gap, Telemetry
 
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)

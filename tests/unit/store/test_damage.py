@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.errors import RunFileError
-from bakeoff.store import checked, seal
-from bakeoff.store.read import histogram, pending, read_run
-from bakeoff.store.records import FOUND, RunRecord, SearchRecord
-from bakeoff.store.schema import LISTS, MOST_BYTES, TABLES
-from bakeoff.store.trial_parts import JudgedRecord, TermRecord
-from bakeoff.store.write import RunWriter
+from bakeoff.core.errors import RunFileError
+from bakeoff.store.records.run_records import FOUND, RunRecord, SearchRecord
+from bakeoff.store.records.trial_parts import JudgedRecord, TermRecord
+from bakeoff.store.sqlite import checked, seal
+from bakeoff.store.sqlite.read import histogram, pending, read_run
+from bakeoff.store.sqlite.schema import LISTS, MOST_BYTES, TABLES
+from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import OF_A_FLEET, amendment, header, planned, seen, share, soak_row, stored, trial
 

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.errors import BakeoffError, RunFileError
+from bakeoff.core.errors import BakeoffError, RunFileError
 from bakeoff.kinds import KINDS
 from bakeoff.kinds.mail.compare.books import LOSSES
 from bakeoff.kinds.mail.report.words import CLASSES
 from bakeoff.report.compose import compose
-from bakeoff.store.figures import figures_of, parsed
-from bakeoff.store.read import read_run
-from bakeoff.store.records import RunRecord
-from bakeoff.store.write import RunWriter
+from bakeoff.store.records.figures import figures_of, parsed
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import KIB, cell
 from tests.unit.store.builders import header, planned, trial

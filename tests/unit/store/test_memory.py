@@ -17,7 +17,7 @@ def resident_bytes() -> int:
 
 def grown_bytes(path: Path) -> int:
     """By how much the memory of this process grows from a tenth of the rows to the last."""
-    from bakeoff.store.write import RunWriter
+    from bakeoff.store.sqlite.write import RunWriter
 
     before = 0
     with RunWriter.create(path, header(), planned()) as writer:

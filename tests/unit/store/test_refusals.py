@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.errors import RunFileError
-from bakeoff.store.read import read_run
-from bakeoff.store.write import RunWriter
+from bakeoff.core.errors import RunFileError
+from bakeoff.store.sqlite.read import read_run
+from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.store.builders import header, planned, trial
 
 
@@ -110,8 +110,8 @@ def test_a_dead_writer_is_succeeded_and_committed_trials_survive_it(tmp_path: Pa
     path = tmp_path / "x.bakeoff"
     script = (
         "import os, sys, pathlib\n"
-        "from bakeoff.store.trial_rows import insert_trial\n"
-        "from bakeoff.store.write import RunWriter\n"
+        "from bakeoff.store.sqlite.trial_rows import insert_trial\n"
+        "from bakeoff.store.sqlite.write import RunWriter\n"
         "from tests.unit.store.builders import header, planned, trial\n"
         "w = RunWriter.create(pathlib.Path(sys.argv[1]), header(), planned())\n"
         "w.add_trial(trial(), {'service': b'1'})\n"

@@ -6,15 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.arrivals import Constant, Steps
-from bakeoff.errors import RunFileError
-from bakeoff.mix import Clients, Rate
-from bakeoff.store.canonical import plan_hash
-from bakeoff.store.read import histogram, pending, read_run, soak_histograms
-from bakeoff.store.records import FOUND, SEARCH, SHARE, SILENT, AgentRecord, EventRecord, PlannedTrial, SearchRecord
-from bakeoff.store.seal import renew
-from bakeoff.store.trial_parts import JudgedRecord, StartsRecord, TermRecord
-from bakeoff.store.write import RunWriter
+from bakeoff.core.errors import RunFileError
+from bakeoff.load.arrivals import Constant, Steps
+from bakeoff.load.load_step import Clients, Rate
+from bakeoff.store.records.run_records import (
+    FOUND,
+    SEARCH,
+    SHARE,
+    SILENT,
+    AgentRecord,
+    EventRecord,
+    PlannedTrial,
+    SearchRecord,
+)
+from bakeoff.store.records.trial_parts import JudgedRecord, StartsRecord, TermRecord
+from bakeoff.store.sqlite.canonical import plan_hash
+from bakeoff.store.sqlite.read import histogram, pending, read_run, soak_histograms
+from bakeoff.store.sqlite.seal import renew
+from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.store.builders import EMPTY, OF_A_FLEET, header, planned, seen, share, soak_row, trial
 
 EVENT = EventRecord("2026-11-20T10:00:01.000+00:00", "warning", "something", None, SILENT, "a", "its port is closed")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from bakeoff.errors import RunFileError
-from bakeoff.store.read import read_run, read_tables, record_of
-from bakeoff.store.records import RunRecord
-from bakeoff.store.rows import HELD, Tables, held_columns
-from bakeoff.store.trial_parts import EMPTY_SUMMARY
+from bakeoff.core.errors import RunFileError
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
+from bakeoff.store.sqlite.read import read_run, read_tables, record_of
+from bakeoff.store.sqlite.rows import HELD, Tables, held_columns
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 

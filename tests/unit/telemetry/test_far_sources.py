@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.telemetry import over_ssh, sampler, where
-from bakeoff.telemetry.exporter import MOST_BYTES, MOST_HEAD_BYTES, Exporter
+from bakeoff.telemetry import sampler, where
 from bakeoff.telemetry.model import CONTENDER
-from bakeoff.telemetry.over_ssh import OverSsh, command, texts
-from bakeoff.telemetry.proc_text import link_speeds
+from bakeoff.telemetry.readers import over_ssh
+from bakeoff.telemetry.readers.exporter import MOST_BYTES, MOST_HEAD_BYTES, Exporter
+from bakeoff.telemetry.readers.over_ssh import OverSsh, command, texts
+from bakeoff.telemetry.readers.proc_text import link_speeds
 from bakeoff.telemetry.reading import LookError, QuietSource, Reading, Source
 from bakeoff.telemetry.sampler import MOST_FAILURES, Sampler
 from tests.control import PATIENCE_S
@@ -97,7 +98,7 @@ def test_an_exporter_that_answers_wrongly_or_never_is_a_gap_with_its_reason(answ
 
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.telemetry.exporter.MOST_BYTES", 1_000)
+    monkeypatch.setattr("bakeoff.telemetry.readers.exporter.MOST_BYTES", 1_000)
     with serving(page("x" * 5_000)) as url, pytest.raises(LookError, match="no end"):
         Exporter(url).look(PATIENCE_S)
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.telemetry import exporter, here, proc_text
-from bakeoff.telemetry.exposition import samples
 from bakeoff.telemetry.names import meaning
-from bakeoff.telemetry.processes import parsed
+from bakeoff.telemetry.readers import exporter, proc_text, this_machine
+from bakeoff.telemetry.readers.exposition import samples
+from bakeoff.telemetry.readers.processes import parsed
 from bakeoff.telemetry.reading import LookError
 
 TEXTS = {
@@ -129,7 +129,7 @@ def test_what_is_long_is_cut() -> None:
 
 
 def test_this_machine_is_read(tmp_path: Path) -> None:
-    from bakeoff.telemetry.here import here
+    from bakeoff.telemetry.readers.this_machine import here
 
     assert here().counters["cpu_user_s"] > 0
     with pytest.raises(LookError, match="cannot be read"):
@@ -166,4 +166,4 @@ def test_speeds_are_those_of_the_links_that_the_server_sees(tmp_path: Path) -> N
         (tmp_path / "sys/class/net" / place).mkdir(parents=True, exist_ok=True)
         (tmp_path / "sys/class/net" / place / "speed").write_text("1000\n")
     known = {"eth0": 125_000_000}
-    assert [proc_text.link_speeds(here.texts(tmp_path, of)) for of in (None, 7, 8, 9)] == [known, known, {}, {}]
+    assert [proc_text.link_speeds(this_machine.texts(tmp_path, of)) for of in (None, 7, 8, 9)] == [known, known, {}, {}]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bakeoff.telemetry.local import WatchedGroup, WatchedPidFile, WatchedProcess
-from bakeoff.telemetry.processes import Tree, process
+from bakeoff.telemetry.readers.local_contender import WatchedGroup, WatchedPidFile, WatchedProcess
+from bakeoff.telemetry.readers.processes import Tree, process
 from bakeoff.telemetry.reading import LookError, Reading
 
 # Burns until its own count of processor time has reached what each line says, in as many children; then tells what it

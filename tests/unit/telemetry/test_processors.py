@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from bakeoff.telemetry import exporter, proc_text
-from bakeoff.telemetry.exposition import samples
 from bakeoff.telemetry.intervals import Intervals
 from bakeoff.telemetry.model import EVERY_S, MOST_INTERVALS
-from bakeoff.telemetry.processors import MOST_PROCESSORS, Spent, in_window, spent_of
+from bakeoff.telemetry.readers import exporter, proc_text
+from bakeoff.telemetry.readers.exposition import samples
+from bakeoff.telemetry.readers.processors import MOST_PROCESSORS, Spent, in_window, spent_of
 from bakeoff.telemetry.reading import Reading
 
 STAT = """cpu  400 0 0 0 0 0 0 0 0 0

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.telemetry import here
+from bakeoff.telemetry.readers import this_machine
 
 
 def test_what_cannot_change_is_read_by_the_first_look_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    read, asked = here.read, list[str]()
+    read, asked = this_machine.read, list[str]()
 
     def told(path: Path) -> str | None:
         asked.append(str(path))
         return read(path)
 
-    monkeypatch.setattr(here, "read", told)
-    source = here.ThisProcess()
+    monkeypatch.setattr(this_machine, "read", told)
+    source = this_machine.ThisProcess()
     first = source.look(1.0)
     at_first = list(asked)
     asked.clear()
@@ -29,7 +29,7 @@ def test_what_cannot_change_is_read_by_the_first_look_alone(monkeypatch: pytest.
 def test_a_file_is_read_whole_up_to_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
     file.write_bytes(os.urandom(3) + b"x" * 100_000)
-    assert len((here.read(file) or "").encode("utf-8", "replace")) >= 100_000
-    monkeypatch.setattr(here, "MOST_BYTES", 10)
-    assert len(here.read(file) or "") <= 10
-    assert here.read(tmp_path) is None and here.read(tmp_path / "none") is None
+    assert len((this_machine.read(file) or "").encode("utf-8", "replace")) >= 100_000
+    monkeypatch.setattr(this_machine, "MOST_BYTES", 10)
+    assert len(this_machine.read(file) or "") <= 10
+    assert this_machine.read(tmp_path) is None and this_machine.read(tmp_path / "none") is None

@@ -1,6 +1,6 @@
 import pytest
 
-from bakeoff.units import (
+from bakeoff.core.units import (
     format_duration,
     format_rate,
     format_share,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pydantic import ValidationError
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.capacity import Demand
+from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.remote.kept import read_kept
 from bakeoff.agents.remote.spec import PIECE, Cutter, send
 from bakeoff.agents.remote.wire import (
@@ -32,7 +32,7 @@ from bakeoff.agents.remote.wire import (
 )
 from bakeoff.agents.result import EngineEvent, KeptResult, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
-from bakeoff.errors import AgentLostError, LabError
+from bakeoff.core.errors import AgentLostError, LabError
 
 if TYPE_CHECKING:
     from bakeoff.agents.remote.check import RemoteCheck
@@ -87,7 +87,7 @@ class RemoteAgent:
 
     def check(self, plan: "Plan") -> "RemoteCheck":
         from bakeoff.agents.remote.check import RemoteCheck
-        from bakeoff.plan.files import gathered
+        from bakeoff.plan.input.files import gathered
 
         packed = gathered(plan)
         for start in range(0, len(packed), PIECE):

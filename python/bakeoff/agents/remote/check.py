@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bakeoff.agents.remote.host import notes_heard
-from bakeoff.errors import LabError
+from bakeoff.core.errors import LabError
 from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note

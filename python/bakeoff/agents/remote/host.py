@@ -22,8 +22,8 @@ from bakeoff.agents.remote.trial import HostedTrial
 from bakeoff.agents.remote.wire import DEMAND, FACTS, PULSE_S, Answer, Pulse, answered
 from bakeoff.agents.result import EngineEvent, KeptResult, Outcome
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import LabError
-from bakeoff.plan.files import placed
+from bakeoff.core.errors import LabError
+from bakeoff.plan.input.files import placed
 from bakeoff.plan.model import Contender
 from bakeoff.run.kind import Check, Note
 

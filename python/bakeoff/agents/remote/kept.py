@@ -12,9 +12,9 @@ from typing import Any
 
 from bakeoff.agents.remote.wire import events_heard, events_told
 from bakeoff.agents.result import KeptResult, Outcome, TrialResult
-from bakeoff.errors import LabError
-from bakeoff.state_folder import state_folder
-from bakeoff.whole_file import write_whole
+from bakeoff.core.errors import LabError
+from bakeoff.core.system.atomic_write import write_whole
+from bakeoff.core.system.state_folder import state_folder
 
 KEY = re.compile(r"[0-9a-f]{8,64}(-[0-9]{1,9}){3}")  # a run, a trial, and which part of it
 MOST_FILES, MOST_BYTES = 64, 256 << 20

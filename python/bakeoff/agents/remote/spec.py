@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bakeoff.agents.spec import Slice, TrialSpec
-from bakeoff.errors import LabError
+from bakeoff.core.errors import LabError
 from bakeoff.kinds.spec import Workload
 
 LARGE = 4096  # characters of JSON from which on a field of the workload is a part of its own

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from bakeoff.agents.base import TrialSession
-from bakeoff.agents.quiet import uncollected
+from bakeoff.agents.machine.thread_priority import uncollected
 from bakeoff.agents.remote.wire import (
     DEAD_MAN_S,
     PULSE_S,
@@ -19,7 +19,7 @@ from bakeoff.agents.remote.wire import (
     row_told,
 )
 from bakeoff.agents.result import EngineEvent, Outcome
-from bakeoff.errors import BakeoffError
+from bakeoff.core.errors import BakeoffError
 
 T = TypeVar("T")
 SILENT = f"the controller was silent for {DEAD_MAN_S:g} s: the trial was stopped"

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.capacity import Demand
+from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
-from bakeoff.errors import BakeoffError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.core.errors import BakeoffError, LabError, PlanError, RunFileError, TargetError
 
 FACTS = TypeAdapter(Facts)
 DEMAND = TypeAdapter(Demand)

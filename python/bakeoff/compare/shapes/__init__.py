@@ -2,7 +2,7 @@
 
 from bakeoff.compare.shapes.loop import Shape
 from bakeoff.compare.shapes.search import Search
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records.run_records import RunRecord
 
 __all__ = ["Shape", "shape_of"]
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.compare.audits import LittlesLaw, audit_all
-from bakeoff.compare.capacity_model import CapacityComparison
-from bakeoff.compare.cube import Cube, build_cube
-from bakeoff.compare.factors import Design, compare_factors
-from bakeoff.compare.factors_model import FactorComparison
-from bakeoff.compare.level_model import Levels
-from bakeoff.compare.levels import levels_of
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Audit
-from bakeoff.compare.pair_model import PairComparison
-from bakeoff.store.records import RunRecord
+from bakeoff.compare.cube.cube import Cube, build_cube
+from bakeoff.compare.cube.levels import levels_of
+from bakeoff.compare.estimate.factors import Design, compare_factors
+from bakeoff.compare.limits.capacity_model import CapacityComparison
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.model.comparison import Audit
+from bakeoff.compare.model.factor import FactorComparison
+from bakeoff.compare.model.level import Levels
+from bakeoff.compare.model.pair import PairComparison
+from bakeoff.compare.validity.audits import LittlesLaw, audit_all
+from bakeoff.store.records.run_records import RunRecord
 
 if TYPE_CHECKING:
-    from bakeoff.compare.subject import Subject
+    from bakeoff.compare.model.subject import Subject
 
 
 class Shape:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bakeoff.compare.audits import LittlesLaw, audit_all
-from bakeoff.compare.capacity import (
+from bakeoff.compare.cube.cube import Cube
+from bakeoff.compare.estimate.factors import Design, compare_factors
+from bakeoff.compare.estimate.interim import LEVEL
+from bakeoff.compare.limits.capacity import (
     capacity_judge,
     capacity_metric,
     capacity_pairs,
@@ -17,19 +19,17 @@ from bakeoff.compare.capacity import (
     unpaired,
     view_of,
 )
-from bakeoff.compare.capacity_model import CapacityComparison
-from bakeoff.compare.cube import Cube
-from bakeoff.compare.factors import Design, compare_factors
-from bakeoff.compare.factors_model import FactorComparison
-from bakeoff.compare.looks import LEVEL
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Audit
-from bakeoff.compare.pair_model import PairComparison
+from bakeoff.compare.limits.capacity_model import CapacityComparison
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.model.comparison import Audit
+from bakeoff.compare.model.factor import FactorComparison
+from bakeoff.compare.model.pair import PairComparison
 from bakeoff.compare.shapes.loop import Shape
-from bakeoff.store.records import RunRecord
+from bakeoff.compare.validity.audits import LittlesLaw, audit_all
+from bakeoff.store.records.run_records import RunRecord
 
 if TYPE_CHECKING:
-    from bakeoff.compare.subject import Subject
+    from bakeoff.compare.model.subject import Subject
 
 
 # The one audit that holds trials against each other.

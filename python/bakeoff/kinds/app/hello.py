@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bakeoff import _engine
-from bakeoff.errors import TargetError
-from bakeoff.plan.address import Endpoint
-from bakeoff.run.wire import shown
+from bakeoff.core.errors import TargetError
+from bakeoff.plan.input.address import Endpoint
+from bakeoff.run.contenders.probe_connection import shown
 
 _STATUSES = {
     "bad_length": "bad length",

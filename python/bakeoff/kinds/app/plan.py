@@ -6,16 +6,16 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.app.spec import AppWorkload, ClassSpec
-from bakeoff.plan.address import Endpoint, parse_endpoint
-from bakeoff.plan.classes import SuiteClass, weighed
-from bakeoff.plan.fields import Share, Size, Weights, Whole
+from bakeoff.plan.input.address import Endpoint, parse_endpoint
 from bakeoff.plan.kind import CLIENTS, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.network_settings import SourceSettings
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings.classes import SuiteClass, weighed
+from bakeoff.plan.settings.fields import Share, Size, Weights, Whole
+from bakeoff.plan.settings.network import SourceSettings
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import Suite
-from bakeoff.units import format_duration
 
 SECTOR_BYTES = 512
 RECORD_BYTES_MAX = 1 << 20

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
+from bakeoff.core.units import format_size
 from bakeoff.kinds.app.hello import AppServer, greet
 from bakeoff.kinds.app.plan import app_settings, parse_app_address, workload
 from bakeoff.kinds.app.spec import AppWorkload
-from bakeoff.plan.address import resolve
+from bakeoff.plan.input.address import resolve
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note, RunPart
-from bakeoff.units import format_size
 
 # A first hello may have to wait for the server to fill a data segment.
 GREETING_S = 60.0

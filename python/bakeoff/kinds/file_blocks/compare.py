@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.cell_form import MB_S, CellForm, SizeAxis
+from bakeoff.compare.cube.cell_form import MB_S, CellForm, SizeAxis
 from bakeoff.kinds.files.compare import FileWork
 
 

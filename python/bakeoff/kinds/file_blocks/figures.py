@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bakeoff.store.figures import MOST_CELLS, CellFigures, Count, Figures, Number, Shape
+from bakeoff.store.records.figures import MOST_CELLS, CellFigures, Count, Figures, Number, Shape
 
 MOST_BINS = 64
 

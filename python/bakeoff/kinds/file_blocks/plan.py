@@ -9,20 +9,20 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import psutil
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, model_validator
 
-from bakeoff.errors import BakeoffError, PlanError
-from bakeoff.importers.icf import read_icf
+from bakeoff.core.errors import BakeoffError, PlanError
+from bakeoff.core.units import format_size
+from bakeoff.formats.importers.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
-from bakeoff.mix import InFlight, Mix
-from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec, shipped
-from bakeoff.plan.fields import Duration, Metavar, Numbers, Whole, Words, is_resolved
+from bakeoff.load.load_step import InFlight, Mix
+from bakeoff.plan.design.work import Work
+from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import CLIENTS
-from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.relative_size import RelativeSize
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.work import Work
-from bakeoff.units import format_size
+from bakeoff.plan.settings.access import MIB, PATTERNS, AccessSpec, find, pattern_spec, shipped
+from bakeoff.plan.settings.fields import Duration, Metavar, Numbers, Whole, Words, is_resolved
+from bakeoff.plan.settings.relative_size import RelativeSize
+from bakeoff.plan.settings.shared import CommonSettings
 
 OUTSTANDING_MAX = 256
 SIZES = (*(512 << power for power in range(17)), 63 * MIB)

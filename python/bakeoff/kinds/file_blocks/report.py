@@ -6,23 +6,23 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from bakeoff.compare.cell_model import CellComparison, CellLevel, Level
+from bakeoff.compare.model.cell import CellComparison, CellLevel, Level
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.kinds.file_blocks.story import story
-from bakeoff.mix import InFlight, Mix
-from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.load.load_step import InFlight, Mix
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Doublings, Logs
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.cells import longest_or_p99, size, title
-from bakeoff.report.report_section import report_section
-from bakeoff.report.sections.cell_tables import LONG
-from bakeoff.report.sections.heat_map import capital
-from bakeoff.thresholds import MINIMUM_BLOCKS
+from bakeoff.report.narrate.figures.cells import longest_or_p99, size, title
+from bakeoff.report.sections.cells.cell_tables import LONG
+from bakeoff.report.sections.cells.heat_map import capital
 
 # The size that storage is asked about first; where it was not measured, the smallest takes its place.
 USUAL_KIB = 4.0

@@ -4,10 +4,10 @@ from typing import Literal, Self
 
 from pydantic import Field
 
+from bakeoff.core.system.mounts import Carrier
 from bakeoff.kinds.files.spec import Cache, FolderWorkload
 from bakeoff.kinds.spec import Spec
-from bakeoff.mix import InFlight, Mix
-from bakeoff.mounts import Carrier
+from bakeoff.load.load_step import InFlight, Mix
 
 
 class AccessLineSpec(Spec):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import settings
+from bakeoff.compare.model import settings
+from bakeoff.core.units import format_duration, format_size
 from bakeoff.kinds.file_blocks.plan import block_settings
-from bakeoff.report.context import Context
+from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
-from bakeoff.units import format_duration, format_size
 
 
 def story(context: Context) -> tuple[str, ...]:

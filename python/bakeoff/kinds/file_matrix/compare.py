@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.cell_form import SIZES
+from bakeoff.compare.cube.cell_form import SIZES
 from bakeoff.kinds.files.compare import FileWork
 
 

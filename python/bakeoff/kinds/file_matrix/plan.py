@@ -8,16 +8,16 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
-from bakeoff.mix import Mix
-from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
-from bakeoff.plan.file_weights import FileWeights, OptionalFileWeights
+from bakeoff.load.load_step import Mix
+from bakeoff.plan.design.work import Work
+from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import CLIENTS
-from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.regions import SMALL_OFFICE, Region, Regions
-from bakeoff.plan.relative_size import LadderSize
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.work import Work
+from bakeoff.plan.settings.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
+from bakeoff.plan.settings.file_weights import FileWeights, OptionalFileWeights
+from bakeoff.plan.settings.regions import SMALL_OFFICE, Region, Regions
+from bakeoff.plan.settings.relative_size import LadderSize
+from bakeoff.plan.settings.shared import CommonSettings
 
 KIB, MIB = 1 << 10, 1 << 20
 AUTOMATIC = (

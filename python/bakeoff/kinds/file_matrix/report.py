@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bakeoff.kinds.file_matrix.story import story
-from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
 
 
 class FileMatrix(ReportPart):

@@ -7,8 +7,8 @@ from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, Trying, foresee
 from bakeoff.kinds.files.run import FolderCheck
 from bakeoff.kinds.spec import Workload
+from bakeoff.plan.design.work import Work
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.work import Work
 from bakeoff.run.kind import Foreseen, RunPart
 
 

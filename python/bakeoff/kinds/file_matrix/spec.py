@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from bakeoff.core.system.mounts import Carrier
 from bakeoff.kinds.files.spec import Cache, FolderWorkload
-from bakeoff.mounts import Carrier
 
 
 class FileMatrixWorkload(FolderWorkload):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.report.context import Context
+from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.cells import title
+from bakeoff.report.narrate.figures.cells import title
 
 TESTS = {
     "write": "makes a new file, record after record",

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bakeoff.compare.audit_model import Edges
-from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
-from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.faults import Source
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.metrics import megabytes_per_s, operations_rate
-from bakeoff.compare.model import Audit
+from bakeoff.compare.cube.cube import Cube
+from bakeoff.compare.failures.faults import Source
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.metrics.metrics import megabytes_per_s, operations_rate
+from bakeoff.compare.model.comparison import Audit
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.validity.audit_model import Edges
+from bakeoff.compare.validity.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
+from bakeoff.core.times import s_of
 from bakeoff.kinds.file_mix.figures import MixFigures
 from bakeoff.kinds.files.compare import FileWork
 from bakeoff.plan.model import Plan
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
-from bakeoff.times import s_of
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, Summary
 
 # The step that a client tells of each turn.
 TURN = "turn"

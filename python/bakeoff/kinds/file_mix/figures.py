@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.store.figures import Count, Figures, Number, Shape
+from bakeoff.store.records.figures import Count, Figures, Number, Shape
 
 
 class Turns(Shape):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Column, Section, Table, Text
-from bakeoff.report.context import Context, geometric_mean
-from bakeoff.report.depth import Depth
+from bakeoff.core.thresholds import P99_OPERATIONS
+from bakeoff.core.times import ms_of
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
+from bakeoff.report.layout.context import Context, geometric_mean
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.report_section import report_section
-from bakeoff.store.records import TrialRecord
-from bakeoff.store.trial_parts import Summary
-from bakeoff.thresholds import P99_OPERATIONS
-from bakeoff.times import ms_of
+from bakeoff.store.records.run_records import TrialRecord
+from bakeoff.store.records.trial_parts import Summary
 
 HEADS = ("count", "mean ms", "p50 ms", "p99 ms", "failed")
 

@@ -7,14 +7,14 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.file_mix.spec import FileMixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, file_facts
-from bakeoff.plan.fields import Duration, OptionalPath, OptionalSize
 from bakeoff.plan.kind import CLIENTS, LENGTH
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.relative_size import RelativeSize
-from bakeoff.plan.settings import CommonSettings, RampSettings
+from bakeoff.plan.settings.fields import Duration, OptionalPath, OptionalSize
+from bakeoff.plan.settings.relative_size import RelativeSize
+from bakeoff.plan.settings.shared import CommonSettings, RampSettings
 
 APPLICATIONS = 9
 DATA_PER_WORKSPACE = 1.3  # data set, and what a cycle makes and removes again, over the workspace

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.file_mix import operations
 from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_turns
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
 from bakeoff.kinds.file_mix.story import story
-from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Column, Section, Table, Text
-from bakeoff.report.context import Context
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
-from bakeoff.report.narrate.faults import FAULTS, FaultWords
-from bakeoff.report.report_section import report_section
-from bakeoff.report.sections.curves import curve_chart
-from bakeoff.store.marks import BEYOND_LINK
-from bakeoff.store.records import TrialRecord
-from bakeoff.units import format_duration
+from bakeoff.report.narrate.validity.faults import FAULTS, FaultWords
+from bakeoff.report.sections.load.curves import curve_chart
+from bakeoff.store.records.marks import BEYOND_LINK
+from bakeoff.store.records.run_records import TrialRecord
 
 FAULTS["written"] = FaultWords("did not keep what was written", "writes read back", {"lost": "gone"})
 

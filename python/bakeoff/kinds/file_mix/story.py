@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bakeoff.core.units import format_size
 from bakeoff.kinds.file_mix.plan import file_mix_settings
-from bakeoff.report.context import Context
-from bakeoff.units import format_size
+from bakeoff.report.layout.context import Context
 
 
 def story(context: Context) -> tuple[str, ...]:

@@ -12,17 +12,17 @@ import numpy as np
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
+from bakeoff.core.units import format_size
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload
-from bakeoff.mix import Mix
-from bakeoff.plan.durations import AROUND_S, Expected, between_s, expected
+from bakeoff.load.load_step import Mix
+from bakeoff.plan.design.durations import AROUND_S, Expected, between_s, expected
+from bakeoff.plan.design.work import Work
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.work import Work
+from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.kind import Foreseen
-from bakeoff.run.specs import trial_spec
-from bakeoff.units import format_size
 
 # A try in a folder takes no longer than this, and no file of it is larger.
 CALIBRATION_S = 2.0

@@ -7,14 +7,23 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff.errors import PlanError
-from bakeoff.mounts import Carrier, link_bytes_per_s, mount_of
-from bakeoff.patience import answers
-from bakeoff.plan.fields import Duration, Metavar, OptionalSize, Strict, Written, full_path, is_resolved, written_sizes
+from bakeoff.core.errors import PlanError
+from bakeoff.core.system.mounts import Carrier, link_bytes_per_s, mount_of
+from bakeoff.core.timeouts import answers
+from bakeoff.core.units import parse_link_speed, parse_size
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.units import parse_link_speed, parse_size
+from bakeoff.plan.settings.fields import (
+    Duration,
+    Metavar,
+    OptionalSize,
+    Strict,
+    Written,
+    full_path,
+    is_resolved,
+    written_sizes,
+)
+from bakeoff.plan.settings.shared import CommonSettings
 
 PATIENCE_S = 10.0
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bakeoff.agents.engine import load_engine
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
+from bakeoff.core.system.mounts import Mount, mount_at
+from bakeoff.core.timeouts import HangsError, answers
+from bakeoff.core.timeouts import in_time as within
 from bakeoff.kinds.files.plan import FolderPlanPart, check_folder_address
-from bakeoff.mounts import Mount, mount_at
-from bakeoff.patience import HangsError, answers
-from bakeoff.patience import in_time as within
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note

@@ -6,17 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare.audits import CONTENT_OPERATIONS, CONTENT_TOLERANCE, LittlesLaw, deviating, exact
-from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Audit
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.model.comparison import Audit
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.validity.audits import CONTENT_OPERATIONS, CONTENT_TOLERANCE, LittlesLaw, deviating, exact
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import share
 from bakeoff.plan.model import Plan
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import Summary
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import Summary
 
 CALL = "call"
 CLASSES = ("s1xx", "s2xx", "s3xx", "s4xx", "s5xx", "other")

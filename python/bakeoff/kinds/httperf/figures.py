@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bakeoff.store.figures import Count, Figures, Number, Shape
+from bakeoff.store.records.figures import Count, Figures, Number, Shape
 
 MOST_LENGTHS = 100_001
 MOST_BINS = 100_000

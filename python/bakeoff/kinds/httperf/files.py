@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bakeoff.bounded_file import MIB, read_bounded
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.core.system.bounded_read import MIB, read_bounded
 
 MOST_BYTES = 16 * MIB
 MOST_CALLS = 1_000_000

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from bakeoff.kinds.httperf.plan import HttperfSettings
 from bakeoff.kinds.httperf.spec import HttperfWorkload, PageSpec
 from bakeoff.kinds.spec import TlsSpec
-from bakeoff.kinds.web.body import SAFE
-from bakeoff.kinds.web.check import seen_in
-from bakeoff.kinds.web.fetch import REPLY_BYTES, Limits, UnopenedError, connect, fetch
-from bakeoff.kinds.web.learnt import Learnt, held, learn
-from bakeoff.kinds.web.probe import Reply, reply_of
+from bakeoff.kinds.web.checks.check import seen_in
+from bakeoff.kinds.web.checks.fetch import REPLY_BYTES, Limits, UnopenedError, connect, fetch
+from bakeoff.kinds.web.checks.learned import Learnt, held, learn
+from bakeoff.kinds.web.checks.probe import Reply, reply_of
+from bakeoff.kinds.web.settings.body import SAFE
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.run.wire import Bounds, SlowError, WireError
+from bakeoff.run.contenders.probe_connection import Bounds, SlowError, WireError
 
 # Of the bodies behind a trial's first ones, one in so many is hashed.
 CHECK_EVERY = 100

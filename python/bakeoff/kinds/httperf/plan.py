@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff.arrivals import Arrivals, Constant, Poisson, Steps, Uniform
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import format_duration, parse_duration
 from bakeoff.kinds.httperf.files import check_uri, read_headers
 from bakeoff.kinds.httperf.values import (
     Client,
@@ -30,13 +30,13 @@ from bakeoff.kinds.httperf.values import (
     parse_wset,
     unescape,
 )
-from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.mix import Clients, Mix, Rate
-from bakeoff.plan.fields import Metavar, Numbers, OptionalPath, is_resolved
+from bakeoff.kinds.web.settings.address import parse_web_address
+from bakeoff.load.arrivals import Arrivals, Constant, Poisson, Steps, Uniform
+from bakeoff.load.load_step import Clients, Mix, Rate
+from bakeoff.plan.design.unit import OPERATIONS, Unit
 from bakeoff.plan.kind import PlanPart
-from bakeoff.plan.settings import CLIENTS_MAX, CommonSettings
-from bakeoff.plan.unit import OPERATIONS, Unit
-from bakeoff.units import format_duration, parse_duration
+from bakeoff.plan.settings.fields import Metavar, Numbers, OptionalPath, is_resolved
+from bakeoff.plan.settings.shared import CLIENTS_MAX, CommonSettings
 
 SILENCE_S = 60.0
 SESSION_CONNECTIONS = 4

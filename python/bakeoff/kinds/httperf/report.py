@@ -8,14 +8,14 @@ from bakeoff.kinds.httperf.compare import ConnectionsRule, OtherReplies, OtherSt
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import Line, lines_of
 from bakeoff.kinds.httperf.story import story
-from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Column, Section, Table, Text
-from bakeoff.report.context import Context
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.audits import EXACT, ruled
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.report_section import report_section
+from bakeoff.report.narrate.validity.audits import EXACT, ruled
 
 
 @ruled.register

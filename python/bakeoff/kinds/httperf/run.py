@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.page import Page, held_to, is_one, is_safe, learnt, pages_of, reach
 from bakeoff.kinds.httperf.plan import HttperfSettings, httperf_settings
 from bakeoff.kinds.httperf.spec import HttperfWorkload, ServerSpec
 from bakeoff.kinds.httperf.work import workload
-from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.kinds.web.check import alike, unlike
-from bakeoff.kinds.web.learnt import Learnt, bodies, mended
-from bakeoff.plan.address import resolve
+from bakeoff.kinds.web.checks.check import alike, unlike
+from bakeoff.kinds.web.checks.learned import Learnt, bodies, mended
+from bakeoff.kinds.web.settings.address import parse_web_address
+from bakeoff.plan.input.address import resolve
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.contenders.probe_connection import WireError
 from bakeoff.run.kind import Check, Fault, Note, RunPart, figures_of
-from bakeoff.run.wire import WireError
-from bakeoff.store import records
+from bakeoff.store.records import run_records
 
 
 class HttperfCheck(Check):
@@ -108,7 +108,7 @@ class HttperfRunPart(RunPart):
         figures = figures_of(HttperfFigures, result)
         if figures.errors.addrunavail or figures.errors.fd_unavail or figures.errors.ftab_full:
             return Fault(
-                records.VOIDED,
+                run_records.VOIDED,
                 f"the generator ran out of local ports {figures.errors.addrunavail:,} times and of open files "
                 f"{figures.errors.fd_unavail + figures.errors.ftab_full:,} times: use hog, myaddr or a lower rate, or "
                 "raise `ulimit -n`",

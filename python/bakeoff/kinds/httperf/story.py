@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.httperf.plan import httperf_settings
-from bakeoff.mix import Clients
-from bakeoff.report.context import Context
-from bakeoff.units import format_duration
+from bakeoff.load.load_step import Clients
+from bakeoff.report.layout.context import Context
 
 BY_THE_CLOCK = "begin by the clock of httperf's options, whether or not the server keeps up"
 IN_TURN = "begin one after the other, each when the one before is over: a server that is slow is asked less"

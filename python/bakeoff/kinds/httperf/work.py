@@ -4,7 +4,7 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.httperf.plan import HttperfSettings, source_words
 from bakeoff.kinds.httperf.spec import (
     BurstSpec,

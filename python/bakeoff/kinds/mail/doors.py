@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
 from bakeoff.kinds.mail.plan import MailSettings
 from bakeoff.kinds.mail.talk import talk
-from bakeoff.mail.accounts import Account
-from bakeoff.mail.address import Place
-from bakeoff.run.wire import WireError
+from bakeoff.run.contenders.probe_connection import WireError
+from bakeoff.testdata.mail.accounts import Account
+from bakeoff.testdata.mail.address import Place
 
 PARALLEL = 8
 # A server that takes few sessions at once refuses some of them: who failed is tried again alone.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bakeoff.store.figures import Count, Figures, Number, NumberOrNan, Shape
+from bakeoff.store.records.figures import Count, Figures, Number, NumberOrNan, Shape
 
 MOST_LISTED = 1_000_000
 Counts = Annotated[dict[str, Count], Field(max_length=MOST_LISTED)]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bakeoff.capacity.judge import Answers
-from bakeoff.errors import LabError
+from bakeoff.core.errors import LabError
 from bakeoff.kinds.mail.figures import MailFigures
+from bakeoff.load.capacity.judge import Answers
 from bakeoff.run.kind import Timed
 
 VISIBLE = "visible"

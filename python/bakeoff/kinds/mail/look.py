@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from bakeoff.agents.engine import load_engine
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
+from bakeoff.core.units import plural
 from bakeoff.kinds.mail.plan import mail_settings, workload
-from bakeoff.mix import Clients
+from bakeoff.load.load_step import Clients
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.units import plural
 
 # Sessions at a time: a look must not be a load.
 THREADS = 2

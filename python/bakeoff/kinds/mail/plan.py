@@ -8,12 +8,21 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpec
 from bakeoff.kinds.spec import TlsSpec, new_mark
-from bakeoff.mail.accounts import Account, read_accounts
-from bakeoff.mail.address import Place, parse_mail_address, security
-from bakeoff.mail.sizes import (
+from bakeoff.plan.design.unit import Unit
+from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings.classes import SuiteClass
+from bakeoff.plan.settings.fields import Duration, OptionalPath, Share, Whole, Written, is_resolved
+from bakeoff.plan.settings.network import NetworkSettings
+from bakeoff.plan.settings.shared import CommonSettings
+from bakeoff.plan.suites import Suite
+from bakeoff.testdata.mail.accounts import Account, read_accounts
+from bakeoff.testdata.mail.address import Place, parse_mail_address, security
+from bakeoff.testdata.mail.sizes import (
     ISP_2001,
     RECIPIENT_TABLES,
     SIZE_TABLES,
@@ -23,15 +32,6 @@ from bakeoff.mail.sizes import (
     written_recipients,
     written_sizes,
 )
-from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, Written, is_resolved
-from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
-from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.network_settings import NetworkSettings
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.suites import Suite
-from bakeoff.plan.unit import Unit
-from bakeoff.units import format_duration
 
 
 def _sizes(value: Any, info: ValidationInfo) -> Any:

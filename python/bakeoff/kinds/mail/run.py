@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.capacity.judge import Answers
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.mail.doors import login_fault, refused
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
 from bakeoff.kinds.mail.held import messages_held
@@ -14,15 +14,15 @@ from bakeoff.kinds.mail.look import Held, look
 from bakeoff.kinds.mail.plan import MailSettings, accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
 from bakeoff.kinds.mail.talk import Talk, TalkError, talk
-from bakeoff.mail.accounts import Account
-from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place, way_of
+from bakeoff.load.capacity.judge import Answers
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.contenders.listeners import backlog
+from bakeoff.run.contenders.probe_connection import WireError, shown
 from bakeoff.run.kind import Check, Fault, Note, RunPart, Timed, figures_of
-from bakeoff.run.listeners import backlog
-from bakeoff.run.wire import WireError, shown
-from bakeoff.store import records
-from bakeoff.store.marks import UNBALANCED, Mark
-from bakeoff.units import format_duration
+from bakeoff.store.records import run_records
+from bakeoff.store.records.marks import UNBALANCED, Mark
+from bakeoff.testdata.mail.accounts import Account
+from bakeoff.testdata.mail.address import MailAddress, Place, parse_mail_address, resolve_place, way_of
 
 # How long logins are tried out for at most, and how many that fail are looked for.
 LOGINS_S, LOGINS_NAMED = 30.0, 20
@@ -176,10 +176,10 @@ class MailRunPart(RunPart):
     def fault(self, result: TrialResult) -> Fault | None:
         ledger = figures_of(MailFigures, result).ledger
         if unchecked := unchecked_mail(ledger):
-            return Fault(records.FAILED, unchecked)
+            return Fault(run_records.FAILED, unchecked)
         if not ledger.balanced:
             return Fault(
-                records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
+                run_records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
             )
         return None
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.mail.plan import mail_settings
-from bakeoff.report.context import Context
+from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
-from bakeoff.units import format_duration
 
 
 def story(context: Context) -> tuple[str, ...]:

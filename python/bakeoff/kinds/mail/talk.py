@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bakeoff import _engine
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import format_duration, format_size
 from bakeoff.kinds.mail.plan import MailSettings, pop3_side, smtp_side
-from bakeoff.mail.address import READING, Place, resolve_place
-from bakeoff.run.wire import UNTRUSTED, WireError, shown, untrusted
-from bakeoff.units import format_duration, format_size
+from bakeoff.run.contenders.probe_connection import UNTRUSTED, WireError, shown, untrusted
+from bakeoff.testdata.mail.address import READING, Place, resolve_place
 
 SESSION_BYTES = 1024 * 1024
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bakeoff.bounded_file import MIB, read_bounded, read_text_bounded
-from bakeoff.units import format_size
+from bakeoff.core.system.bounded_read import MIB, read_bounded, read_text_bounded
+from bakeoff.core.units import format_size
 
 LIST = "bodies.txt"
 FORM = "METHOD PATH FILE TYPE, such as `POST /login login.json application/json`"

@@ -8,19 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bakeoff.compare.cube import why_unusable
-from bakeoff.compare.exploratory import MEAN_OPERATIONS
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.cube.cube import why_unusable
+from bakeoff.compare.estimate.exploratory import MEAN_OPERATIONS
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.model import KindSummary
+from bakeoff.compare.model.comparison import KindSummary
+from bakeoff.compare.model.fact import Fact
+from bakeoff.core.thresholds import P99_OPERATIONS
+from bakeoff.core.times import ns_of
 from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
 from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import replay_settings
-from bakeoff.mix import Mix
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.served import Part, parts_of
-from bakeoff.thresholds import P99_OPERATIONS
-from bakeoff.times import ns_of
+from bakeoff.load.load_step import Mix
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.served import Part, parts_of
 
 OTHERS = "other paths"
 # Paths that the log chooses for being asked for most, of which trials are compared; the engine's number.

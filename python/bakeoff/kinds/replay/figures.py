@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bakeoff.store.figures import Count, Figures, Number, Shape
+from bakeoff.store.records.figures import Count, Figures, Number, Shape
 
 MOST_ROWS = 1_000
 Status = Annotated[int, Field(ge=100, le=599)]

@@ -13,10 +13,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bakeoff.errors import LabError, PlanError
+from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.units import format_size
 from bakeoff.kinds.replay.bodies import GivenBody
-from bakeoff.plan.fields import Strict
-from bakeoff.units import format_size
+from bakeoff.plan.settings.fields import Strict
 
 PIECE_BYTES = 1 << 20
 UNPACKED_MAX = 16 << 30

@@ -8,23 +8,23 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff.arrivals import Constant, Replay
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import format_duration, parse_rate
 from bakeoff.kinds.replay.bodies import GivenBody, read_bodies
 from bakeoff.kinds.replay.log import LogFacts, LogSample, read_log, trace_of
 from bakeoff.kinds.replay.spec import LearntSpec, ReplayWorkload
-from bakeoff.kinds.web.address import WebAddress, parse_web_address
-from bakeoff.kinds.web.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
+from bakeoff.kinds.web.settings.address import WebAddress, parse_web_address
+from bakeoff.kinds.web.settings.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.mix import RATE_MAX_PER_S, Mix, Rate
-from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.fields import Metavar, OptionalPath, is_resolved
+from bakeoff.load.arrivals import Constant, Replay
+from bakeoff.load.load_step import RATE_MAX_PER_S, Mix, Rate
+from bakeoff.plan.design.unit import REQUESTS, Unit
 from bakeoff.plan.kind import CLIENTS, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import LENGTH_MAX_S, CommonSettings
+from bakeoff.plan.settings.classes import SuiteClass
+from bakeoff.plan.settings.fields import Metavar, OptionalPath, is_resolved
+from bakeoff.plan.settings.shared import LENGTH_MAX_S, CommonSettings
 from bakeoff.plan.suites import Suite
-from bakeoff.plan.unit import REQUESTS, Unit
-from bakeoff.units import format_duration, parse_rate
 
 FROM_LOG = "from-log"
 SPEED_MAX = 1e6

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from bakeoff.core.times import ms_of
 from bakeoff.kinds.replay.compare import (
     OTHERS,
     NoRequests,
@@ -17,14 +18,13 @@ from bakeoff.kinds.replay.compare import (
 )
 from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import ReplaySettings, replay_settings
-from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
+from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
-from bakeoff.report.report_section import report_section
-from bakeoff.times import ms_of
 
 # Rows in a terminal; the page has all.
 IN_SHORT = 10

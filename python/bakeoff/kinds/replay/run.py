@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bakeoff.errors import TargetError
+from bakeoff.core.errors import TargetError
 from bakeoff.kinds.replay.log import LogSample
 from bakeoff.kinds.replay.plan import host_of, replay_settings, trace_and_samples, workload
 from bakeoff.kinds.replay.spec import ReplayWorkload
 from bakeoff.kinds.spec import Workload
-from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.kinds.web.check import HttpCheck, alike, seen_in, trait_differences, unlike
-from bakeoff.kinds.web.learnt import PAGES_S, Learnt, Seen, bodies, held, learn, mended
-from bakeoff.kinds.web.probe import Prober, Reply
+from bakeoff.kinds.web.checks.check import HttpCheck, alike, seen_in, trait_differences, unlike
+from bakeoff.kinds.web.checks.learned import PAGES_S, Learnt, Seen, bodies, held, learn, mended
+from bakeoff.kinds.web.checks.probe import Prober, Reply
+from bakeoff.kinds.web.settings.address import parse_web_address
 from bakeoff.kinds.web.spec import RequestSpec
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Note, RunPart
@@ -119,7 +119,7 @@ class ReplayCheck(HttpCheck):
         return [f"{name} answers {len(wrong)} of {len(tried)} tried requests unlike the log: {first}"]
 
     def _differences(self) -> list[dict[str, Any]]:
-        """The first request that each pair answers differently, as JSON values (see `bakeoff.compare.content`)."""
+        """The first request that each pair answers differently, as JSON values (see `failures/content.py`)."""
         differences, known = [], self._known()
         for one, other in itertools.combinations(self._replies, 2):
             for key, (left, right) in enumerate(zip(self._replies[one], self._replies[other], strict=False)):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare.audits import same_content
-from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.model import Audit
-from bakeoff.kinds.web.classes import web_classes
+from bakeoff.compare.model.comparison import Audit
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.validity.audits import same_content
 from bakeoff.kinds.web.connections import WebSummary, web_summary
 from bakeoff.kinds.web.plan import WebSettings
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.kinds.web.settings.classes import web_classes
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
 @dataclass(frozen=True)

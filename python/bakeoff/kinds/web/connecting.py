@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
-from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Loads
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.palette import Placed
 from bakeoff.report.charts.theme import Row, known
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.report_section import report_section
-from bakeoff.report.sections.curves import whole
+from bakeoff.report.sections.load.curves import whole
 
 TITLE = "Connections per second and client"
 TITLES = (

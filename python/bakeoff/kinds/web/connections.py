@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bakeoff.compare.cube import why_unusable
-from bakeoff.compare.intervals import shown
-from bakeoff.compare.model import KindSummary
-from bakeoff.mix import Clients, InFlight, Mix
+from bakeoff.compare.cube.cube import why_unusable
+from bakeoff.compare.estimate.intervals import shown
+from bakeoff.compare.model.comparison import KindSummary
+from bakeoff.core.times import ms_of
+from bakeoff.load.load_step import Clients, InFlight, Mix
 from bakeoff.stats import mean_interval
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.times import ms_of
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 CONNECT, RECEIVE = "connect", "transfer"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.store.figures import Count, Figures
+from bakeoff.store.records.figures import Count, Figures
 
 
 class WebFigures(Figures):

@@ -6,27 +6,29 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
-from bakeoff.errors import PlanError
-from bakeoff.kinds.web.address import WebAddress, parse_web_address
-from bakeoff.kinds.web.body import BODIES_BYTES, Method, OptionalBody, RequestBody, check_body
-from bakeoff.kinds.web.classes import WebClass, classes_of, corpus_of, web_classes
-from bakeoff.kinds.web.http import CHECK_EVERY, MANNERS, WITH_STREAMS, HttpSettings, connection_fields, request_headers
-from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
-from bakeoff.kinds.web.urls import UrlLine, Urls
-from bakeoff.plan.fields import (
-    OptionalPath,
-    Share,
-    Weights,
-    Whole,
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import format_size
+from bakeoff.kinds.web.settings.address import WebAddress, parse_web_address
+from bakeoff.kinds.web.settings.body import BODIES_BYTES, Method, OptionalBody, RequestBody, check_body
+from bakeoff.kinds.web.settings.classes import WebClass, classes_of, corpus_of, web_classes
+from bakeoff.kinds.web.settings.http import (
+    CHECK_EVERY,
+    MANNERS,
+    WITH_STREAMS,
+    HttpSettings,
+    connection_fields,
+    request_headers,
 )
+from bakeoff.kinds.web.settings.statuses import SUCCESS, parse_expect
+from bakeoff.kinds.web.settings.urls import UrlLine, Urls
+from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
+from bakeoff.plan.design.unit import REQUESTS, Unit
 from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings.fields import OptionalPath, Share, Weights, Whole
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import Suite, load_suite
-from bakeoff.plan.unit import REQUESTS, Unit
-from bakeoff.units import format_size
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
 
 MISSING_PATHS = 100
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.manners import settings_by_name
+from bakeoff.compare.validity.client_options import settings_by_name
 from bakeoff.kinds.web.compare import AskedUnlike, only_heads
 from bakeoff.kinds.web.connecting import section
 from bakeoff.kinds.web.figures import WebFigures
 from bakeoff.kinds.web.story import story
-from bakeoff.plan.settings import CommonSettings
-from bakeoff.report.context import Context
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 

@@ -9,21 +9,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
-from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.kinds.web.body import SAFE
-from bakeoff.kinds.web.check import TRAITS, HttpCheck, alike, seen_in, trait_differences, unlike
-from bakeoff.kinds.web.classes import WebClass, web_classes
-from bakeoff.kinds.web.http import WITH_STREAMS
-from bakeoff.kinds.web.learnt import PAGES_MOST, PAGES_S, Learnt, Seen, bodies, held, learn, mended
+from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.units import format_size
+from bakeoff.kinds.web.checks.check import TRAITS, HttpCheck, alike, seen_in, trait_differences, unlike
+from bakeoff.kinds.web.checks.learned import PAGES_MOST, PAGES_S, Learnt, Seen, bodies, held, learn, mended
+from bakeoff.kinds.web.checks.probe import Carried, Prober, Reply
 from bakeoff.kinds.web.plan import different_bodies, needed_corpus, requests_of, web_settings, workload
-from bakeoff.kinds.web.probe import Carried, Prober, Reply
+from bakeoff.kinds.web.settings.address import parse_web_address
+from bakeoff.kinds.web.settings.body import SAFE
+from bakeoff.kinds.web.settings.classes import WebClass, web_classes
+from bakeoff.kinds.web.settings.http import WITH_STREAMS
+from bakeoff.kinds.web.settings.statuses import holds_status, may_differ
 from bakeoff.kinds.web.spec import RequestSpec, WebWorkload
-from bakeoff.kinds.web.statuses import holds_status, may_differ
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Note, RunPart
-from bakeoff.units import format_size
+from bakeoff.testdata.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
 
 FILES_PER_CLASS = 3
 URLS_COMPARED = 20
@@ -209,7 +209,7 @@ class WebCheck(HttpCheck):
         return notes
 
     def _differences(self) -> list[dict[str, Any]]:
-        """The first thing that each pair answers differently (see bakeoff.kinds.web.check.unlike).
+        """The first thing that each pair answers differently (see bakeoff.kinds.web.checks.check.unlike).
 
         Only contents that no manifest vouches for can differ: the others were refused by `examine`.
         """

@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from bakeoff.kinds.spec import OfNothing, Spec, TlsSpec, Workload
-from bakeoff.kinds.web.body import SAFE
+from bakeoff.kinds.web.settings.body import SAFE
 
 # The null server's page where the lengths of replies are not known, and the largest that it is asked for.
 NULL_PAGE_BYTES, MOST_PAGE_BYTES = 1024, 1 << 20

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from bakeoff.compare import settings
-from bakeoff.kinds.web.classes import WebClass, web_classes
+from bakeoff.compare.model import settings
 from bakeoff.kinds.web.plan import web_settings
-from bakeoff.report.context import Context
+from bakeoff.kinds.web.settings.classes import WebClass, web_classes
+from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
 
 VERSIONS = {"2": "HTTP/2", "3": "HTTP/3"}

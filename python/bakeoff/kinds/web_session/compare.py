@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bakeoff.compare.cube import why_unusable
+from bakeoff.compare.cube.cube import why_unusable
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.model import KindSummary
+from bakeoff.compare.model.comparison import KindSummary
 from bakeoff.kinds.web_session.file import Step
 from bakeoff.kinds.web_session.plan import session_settings
-from bakeoff.mix import Mix
-from bakeoff.store.figures import Figures
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.trial_parts import Summary
+from bakeoff.load.load_step import Mix
+from bakeoff.store.records.figures import Figures
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.trial_parts import Summary
 
 # Before the names of steps, as the engine tells them.
 OF_SESSIONS = "session/"

@@ -24,11 +24,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from bakeoff.bounded_file import MIB, loads_toml, read_text_bounded
-from bakeoff.kinds.web.body import BODY_BYTES, RequestBody, check_body, parse_method, read_body
-from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
-from bakeoff.plan.fields import Strict, is_resolved
-from bakeoff.units import parse_duration
+from bakeoff.core.system.bounded_read import MIB, loads_toml, read_text_bounded
+from bakeoff.core.units import parse_duration
+from bakeoff.kinds.web.settings.body import BODY_BYTES, RequestBody, check_body, parse_method, read_body
+from bakeoff.kinds.web.settings.statuses import SUCCESS, parse_expect
+from bakeoff.plan.settings.fields import Strict, is_resolved
 
 FILE_BYTES = 4 * MIB
 # Those of the engine (`crates/workloads/src/web_session/plan.rs`).

@@ -6,20 +6,20 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from bakeoff.errors import PlanError
-from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.kinds.web.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import format_duration
+from bakeoff.kinds.web.settings.address import parse_web_address
+from bakeoff.kinds.web.settings.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
+from bakeoff.kinds.web.settings.statuses import statuses_of
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.kinds.web.statuses import statuses_of
 from bakeoff.kinds.web_session.file import OptionalSession, Step
 from bakeoff.kinds.web_session.spec import BodySpec, SessionWorkload, StepSpec, TakeSpec
-from bakeoff.plan.classes import SuiteClass
+from bakeoff.plan.design.unit import Unit
 from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings.classes import SuiteClass
+from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import Suite
-from bakeoff.plan.unit import Unit
-from bakeoff.units import format_duration
 
 
 class SessionSettings(HttpSettings):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.failed import FailedRequest
+from bakeoff.compare.failures.failed_requests import FailedRequest
+from bakeoff.core.times import ms_of
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.web_session.compare import SessionSummary, StepTable, steps_of
-from bakeoff.report.blocks import Block, Column, Section, Table, Text
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
+from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.failed import faults
-from bakeoff.report.report_section import report_section
-from bakeoff.times import ms_of
-from bakeoff.units import format_duration
+from bakeoff.report.narrate.validity.failed_requests import faults
 
 
 @report_section("sessions", depth=Depth.COMPARISON, after="numbers")

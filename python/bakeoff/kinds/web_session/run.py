@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bakeoff.kinds.web.check import HttpCheck
-from bakeoff.kinds.web.learnt import Learnt, Seen, bodies, held, learnt_of, mended
-from bakeoff.kinds.web.statuses import holds_status
+from bakeoff.kinds.web.checks.check import HttpCheck
+from bakeoff.kinds.web.checks.learned import Learnt, Seen, bodies, held, learnt_of, mended
+from bakeoff.kinds.web.settings.statuses import holds_status
 from bakeoff.kinds.web_session.file import Step
 from bakeoff.kinds.web_session.plan import session_settings, workload
 from bakeoff.kinds.web_session.spec import SessionWorkload

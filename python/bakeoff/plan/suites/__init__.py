@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
-from bakeoff.errors import PlanError
-from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.fields import Strict
+from bakeoff.core.errors import PlanError
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import plan_part
-from bakeoff.plan.messages import did_you_mean
-from bakeoff.thresholds import MINIMUM_BLOCKS
+from bakeoff.plan.settings.classes import SuiteClass
+from bakeoff.plan.settings.fields import Strict
 
 BLOCKS = {"quick": MINIMUM_BLOCKS, "medium": MINIMUM_BLOCKS, "short": 8, "full": 8, "published": 8, "netbench7": 8}
 PUBLISHED = "published"

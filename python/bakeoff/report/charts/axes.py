@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bakeoff.mix import Mix
+from bakeoff.load.load_step import Mix
 from bakeoff.report.charts.drawing import later
 from bakeoff.report.charts.theme import LETTER, WIDTH, Row
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.mix import Mix
+from bakeoff.load.load_step import Mix
 from bakeoff.report.charts.axes import Amounts, Counted, Scaled, Shares, Values, by_mix, round_top
 from bakeoff.report.charts.drawing import drawn, later
 from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, colour, place_of

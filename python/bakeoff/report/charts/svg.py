@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from bakeoff.errors import LabError
-from bakeoff.report import blocks
+from bakeoff.core.errors import LabError
+from bakeoff.core.sanitize import visible
+from bakeoff.report.blocks import tree
 from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, colour, short_hex
 from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, fixed_of, legend_of, owners_of
-from bakeoff.visible import visible
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
 DRAWING_ADDRESSES = 66 << 30
@@ -74,7 +74,7 @@ def check_drawing() -> None:
         )
 
 
-def figure_of(chart: blocks.Chart) -> Figure:
+def figure_of(chart: tree.Chart) -> Figure:
     """The drawings of a chart, and as text what a drawing would cut off or shrink: title, legend, names of panels."""
     spec = dict(chart.spec)
     heading = spec.pop("title", {})
@@ -122,7 +122,7 @@ def mark_of(key: Key) -> str:
     return f'<svg class="mark" aria-hidden="true" {size}>{"".join(parts)}</svg>'
 
 
-def draw(chart: blocks.Chart) -> str:
+def draw(chart: tree.Chart) -> str:
     """All of a chart as one drawing, with its title and its legend, for a file of its own."""
     svg = _svg(without_legend(chart.spec), chart.id, chart.title, chart.description)
     return with_legend(svg, chart.spec, FONT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.model.fact import Fact
 from bakeoff.report.narrate.sentences import words_for
 
 

@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bakeoff.compare.campaign_model import CampaignComparison
-from bakeoff.compare.model import Advisory, Audit, Comparison
-from bakeoff.compare.plain import as_dict, nulled
+from bakeoff.compare.collections.campaign_model import CampaignComparison
+from bakeoff.compare.model.comparison import Advisory, Audit, Comparison
+from bakeoff.compare.model.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
-from bakeoff.report.narrate.audits import ruled
-from bakeoff.report.narrate.campaign import headline as over_all
-from bakeoff.report.narrate.headline import headline
+from bakeoff.report.narrate.collections.campaign import headline as over_all
 from bakeoff.report.narrate.sentences import Sentence, is_told, sentence
+from bakeoff.report.narrate.validity.audits import ruled
+from bakeoff.report.narrate.verdict.headline import headline
 
 
 def to_dict(found: Comparison | CampaignComparison) -> dict[str, Any]:

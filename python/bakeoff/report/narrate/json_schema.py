@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from bakeoff.compare.cell_model import CellLevel, CellRatio
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.file_weights import FileWeights
-from bakeoff.compare.gate_model import GateDetail
+from bakeoff.compare.cube.file_weights import FileWeights
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.model import SCHEMA, Advisory, Audit, Comparison, KindSummary
+from bakeoff.compare.model.cell import CellLevel, CellRatio
+from bakeoff.compare.model.comparison import SCHEMA, Advisory, Audit, Comparison, KindSummary
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.gate import GateDetail
 from bakeoff.kinds import KINDS
-from bakeoff.mix import Clients, Rate
+from bakeoff.load.load_step import Clients, Rate
 from bakeoff.report.narrate.sentences import is_told
 
 Schema = dict[str, Any]

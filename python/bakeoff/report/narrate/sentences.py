@@ -58,5 +58,5 @@ def load_words(of: type[Any]) -> None:
 
 @cache
 def _load_subjects() -> None:
-    for module in pkgutil.iter_modules(narrate.__path__):
-        import_module(f"{narrate.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(narrate.__path__, f"{narrate.__name__}."):
+        import_module(module.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bakeoff.compare.model import Advisory, Comparison
+from bakeoff.compare.model.comparison import Advisory, Comparison
 from bakeoff.report.narrate.advised import advised
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from bakeoff.mix import Mix
-from bakeoff.units import names as names
-from bakeoff.units import plural as plural
+from bakeoff.core.units import names as names
+from bakeoff.core.units import plural as plural
+from bakeoff.load.load_step import Mix
 
 MISSING = "–"
 # Ratios below are one over something: 1/12.

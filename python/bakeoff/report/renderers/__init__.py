@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
-from bakeoff.report.blocks import Report
+from bakeoff.report.blocks.tree import Report
 
 
 class Renderer(Protocol):

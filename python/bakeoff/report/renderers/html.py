@@ -11,13 +11,13 @@ from importlib import resources
 from jinja2 import Environment, select_autoescape
 from markupsafe import Markup
 
-from bakeoff.redact import hidden
-from bakeoff.report import blocks
+from bakeoff.core.redact import hidden
+from bakeoff.core.sanitize import visible
+from bakeoff.report.blocks import tree
+from bakeoff.report.blocks.narrow import stacks, wide
 from bakeoff.report.charts.palette import marker, stylesheet
 from bakeoff.report.charts.svg import check_drawing, contender_mark, figure_of
-from bakeoff.report.embedded import script_of
-from bakeoff.report.narrow import stacks, wide
-from bakeoff.visible import visible
+from bakeoff.report.embed.packing import script_of
 
 AUTHOR = "Author"
 # Ids of the section that tells it, in a campaign and in a single run.
@@ -26,7 +26,7 @@ RESULTS = ("all-suites", "result")
 OF_CELLS = ("chart-heat-", "chart-sizes-", "chart-surface-")
 
 
-def render_html(report: blocks.Report) -> str:
+def render_html(report: tree.Report) -> str:
     """The whole page. Charts are drawn here, once each, as SVG inside the page."""
     environment = Environment(
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -70,15 +70,15 @@ def prepare() -> None:
     threading.Thread(target=start, name="bakeoff-charts", daemon=True).start()
 
 
-def render(report: blocks.Report, stem: str = "") -> bytes:
+def render(report: tree.Report, stem: str = "") -> bytes:
     return render_html(report).encode("utf-8", "backslashreplace")
 
 
-def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
+def beside(report: tree.Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 
-def column_groups(columns: tuple[blocks.Column, ...]) -> list[tuple[str, int]]:
+def column_groups(columns: tuple[tree.Column, ...]) -> list[tuple[str, int]]:
     """Neighbouring columns of one group as (group, how many); an empty list when no column has a group."""
     groups: list[tuple[str, int]] = []
     for column in columns:
@@ -89,7 +89,7 @@ def column_groups(columns: tuple[blocks.Column, ...]) -> list[tuple[str, int]]:
     return groups if any(group for group, _ in groups) else []
 
 
-def _chapters(sections: tuple[blocks.Section, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
+def _chapters(sections: tuple[tree.Section, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Ids and titles of the sections by what they are about, for the contents of a page: first those about all of it,
     then what the author gave.
     """
@@ -100,7 +100,7 @@ def _chapters(sections: tuple[blocks.Section, ...]) -> list[tuple[str, list[tupl
     return list(found.items())
 
 
-def _result(sections: tuple[blocks.Section, ...]) -> str:
+def _result(sections: tuple[tree.Section, ...]) -> str:
     """Where the result stands: behind what an author says first."""
     ids = [section.id for section in sections]
     return next((id_ for id_ in (*RESULTS, *ids) if id_ in ids), "")
@@ -123,7 +123,7 @@ def _with_code(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
 
 
-def _passages(passages: tuple[blocks.Passage, ...]) -> Markup:
+def _passages(passages: tuple[tree.Passage, ...]) -> Markup:
     """Paragraphs and lists. An item is a line with its marker, as lists of people begin and end anywhere."""
     made = Markup("")
     for passage in passages:
@@ -136,7 +136,7 @@ def _passages(passages: tuple[blocks.Passage, ...]) -> Markup:
     return made
 
 
-def _span(span: blocks.Span) -> Markup:
+def _span(span: tree.Span) -> Markup:
     made = Markup("{}").format(span.text)
     for wanted, tag in ((span.code, "code"), (span.emphasis, "em"), (span.strong, "strong")):
         made = Markup(f"<{tag}>{{}}</{tag}>").format(made) if wanted else made

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from bakeoff.report import blocks
+from bakeoff.core.sanitize import visible
+from bakeoff.report.blocks import tree
 from bakeoff.report.charts.svg import check_drawing, draw
-from bakeoff.report.edition import edition_line
-from bakeoff.visible import visible
+from bakeoff.report.embed.report_options import edition_line
 
 SIGNS = {"plain": "", "good": "✅ ", "warning": "⚠️ ", "bad": "❌ "}
 _MARKUP = re.compile(r"([\\*_\[\]|~#!$])")
@@ -24,7 +24,7 @@ def prepare() -> None:
     check_drawing()
 
 
-def render(report: blocks.Report, stem: str = "report") -> bytes:
+def render(report: tree.Report, stem: str = "report") -> bytes:
     parts = [*_cover(report.cover), f"# {_plain(report.title)}", _plain(report.subtitle), *_result(report)]
     parts.append("\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts))
     for section in report.sections:
@@ -34,18 +34,18 @@ def render(report: blocks.Report, stem: str = "report") -> bytes:
     return visible("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "backslashreplace")
 
 
-def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
+def beside(report: tree.Report, stem: str) -> Mapping[str, bytes]:
     return {_figure(chart, stem): draw(chart).encode() for chart in report.charts()}
 
 
-def _cover(cover: blocks.Cover | None) -> Iterable[str]:
+def _cover(cover: tree.Cover | None) -> Iterable[str]:
     if cover is None:
         return ()
     title = f"<sub>{_plain(cover.by)}:</sub> <strong>{_plain(cover.title)}</strong>" if cover.title else ""
     return title, " · ".join(f"{_plain(name)}: {_plain(value)}" for name, value in cover.lines)
 
 
-def _result(report: blocks.Report) -> Iterable[str]:
+def _result(report: tree.Report) -> Iterable[str]:
     lines = [f"**{SIGNS[report.tone]}{_plain(report.verdict)}**"]
     told = [f"{SIGNS[tone]}{_plain(text)}" for text, tone in zip(report.headline, report.tones, strict=True)]
     caveat = [f"**{SIGNS['warning']}{_plain(report.caveat)}**"] if report.caveat else []
@@ -53,39 +53,39 @@ def _result(report: blocks.Report) -> Iterable[str]:
     return ("\n".join(f"> {line}\n>" for line in lines),)
 
 
-def _block(block: blocks.Block, stem: str) -> str:
+def _block(block: tree.Block, stem: str) -> str:
     match block:
-        case blocks.Text():
+        case tree.Text():
             return f"{SIGNS[block.tone]}{_worded(block.text)}" + (f" *{_worded(block.advice)}*" if block.advice else "")
-        case blocks.Bullets():
+        case tree.Bullets():
             return "\n".join(f"- {_worded(item)}" for item in block.items)
-        case blocks.Table():
+        case tree.Table():
             return (
                 _folded(block.title, _table(block)) if block.folded else f"**{_plain(block.title)}**\n\n{_table(block)}"
             )
-        case blocks.Chart():
+        case tree.Chart():
             shown = f"![{_plain(block.description)}]({_figure(block, stem)})"
             if block.folded:
                 return _folded(block.title, f"{shown}\n\n{_table(block.table)}")
             return f"{shown}\n\n{_folded(f'{block.title}: values', _table(block.table))}"
-        case blocks.Cards():
+        case tree.Cards():
             return _cards(block)
-        case blocks.Listing():
+        case tree.Listing():
             fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", block.text) or [""]))
             return _folded(block.title, f"{fence}\n{block.text}\n{fence}")
-        case blocks.Prose():
+        case tree.Prose():
             by = [f"<sub>{_plain(block.by)}</sub>"] if block.by else []
             return "\n\n".join((*by, *map(_passage, block.passages)))
 
 
-def _passage(passage: blocks.Passage) -> str:
+def _passage(passage: tree.Passage) -> str:
     """A paragraph; items keep their marker as text, for lists of people begin and end anywhere."""
     words = "".join(map(_span, passage.spans)).strip()
     head = "&emsp;" * passage.level + (f"{_plain(passage.marker)} " if passage.marker else "")
     return head + (words if head else _NO_BLOCK.sub(r"\1\\\2", words))
 
 
-def _span(span: blocks.Span) -> str:
+def _span(span: tree.Span) -> str:
     """By tags, which mean the same wherever they stand: stars do not."""
     words = _plain(span.text)
     for wanted, tag in ((span.code, "code"), (span.emphasis, "em"), (span.strong, "strong")):
@@ -93,7 +93,7 @@ def _span(span: blocks.Span) -> str:
     return f"[{words}](<{span.link.replace('@', '%40')}>)" if span.link else words
 
 
-def _table(table: blocks.Table) -> str:
+def _table(table: tree.Table) -> str:
     if not table.rows:
         return ""
     heads = [_plain(f"{column.group}: {column.title}" if column.group else column.title) for column in table.columns]
@@ -103,7 +103,7 @@ def _table(table: blocks.Table) -> str:
     return f"{text}\n\n<sub>{_worded(table.note)}</sub>" if table.note else text
 
 
-def _cards(cards: blocks.Cards) -> str:
+def _cards(cards: tree.Cards) -> str:
     """A column for each: a table is as near to cards as Markdown comes."""
     labels = list(dict.fromkeys(name for card in cards.cards for name, _ in card.lines))
     lines = [["", *(_plain(card.title) for card in cards.cards)], [":--", *("--:" for _ in cards.cards)]]
@@ -116,7 +116,7 @@ def _folded(title: str, text: str) -> str:
     return f"<details><summary>{_plain(title)}</summary>\n\n{text}\n\n</details>" if text else ""
 
 
-def _figure(chart: blocks.Chart, stem: str) -> str:
+def _figure(chart: tree.Chart, stem: str) -> str:
     return f"{stem}.figures/{chart.id}.svg"
 
 

@@ -17,14 +17,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from bakeoff.errors import LabError
-from bakeoff.redact import hidden
-from bakeoff.report import blocks
+from bakeoff.core.errors import LabError
+from bakeoff.core.redact import hidden
+from bakeoff.core.sanitize import visible
+from bakeoff.report.blocks import tree
+from bakeoff.report.blocks.print_columns import columns_of
 from bakeoff.report.charts.palette import colour, marker
 from bakeoff.report.charts.svg import check_drawing, with_legend, without_legend
 from bakeoff.report.charts.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
-from bakeoff.report.print_columns import columns_of
-from bakeoff.visible import visible
 
 TYPEFACE = "Libertinus Serif"
 """Of the text and the drawings: it comes with Typst, and PDF/UA wants it embedded."""
@@ -47,7 +47,7 @@ def prepare() -> None:
         raise LabError(ADVICE)
 
 
-def render(report: blocks.Report, stem: str = "") -> bytes:
+def render(report: tree.Report, stem: str = "") -> bytes:
     with tempfile.TemporaryDirectory(prefix="bakeoff-pdf-") as folder:
         root = Path(folder)
         content = {**_content(report), "charts": {chart.id: _draw(chart, root) for chart in report.charts()}}
@@ -59,7 +59,7 @@ def render(report: blocks.Report, stem: str = "") -> bytes:
         return _compiled(root / "report.typ")
 
 
-def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
+def beside(report: tree.Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 
@@ -89,7 +89,7 @@ def _shown(content: object) -> object:
     return [_shown(value) for value in content] if isinstance(content, list | tuple) else content
 
 
-def _draw(chart: blocks.Chart, root: Path) -> str:
+def _draw(chart: tree.Chart, root: Path) -> str:
     """The chart as a file of vectors; its name."""
     import vl_convert  # takes a moment to start: only when something is drawn
 
@@ -102,13 +102,13 @@ def _draw(chart: blocks.Chart, root: Path) -> str:
     return path.name
 
 
-def _in_print(chart: blocks.Chart) -> dict[str, Any]:
+def _in_print(chart: tree.Chart) -> dict[str, Any]:
     """The drawing without its title, which is in the caption; as wide as half of the page where it can be drawn so."""
     spec = {name: value for name, value in chart.spec.items() if name != "title"}
     return {**spec, "width": HALF_WIDTH, "height": HALF_HEIGHT} if _half(chart) else spec
 
 
-def _half(chart: blocks.Chart) -> bool:
+def _half(chart: tree.Chart) -> bool:
     """Whether it can be drawn to any size: letters of maps would be too small."""
     usual = {"autosize": FIT, "width": WIDTH, "height": HEIGHT}
     return not chart.wide and all(chart.spec.get(name) == value for name, value in usual.items())
@@ -137,7 +137,7 @@ def _larger(name: str, value: Any, by: float) -> Any:
     return round(value * by, 1) if name in LETTERS and isinstance(value, int | float) else _grown(value, by)
 
 
-def _content(report: blocks.Report) -> dict[str, Any]:
+def _content(report: tree.Report) -> dict[str, Any]:
     return {
         "title": report.title,
         "subtitle": report.subtitle,
@@ -152,22 +152,22 @@ def _content(report: blocks.Report) -> dict[str, Any]:
     }
 
 
-def _section(section: blocks.Section, contenders: Sequence[str], at: int) -> dict[str, Any]:
+def _section(section: tree.Section, contenders: Sequence[str], at: int) -> dict[str, Any]:
     """All of its blocks, each with a name, and those that stand in the text; the others are in the appendix."""
     made = [{**_block(block, contenders), "name": f"block-{at}-{n}"} for n, block in enumerate(section.blocks)]
     shown = [block for block in made if block["kind"] != "listing" and not block.get("folded")]
     return {"title": section.heading, "blocks": made, "shown": _side_by_side(shown)}
 
 
-def _block(block: blocks.Block, contenders: Sequence[str]) -> dict[str, Any]:
+def _block(block: tree.Block, contenders: Sequence[str]) -> dict[str, Any]:
     match block:
-        case blocks.Text():
+        case tree.Text():
             return {"kind": "text", "text": block.text, "tone": block.tone, "advice": block.advice}
-        case blocks.Bullets():
+        case tree.Bullets():
             return {"kind": "bullets", "items": block.items}
-        case blocks.Table():
+        case tree.Table():
             return _table(block, contenders)
-        case blocks.Chart():
+        case tree.Chart():
             return {
                 "kind": "chart",
                 "id": block.id,
@@ -179,11 +179,11 @@ def _block(block: blocks.Block, contenders: Sequence[str]) -> dict[str, Any]:
                 "folded": block.folded,
                 "table": _table(block.table, contenders),
             }
-        case blocks.Cards():
+        case tree.Cards():
             return {"kind": "cards", "cards": [_card(card) for card in block.cards]}
-        case blocks.Listing():
+        case tree.Listing():
             return {"kind": "listing", "title": block.title, "text": block.text}
-        case blocks.Prose():
+        case tree.Prose():
             return {"kind": "prose", "by": block.by, "passages": [asdict(passage) for passage in block.passages]}
 
 
@@ -195,7 +195,7 @@ def _mark(name: str, contenders: Sequence[str]) -> dict[str, str] | None:
     return {"sign": marker(series), "colour": colour(series)}
 
 
-def _table(table: blocks.Table, contenders: Sequence[str]) -> dict[str, Any]:
+def _table(table: tree.Table, contenders: Sequence[str]) -> dict[str, Any]:
     named = {place for place, column in enumerate(table.columns) if column.title == "Contender"}
     set_ = columns_of(table, contenders)
     return {
@@ -230,7 +230,7 @@ def _table(table: blocks.Table, contenders: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _card(card: blocks.Card) -> dict[str, Any]:
+def _card(card: tree.Card) -> dict[str, Any]:
     return {
         "title": card.title,
         "figure": card.figure,

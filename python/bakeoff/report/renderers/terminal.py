@@ -12,7 +12,9 @@ from typing import TypeGuard
 from rich.console import Console
 from rich.text import Text as Line
 
-from bakeoff.report.blocks import (
+from bakeoff.core.sanitize import visible
+from bakeoff.report.blocks.fit import Sheet, fitted
+from bakeoff.report.blocks.tree import (
     Block,
     Bullets,
     Cards,
@@ -27,10 +29,8 @@ from bakeoff.report.blocks import (
     Toned,
 )
 from bakeoff.report.charts.palette import colour, marker
-from bakeoff.report.depth import Depth
-from bakeoff.report.edition import edition_line
-from bakeoff.report.fit import Sheet, fitted
-from bakeoff.visible import visible
+from bakeoff.report.embed.report_options import edition_line
+from bakeoff.report.layout.detail import Depth
 
 STYLES: dict[Tone, str] = {"plain": "", "good": "green", "warning": "yellow", "bad": "red"}
 # More warnings than this drown what is above them; a file has room for all.

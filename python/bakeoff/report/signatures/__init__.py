@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bakeoff.bounded_file import read_bounded
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
+from bakeoff.core.system.bounded_read import read_bounded
 from bakeoff.report.signatures import ssh
 from bakeoff.report.signatures.ssh import Checked
 

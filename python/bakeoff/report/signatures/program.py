@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.errors import LabError
+from bakeoff.core.errors import LabError
 
 NAME, PACKAGE = "ssh-keygen", "openssh-client"
 # A person may type a passphrase or touch a token while it signs.

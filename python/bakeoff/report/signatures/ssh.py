@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from bakeoff.errors import LabError
+from bakeoff.core.errors import LabError
 from bakeoff.report.signatures.program import CHECK_S, SIGN_S, call, find
 
 NAMESPACE = "bakeoff-report"

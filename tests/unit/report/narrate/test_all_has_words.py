@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.gate_model import GateDetail
 from bakeoff.compare.kind import compare_part
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.gate import GateDetail
 from bakeoff.kinds import KINDS
 from bakeoff.report.kind import report_part
-from bakeoff.report.narrate.advice import advised
-from bakeoff.report.narrate.audits import ruled
-from bakeoff.report.narrate.caveat import caveat_words
-from bakeoff.report.narrate.gates import gate_words
 from bakeoff.report.narrate.sentences import is_told
+from bakeoff.report.narrate.validity.advice import advised
+from bakeoff.report.narrate.validity.audits import ruled
+from bakeoff.report.narrate.validity.caveat import caveat_words
+from bakeoff.report.narrate.verdict.gates import gate_words
 
 # Told by whoever holds them, each with a function of its own.
 BY_HAND = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bakeoff.compare.power import Assumption, OtherSetting
+from bakeoff.compare.planning.power import Assumption, OtherSetting
 from bakeoff.report.narrate.sentences import sentence
 
 SETTINGS = (OtherSetting("length_s", 1.8, 30.0), OtherSetting("sizes", ["x"] * 30, [1, 2]), OtherSetting(""))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bakeoff.compare.fact import Fact
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.pair_model import Gate
-from bakeoff.compare.parts_of_time import steps_of_time
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.metrics.time_breakdown import steps_of_time
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.pair import Gate
 from bakeoff.kinds.app.compare.kept import UNREAD, WORK, WRITES, impossible_times, unread_gates
 from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.plan.model import Plan
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 STEPS = ("network", "queue", "service")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.faults import Source
-from bakeoff.compare.gate_model import GateDetail
-from bakeoff.compare.pair_model import Gate
+from bakeoff.compare.failures.faults import Source
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.gate import GateDetail
+from bakeoff.compare.model.pair import Gate
 from bakeoff.kinds.app.figures import AppFigures, ReadBack
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 UNREAD = "unreturned data"
 # Of fewer replies than one in a hundred the times may be those of a moment that a clock jumped.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bakeoff.store.records import TrialRecord
+from bakeoff.store.records.run_records import TrialRecord
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bakeoff.kinds.app.report import bottleneck, kept, scores
 from bakeoff.kinds.app.story import story
-from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
 
 
 class App(ReportPart):

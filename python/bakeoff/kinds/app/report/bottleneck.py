@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bakeoff.compare import telemetry_limits as limits
+from bakeoff.compare.resources import telemetry_limits as limits
+from bakeoff.core.times import ms_of
 from bakeoff.kinds.app.compare.kept import IMPOSSIBLE_SHARE
 from bakeoff.kinds.app.figures import AppFigures, Server
-from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.theme import Row
-from bakeoff.report.context import Context, geometric_mean
-from bakeoff.report.narrate import telemetry, wording
-from bakeoff.report.report_section import report_section
-from bakeoff.store.records import TrialRecord
-from bakeoff.times import ms_of
+from bakeoff.report.layout.context import Context, geometric_mean
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.figures import telemetry
+from bakeoff.store.records.run_records import TrialRecord
 
 STEPS = ("network", "queue", "service")
 KINDS = ("upload", "download", "processor", "read", "write")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bakeoff.kinds.app.compare.kept import ImpossibleTimes, Unread, read_back
 from bakeoff.kinds.app.figures import AppFigures
-from bakeoff.report.blocks import Column, Section, Table
-from bakeoff.report.context import Context
+from bakeoff.report.blocks.tree import Column, Section, Table
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
-from bakeoff.report.narrate.faults import FAULTS, FaultWords
-from bakeoff.report.narrate.gates import gate_words
-from bakeoff.report.report_section import report_section
+from bakeoff.report.narrate.validity.faults import FAULTS, FaultWords
+from bakeoff.report.narrate.verdict.gates import gate_words
 
 NOTE = (
     "After each trial, outside of the measured window, records are read again on new connections and compared with "

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.lost import starved_clients
+from bakeoff.compare.cube.forfeits import starved_clients
 from bakeoff.kinds.app.compare.scores import scores
-from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
-from bakeoff.report.context import Context
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Text
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.report_section import report_section
-from bakeoff.store.records import TrialRecord
+from bakeoff.store.records.run_records import TrialRecord
 
 # Clients named before the rest are only counted.
 NAMED = 8

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bakeoff.compare.audits import exact, same_content
-from bakeoff.compare.cube import Cube
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.faults import Source
-from bakeoff.compare.gates import ERROR_BUDGET
+from bakeoff.compare.cube.cube import Cube
+from bakeoff.compare.failures.faults import Source
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.manners import settings_by_name
-from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Audit, Failed
-from bakeoff.compare.pair_model import Gate
-from bakeoff.errors import PlanError
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.model.comparison import Audit, Failed
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.pair import Gate
+from bakeoff.compare.validity.audits import exact, same_content
+from bakeoff.compare.validity.client_options import settings_by_name
+from bakeoff.compare.validity.gates import ERROR_BUDGET
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.mail.compare import steps
 from bakeoff.kinds.mail.compare.books import (
     LOSSES,
@@ -41,9 +41,9 @@ from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
 from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import Books, MailFigures
 from bakeoff.kinds.mail.plan import mail_settings
-from bakeoff.mail.address import parse_mail_address, way_of
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.store.served import Part
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+from bakeoff.store.records.served import Part
+from bakeoff.testdata.mail.address import parse_mail_address, way_of
 
 LOST = Source(
     "mail",

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.model.fact import Fact
+from bakeoff.core.times import ms_of
 from bakeoff.kinds.mail.compare.known import FewMessages, ForeignMail, ReadingLags
 from bakeoff.kinds.mail.compare.metrics import sending_share
 from bakeoff.kinds.mail.compare.saturation import mean_steps, saturated, threshold_s
 from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures, Times
-from bakeoff.mix import Clients, Mix
-from bakeoff.store.records import OK, RunRecord, TrialRecord
-from bakeoff.times import ms_of
+from bakeoff.load.load_step import Clients, Mix
+from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
 
 # What must not happen to mail that a server has accepted.
 LOSSES = ("lost", "duplicate", "corrupt", "unknown_corrupt", "misdelivered", "ghost", "resurrected")

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bakeoff.compare.cube import why_unusable
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.cube.cube import why_unusable
+from bakeoff.compare.model.fact import Fact
+from bakeoff.core.times import ms_of, s_of
 from bakeoff.kinds.mail.compare.books import lag, telling_flow
 from bakeoff.kinds.mail.compare.known import DeliveryBounded, DeliveryWaited
 from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
-from bakeoff.mix import Mix
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.times import ms_of, s_of
+from bakeoff.load.load_step import Mix
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 # Rates of delivery no further apart than this are the same; what grows, grows by more.
 FLAT_SHARE = 0.15

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bakeoff.compare.model import Failed
+from bakeoff.compare.model.comparison import Failed
 from bakeoff.kinds.mail.figures import MailFigures, Work
-from bakeoff.store.records import TrialRecord
-from bakeoff.store.served import Part, parts_of
+from bakeoff.store.records.run_records import TrialRecord
+from bakeoff.store.records.served import Part, parts_of
 
 
 def failures(trials: Iterable[TrialRecord]) -> tuple[Failed, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bakeoff.compare.fact import Fact
-from bakeoff.compare.gate_model import GateDetail
-from bakeoff.mix import Mix
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.gate import GateDetail
+from bakeoff.load.load_step import Mix
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bakeoff.compare.content import facts_of
-from bakeoff.compare.fact import Fact
+from bakeoff.compare.failures.content import facts_of
+from bakeoff.compare.model.fact import Fact
 from bakeoff.kinds.mail.compare.books import telling_flow
 from bakeoff.kinds.mail.compare.known import QueueFull, RateBounded, SessionsBounded
 from bakeoff.kinds.mail.figures import Door as Sessions
 from bakeoff.kinds.mail.figures import MailFigures
-from bakeoff.mix import Mix
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.load.load_step import Mix
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
 @dataclass(frozen=True)

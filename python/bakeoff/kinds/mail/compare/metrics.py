@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from bakeoff.compare.metric import Metric
-from bakeoff.keeping_up import KEEPS_UP
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.core.times import ms_of
 from bakeoff.kinds.mail.figures import Flow, MailFigures
 from bakeoff.kinds.mail.plan import mail_settings
-from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.times import ms_of
+from bakeoff.load.open_loop import KEEPS_UP
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
 def counts_messages(run: RunRecord) -> bool:

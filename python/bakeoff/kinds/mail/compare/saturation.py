@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from bakeoff.errors import PlanError
+from bakeoff.core.errors import PlanError
 from bakeoff.kinds.mail.compare.summary import SIDES, Saturated, Saturation
 from bakeoff.kinds.mail.figures import MailFigures, Steps
 from bakeoff.kinds.mail.plan import mail_settings
-from bakeoff.mail.address import parse_mail_address
-from bakeoff.mix import Mix
-from bakeoff.store.records import ContenderRecord, RunRecord, TrialRecord
+from bakeoff.load.load_step import Mix
+from bakeoff.store.records.run_records import ContenderRecord, RunRecord, TrialRecord
+from bakeoff.testdata.mail.address import parse_mail_address
 
 
 def threshold_s(run: RunRecord) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bakeoff.kinds.mail.figures import MailFigures
-from bakeoff.store.records import TrialRecord
+from bakeoff.store.records.run_records import TrialRecord
 
 # Mail that is smaller by more than this share of the mean size is other work.
 SMALLER = 0.05

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from bakeoff.compare.parts_of_time import total_ns
-from bakeoff.store.records import TrialRecord
+from bakeoff.compare.metrics.time_breakdown import total_ns
+from bakeoff.store.records.run_records import TrialRecord
 
 SENDING, READING = "sending time", "reading time"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bakeoff.compare.model import KindSummary
-from bakeoff.mix import Mix
+from bakeoff.compare.model.comparison import KindSummary
+from bakeoff.load.load_step import Mix
 
 
 @dataclass(frozen=True)

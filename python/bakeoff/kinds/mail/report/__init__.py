@@ -5,8 +5,8 @@ from __future__ import annotations
 from bakeoff.kinds.mail.report import known  # noqa: F401 - it registers its words
 from bakeoff.kinds.mail.report.section import section
 from bakeoff.kinds.mail.story import story
-from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
+from bakeoff.report.layout.context import Context
 
 
 class Mail(ReportPart):

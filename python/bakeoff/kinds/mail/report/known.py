@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bakeoff.core.units import format_duration
 from bakeoff.kinds.mail.compare.known import (
     DeliveryBounded,
     DeliveryWaited,
@@ -20,9 +21,8 @@ from bakeoff.kinds.mail.compare.known import (
 )
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
-from bakeoff.report.narrate.audits import EXACT, ruled
-from bakeoff.report.narrate.gates import gate_words
-from bakeoff.units import format_duration
+from bakeoff.report.narrate.validity.audits import EXACT, ruled
+from bakeoff.report.narrate.verdict.gates import gate_words
 
 # Mailboxes named before the rest are only counted.
 NAMED = 5

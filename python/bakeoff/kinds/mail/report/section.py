@@ -19,15 +19,15 @@ from bakeoff.kinds.mail.report.words import (
     saturation_words,
     unsaturated_words,
 )
-from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.charts.panels import courses
 from bakeoff.report.charts.theme import Row
-from bakeoff.report.context import Context
-from bakeoff.report.depth import Depth
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.report_section import report_section
-from bakeoff.report.sections.seconds import FEWEST_POINTS, end_of_load_s, means
+from bakeoff.report.sections.load.seconds import FEWEST_POINTS, end_of_load_s, means
 
 
 @report_section("mail", depth=Depth.SUMMARY, after="result")

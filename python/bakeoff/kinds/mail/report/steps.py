@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bakeoff.report.blocks import Block, Column, Table
-from bakeoff.report.context import Context, geometric_mean
+from bakeoff.core.times import ms_of
+from bakeoff.report.blocks.tree import Block, Column, Table
+from bakeoff.report.layout.context import Context, geometric_mean
 from bakeoff.report.narrate import wording
-from bakeoff.store.records import TrialRecord
-from bakeoff.store.trial_parts import Summary
-from bakeoff.times import ms_of
+from bakeoff.store.records.run_records import TrialRecord
+from bakeoff.store.records.trial_parts import Summary
 
 PARTS = {
     "connect": "until connected",

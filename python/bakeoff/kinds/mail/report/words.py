@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare.model import Comparison
+from bakeoff.compare.model.comparison import Comparison
 from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary, Saturated
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.faults import FAULTS, FaultWords
+from bakeoff.report.narrate.validity.faults import FAULTS, FaultWords
 
 CLASSES = (
     "accepted",

@@ -1,0 +1,1 @@
+"""The machine that sends load: its facts, limits, links and other processes."""

@@ -1,0 +1,192 @@
+"""What the verbs do with a campaign: a file with several suites, and the folder in which it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import typer
+
+from bakeoff.agents.make import make_agents
+from bakeoff.cli.console import make_console, print_line
+from bakeoff.cli.measure.prompts import make_counsel
+from bakeoff.cli.measure.result import (
+    EXIT_CONTENDER_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_NOTHING_COMPARABLE,
+    end_by_objectives,
+    failed_contenders,
+)
+from bakeoff.cli.planning.reach import campaign_advice
+from bakeoff.compare.planning.noise_floors import noise_for
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.campaign import Campaign, read_campaign
+from bakeoff.plan.design.durations import expected
+from bakeoff.plan.load import PlanInput
+from bakeoff.run.driver import RunInterruptedError
+from bakeoff.run.modes.campaign import resume_campaign, start_campaign
+from bakeoff.run.observe.observer import Observer, short_duration
+from bakeoff.store.collections.campaign import CampaignFolder, read_campaign_folder
+from bakeoff.store.collections.challenged import ChallengedCampaign
+
+if TYPE_CHECKING:
+    from bakeoff.compare.collections.campaign_model import CampaignComparison
+    from bakeoff.compare.planning.noise_model import NoiseFloor
+
+
+def planned(given: PlanInput) -> Campaign:
+    """The campaign of a plan file. Raises PlanError, also where flags stand beside it."""
+    assert given.campaign is not None
+    if given.plan or given.settings or given.contenders or given.capacity is not None or given.fleet or given.factors:
+        named = [given.label(table)(key) for table, key in given.flags]
+        raise PlanError(
+            f"{given.campaign} is a campaign, whose suites have their settings in it: leave out "
+            f"{', '.join(named) or 'what stands beside it'}"
+        )
+    return read_campaign(given.campaign)
+
+
+def run_campaign(given: PlanInput, output: Path | None, cluster: str | None, observer: Observer) -> None:
+    """Measure a campaign into its folder and print the result."""
+    campaign = planned(given)
+    path = output or Path(f"{campaign.name}-{datetime.now():%Y%m%d-%H%M%S}.bakeoff")
+    start(campaign, path, cluster, observer)
+    print_campaign(path)
+
+
+def start(
+    campaign: Campaign,
+    path: Path,
+    cluster: str | None,
+    observer: Observer,
+    challenges: ChallengedCampaign | None = None,
+) -> None:
+    """Measure a campaign into its folder, with what it challenges. Exits with 130 on Ctrl-C."""
+    agents = partial(make_agents, cluster=cluster)
+    try:
+        start_campaign(campaign, path, agents, observer, _say, make_counsel(), challenges)
+    except RunInterruptedError:
+        _interrupted(path)
+
+
+def go_on(path: Path, cluster: str | None, trust: bool, observer: Observer) -> None:
+    """Go on with a campaign and print the result."""
+    try:
+        resume_campaign(path, partial(make_agents, cluster=cluster), observer, _say, trust, make_counsel())
+    except RunInterruptedError:
+        _interrupted(path)
+    print_campaign(path)
+
+
+def _interrupted(path: Path) -> None:
+    typer.echo(f"bakeoff: interrupted; what was measured is in {path}. Go on with: bakeoff resume {path}", err=True)
+    raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def plan_campaign(given: PlanInput, pilots: Sequence[Path] = (), as_json: bool = False) -> None:
+    """What a campaign would do, or by `pilots` how many blocks it needs."""
+    campaign = planned(given)
+    if not pilots:
+        _print_plan(campaign)
+        return
+    from bakeoff.cli.planning.power_campaign import print_campaign_power
+
+    print_campaign_power(pilots, campaign, as_json)
+
+
+def _print_plan(campaign: Campaign) -> None:
+    console = make_console()
+    whole_s = sum(expected(leg.plan).run_s for leg in campaign.legs)
+    console.print(f"{campaign.title}: {len(campaign.legs)} suites, about {short_duration(whole_s)}", markup=False)
+    for leg in campaign.legs:
+        names = ", ".join(contender.name for contender in leg.plan.contenders)
+        length = short_duration(expected(leg.plan).run_s)
+        console.print(
+            f"  {leg.name}: {leg.plan.size}, {leg.plan.blocks} blocks, {leg.plan.trials} trials, about {length}; "
+            f"weight {leg.weight:g}; {names}{f'; held to {leg.plan.objective}' if leg.plan.objective else ''}",
+            markup=False,
+            soft_wrap=True,
+        )
+    if campaign.factors:
+        levels = " x ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in campaign.factors)
+        print_line(console, f"Factors: {levels}")
+    for line in campaign_advice(campaign):
+        print_line(console, line)
+    console.print("Order of blocks, round by round:")
+    for number, legs in enumerate(campaign.rounds(), 1):
+        text = ", ".join(f"{leg.name} {block}" for leg, block in legs)
+        print_line(console, f"  {number}: {text}")
+
+
+def compared(
+    folder: CampaignFolder,
+    baseline: str | None = None,
+    delta: float | None = None,
+    noise: Mapping[str, NoiseFloor] = MappingProxyType({}),
+) -> CampaignComparison:
+    """What the statistics say of a campaign; `noise` by suite is what A/A runs have shown of the set-up."""
+    from bakeoff.compare.collections.campaign import compare_folder  # NumPy and SciPy take a moment
+
+    return compare_folder(folder, baseline, delta, noise)
+
+
+def facts_of(folder: CampaignFolder) -> tuple[tuple[str, str], ...]:
+    """What stands beside the result."""
+    from bakeoff.report.layout.context import Context  # loads NumPy
+
+    runs = list(folder.runs.values())
+    blocks = ", ".join(
+        f"{leg.name} {len({trial.block for trial in folder.runs[leg.name].trials})} of {leg.plan['blocks']}"
+        if leg.name in folder.runs
+        else f"{leg.name} none"
+        for leg in folder.campaign.legs
+    )
+    where = ("Folder", folder.path.name) if folder.is_planned else ("Files", ", ".join(run.path.name for run in runs))
+    return (
+        ("Campaign" if folder.is_planned else "Runs", folder.campaign.name),
+        where,
+        ("Started", Context.moment(min(run.created_at for run in runs)) if runs else "not yet"),
+        ("Blocks begun", blocks),
+        ("Plan", folder.hash[:12]),
+        ("Bakeoff", runs[0].tool.get("version", "unknown version") if runs else "unknown version"),
+    )
+
+
+def print_campaign(path: Path, aa: Sequence[Path] | None = None) -> None:
+    """The result over all suites and what to do next. Exits with 99 where an objective is missed in some suite, with 5
+    where one is not decided, with 3 where nothing is comparable, with 4 where a suite could not be carried out, or a
+    contender failed or is missing.
+    """
+    from bakeoff.report.collections.campaign import compose_campaign
+    from bakeoff.report.layout.detail import Depth
+    from bakeoff.report.renderers.terminal import show
+
+    folder = read_campaign_folder(path)
+    made = compared(folder, noise=noise_for([path], aa, folder))
+    console = make_console()
+    show(compose_campaign(made, folder, facts_of(folder), depth=Depth.SUMMARY), console, Depth.SUMMARY)
+    console.print(
+        f"\nCampaign: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o paper.pdf",
+        markup=False,
+        soft_wrap=True,
+    )
+    failed = [
+        f"{suite.name}: {who}"
+        for suite in made.suites
+        if suite.comparison is not None and (who := failed_contenders(folder.runs[suite.name], suite.comparison))
+    ]
+    for text in failed:
+        typer.echo(f"bakeoff: {text}", err=True)
+    end_by_objectives((suite.name, suite.comparison.objective) for suite in made.suites if suite.comparison)
+    if not made.verdicts and (len(made.contenders) > 1 or not folder.runs):
+        raise typer.Exit(EXIT_NOTHING_COMPARABLE)
+    if failed or any(suite.dead or (suite.is_missing and suite.name not in folder.left_out) for suite in made.suites):
+        raise typer.Exit(EXIT_CONTENDER_FAILED)

@@ -1,0 +1,1 @@
+"""What `bakeoff plan` prints beside the plan: blocks, reach, searches."""

@@ -1,0 +1,147 @@
+"""What a design can show, told before it is run: whether a verdict can be reached with so many blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import count
+
+from bakeoff.core.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
+from bakeoff.core.units import plural
+from bakeoff.load import open_loop
+from bakeoff.load.load_step import Rate
+from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.plan.model import Plan
+
+CELL_BLOCKS = 13
+
+
+def smallest_p(blocks: int) -> float:
+    """The smallest p value of a two-sided sign-flip test of so many pairs: 2 / 2^blocks, at most 1."""
+    return min(1.0, 0.5 ** (blocks - 1))
+
+
+def single_of(plan: Plan) -> str:
+    """What single claims are about: cells, where trials are made of them."""
+    work = plan.settings.work(plan.settings.mix_values[-1])
+    return "mixes" if work is None or not work.cells else "cells"
+
+
+def advice(plan: Plan) -> str:
+    """Whether the blocks of a plan are enough, and for what."""
+    if len(plan.contenders) < 2:
+        return f"One contender: figures only. Name a second one to compare.{_percentiles(plan)}"
+    if plan.blocks < MINIMUM_BLOCKS:
+        given = "gives" if plan.blocks == 1 else "give"
+        effects = ", neither on pairs nor on effects" if _has_effects(plan) else ""
+        return (
+            f"{plural(plan.blocks, 'block')} {given} numbers but no verdict{effects}: fewer than {MINIMUM_BLOCKS} "
+            f"pairs can never reach p = 0.05. Use --blocks {MINIMUM_BLOCKS} or more.{_percentiles(plan)}"
+        )
+    what = "the verdict on capacities" if plan.capacity is not None else "the verdict of the suite"
+    enough = f"{plan.blocks} blocks are enough for {what}{' and on effects of factors' * _has_effects(plan)}"
+    if plan.blocks == MINIMUM_BLOCKS:
+        enough += ", with none to spare: a pair of which one was voided has no verdict"
+    if plan.capacity is not None:
+        enough += "."
+    elif plan.blocks < CELL_BLOCKS:
+        enough += f"; use --blocks {CELL_BLOCKS} for claims about single {single_of(plan)}."
+    else:
+        enough += f" and for single {single_of(plan)}."
+    return enough + _lost_trials(plan) + _percentiles(plan)
+
+
+def campaign_advice(campaign: Campaign) -> list[str]:
+    """What the suites of a campaign cannot show, a line each; empty where all can be told."""
+    compared = [leg for leg in campaign.legs if len(leg.plan.contenders) > 1]
+    few = [leg for leg in compared if leg.plan.blocks < MINIMUM_BLOCKS]
+    lines = []
+    if few:
+        give = "gives" if len(few) == 1 else "give"
+        lines.append(
+            f"{_names(few)} {give} numbers but no verdict, so that nobody is the best over all suites: fewer than "
+            f"{MINIMUM_BLOCKS} pairs can never reach p = 0.05. Use blocks = {MINIMUM_BLOCKS} or more."
+        )
+    lines += _lost_in_suites([leg for leg in compared if leg not in few], sum(_pairs(leg.plan) for leg in compared))
+    lines += [f"{leg.name}: {text.strip()}" for leg in campaign.legs if (text := _percentiles(leg.plan))]
+    return lines
+
+
+def _names(legs: Sequence[Leg]) -> str:
+    """ "web-static (4 blocks) and file-mix (5 blocks)"."""
+    parts = [f"{leg.name} ({plural(leg.plan.blocks, 'block')})" for leg in legs]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _has_effects(plan: Plan) -> bool:
+    return any(len(factor.levels) > 1 for factor in plan.factors)
+
+
+def _pairs(plan: Plan) -> int:
+    return math.comb(len(plan.contenders), 2)
+
+
+def _first_level(plan: Plan, pairs: int) -> float:
+    """What the first of so many pairs must reach: Holm holds it to the level of the last look over all of them."""
+    from bakeoff.compare.estimate.interim import planned_levels  # with NumPy, which the help does without
+
+    return planned_levels(plan.looks or ())[-1] / pairs
+
+
+def _enough(level: float) -> int:
+    """The fewest blocks of which a sign-flip test can reach `level`."""
+    return next(blocks for blocks in count(MINIMUM_BLOCKS) if smallest_p(blocks) <= level)
+
+
+def _lost_trials(plan: Plan) -> str:
+    """What pairs with a lost trial need besides, where these blocks are too few for them: they are judged by the
+    sign-flip test alone, whose p values are coarse.
+    """
+    pairs = _pairs(plan)
+    first = _first_level(plan, pairs)
+    if smallest_p(plan.blocks) <= first:
+        return ""
+    lost = "which a search finds no load" if plan.capacity is not None else "which a trial is lost"
+    return (
+        f" Not for pairs in {lost}, which are judged by signs alone: their p is at least "
+        f"{smallest_p(plan.blocks):.3g}, and of {pairs} pairs one must reach {first:.2g} (Holm): use --blocks "
+        f"{_enough(first)} where a contender may fail."
+    )
+
+
+def _lost_in_suites(legs: Sequence[Leg], family: int) -> list[str]:
+    """The same of suites, whose pairs are one family."""
+    levels = {leg.name: _first_level(leg.plan, family) for leg in legs}
+    short = [leg for leg in legs if smallest_p(leg.plan.blocks) > levels[leg.name]]
+    if not short:
+        return []
+    most = min(levels[leg.name] for leg in short)
+    least = min(leg.plan.blocks for leg in short)
+    return [
+        f"{_names(short)}: no verdict on pairs in which a trial is lost. They are judged by signs alone, whose p is at "
+        f"least {smallest_p(least):.3g}; of {family} pairs of all suites one must reach {most:.2g} (Holm). Use "
+        f"blocks = {_enough(most)} where a contender may fail."
+    ]
+
+
+def _percentiles(plan: Plan) -> str:
+    """Which percentiles trials of a rate, or of so many operations, are too short for."""
+    clock, length_s = plan.settings.clock, plan.settings.length_s
+    rates = [mix for mix in plan.settings.mix_values if isinstance(mix, Rate)]
+    if plan.capacity is not None or (not rates and clock.operations is None):
+        return ""
+    end_s = length_s - clock.ramp_down_s
+    figure = open_loop.deciding(rates, clock.ramp_up_s, end_s, length_s, clock.operations)
+    if figure == "p99":
+        return ""
+    decides = f" The {open_loop.words_of(figure)} decides." if rates else ""
+    if clock.operations is not None:
+        return (
+            f" The p99 cannot be told: a trial has {plural(clock.operations, 'operation')}, and it takes "
+            f"{P99_OPERATIONS}.{decides}"
+        )
+    slowest = min(rate.per_s for rate in rates)
+    return (
+        f" The p99 cannot be told in trials this short: it takes {P99_OPERATIONS} starts in the window, which is "
+        f"{math.ceil(P99_OPERATIONS / slowest):,} s at {min(rates, key=lambda rate: rate.per_s).words}.{decides}"
+    )

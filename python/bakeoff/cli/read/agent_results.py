@@ -1,0 +1,50 @@
+"""What each agent did of the trials of a run file, for `bakeoff show`."""
+
+from bakeoff.core.times import ms_of
+from bakeoff.report.blocks.fit import Sheet
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.records.trial_parts import ShareRecord
+
+
+def agents_sheet(run: RunRecord) -> Sheet | None:
+    """One row for each agent of each trial; None when there is one agent, whose figures are those of the trials."""
+    if len(run.agents) < 2:
+        return None
+    sheet = Sheet()
+    sheet.column("order")
+    sheet.column("agent", numeric=False)
+    sheet.column("clients")
+    sheet.column("operations/s")
+    sheet.column("p99 ms")
+    sheet.column("errors")
+    sheet.column("CPU %", spare=1)
+    sheet.column("link %", spare=2)
+    sheet.column("start ms", spare=4)
+    sheet.column("p99 lag ms", spare=3)
+    sheet.column("state", numeric=False)
+    for trial in run.trials:
+        for share in trial.per_agent:
+            sheet.row(
+                str(trial.order),
+                share.agent,
+                str(share.clients),
+                f"{share.operations_per_s:,.1f}",
+                _figure(share.times.p99_ns),
+                f"{sum(share.errors.values()):,}",
+                f"{100.0 * share.cpu_share:.1f}",
+                _link(share),
+                _figure(share.start_offset_ns),
+                _figure(share.lag_p99_ns),
+                "lost" if share.lost else "ok",
+            )
+    return sheet
+
+
+def _link(share: ShareRecord) -> str:
+    """Of the fullest of its links; a dash where none has a speed."""
+    shares = [link.share for link in share.links if link.share is not None]
+    return f"{100.0 * max(shares):.1f}" if shares else "-"
+
+
+def _figure(time_ns: int | None) -> str:
+    return "-" if time_ns is None else f"{ms_of(time_ns):.3f}"

@@ -1,0 +1,87 @@
+"""The cells of a run whose trials are made of them, for `bakeoff show`: pooled over cells a time would be nobody's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.report.blocks.fit import Sheet
+from bakeoff.store.records.figures import Figures
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.cube.cell_form import CellForm
+    from bakeoff.compare.model.cell import CellLevel
+
+# More cells than these are told by test; `--json` and `bakeoff compare --json` have each.
+MOST = 120
+
+
+def cells_in(trial: TrialRecord) -> int:
+    """How many cells of a trial were measured; 0 for suites without."""
+    return sum(cell.rate_kib_s is not None for cell in trial.figures(Figures).cells or ())
+
+
+def cells_sheet(run: RunRecord) -> Sheet | None:
+    """Every cell of each contender at each mix, or of very many the range of each test; None without cells."""
+    if not any(map(cells_in, run.trials)):
+        return None
+    from bakeoff.compare.cube.cell_form import SIZES  # the package loads NumPy
+    from bakeoff.compare.cube.cell_levels import cell_levels
+    from bakeoff.compare.cube.cube import build_cube
+
+    cube = build_cube(run, run.contenders[0].name)
+    form, levels = cube.kind.cells or SIZES, cell_levels(cube)
+    return _every(levels, form, run) if len(levels) <= MOST and len(form.axes) == 1 else _by_test(levels, form, run)
+
+
+def _start(sheet: Sheet, form: CellForm, run: RunRecord) -> None:
+    sheet.column("contender", numeric=False)
+    if len(run.mixes) > 1:
+        sheet.column(run.mixes[0].unit)
+    sheet.column(form.test, numeric=False)
+
+
+def _named(level: CellLevel, run: RunRecord) -> list[str]:
+    from bakeoff.report.narrate.figures.cells import title
+
+    return [level.contender, *([str(level.mix)] if len(run.mixes) > 1 else []), title(level.test)]
+
+
+def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Sheet:
+    from bakeoff.report.narrate import wording
+    from bakeoff.report.narrate.figures.cells import longest_or_p99, size
+
+    sheet = Sheet()
+    _start(sheet, form, run)
+    sheet.column(form.axes[0].name)
+    sheet.column(form.rate_unit)
+    sheet.column("least – most", spare=2)
+    sheet.column(form.transfers or "transfers/s", spare=1)
+    sheet.column("p50 ms")
+    sheet.column("p99 ms")
+    for level in levels:
+        rate, least, most = (form.rate_scale * r for r in (level.kib_s.centre, level.kib_s.least, level.kib_s.most))
+        sheet.row(
+            *_named(level, run),
+            size(level.record_kib),
+            wording.figures(rate) + wording.lost_of(level.lost, level.tried),
+            f"{wording.figures(least, 3)} – {wording.figures(most, 3)}",
+            wording.rate(level.transfers_s.centre),
+            wording.figures(level.p50_ms.centre, 3),
+            longest_or_p99(level),
+        )
+    return sheet
+
+
+def _by_test(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Sheet:
+    from bakeoff.report.narrate import wording
+    from bakeoff.report.narrate.figures.cells import ranges
+
+    sheet = Sheet()
+    _start(sheet, form, run)
+    for what in ("cells", f"mean {form.rate_unit}", "minimum", "maximum"):
+        sheet.column(what)
+    for group in ranges(levels):
+        rates = (wording.figures(form.rate_scale * kib_s) for kib_s in group.rates_kib_s)
+        sheet.row(*_named(group.lowest, run), str(group.cells), *rates)
+    return sheet

@@ -1,0 +1,21 @@
+"""The flag by which a noise floor to quote is named; see `bakeoff.compare.planning.noise_floors`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bakeoff.cli.complete import run_files
+
+NoiseFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--aa",
+        metavar="AA.bakeoff",
+        autocompletion=run_files,
+        help="Quote the noise floor of this A/A run (`bakeoff aa`; of a campaign one for each suite, so often); by "
+        "default the newest aa-*.bakeoff beside it that was measured on the same machine, suite and address.",
+    ),
+]

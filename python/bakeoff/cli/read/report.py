@@ -1,0 +1,161 @@
+"""`bakeoff report`: the comparison as one file, in the form that its name ends in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bakeoff.cli.complete import any_files, contenders, run_files
+from bakeoff.cli.read.compare import share
+from bakeoff.cli.read.noise_floor import NoiseFile
+from bakeoff.cli.read.report_inputs import make_report, paper_tables
+from bakeoff.cli.read.run_inputs import RUN_FILES, FailedOption, NoteOption, notes_of
+from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.system.atomic_write import write_whole
+from bakeoff.report.renderers import Renderer, endings, form_of
+from bakeoff.report.signatures import check_signer, signature_of, ssh
+
+if TYPE_CHECKING:
+    from bakeoff.report.blocks.tree import Report
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("report")(report)
+
+
+def report(
+    paths: Annotated[list[Path], typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES, autocompletion=run_files)],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="REPORT.html",
+            help="Default: RUN.html next to the run file. The ending tells the form: .html, .pdf, .md, .txt.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the report if it is there already.")] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", autocompletion=contenders, help="Divide by this contender (default: the first of the plan)."
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
+    ] = None,
+    paper: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PAPER.toml",
+            help="Put the author's words before what is generated, and prices and features behind it.",
+        ),
+    ] = None,
+    note: NoteOption = None,
+    failed_run: FailedOption = None,
+    aa: NoiseFile = None,
+    short: Annotated[
+        bool, typer.Option("--brief", help="The short edition: two or three pages with what decides.")
+    ] = False,
+    surfaces: Annotated[
+        bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
+    ] = False,
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pair",
+            metavar="NAME,NAME",
+            help="Draw the maps and ratios of this pair, too, as those against the baseline are; as often as wanted, "
+            "and `all` for every pair in a fold. Without it few others are in folds.",
+        ),
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEY",
+            autocompletion=any_files,
+            help="Sign the report with this key of SSH (the .pub of one in an agent does), in REPORT.sig. `bakeoff "
+            "verify --signed-by` checks it.",
+        ),
+    ] = None,
+) -> None:
+    """Write the report: HTML that opens offline, PDF, Markdown or text."""
+    path = paths[0]
+    target = path.parent / f"{path.stem}.html" if output is None else output
+    form = check_target(paths, target, force)
+    smallest = share(delta)
+    from bakeoff.report.embed.report_options import Edition
+    from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
+
+    words = paper_tables(paper)
+    if sign is not None:
+        check_signer(sign)
+    chosen = renderer(form)
+    chosen.prepare()
+    edition = Edition(
+        baseline=baseline,
+        delta=smallest,
+        surfaces=surfaces,
+        short=short,
+        pairs=tuple(pairs or ()),
+        paper=words,
+        notes=notes_of(note),
+        failed=tuple(failed_run or ()),
+    )
+    made, result = make_report(paths, edition, form, aa)
+    figures = write_report(chosen, made, target, force, sign)
+    typer.echo("\n".join(result))
+    typer.echo(f"Report: {target}" + (f", with its figures in {figures}" if figures else ""))
+    if sign is not None:
+        typer.echo(f"Signature: {signature_of(target)}")
+
+
+def write_report(chosen: Renderer, made: "Report", target: Path, force: bool, sign: Path | None = None) -> Path | None:
+    """Write the report, with the files that it needs beside it, and its signature where a key to `sign` with is given:
+    without that nothing is written. A signature of the report that was there goes with it. Returns the folder of its
+    figures, where it has one.
+    """
+    content = chosen.render(made, target.stem)
+    figures = chosen.beside(made, target.stem)
+    if sign is not None and figures:
+        raise PlanError(
+            f"--sign: the figures of {target} are files of their own, which no signature of it holds: sign "
+            "it as .html or .pdf"
+        )
+    signature = None if sign is None else ssh.sign(sign, content)
+    for name, figure in figures.items():
+        beside(target.parent / name, figure)
+    write_whole(target, content, force, "choose another name with -o, or replace it with --force")
+    signature_of(target).unlink(missing_ok=True)
+    if signature is not None:
+        write_whole(signature_of(target), signature)
+    return next((target.parent / Path(name).parent for name in figures), None)
+
+
+def beside(path: Path, content: bytes) -> None:
+    """Write a file that the report needs, in a folder of its own. Raises LabError."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise LabError(f"{path.parent} cannot be made ({error.strerror}): choose another name with -o") from None
+    write_whole(path, content)
+
+
+def check_target(runs: Sequence[Path], target: Path, force: bool) -> str:
+    """The form of report that `target` asks for. Raises PlanError when it must not or cannot be written."""
+    form = form_of(target)
+    if form is None:
+        known = " or ".join(endings())
+        raise PlanError(f"{target} does not end in {known}: give the report a name such as report.html")
+    if target.exists() and any(run.exists() and target.samefile(run) for run in runs):
+        raise PlanError(f"{target} is the run file itself: give the report another name")
+    if target.is_dir():
+        raise PlanError(f"{target} is a folder: give the name of a file in it")
+    if target.exists() and not force:
+        raise PlanError(f"{target} is there already: choose another name with -o, or replace it with --force")
+    if not target.parent.is_dir():
+        raise PlanError(f"the folder {target.parent} does not exist: make it first")
+    return form

@@ -1,0 +1,194 @@
+"""The report of run files or of a campaign, as it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.cli.read.run_inputs import refuse_for_campaigns, suites_of
+from bakeoff.compare.planning.noise_floors import THE_RUN, floors_for, noise_for
+from bakeoff.core.errors import PlanError
+from bakeoff.disclosure.paper.read import paper_of, read_paper
+from bakeoff.kinds import KINDS
+from bakeoff.report.renderers import FORMS
+from bakeoff.store.collections.campaign import CampaignFolder, campaign_of
+from bakeoff.store.collections.join import join
+
+if TYPE_CHECKING:
+    from bakeoff.compare.model.comparison import Comparison
+    from bakeoff.compare.planning.noise_model import NoiseFloor
+    from bakeoff.report.blocks.tree import Report
+    from bakeoff.report.embed.embedded_runs import Held, HeldFile, Packed
+    from bakeoff.report.embed.report_options import Edition
+    from bakeoff.report.paper.testbed import Generators
+    from bakeoff.store.collections.campaign import CampaignFolder
+    from bakeoff.store.records.run_records import AgentRecord, JoinedFile, RunRecord
+
+
+def make_report(
+    paths: Sequence[Path], edition: Edition, form: str, aa: Sequence[Path] | None = None
+) -> tuple[Report, Sequence[str]]:
+    """The report of run files or of a campaign in this form, with the noise floors of A/A runs that are named or lie
+    near, and its result in sentences. Raises RunFileError, and PlanError where it cannot be made like this.
+    """
+    from bakeoff.report.embed.embedded_runs import packed
+
+    held, noise = held_for(paths, edition, aa)
+    edition = edition.model_copy(update={"noise": noise})
+    return made_of(held, edition, packed(held) if FORMS[form].holds_data else None)
+
+
+def held_for(
+    paths: Sequence[Path], edition: Edition, aa: Sequence[Path] | None = None
+) -> tuple[Held, dict[str, dict[str, Any]] | None]:
+    """What of run files or of a campaign may be told in such a report, and the noise floors to quote as they are
+    embedded. Raises RunFileError and PlanError.
+    """
+    found = {name: each.path for name, each in floors_for(paths, aa).items()}
+    files = list(dict.fromkeys(found.values()))
+    held = told_of(paths, edition, files)
+    return held, noise_of_files({name: held.aa[files.index(path)] for name, path in found.items()})
+
+
+def told_of(paths: Sequence[Path], edition: Edition, aa: Sequence[Path] = ()) -> Held:
+    """What of run files or of a campaign may be told in such a report, and of these A/A runs. Raises as `held_for`."""
+    from bakeoff.report.embed.embedded_runs import held_of
+
+    if folder := campaign_of(paths):
+        refuse_for_campaigns(folder, edition.notes, edition.failed)
+    return held_of(paths, aa)
+
+
+def noise_of_files(files: Mapping[str, HeldFile]) -> dict[str, dict[str, Any]] | None:
+    """What A/A runs have shown, as it is embedded, by the names under which it is quoted."""
+    from bakeoff.compare.planning.noise import noise_of, stored_noise  # NumPy takes a moment to load
+
+    found = {name: noise_of(file.record) for name, file in files.items()}
+    return {name: stored_noise(floor) for name, floor in found.items() if floor is not None} or None
+
+
+def made_of(held: Held, edition: Edition, inside: Packed | None) -> tuple[Report, Sequence[str]]:
+    """The same of what may be told of them; `inside` is what the report holds of that. Raises as `make_report`."""
+    from bakeoff.report.embed.report_options import KEY
+    from bakeoff.report.layout.brief import brief  # these take a moment to load
+
+    folder = suites_in(held, edition)
+    made, edition, result, comparisons, places = (
+        _of_runs(held, edition) if folder is None else _of_campaign(folder, edition)
+    )
+    if edition.paper is not None:
+        from bakeoff.report.paper.authored import with_paper
+
+        made = with_paper(made, paper_of(edition.paper), comparisons, places)
+    data = {} if inside is None else inside.data
+    made = replace(made, embedded={**made.embedded, KEY: edition.model_dump(), **data})
+    return (brief(made) if edition.short else made), result
+
+
+def suites_in(held: Held, edition: Edition) -> CampaignFolder | None:
+    """A campaign, or run files of different suites as one; None for those of one suite. Raises PlanError."""
+    if held.campaign is not None:
+        return held.folder
+    return suites_of([file.record for file in held.files], edition.failed, edition.notes)
+
+
+def paper_tables(path: Path | None) -> dict[str, Any] | None:
+    """The tables of a paper file without secrets, when there is one. Raises PlanError."""
+    if path is None:
+        return None
+    from bakeoff.core.redact import without_secrets
+
+    return without_secrets(read_paper(path).tables)
+
+
+def noise_table(
+    paths: Sequence[Path], named: Sequence[Path] | None = None, held: CampaignFolder | None = None
+) -> dict[str, dict[str, Any]] | None:
+    """The noise floors of A/A runs that a report does not hold, as they are embedded. Raises PlanError."""
+    found = noise_for(paths, named, held)
+    if not found:
+        return None
+    from bakeoff.compare.planning.noise import stored_noise
+
+    return {name: stored_noise(floor) for name, floor in found.items()}
+
+
+Made = tuple["Report", "Edition", Sequence[str], Mapping[str, "Comparison"], Mapping[str, "Generators"]]
+
+
+def _of_campaign(folder: CampaignFolder, edition: Edition) -> Made:
+    from bakeoff.cli.measure.campaign import facts_of
+    from bakeoff.compare.collections.campaign import compare_folder
+    from bakeoff.report.collections.campaign import compose_campaign
+    from bakeoff.report.layout.shown_pairs import shown_pairs
+    from bakeoff.report.narrate.collections.campaign import result
+
+    comparison = compare_folder(folder, edition.baseline, edition.delta, _floors(edition))
+    where = folder.path if folder.is_planned else next(run.path for run in folder.runs.values())
+    _check_surfaces(edition, where, [run.kind for run in folder.runs.values()])
+    shown = shown_pairs(edition.pairs, comparison.contenders)
+    made = compose_campaign(comparison, folder, facts_of(folder), edition.surfaces, shown=shown)
+    suites = {suite.name: suite.comparison for suite in comparison.suites if suite.comparison is not None}
+    places = {name: _generators(run.agents, run) for name, run in folder.runs.items()}
+    return made, edition, result(comparison), suites, places
+
+
+def _of_runs(held: Held, edition: Edition) -> Made:
+    from bakeoff.compare import compare_run
+    from bakeoff.report.compose import compose
+    from bakeoff.report.layout.shown_pairs import shown_pairs
+    from bakeoff.report.narrate.verdict.headline import result
+
+    run = join([file.record for file in held.files], edition.failed, edition.notes)
+    # By letter: another may have the files elsewhere.
+    edition = edition.model_copy(update={"failed": tuple(file.label for file in run.joined if file.failed)})
+    _check_surfaces(edition, held.files[0].path, [run.kind])
+    comparison = compare_run(run, edition.baseline, edition.delta, noise=_floors(edition).get(THE_RUN))
+    shown = shown_pairs(edition.pairs, [contender.name for contender in run.contenders])
+    made = compose(run, comparison, edition.surfaces, shown=shown)
+    return made, edition, result(comparison), {run.suite: comparison}, _places(run)
+
+
+def _floors(edition: Edition) -> dict[str, NoiseFloor]:
+    """What was measured of the set-up, as the report has it. Raises PlanError."""
+    if not edition.noise:
+        return {}
+    from bakeoff.compare.planning.noise import read_noise
+
+    return {name: read_noise(stored) for name, stored in edition.noise.items()}
+
+
+def _places(run: RunRecord) -> dict[str, Generators]:
+    """Who sent the load, and whereto: of the suite, or of several run files by their letters."""
+    if not run.joined:
+        return {run.suite: _generators(run.agents, run)}
+    files = [file for file in run.joined if not file.failed]
+    return {file.label: _generators(run.agents or _by_file(file), file.run) for file in files}
+
+
+def _generators(agents: Sequence[AgentRecord], run: RunRecord) -> Generators:
+    from bakeoff.report.paper.testbed import Generators
+
+    return Generators(tuple(agents), tuple((one.name, one.address) for one in run.contenders))
+
+
+def _by_file(file: JoinedFile) -> list[AgentRecord]:
+    """Of several run files whose machines differ, each with the letter of its file."""
+    return [replace(agent, name=f"{agent.name} ({file.label})") for agent in file.run.agents]
+
+
+def _check_surfaces(edition: Edition, path: Path, kinds: Sequence[str]) -> None:
+    """Raises PlanError where they are asked for, and nothing that was measured has any."""
+    if edition.surfaces and kinds and not any(map(_has_surfaces, kinds)):
+        drawn, of = ", ".join(filter(_has_surfaces, KINDS)), ", ".join(dict.fromkeys(kinds))
+        raise PlanError(f"--surfaces draws runs of {drawn}, {path} is one of {of}: leave it out")
+
+
+def _has_surfaces(kind: str) -> bool:
+    """Whether the cells of a kind differ by two sizes."""
+    from bakeoff.compare.kind import compare_part
+
+    cells = compare_part(kind).cells
+    return cells is not None and len(cells.axes) == 2

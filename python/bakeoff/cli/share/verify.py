@@ -1,0 +1,305 @@
+"""`bakeoff verify`: is this the report that its run gives?"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from bakeoff.cli.complete import any_files, run_files
+from bakeoff.cli.read.noise_floor import NoiseFile
+from bakeoff.cli.read.report_inputs import held_for, made_of, noise_of_files, noise_table, paper_tables, suites_in
+from bakeoff.cli.read.run_inputs import FailedOption, NoteOption, notes_of
+from bakeoff.core.errors import BakeoffError, PlanError
+from bakeoff.core.redact import hidden
+from bakeoff.core.sanitize import visible
+from bakeoff.core.system.bounded_read import MIB, read_bounded
+from bakeoff.report.renderers import FORMS, endings, form_of
+from bakeoff.store.collections.join import Notes
+
+if TYPE_CHECKING:
+    from bakeoff.report.blocks.tree import Report
+    from bakeoff.report.embed.document_words import Difference, Said
+    from bakeoff.report.embed.embedded_runs import Held, HeldFile
+    from bakeoff.report.embed.report_options import Edition
+
+MOST_BYTES = 256 * MIB
+SHOWN = 10
+LONGEST = 60
+SEAL = 12
+EXIT_DIFFERENT, EXIT_UNCHECKED = 1, 2
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("verify")(verify)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What stands for that which the report holds, where it is given: a paper, notes, failed files, A/A runs."""
+
+    paper: dict[str, Any] | None
+    notes: Notes
+    failed: tuple[str, ...]
+    aa: Sequence[Path] | None
+
+
+def verify(
+    report: Annotated[Path, typer.Argument(metavar="REPORT", help="A report: .html, .pdf, .md or .txt.")],
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN.bakeoff...",
+            help="The run files, or the campaign, that it tells of. Pages and PDFs need none: they hold their trials.",
+            autocompletion=run_files,
+        ),
+    ] = None,
+    note: NoteOption = None,
+    failed_run: FailedOption = None,
+    paper: Annotated[
+        Path | None,
+        typer.Option(metavar="PAPER.toml", help="Hold it against this paper file, not against the one that it holds."),
+    ] = None,
+    aa: NoiseFile = None,
+    signed_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIGNERS",
+            autocompletion=any_files,
+            help="The report must be signed by one of these: a file of allowed signers as ssh-keygen reads it, or a "
+            "public key of SSH (the file, or the key itself).",
+        ),
+    ] = None,
+) -> None:
+    """Compute every word and number of a report again, and compare.
+
+    The report is made again as it was asked for then, and held against what is there: all words and numbers, the data
+    that is embedded in it, and every drawing.
+
+    Without a run file it is made from what it holds itself: pages and PDFs have the trials of their runs in them, with
+    clients and seconds, without secrets. That shows that their numbers follow from these trials. It does not show that
+    these were measured: who changes figures and trials so that one follows from the other is found by the run file
+    alone, or by a signature.
+
+    With run files it is made from them. They are sealed, so that a figure changed there is found, and the report names
+    the seal. A signature is of the report as it is, byte by byte, and so of that seal.
+
+    Exit codes: 0 the same; 1 something differs, which is listed, or the signature is not to be believed; 2 it cannot be
+    compared or checked, such as a noise floor in Markdown whose A/A run is not there, or Markdown without its run file.
+    """
+    form = form_of(report)
+    if form is None:
+        raise PlanError(f"{report} does not end in {' or '.join(endings())}: name a report that Bakeoff wrote")
+    content = _content(report)
+    if signed_by is not None:
+        _check_signature(report, content, signed_by)
+    given = Given(paper_tables(paper), notes_of(note), tuple(failed_run or ()), aa)
+    if runs or FORMS[form].holds_data:
+        _compare(report, form, content, runs or (), given, signed_by is not None)
+    else:
+        _unheld(report, "Markdown and text hold no trials", signed_by is not None)
+
+
+def _check_signature(report: Path, content: bytes, signed_by: str) -> None:
+    from bakeoff.report.signatures import check_signature
+
+    checked = check_signature(report, content, signed_by)
+    if checked.fault:
+        typer.echo(f"the signature of {report} is not to be believed: {visible(checked.fault)}")
+        raise typer.Exit(EXIT_DIFFERENT)
+    typer.echo(f"{report} is as it was signed, by {visible(checked.by)}")
+
+
+def _unheld(report: Path, why: str, signed: bool) -> None:
+    """Of a report that cannot be made again without its run."""
+    if not signed:
+        raise PlanError(f"{report} needs its run file: {visible(why)}. Name the run file, or the campaign, behind it")
+    typer.echo(f"its numbers were not held against a run ({visible(why)}): name the run file for that")
+
+
+def _compare(report: Path, form: str, content: bytes, runs: Sequence[Path], given: Given, signed: bool) -> None:
+    from bakeoff.report.embed.document_words import said
+    from bakeoff.report.embed.embedded_runs import as_held, packed
+    from bakeoff.report.embed.report_options import Edition  # these take a moment to load
+    from bakeoff.report.renderers import renderer
+
+    chosen = renderer(form)
+    chosen.prepare()
+    here = said(form, content)
+    if not runs and not here.inside.rows:
+        _unheld(report, str(here.inside.about.get("missing", "it holds no trials")), signed)
+        return
+    edition = _edition(here.edition or Edition(), given)
+    held, floor, believed = _held(report, runs, here, edition, given.aa)
+    if given.aa or held.aa or here.edition is None:
+        edition = edition.model_copy(update={"noise": floor})
+    inside = (packed(held) if runs else as_held(held, here.inside.rows)) if FORMS[form].holds_data else None
+    made, _ = made_of(held, edition, inside)
+    found = _differences(report, form, here, made)
+    if found:
+        if runs and here.inside.rows:
+            _tell_seals(report, here, held)
+        _show(report, runs, found, here.edition is None)
+    numbers = f"{report} says what {_named(runs) or _trials(held)} give{'s' if len(runs) == 1 else ''}: "
+    _conclude(held, runs, f"{numbers}all of its {here.numbers:,} numbers", edition, floor)
+    if runs and believed:
+        typer.echo(
+            f"Its noise floor follows from {' and '.join(believed)} as the report holds it: --aa FILE holds it against "
+            "the file"
+        )
+
+
+def _held(
+    report: Path, runs: Sequence[Path], here: "Said", edition: "Edition", aa: Sequence[Path] | None
+) -> tuple["Held", dict[str, Any] | None, list[str]]:
+    """What the report is to be made of, and the noise floors that it is to quote: of the A/A runs that are named, of
+    those that lie near its run files, or else of those that it holds, whose names come third.
+    """
+    from bakeoff.report.embed.embedded_runs import checked, held_in
+
+    if runs and aa:
+        return *held_for(runs, edition, aa), []
+    near: dict[str, Any] | None = None
+    if runs:
+        # As a report would hold them: without secrets.
+        held, near = held_for(runs, edition)
+        held = replace(held, aa=_aa_in(report, here))
+    else:
+        held = checked(held_in(here.inside.rows, str(report)), str(report))
+    if aa or not held.aa:
+        return held, near if runs else noise_table(runs, aa, suites_in(held, edition)), []
+    floors, near = noise_of_files(_quoted(held.aa, edition)) or {}, near or {}
+    seen = {name: near[name] for name, told in floors.items() if near.get(name, {}).get("file") == told.get("file")}
+    believed = {f"{told.get('file')}" for name, told in floors.items() if name not in seen}
+    return held, ({**floors, **seen} or None), sorted(believed)
+
+
+def _aa_in(report: Path, here: "Said") -> tuple["HeldFile", ...]:
+    """The A/A runs that a report holds: of one that holds what cannot be read none, for that is another than is made
+    again.
+    """
+    from bakeoff.report.embed.embedded_runs import checked, held_in
+
+    try:
+        return checked(held_in(here.inside.rows, str(report)), str(report)).aa if here.inside.rows else ()
+    except PlanError:
+        return ()
+
+
+def _quoted(files: Sequence["HeldFile"], edition: "Edition") -> dict[str, "HeldFile"]:
+    """The files by the names under which an edition quotes them; of several of one name that which it has told of."""
+    found: dict[str, HeldFile] = {}
+    for name, told in (edition.noise or {}).items():
+        called = [file for file in files if file.path.name == told.get("file")]
+        same = [file for file in called if hidden(noise_of_files({name: file})) == hidden({name: told})]
+        if called:
+            found[name] = (same or called)[0]
+    return found
+
+
+def _edition(told: "Edition", given: Given) -> "Edition":
+    """How the report was asked for, with what is given in its place."""
+    instead = {"paper": given.paper, "notes": given.notes, "failed": given.failed}
+    return told.model_copy(update={name: value for name, value in instead.items() if value})
+
+
+def _differences(report: Path, form: str, here: "Said", made: "Report") -> list["Difference"]:
+    """In what a report is not the one that was made again; its figures beside it, where it has some, included."""
+    from bakeoff.report.embed.document_words import differences, said
+    from bakeoff.report.renderers import renderer
+
+    chosen = renderer(form)
+    found = differences(here, said(form, chosen.render(made, report.stem)))
+    for name, figure in chosen.beside(made, report.stem).items():
+        found += differences(said("html", _content(report.parent / name)), said("html", figure))
+    return found
+
+
+def _conclude(
+    held: "Held", runs: Sequence[Path], numbers: str, edition: "Edition", floor: Mapping[str, Any] | None
+) -> None:
+    """What was shown, and what was not."""
+    if edition.noise is not None and json.dumps(hidden(edition.noise)) != json.dumps(hidden(floor)):
+        typer.echo(
+            f"{numbers} but those of the noise floor, which it quotes from {_files(edition.noise)}: "
+            "name that A/A run by --aa"
+        )
+        raise typer.Exit(EXIT_UNCHECKED)
+    typer.echo(numbers)
+    if not runs:
+        sealed = (*held.files, *held.aa)
+        files = ", ".join(f"{visible(file.path.name)}, seal {visible(file.seal[:SEAL])}" for file in sealed)
+        typer.echo(
+            "That its numbers follow from these trials is shown. That these are what was measured is told by "
+            f"the run file ({files}) or by a signature (--signed-by)."
+        )
+        if edition.paper is not None:
+            typer.echo("What its author tells (words, prices, features, disclosure) is theirs: no trial shows it.")
+
+
+def _tell_seals(report: Path, here: "Said", now: "Held") -> None:
+    """That a run file is another one than the report was made of, or went on since: by that all may differ."""
+    from bakeoff.report.embed.embedded_runs import held_in
+
+    try:
+        then = held_in(here.inside.rows, str(report))
+    except BakeoffError:
+        return  # a report that was tampered with has its differences told all the same
+    for old, new in zip(then.files, now.files, strict=False):
+        if old.seal != new.seal:
+            typer.echo(
+                f"the report was made of {visible(old.path.name)}, seal {visible(old.seal[:SEAL])}, and "
+                f"{visible(new.path.name)} has the seal {visible(new.seal[:SEAL])}: it is another run, or went on since"
+            )
+
+
+def _show(report: Path, runs: Sequence[Path], found: list["Difference"], unknown: bool) -> NoReturn:
+    """The first of the differences, and the end. Of a report in text that does not say how it was asked for (`unknown`)
+    also that.
+    """
+    from bakeoff.report.narrate import wording  # takes a moment to load
+
+    source = "the run" if runs else "made again"
+    for difference in found[:SHOWN]:
+        after = f" (after “{difference.after}”)" if difference.after else ""
+        typer.echo(f"the report has “{_short(difference.here)}”, {source} “{_short(difference.there)}”{after}")
+    if len(found) > SHOWN:
+        typer.echo(f"and {len(found) - SHOWN:,} more")
+    number = wording.plural(len(found), "difference")
+    named = _named(runs) or "the data that it holds"
+    typer.echo(f"{report} is not what {named} gives with this version of Bakeoff: {number}")
+    if unknown:
+        typer.echo(
+            "It does not say with which flags it was made: with --paper, --note or --aa name what it was made with."
+        )
+    raise typer.Exit(EXIT_DIFFERENT)
+
+
+def _files(noise: Mapping[str, Mapping[str, Any]]) -> str:
+    """The A/A runs that a report quotes."""
+    return visible(" and ".join(dict.fromkeys(str(stored.get("file")) for stored in noise.values())))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_bounded(path, MOST_BYTES)
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _named(runs: Sequence[Path]) -> str:
+    return " + ".join(str(run) for run in runs)
+
+
+def _trials(held: "Held") -> str:
+    """What a report is made of that names no run file."""
+    from bakeoff.report.narrate import wording
+
+    return f"the {wording.plural(held.trials, 'trial')} that it holds"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"

@@ -1,0 +1,1 @@
+"""Verbs for suites and for other programs' command lines."""

@@ -1,0 +1,160 @@
+"""What a reader must know of a run as a whole: what is missing, repeated or left out, and what was chosen when."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+from bakeoff.compare.advice.advice_model import (
+    DeltaChosen,
+    FewBlocks,
+    FileNotComplete,
+    LooksTaken,
+    MeasuredApart,
+    NotComplete,
+    NotMeasuredHere,
+    Outages,
+    SilentAfterwards,
+    StoppedTrials,
+    TrialsLeftOut,
+    TrialsLost,
+    TrialsRepeated,
+    WentOnWithout,
+)
+from bakeoff.compare.collections.joined_differences import differences
+from bakeoff.compare.cube.cube import Cube
+from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.pair import PairComparison
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.store.records.run_records import INTERRUPTED, LEFT_OUT, RunRecord
+from bakeoff.store.records.unresponsive import silent_of
+
+
+def run_advice(run: RunRecord, cube: Cube, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> tuple[Fact, ...]:
+    """Who measured it, what is missing, and what was left out."""
+    return (
+        *_imported(run),
+        *_joined(run),
+        *_incomplete(run),
+        *_looks(info),
+        *_repeated(run),
+        *_without(info),
+        *_left_out(cube, info.file, contenders, run),
+        *_silent(run),
+    )
+
+
+def _silent(run: RunRecord) -> list[Fact]:
+    """Contenders that were gone when all was measured."""
+    return [SilentAfterwards(name, why) for name, why in silent_of(run).items()]
+
+
+def _imported(run: RunRecord) -> list[Fact]:
+    return [] if run.imported_from is None else [NotMeasuredHere(run.imported_from, run.kind)]
+
+
+def _joined(run: RunRecord) -> list[Fact]:
+    if not run.joined or all(file.names == run.joined[0].names for file in run.joined):
+        return _stopped(run)
+    files = [file for file in run.joined if not file.failed]
+    differ = tuple(d.item.removeprefix("settings · ") for d in differences(files) if d.sort == "work")
+    return [MeasuredApart(tuple(f.run.path.name for f in files), differ, run.suite), *_stopped(run)]
+
+
+def _stopped(run: RunRecord) -> list[Fact]:
+    """Of several files the trials without figures."""
+    stopped = tuple((t.contender, t.reason) for t in run.trials if t.state == INTERRUPTED) if run.joined else ()
+    return [StoppedTrials(stopped)] if stopped else []
+
+
+def _incomplete(run: RunRecord) -> list[Fact]:
+    """Of several runs each has said it of itself."""
+    if run.joined:
+        return _incomplete_files(run)
+    missing = max(len(run.pending), run.trials_planned - len(run.trials), 0)
+    if run.is_complete and run.finished_at is not None and not missing:
+        return []
+    return [NotComplete(run.path.name, missing, run.trials_planned)]
+
+
+def _incomplete_files(run: RunRecord) -> list[Fact]:
+    """Of runs that stand beside each other, each of those that were stopped."""
+    missing: Counter[str] = Counter()
+    for file in run.joined:
+        named = {(trial.contender, trial.mix, trial.block) for trial in file.run.trials}  # as stopped before the end
+        missing[file.run.path.name] += sum((t.contender, t.mix, t.block) not in named for t in file.run.pending)
+    return [FileNotComplete(name, number) for name, number in missing.items() if number]
+
+
+def _looks(info: RunInfo) -> list[Fact]:
+    return [LooksTaken(info.look)] if info.look is not None and info.look.is_told else []
+
+
+def _repeated(run: RunRecord) -> list[Fact]:
+    """By contender and state, with the most frequent reason."""
+    told: list[Fact] = []
+    kept = Counter((trial.contender, trial.state) for trial in run.earlier)
+    for (contender, state), number in sorted(kept.items()):
+        reasons = Counter(t.reason for t in run.earlier if (t.contender, t.state) == (contender, state))
+        (reason, _), *others = reasons.most_common()
+        told.append(TrialsRepeated(contender, state, number, reason, bool(others)))
+    return told
+
+
+def delta_advice(run: RunRecord, info: RunInfo) -> list[Fact]:
+    """That who compares chose the smallest difference that matters, when the figures were there to be seen."""
+    planned = sorted({file.run.delta for file in run.joined if not file.failed} or {run.delta})
+    if run.imported_from is not None or info.delta in planned:
+        return []
+    return [DeltaChosen(info.delta, tuple(planned))]
+
+
+def _without(info: RunInfo) -> list[Fact]:
+    """Contenders that the run went on without."""
+    return [WentOnWithout(info.file, each.contender, each.words) for each in info.left_out]
+
+
+def _again(run: RunRecord) -> Literal["file", "run"]:
+    """What does failed and voided trials once more: where no single file can go on with them, a new run."""
+    whole = run.searches or run.soak_rows or run.joined or run.imported_from is not None
+    return "run" if whole else "file"
+
+
+def _left_out(cube: Cube, file: str, contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Fact]:
+    by_state = Counter((trial.state, trial.contender) for trial in cube.left_out)
+    again, told = _again(run), list[Fact]()
+    for (state, contender), number in sorted(by_state.items()):
+        if state == "failed":
+            outages = next(outages_of(c) for c in contenders if c.name == contender)
+            told.append(TrialsLost(file, contender, outages, *_why(cube, contender), again))
+        else:
+            told.append(TrialsLeftOut(file, contender, state, number, again))
+    return told
+
+
+def outages_of(c: ContenderSummary) -> Outages:
+    """In which trials a contender was dead, failed and was not asked."""
+    dead, failed = c.trials_dead - c.trials_not_asked, c.trials_failed - c.trials_dead
+    return Outages(dead, failed, c.trials_not_asked, c.trials_ok + c.trials_failed)
+
+
+def _why(cube: Cube, contender: str) -> tuple[str, int | None, bool]:
+    """The most frequent reason of its failed trials, in how many where there are others, and whether connections were
+    refused.
+    """
+    failed = [each for each in cube.left_out if each.contender == contender and each.state == "failed"]
+    reasons = Counter(e.reason for e in failed if e.code != LEFT_OUT) or Counter(e.reason for e in failed)
+    (reason, number), *others = reasons.most_common()
+    return reason, number if others else None, "refused" in reason
+
+
+def blocks_advice(pairs: tuple[PairComparison, ...], measured: int) -> list[Fact]:
+    """That there are too few blocks for a verdict."""
+    if not pairs:
+        return []
+    fewest = min(pair.primary.blocks for pair in pairs)
+    if fewest >= MINIMUM_BLOCKS:
+        return []
+    scarce = tuple((pair.contender, pair.baseline) for pair in pairs if pair.primary.blocks == fewest)
+    return [FewBlocks(fewest, scarce if len(pairs) > 1 else (), measured)]

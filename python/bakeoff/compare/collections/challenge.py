@@ -1,0 +1,165 @@
+"""How a run stands to the report that it challenges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare.collections.challenge_model import (
+    AgainstThen,
+    AskedOtherwise,
+    Challenge,
+    Machine,
+    NoFigures,
+    NotByBlock,
+    OtherContent,
+    OtherMachines,
+    OtherMetric,
+    OtherMixes,
+    Searched,
+)
+from bakeoff.compare.limits.capacity import is_search
+from bakeoff.compare.model import settings
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.level import Levels
+from bakeoff.compare.model.plain import as_dict, nulled
+from bakeoff.core.redact import HIDDEN
+from bakeoff.stats import UnpairedRatio, unpaired_from_logs
+from bakeoff.store.collections.challenged import Challenged, ThenLevels, challenged, corpus_of
+from bakeoff.store.records.absent import absent_of
+from bakeoff.store.records.run_records import RunRecord
+
+# Of a plan: who was measured, and texts that follow from the rest.
+NOT_SETTINGS = frozenset({"contenders", "fleet", "format", "name", "title", "changed", "assumed", "differences"})
+Logs = NDArray[np.float64]
+
+
+def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challenge | None:
+    """See Challenge; None for a run that challenges nothing. Intervals are at `level`."""
+    read = challenged(run)
+    if read is None:
+        return None
+    read = read.model_copy(update={"absent": {**read.absent, **absent_of(run)}})
+    said, then = read.said, read.then
+    why = _why_none(read, levels, is_search(run))
+    asked = [AskedOtherwise(name, read.challenger, differ) for name, differ in _otherwise(run, read).items()]
+    return Challenge(
+        report=read.report,
+        sha256=read.sha256,
+        seal=then.seal,
+        file=said.run.file,
+        suite=said.run.suite,
+        created_at=said.run.created_at,
+        plan_hash=said.run.plan_hash,
+        said=said.headline,
+        challenger=read.challenger,
+        again=tuple(c.name for c in run.contenders if c.name in read.contenders and c.name != read.challenger),
+        absent=dict(read.absent),
+        metric="" if levels is None else levels.title,
+        unit="" if levels is None else levels.unit,
+        higher_is_better=levels is None or levels.higher_is_better,
+        ratios=()
+        if why or levels is None or said.levels is None
+        else tuple(_ratios(read, levels, said.levels, level, frozenset(one.contender for one in asked))),
+        why_none=why,
+        missing=read.missing,
+        differences=(*_differences(run, read), *asked),
+        other_settings=tuple(dict.fromkeys(_other(read.data.get("plan"), run.plan))),
+    )
+
+
+def _other(then: object, now: object, name: str = "") -> Iterator[str]:
+    """The settings in which two plans differ; what a report hides is not known to."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in {**then, **now}:
+            if key not in NOT_SETTINGS and key in then and key in now:
+                yield from _other(then[key], now[key], f"{name}.{key}".lstrip("."))
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for one, other in zip(then, now, strict=True):
+            yield from _other(one, other, name)
+    elif then != now and not (isinstance(then, str) and HIDDEN in then):
+        yield name
+
+
+def _otherwise(run: RunRecord, read: Challenged) -> dict[str, tuple[str, ...]]:
+    """Contenders of the report with whom clients talked otherwise than with the challenger, and in which settings."""
+    plan = read.data.get("plan")
+    then = plan if isinstance(plan, dict) else {}
+    names = sorted({name for each in (then, run.plan) for own in settings.of_single(each).values() for name in own})
+    now = settings.of_contender(run.plan, read.challenger)
+    found = {each: settings.of_contender(then, each) for each in read.absent}
+    differ = {each: tuple(name for name in names if own.get(name) != now.get(name)) for each, own in found.items()}
+    return {each: told for each, told in differ.items() if told}
+
+
+def _why_none(read: Challenged, levels: Levels | None, searched: bool) -> Fact | None:
+    """Why nothing of now is divided by anything of then."""
+    then = read.said.levels
+    if read.missing:
+        return NoFigures(read.missing)
+    if searched:
+        return Searched()
+    if levels is None or then is None:
+        return NotByBlock()
+    if (then.title, then.unit) != (levels.title, levels.unit):
+        return OtherMetric(then.title, levels.title)
+    return OtherMixes() if list(then.mixes) != nulled(as_dict(levels.mixes)) else None
+
+
+def _ratios(
+    read: Challenged, levels: Levels, then: ThenLevels, level: float, otherwise: frozenset[str]
+) -> Iterator[AgainstThen]:
+    """Those who ran again first: they tell what else changed. The challenger is held against the others alone, for with
+    those there is a paired ratio, and not against whom clients talked `otherwise` with. Whoever lost a trial has none:
+    its other blocks would make it look better than it is.
+    """
+    former = {
+        one.contender: _logs(one.values) for one in then.contenders if one.contender in read.contenders and not one.lost
+    }
+    now = {one.contender: _logs(one.values) for one in levels.contenders if not one.lost}
+    bridge = tuple(name for name in now if name != read.challenger and name in former)
+    for name in bridge:
+        yield from _against(name, name, (), unpaired_from_logs(former[name], now[name], level=level))
+    for name in former:
+        if name not in read.absent or name in otherwise or read.challenger not in now:
+            continue
+        below, above = former[name], now[read.challenger]
+        if bridge:
+            below = below - np.mean([_fitting(former[one], below) for one in bridge], axis=0)
+            above = above - np.mean([now[one] for one in bridge], axis=0)
+        made = unpaired_from_logs(below, above, level=level)
+        alone = made if bridge else replace(made, low=math.nan, high=math.nan)
+        yield from _against(read.challenger, name, bridge, alone)
+
+
+def _against(name: str, then: str, over: tuple[str, ...], made: UnpairedRatio) -> Iterator[AgainstThen]:
+    if all(made.blocks):
+        yield AgainstThen(name, then, over, made.blocks[1], made.blocks[0], made.ratio, made.low, made.high)
+
+
+def _logs(values: Sequence[float | None]) -> Logs:
+    return np.array([math.log(value) if value is not None and value > 0.0 else math.nan for value in values])
+
+
+def _fitting(values: Logs, other: Logs) -> Logs:
+    """The values of a report by block, where they are as many as the others."""
+    return values if values.shape == other.shape else np.full_like(other, math.nan)
+
+
+def _differences(run: RunRecord, read: Challenged) -> Iterator[Fact]:
+    if read.then.corpus != corpus_of(run):
+        yield OtherContent()
+    machines = [(m.cpu, m.kernel) for m in read.then.machines]
+    facts = [agent.facts for agent in run.agents]
+    here = [(f["cpu"].get("model") if isinstance(f.get("cpu"), dict) else None, f.get("kernel")) for f in facts]
+    if machines != here:
+        yield OtherMachines(_told(machines), _told(here))
+
+
+def _told(machines: Sequence[tuple[str | None, str | None]]) -> tuple[Machine, ...]:
+    """What is known of each; those that are alike once."""
+    return tuple(dict.fromkeys(tuple(part for part in machine if part) for machine in machines))

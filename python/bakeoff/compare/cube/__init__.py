@@ -1,0 +1,1 @@
+"""Trials as arrays: contender × load step × block, and cells of trials."""

@@ -1,0 +1,197 @@
+"""Trials as arrays: contender × mix × block, with the trials that cannot be used named."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare.cube.forfeits import broke, lost_trial
+from bakeoff.compare.failures.unserved import unserved
+from bakeoff.compare.model.comparison import LeftOut, Lost
+from bakeoff.load.load_step import Mix, OfCapacity
+from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.kind import ComparePart
+
+Key = tuple[str, Mix, int]
+# A trial that is as it should be, and has nothing to be compared with.
+UNPAIRED = "unpaired"
+
+
+@dataclass(frozen=True)
+class Cube:
+    """`trials` maps (contender, mix, block) to the trial; `usable` holds those whose numbers count; `lost`
+    those that the contender lost, with the reason: they have no numbers, or none that may stand for it. `kind` knows
+    what is particular to the suite.
+    """
+
+    kind: ComparePart
+    contenders: tuple[str, ...]
+    mixes: tuple[Mix, ...]
+    blocks: tuple[int, ...]
+    trials: dict[Key, TrialRecord]
+    usable: dict[Key, TrialRecord]
+    lost: dict[Key, str]
+    left_out: tuple[LeftOut, ...]
+    # Of several run files: the blocks of those in which each contender is.
+    asked: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    def together(self, one: str, other: str) -> NDArray[np.bool_]:
+        """In which blocks both were to be measured, shape (blocks,): in all of a run, not in all of several files."""
+        both = [all(block in self.asked.get(name, (block,)) for name in (one, other)) for block in self.blocks]
+        return np.array(both, dtype=bool)
+
+    def values(self, extract: Callable[[TrialRecord], float], failed_too: bool = False) -> NDArray[np.float64]:
+        """`extract` of every usable trial, shape (contenders, mixes, blocks); NaN where there is none.
+
+        With `failed_too` also of failed trials: for errors, which are what made them fail.
+        """
+        numbers = np.full((len(self.contenders), len(self.mixes), len(self.blocks)), math.nan)
+        for c, contender in enumerate(self.contenders):
+            for m, mix in enumerate(self.mixes):
+                for b, block in enumerate(self.blocks):
+                    key = (contender, mix, block)
+                    trial = self.trials.get(key)
+                    if trial is not None and (key in self.usable or (failed_too and broke(trial))):
+                        numbers[c, m, b] = extract(trial)
+        return numbers
+
+    def losses(self, contender: str) -> NDArray[np.bool_]:
+        """Which trials `contender` lost, shape (mixes, blocks)."""
+        lost = [[(contender, mix, block) in self.lost for block in self.blocks] for mix in self.mixes]
+        return np.array(lost, dtype=bool).reshape(len(self.mixes), len(self.blocks))
+
+    def of(self, contender: str, mixes: tuple[Mix, ...]) -> list[TrialRecord]:
+        """All trials of `contender` at `mixes`, usable or not."""
+        wanted = set(mixes)
+        return [trial for trial in self._by_contender[contender] if trial.mix in wanted]
+
+    @cached_property
+    def _by_contender(self) -> Mapping[str, list[TrialRecord]]:
+        """Asked for of each pair at each mix: one pass over a large run is enough."""
+        trials: dict[str, list[TrialRecord]] = defaultdict(list)
+        for trial in self.trials.values():
+            trials[trial.contender].append(trial)
+        return trials
+
+    def index(self, contender: str) -> int:
+        """Position of `contender` on the first axis."""
+        return self.contenders.index(contender)
+
+
+def build_cube(run: RunRecord, baseline: str) -> Cube:
+    """Sort the trials of `run`; the baseline comes first. A later attempt replaces an earlier one."""
+    from bakeoff.compare.kind import compare_part  # what a kind does not say itself is said of cubes
+
+    names = [contender.name for contender in run.contenders]
+    ordered = (baseline, *(name for name in names if name != baseline))
+    trials = {(t.contender, t.mix, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
+    usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
+    unlike = _by_other_machines(usable)
+    usable = {key: trial for key, trial in usable.items() if key not in unlike}
+    kind = compare_part(run.kind)
+    lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough))}
+    lost = {**unserved(kind, trials), **lost}
+    blocks = tuple(sorted({block for _, _, block in trials}))
+    asked = {name: frozenset(b for file in run.joined if name in file.names for b in file.blocks) for name in names}
+    left_out = _left_out(trials, unlike)
+    mixes = tuple(sorted(run.mixes))
+    return Cube(kind, ordered, mixes, blocks, trials, usable, lost, left_out, asked if run.joined else {})
+
+
+def why_unusable(trial: TrialRecord) -> str | None:
+    """None when the trial counts; else the reason why its numbers enter no statistic."""
+    if trial.state != OK:
+        return trial.reason or "no reason was recorded"
+    if trial.operations == 0:
+        errors = ", ".join(f"{name} {count:,}" for name, count in sorted(trial.errors.items()))
+        return f"not one operation succeeded in the window ({errors or 'and none failed'})"
+    if not math.isfinite(trial.operations_per_s) or trial.operations_per_s <= 0.0:
+        return "no rate was recorded"
+    return None
+
+
+def machines_of(trial: TrialRecord) -> tuple[str, ...]:
+    """The agents that sent it, sorted."""
+    return tuple(sorted(share.agent for share in trial.per_agent))
+
+
+def usual_of(trials: Sequence[TrialRecord]) -> TrialRecord:
+    """One of those that the machines sent that sent most of these."""
+    frequent = Counter(map(machines_of, trials))
+    return max(trials, key=lambda trial: (frequent[machines_of(trial)], len(trial.per_agent)))
+
+
+def alike(one: TrialRecord, other: TrialRecord) -> bool:
+    """Whether the same machines sent both, or would have: one with few clients leaves machines without any."""
+    mine, theirs = set(machines_of(one)), set(machines_of(other))
+    return mine == theirs or (mine < theirs and _is_small(one)) or (theirs < mine and _is_small(other))
+
+
+def _is_small(trial: TrialRecord) -> bool:
+    """Whether no further machine would have had a client."""
+    mix = trial.mix.of if isinstance(trial.mix, OfCapacity) else trial.mix
+    return mix is not None and mix.clients <= len(trial.per_agent)
+
+
+def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, str]:
+    """Trials that other machines drove than drove most of the contenders at the same mix and block, and why they do not
+    count: a machine that was lost in between, or came back, may have been the slow one, or the one far away.
+    """
+    pairs: dict[tuple[Mix, int], dict[Key, TrialRecord]] = defaultdict(dict)
+    for key, trial in usable.items():
+        if trial.per_agent:
+            pairs[key[1:]][key] = trial
+    unlike: dict[Key, str] = {}
+    for driven in pairs.values():
+        usual = usual_of(list(driven.values()))
+        for key, trial in driven.items():
+            if not alike(trial, usual):
+                unlike[key] = (
+                    f"sent by {', '.join(machines_of(trial))}, and by {', '.join(machines_of(usual))} to what it "
+                    "would be compared with: machines were lost, or came back, in this block"
+                )
+    return unlike
+
+
+def _left_out(trials: dict[Key, TrialRecord], unlike: dict[Key, str]) -> tuple[LeftOut, ...]:
+    left_out = []
+    for key, trial in sorted(trials.items(), key=lambda item: item[1].order):
+        reason = why_unusable(trial)
+        if key in unlike:
+            where = trial.id, trial.contender, trial.mix, trial.block, trial.order
+            left_out.append(LeftOut(*where, UNPAIRED, unlike[key]))
+        elif reason is not None:
+            state = trial.state if trial.state != OK else "failed"
+            left_out.append(
+                LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason, trial.code)
+            )
+    return tuple(left_out)
+
+
+def lost_trials(cube: Cube) -> tuple[Lost, ...]:
+    """What each contender lost outright, in the order it ran."""
+    ordered = sorted(cube.lost.items(), key=lambda item: cube.trials[item[0]].order)
+    return tuple(Lost(*key, "", reason) for key, reason in ordered)
+
+
+def blamed(trials: list[TrialRecord]) -> list[TrialRecord]:
+    """Those that say something about the contender: neither voided nor interrupted."""
+    return [trial for trial in trials if trial.state in (OK, "failed")]
+
+
+def totals(trials: list[TrialRecord]) -> tuple[int, dict[str, int]]:
+    """Operations and errors by class, summed over `trials`."""
+    errors: dict[str, int] = defaultdict(int)
+    for trial in trials:
+        for name, count in trial.errors.items():
+            errors[name] += count
+    return sum(trial.operations for trial in trials), dict(errors)

@@ -1,0 +1,1 @@
+"""Ratios with intervals: pairs, cells, factors."""

@@ -1,0 +1,387 @@
+"""What each factor of a design does: main effects and interactions from log-ratios within blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare.cube.cube import Cube, blamed
+from bakeoff.compare.cube.whole_blocks import kept_mixes, over_mixes
+from bakeoff.compare.estimate.intervals import both_shown, ratio_of, shown
+from bakeoff.compare.estimate.pairs import pair_logs
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.model.factor import (
+    Combination,
+    Effect,
+    EffectAt,
+    EffectPoint,
+    EffectVerdict,
+    FactorComparison,
+    FactorLevels,
+    NotMeasured,
+    Plane,
+    PlaneCell,
+    TrialsLost,
+    TrialsUnusable,
+)
+from bakeoff.compare.model.pair import Gate
+from bakeoff.compare.validity.gates import Judge
+from bakeoff.compare.verdict.blocks_needed import needed as settled_by
+from bakeoff.compare.verdict.why_open import open_at, why_open, without_number
+from bakeoff.load.load_step import Mix
+from bakeoff.plan.model import Plan
+from bakeoff.stats import (
+    Contrast,
+    Decision,
+    PairedRatio,
+    at_level,
+    between,
+    block_logs,
+    blocks_for_equivalence,
+    contrasts,
+    decide,
+    equivalence_p,
+    holm,
+    ratio_from_logs,
+    simultaneous_bands,
+)
+from bakeoff.stats.design.factorial import Cell, Logs
+from bakeoff.store.collections.challenged import challenged
+from bakeoff.store.records.run_records import RunRecord
+
+# Of a plan that somebody else wrote.
+FACTORS_MAX, COMBINATIONS_MAX, TEXT_MAX = 6, 200, 200
+
+
+@dataclass(frozen=True)
+class Design:
+    """The factors of a run, and its contenders by their place in them: level numbers, 0 for that of the baseline."""
+
+    factors: tuple[FactorLevels, ...]
+    cells: Mapping[Cell, str]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each factor has."""
+        return tuple(len(factor.levels) for factor in self.factors)
+
+    def levels(self, cell: Cell) -> dict[str, str]:
+        """The levels of a combination in words."""
+        return {factor.name: factor.levels[at] for factor, at in zip(self.factors, cell, strict=True)}
+
+
+def design_of(run: RunRecord, baseline: str) -> Design | None:
+    """The design of a run; None of one without factors, or whose plan has none that can be read. The levels of
+    `baseline` come first. A factor of which only one level is left is none. Who challenges a report that has factors is
+    none of the combinations.
+    """
+    read = challenged(run)
+    levels = _levels_of(run.planned, "" if read is None else read.challenger)
+    names = [contender.name for contender in run.contenders]
+    if baseline not in levels or not set(names) >= set(levels):
+        return None
+    order = _named(run.planned, levels[baseline])
+    found = []
+    for name, planned in order.items():
+        own = levels[baseline][name]
+        there = [own, *(level for level in planned if level != own and any(c[name] == level for c in levels.values()))]
+        if len(there) > 1:
+            found.append(FactorLevels(name, tuple(there)))
+    if not found or math.prod(len(factor.levels) for factor in found) > COMBINATIONS_MAX:
+        return None
+    cells = {tuple(f.levels.index(own[f.name]) for f in found): name for name, own in levels.items()}
+    return Design(tuple(found), cells) if len(cells) == len(levels) else None
+
+
+def _levels_of(plan: Plan, but: str) -> dict[str, dict[str, str]]:
+    """The levels of each contender but one: all of the same factors. Empty where that is not so."""
+    found: dict[str, dict[str, str]] = {}
+    for contender in plan.contenders:
+        if contender.name == but:
+            continue
+        levels = contender.levels
+        if not 0 < len(levels) <= FACTORS_MAX or not all(
+            0 < len(one) <= TEXT_MAX for one in (*levels, *levels.values())
+        ):
+            return {}
+        found[contender.name] = levels
+    return found if len({frozenset(levels) for levels in found.values()}) == 1 else {}
+
+
+def _named(plan: Plan, levels: Mapping[str, str]) -> dict[str, list[str]]:
+    """The factors in the order of the plan, each with its levels in their order."""
+    return {factor.name: list(dict.fromkeys(factor.levels)) for factor in plan.factors if factor.name in levels}
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """An effect before correction for the others."""
+
+    contrast: Contrast
+    metric: Metric
+    logs: Logs
+    ratio: PairedRatio
+    p_equivalence: float
+    mixes: tuple[Mix, ...]
+    left_out: tuple[Mix, ...]
+    holes: tuple[int, ...]
+
+
+def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge: Judge) -> FactorComparison:
+    """All effects on all metrics, at the look of `judge`: the first metric decides, the others explain. What a
+    contender lost outright has no ratio that could be part of an effect: it is left out, and named by the gates.
+    """
+    here = _Here(design, cube, replace(judge, both=True))
+    effects = here.effects(metrics[:1])
+    # How many blocks are still needed is said once: for what decides.
+    explaining = [_without_number(effect) for effect in here.effects(metrics[1:])]
+    told = tuple(Combination(name, design.levels(cell), here.missing.get(cell)) for cell, name in design.cells.items())
+    return FactorComparison(
+        factors=design.factors,
+        combinations=told,
+        effects=effects,
+        explaining=tuple(explaining),
+        planes=here.planes(metrics[0]),
+        family=sum(effect.estimated for effect in effects),
+    )
+
+
+@dataclass(frozen=True)
+class _Here:
+    """A design with the trials of its contenders, and the pairs of them that were looked at already."""
+
+    design: Design
+    cube: Cube
+    judge: Judge
+    _pairs: dict[tuple[str, Cell, Cell], Logs] = field(default_factory=dict)
+    _gates: dict[tuple[Cell, Cell], tuple[Gate, ...]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return len(self.cube.mixes), len(self.cube.blocks)
+
+    @cached_property
+    def _used(self) -> dict[Cell, NDArray[np.bool_]]:
+        """Where each combination has figures, shape (mixes, blocks)."""
+        return {
+            cell: np.array(
+                [
+                    [(name, mix, block) in self.cube.usable and (name, mix, block) not in self.cube.lost
+                     for block in self.cube.blocks]
+                    for mix in self.cube.mixes
+                ],
+                dtype=bool,
+            ).reshape(self.size)
+            for cell, name in self.design.cells.items()
+        }  # fmt: skip
+
+    @cached_property
+    def missing(self) -> dict[Cell, NotMeasured | TrialsLost | TrialsUnusable]:
+        """Combinations with figures in under half of the places where any has them, and why."""
+        any_of = np.zeros(self.size, dtype=bool)
+        for used in self._used.values():
+            any_of |= used
+        found: dict[Cell, NotMeasured | TrialsLost | TrialsUnusable] = {}
+        for cell, name in self.design.cells.items():
+            if not any_of.any() or 2 * int(self._used[cell].sum()) < int(any_of.sum()):
+                found[cell] = _missing(self.cube, name)
+        return found
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        there = np.zeros(self.design.shape, dtype=bool)
+        for cell in self.design.cells:
+            there[cell] = cell not in self.missing
+        return there
+
+    def effects(self, metrics: Sequence[Metric]) -> tuple[Effect, ...]:
+        """All effects on `metrics`, which are one family."""
+        planned = contrasts(self.design.shape, self.present)
+        found = [self._estimate(contrast, metric) for metric in metrics for contrast in planned]
+        difference = holm([each.ratio.p_t for each in found])
+        equivalence = holm([each.p_equivalence for each in found])
+        family = sum(each.ratio.blocks > 0 for each in found)
+        return tuple(
+            self._effect(each, float(p), float(q), family)
+            for each, p, q in zip(found, difference, equivalence, strict=True)
+        )
+
+    def planes(self, metric: Metric) -> tuple[Plane, ...]:
+        """Each two factors, as ratios to the levels of the baseline."""
+        return tuple(self._plane(two, metric) for two in combinations(range(len(self.design.factors)), 2))
+
+    def _plane(self, two: tuple[int, int], metric: Metric) -> Plane:
+        one, other = (self.design.factors[factor] for factor in two)
+        cells = []
+        for chosen in product(range(len(one.levels)), range(len(other.levels))):
+            levels = (one.levels[chosen[0]], other.levels[chosen[1]])
+            if chosen == (0, 0):
+                known = bool(between(chosen, chosen, two, self.design.shape, self.present).contexts)
+                number, one_to_one = (len(self.cube.blocks), 1.0) if known else (0, math.nan)
+                cells.append(PlaneCell(levels, number, one_to_one, math.nan, math.nan))
+                continue
+            ratio = self._estimate(between((0, 0), chosen, two, self.design.shape, self.present), metric).ratio
+            ends = both_shown(ratio.low, ratio.high, ratio.blocks)
+            cells.append(PlaneCell(levels, ratio.blocks, ratio.ratio, *ends))
+        return Plane((one.name, other.name), tuple(cells))
+
+    def _logs(self, metric: Metric, lower: Cell, upper: Cell) -> Logs:
+        """ln(upper / lower) where both have figures and none lost, shape (mixes, blocks)."""
+        key = (metric.key, lower, upper)
+        if key not in self._pairs:
+            found = pair_logs(self.cube, metric, self.design.cells[lower], self.design.cells[upper])
+            below, above = found.lost
+            whole = self._used[lower] & self._used[upper] & ~below & ~above
+            self._pairs[key] = np.where(whole, found.logs, np.nan)
+        return self._pairs[key]
+
+    def _estimate(self, contrast: Contrast, metric: Metric) -> _Estimate:
+        """As endpoints are: a mix with under half of the blocks is left out, then blocks with a hole are."""
+        pairs = {(term.lower, term.upper): self._logs(metric, term.lower, term.upper) for term in contrast.terms}
+        logs = block_logs(contrast, pairs, self.size)
+        kept, whole = kept_mixes(np.isfinite(logs))
+        mixes = tuple(mix for mix, keep in zip(self.cube.mixes, kept, strict=True) if keep)
+        left_out = tuple(mix for mix, keep in zip(self.cube.mixes, kept, strict=True) if not keep)
+        ratio = ratio_from_logs(over_mixes(self.cube, logs, kept)[whole], self.judge.look.level)
+        p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, self.judge.delta)
+        holes = tuple(block for block, is_whole in zip(self.cube.blocks, whole, strict=True) if not is_whole)
+        return _Estimate(contrast, metric, logs, ratio, p, mixes, left_out, holes)
+
+    def _effect(self, e: _Estimate, p: float, q: float, family: int) -> Effect:
+        factors = [self.design.factors[factor] for factor in e.contrast.factors]
+        level = 1.0 - (1.0 - self.judge.look.level) / max(1, family)
+        bands = simultaneous_bands(e.logs, level)
+        points = tuple(
+            EffectPoint(mix, number, ratio_of(mean), *both_shown(ratio_of(low), ratio_of(high), number))
+            for mix, number, mean, low, high in zip(
+                self.cube.mixes,
+                map(int, bands.blocks),
+                *(map(float, logs) for logs in (bands.log_mean, bands.log_low, bands.log_high)),
+                strict=True,
+            )
+        )
+        return Effect(
+            metric=e.metric.key,
+            title=e.metric.title,
+            higher_is_better=e.metric.higher_is_better,
+            factors=tuple(factor.name for factor in factors),
+            below=tuple(factor.levels[at] for factor, at in zip(factors, e.contrast.below, strict=True)),
+            above=tuple(factor.levels[at] for factor, at in zip(factors, e.contrast.above, strict=True)),
+            contexts=e.contrast.contexts,
+            contexts_wanted=e.contrast.wanted,
+            mixes=e.mixes,
+            mixes_left_out=e.left_out,
+            blocks=e.ratio.blocks,
+            blocks_left_out=e.holes,
+            ratio=e.ratio.ratio,
+            low=shown(e.ratio.low, e.ratio.blocks),
+            high=shown(e.ratio.high, e.ratio.blocks),
+            log_sd=e.ratio.log_sd,
+            p_t=e.ratio.p_t,
+            p_sign_flip=e.ratio.p_flip,
+            p_adjusted=p,
+            p_equivalence=e.p_equivalence,
+            p_equivalence_adjusted=q,
+            verdict=self._verdict(e, p, q, family),
+            at=self._at(e) if len(factors) == 1 else (),
+            points=points,
+            method=bands.method,
+            level=level,
+        )
+
+    def _at(self, e: _Estimate) -> tuple[EffectAt, ...]:
+        """A main effect at each level of each other factor."""
+        (own,) = e.contrast.factors
+        found = []
+        for number, factor in enumerate(self.design.factors):
+            for at, level in enumerate(factor.levels if number != own else ()):
+                ratio = self._estimate(at_level(e.contrast, number, at), e.metric).ratio
+                ends = both_shown(ratio.low, ratio.high, ratio.blocks)
+                found.append(EffectAt(factor.name, level, ratio.blocks, ratio.ratio, *ends))
+        return tuple(found)
+
+    def _verdict(self, e: _Estimate, p: float, q: float, family: int) -> EffectVerdict:
+        look, judge = self.judge.look, self.judge
+        if not e.ratio.blocks:
+            return EffectVerdict("not_estimated", 0, judge.delta, None)
+        whole = _is_within(e.ratio, judge.delta)
+        decided = decide(e.ratio, judge.delta, p, q if whole else 1.0, look.alpha, family, look.next_alpha)
+        level = look.next_alpha / max(1, family)
+        decision = look.settled(_by_interval(decided, e.ratio, judge.delta, level))
+        # Each side of a whole interval has half of what a one-sided test would have.
+        decision, needed = settled_by(decision, e.ratio, judge.delta, level / 2.0, judge.block_s)
+        gates = self._gates_of(e)
+        red = tuple(gate for gate in gates if gate.level == "red")
+        made = EffectVerdict("too_few", e.ratio.blocks, judge.delta, decision.more_blocks, gates)
+        if decision.outcome == "too_few":
+            return made
+        if red:
+            return replace(made, kind="withheld", more_blocks=None, decisive=red)
+        if decision.outcome == "equivalent":
+            return replace(made, kind="equivalent", more_blocks=None)
+        if decision.outcome == "near_margin":
+            return replace(made, kind="near_margin", more_blocks=None)
+        if decision.outcome == "inconclusive":
+            ends = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
+            why = why_open(ends, e.ratio.p_flip, p, look, (family, "effect"), e.ratio.blocks)
+            return replace(made, kind="inconclusive", still=open_at(look, why, needed))
+        return replace(made, kind="shown", more_blocks=None, better=self._better(e))
+
+    def _better(self, e: _Estimate) -> tuple[str, str] | None:
+        """The level that a main effect speaks for."""
+        if len(e.contrast.factors) > 1:
+            return None
+        factor = self.design.factors[e.contrast.factors[0]]
+        is_above = (e.ratio.log_mean > 0.0) == e.metric.higher_is_better
+        return factor.name, factor.levels[(e.contrast.above if is_above else e.contrast.below)[0]]
+
+    def _gates_of(self, e: _Estimate) -> tuple[Gate, ...]:
+        """What any pair that the effect is made of did not pass: if one of them fell short, so does the effect."""
+        found: list[Gate] = []
+        for term in e.contrast.terms:
+            key = (term.lower, term.upper)
+            if key not in self._gates:
+                names = (self.design.cells[term.lower], self.design.cells[term.upper])
+                # None of the two is ahead: both are held to the same.
+                tie = Decision("inconclusive", None)
+                _, self._gates[key] = self.judge.verdict(tie, *names, self.cube.mixes, names[1], e.ratio.blocks)
+            found += [gate for gate in self._gates[key] if gate not in found]
+        return tuple(found)
+
+
+def _missing(cube: Cube, name: str) -> NotMeasured | TrialsLost | TrialsUnusable:
+    """Why a combination has too few figures."""
+    trials = [trial for (contender, _, _), trial in cube.trials.items() if contender == name]
+    lost = {key[1:]: reason for key, reason in cube.lost.items() if key[0] == name}
+    if not trials:
+        return NotMeasured()
+    if lost:
+        return TrialsLost(len(lost), len(trials), next(iter(lost.values())))
+    unusable = len(trials) - sum((name, trial.mix, trial.block) in cube.usable for trial in trials)
+    return TrialsUnusable(unusable, len(trials), len(blamed(trials)) < len(trials))
+
+
+def _is_within(ratio: PairedRatio, delta: float) -> bool:
+    """Whether the whole interval that is printed lies within ±delta: the tests of equality alone would let a wider one
+    pass.
+    """
+    return ratio.low > 1.0 / (1.0 + delta) and ratio.high < 1.0 + delta
+
+
+def _by_interval(decision: Decision, ratio: PairedRatio, delta: float, alpha: float) -> Decision:
+    """An inconclusive decision with the blocks that bring the whole interval within ±delta, of a ratio inside of it."""
+    if decision.outcome != "inconclusive" or abs(ratio.log_mean) >= math.log1p(delta):
+        return decision
+    wanted = blocks_for_equivalence(ratio.log_sd, delta, ratio.log_mean, alpha / 2.0)
+    return Decision("inconclusive", None if wanted is None else max(1, wanted - ratio.blocks))
+
+
+def _without_number(effect: Effect) -> Effect:
+    still = without_number(effect.verdict.still)
+    return replace(effect, verdict=replace(effect.verdict, more_blocks=None, still=still))

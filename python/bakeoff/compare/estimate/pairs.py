@@ -1,0 +1,358 @@
+"""Two contenders against each other: endpoints over the whole curve and bands at each mix."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare.cube.cells import mean_logs
+from bakeoff.compare.cube.cube import Cube
+from bakeoff.compare.cube.forfeits import PairLogs, bounded
+from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_mixes
+from bakeoff.compare.estimate.exploratory import explore
+from bakeoff.compare.estimate.intervals import both_shown, ratio_of, turned
+from bakeoff.compare.estimate.resolution import resolution_of_pair
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.model.comparison import Lost
+from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.compare.validity.gates import Judge
+from bakeoff.compare.verdict.blocks_needed import needed
+from bakeoff.compare.verdict.failures_flatter import with_failures_as_slowest
+from bakeoff.compare.verdict.why_open import Open, open_at, why_open
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.load.load_step import Mix
+from bakeoff.stats import (
+    FLIP_ALPHA,
+    Bands,
+    Decision,
+    PairedRatio,
+    decide,
+    equivalence_p,
+    holm,
+    ratio_between,
+    ratio_by_signs,
+    ratio_from_logs,
+    sign_flip_interval,
+    sign_flip_p,
+    simultaneous_bands,
+)
+
+# How the interval at a mix is made that is the only one of its run.
+ONE_MIX = "as the endpoint"
+Logs = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """An endpoint before correction for the others."""
+
+    pair: tuple[str, str]
+    metric: Metric
+    ratio: PairedRatio
+    p_equivalence: float
+    mixes: tuple[Mix, ...]
+    mixes_left_out: tuple[Mix, ...]
+    blocks_left_out: tuple[int, ...]
+    lost: tuple[int, int]
+    counted: int
+    factor: float
+    # The same with each failed operation as slow as the slowest answer, where any failed.
+    slowed: PairedRatio | None = None
+
+
+def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tuple[PairComparison, ...]:
+    """Every pair of contenders that are in one run file, at the look of `judge`.
+
+    Primary endpoints are corrected across pairs, secondary ones across all of them.
+    """
+    # A run without a trial has its pairs all the same.
+    pairs = [pair for pair in combinations(cube.contenders, 2) if not cube.asked or cube.together(*pair).any()]
+    level = judge.look.level
+    logs = {(pair, metric.key): pair_logs(cube, metric, *pair) for pair in pairs for metric in metrics}
+    estimates = {
+        key: _estimate(cube, key[0], m, logs[key], judge.delta, level)
+        for key in logs
+        for m in metrics
+        if m.key == key[1]
+    }
+    primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge, "pair")
+    explaining = [estimates[pair, m.key] for pair in pairs for m in metrics[1:]]
+    # How many blocks are still needed is said once: for what decides.
+    secondary = [_bare(end) for end in _corrected(explaining, judge, "endpoint")]
+    return tuple(
+        PairComparison(
+            baseline=pair[0],
+            contender=pair[1],
+            primary=primary[index],
+            secondary=_of_pair(secondary, index, len(metrics) - 1),
+            curves=tuple(
+                _curve(cube, pair, m, logs[pair, m.key], judge, 1.0 - (1.0 - level) / len(pairs), end)
+                for m, end in zip(metrics, (primary[index], *_of_pair(secondary, index, len(metrics) - 1)), strict=True)
+            ),
+            exploratory=explore(cube, pair),
+        )
+        for index, pair in enumerate(pairs)
+    )
+
+
+def _of_pair(ends: list[Endpoint], pair: int, each: int) -> tuple[Endpoint, ...]:
+    """The endpoints of a pair, by its number, of those of all pairs."""
+    return tuple(ends[pair * each : (pair + 1) * each])
+
+
+def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> PairLogs:
+    """ln(contender / baseline), shape (mixes, blocks); NaN unless both have a number or one of them lost."""
+    if metric.paired is not None:
+        return metric.paired(cube, baseline, contender)
+    if metric.cells:
+        return mean_logs(cube, metric.cells, metric.weights, baseline, contender)
+    values = cube.values(lambda t: metric.extract(t) if t.service.count >= metric.least else math.nan)
+    below, above = values[cube.index(baseline)], values[cube.index(contender)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = np.log(below), np.log(above)
+    # Of what is good when it is much, nothing is a loss as well.
+    nothing = (below == 0.0) & metric.higher_is_better, (above == 0.0) & metric.higher_is_better
+    # What lies among the failed operations is beyond every time.
+    beyond = np.isinf(below), np.isinf(above)
+    lost = (
+        cube.losses(baseline) | nothing[0] | beyond[0],
+        cube.losses(contender) | nothing[1] | beyond[1],
+    )
+    outcomes = bounded(*logs, lost, metric.higher_is_better)
+    return outcomes if metric.bounds is None else _between(cube, metric, outcomes, (baseline, contender))
+
+
+def _between(cube: Cube, metric: Metric, outcomes: PairLogs, pair: tuple[str, str]) -> PairLogs:
+    """The same with the bounds of each log-ratio, and its middle for the ratio; what was lost stays as it counts."""
+    assert metric.bounds is not None
+    ends = [cube.values(lambda trial, end=end: metric.bounds(trial)[end]) for end in (0, 1)]  # type: ignore[misc]
+    below, above = (tuple(end[cube.index(name)] for end in ends) for name in pair)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = np.log(above[0]) - np.log(below[1]), np.log(above[1]) - np.log(below[0])
+    known = np.isfinite(low) & np.isfinite(high) & np.isfinite(outcomes.logs) & ~(outcomes.lost[0] | outcomes.lost[1])
+    low, high = np.where(known, low, outcomes.logs), np.where(known, high, outcomes.logs)
+    return replace(outcomes, logs=(low + high) / 2.0, bounds=(low, high))
+
+
+def without_result(cube: Cube, metric: Metric) -> tuple[Lost, ...]:
+    """Usable trials that count as lost by `metric` alone: operations succeeded, and what decides is nothing."""
+    if metric.paired is not None or metric.cells or not metric.higher_is_better:
+        return ()
+    found = [
+        (trial.order, key, trial.operations)
+        for key, trial in cube.usable.items()
+        if key not in cube.lost and trial.service.count >= metric.least and metric.extract(trial) == 0.0
+    ]
+    return tuple(
+        Lost(*key, "", f"0 {metric.unit} in the window, though {operations:,} operations succeeded")
+        for _, key, operations in sorted(found, key=lambda one: one[0])
+    )
+
+
+def _estimate(
+    cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, delta: float, level: float
+) -> _Estimate:
+    """The weighted mean log-ratio of each block that has all kept mixes.
+
+    A mix that has a pair in under half of the blocks is left out of the endpoint (trials were voided there, or both
+    contenders broke); then blocks with a hole are left out. Both are named.
+    """
+    kept, whole = kept_of_pair(outcomes)
+    mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
+    planned = {mix for name, mix, _ in cube.trials if name in pair}
+    dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep and mix in planned)
+    below, above = (int(side[kept][:, whole].sum()) for side in outcomes.lost)
+    ratio = _ratio(cube, pair, metric, outcomes, kept, whole, level)
+    p = equivalence_p(abs(ratio.log_mean) + ratio.open, ratio.log_sd, ratio.blocks, delta)
+    there = cube.together(*pair)
+    holes = tuple(block for block, good, both in zip(cube.blocks, whole, there, strict=True) if both and not good)
+    pairs = int(whole.sum()) * len(mixes)
+    slow = with_failures_as_slowest(cube, metric, outcomes, pair)
+    slowed = None if slow is None else ratio_from_logs(over_mixes(cube, slow, kept)[whole], level)
+    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, outcomes.factor, slowed)
+
+
+def _ratio(
+    cube: Cube,
+    pair: tuple[str, str],
+    metric: Metric,
+    outcomes: PairLogs,
+    kept: NDArray[np.bool_],
+    whole: NDArray[np.bool_],
+    level: float,
+) -> PairedRatio:
+    """The ratio over the mixes and blocks that are kept, with all that is open in it."""
+    per_block = over_mixes(cube, outcomes.settled(), kept)[whole]
+    has_losses = any(side[kept][:, whole].any() for side in outcomes.lost)
+    finest = over_mixes(cube, resolution_of_pair(cube, metric, pair), kept)[whole]
+    least = float(finest.mean()) if finest.size else 0.0
+    if outcomes.bounds is not None:
+        ties = outcomes.settled()
+        low, high = (over_mixes(cube, np.where(np.isfinite(b), b, ties), kept)[whole] for b in outcomes.bounds)
+        return ratio_between(low, high, level, has_losses, least)
+    if has_losses:
+        return ratio_by_signs(per_block, level)
+    return ratio_from_logs(per_block, level, least)
+
+
+def _corrected(estimates: list[_Estimate], judge: Judge, what: str) -> list[Endpoint]:
+    # Holm corrects the t tests; the sign-flip test is the cross-check of each and is coarse by nature.
+    difference = holm([e.ratio.p_t for e in estimates])
+    equivalence = holm([e.p_equivalence for e in estimates])
+    return [
+        _endpoint(estimate, float(p), float(q), judge, len(estimates), what)
+        for estimate, p, q in zip(estimates, difference, equivalence, strict=True)
+    ]
+
+
+def without_number(pair: PairComparison) -> PairComparison:
+    """`pair` without what an answer would still take."""
+    return replace(pair, primary=_bare(pair.primary))
+
+
+def _bare(end: Endpoint) -> Endpoint:
+    return replace(end, verdict=end.verdict.without_number())
+
+
+def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what: str) -> Endpoint:
+    """`what` a family of so many is made of: pairs, or endpoints."""
+    look = judge.look
+    decision = look.settled(decide(e.ratio, judge.delta, p, q, look.alpha, family, look.next_alpha))
+    decision, more = needed(decision, e.ratio, judge.delta, look.next_alpha / max(1, family), judge.block_s)
+    interval = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
+    still = open_at(look, why_open(interval, e.ratio.p_flip, p, look, (family, what), e.ratio.blocks), more)
+    is_above = e.ratio.log_mean > 0.0
+    # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
+    judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
+    ahead, by = leader(e.pair, is_above, e.metric), reach(e.ratio.low, e.ratio.high, is_above)
+    gone = e.slowed is not None and not _still_ahead(e.slowed, is_above, judge.delta)
+    judge = replace(judge, metric=e.metric.key, flattered=ahead if gone else "")
+    at_most = max(p, e.ratio.p_flip)
+    verdict, gates = judge.verdict(decision, *e.pair, judged, ahead, e.ratio.blocks, by, at_most, still)
+    return Endpoint(
+        metric=e.metric.key,
+        title=e.metric.title,
+        higher_is_better=e.metric.higher_is_better,
+        mixes=e.mixes,
+        mixes_left_out=e.mixes_left_out,
+        blocks=e.ratio.blocks,
+        blocks_left_out=e.blocks_left_out,
+        ratio=e.ratio.ratio,
+        low=interval[0],
+        high=interval[1],
+        log_sd=e.ratio.log_sd,
+        p_t=e.ratio.p_t,
+        p_sign_flip=e.ratio.p_flip,
+        p_adjusted=p,
+        p_equivalence_adjusted=q,
+        lost=dict(zip(e.pair, e.lost, strict=True)),
+        pairs_counted=e.counted,
+        lost_as=e.factor,
+        verdict=verdict,
+        gates=gates,
+    )
+
+
+def _still_ahead(slowed: PairedRatio, is_above: bool, delta: float) -> bool:
+    """Whether a lead is left that matters."""
+    far = slowed.log_mean if is_above else -slowed.log_mean
+    return far >= math.log1p(delta) - 1e-12 and (slowed.low > 1.0 if is_above else slowed.high < 1.0)
+
+
+def reach(low: float, high: float, is_above: bool) -> tuple[float, float]:
+    """By what factors the one ahead is ahead, from the ends of an interval of the ratio."""
+    return (low, high) if is_above else turned(low, high)
+
+
+def leader(pair: tuple[str, str], is_above: bool, metric: Metric) -> str:
+    """Who is ahead: the contender when the ratio is on the good side of 1."""
+    return pair[1] if is_above == metric.higher_is_better else pair[0]
+
+
+def _curve(
+    cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, judge: Judge, level: float, end: Endpoint
+) -> RatioCurve:
+    """The ratio at each mix; `end` is the endpoint of the same pair and metric."""
+    judge, logs = replace(judge, metric=metric.key), outcomes.settled()
+    is_one = cube.mixes == end.mixes and len(end.mixes) == 1
+    bands = _bands(cube, pair, metric, outcomes, level)
+    slow = with_failures_as_slowest(cube, metric, outcomes, pair)
+
+    def judged(index: int, blocks: int, has_losses: bool) -> tuple[float, float, Verdict]:
+        mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
+        p_flip = sign_flip_p(logs[index])
+        if has_losses:
+            low, high = sign_flip_interval(logs[index], judge.look.level)
+            decision = _loss_decision(logs[index], mean, 1.0 - judge.look.level)
+        else:
+            # No band has the test in it: flipped residuals give its width alone. What decides is held against it, too.
+            flips = p_flip <= max(judge.look.alpha, FLIP_ALPHA)
+            decision = _band_decision(mean, low, high, blocks, judge.delta, flips)
+        low, high, is_above = ratio_of(low), ratio_of(high), mean > 0.0
+        ahead, by = leader(pair, is_above, metric), reach(low, high, is_above)
+        far = 0.0 if slow is None or not np.isfinite(slow[index]).any() else float(np.nanmean(slow[index]))
+        gone = slow is not None and (far if is_above else -far) < math.log1p(judge.delta) - 1e-12
+        still = Open(why_open(both_shown(low, high, blocks), p_flip, math.nan, judge.look, (1, ""), blocks))
+        verdict, _ = replace(judge, flattered=ahead if gone else "").verdict(
+            judge.look.settled(decision), *pair, (cube.mixes[index],), ahead, blocks, by, still=still
+        )
+        return low, high, verdict
+
+    points = []
+    for index, mix in enumerate(cube.mixes):
+        mean, blocks = float(bands.log_mean[index]), int(bands.blocks[index])
+        below, above = (int(side[index].sum()) for side in outcomes.lost)
+        # One figure has one interval and one verdict: where it is the only mix those of the endpoint.
+        low, high, verdict = (end.low, end.high, end.verdict) if is_one else judged(index, blocks, below + above > 0)
+        number = 0 if outcomes.instead is None else int(outcomes.instead[index].sum())
+        lost = dict(zip(pair, (below, above), strict=True))
+        ends, lost_as = both_shown(low, high, blocks), outcomes.factor if metric.paired is None else math.nan
+        # How many blocks are still needed is said once, for the whole endpoint.
+        verdict = verdict.without_number()
+        points.append(RatioPoint(mix, blocks, math.exp(mean), *ends, lost, verdict, number, lost_as))
+    method, level = (ONE_MIX, judge.look.level) if is_one else (bands.method, level)
+    return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
+
+
+def _bands(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, level: float) -> Bands:
+    """Bands no narrower than what a trial resolves, and as much wider as its bounds leave open."""
+    bands = simultaneous_bands(outcomes.settled(), level)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a mix without a pair
+        finest = np.nan_to_num(np.nanmean(resolution_of_pair(cube, metric, pair), axis=1))
+        low = np.minimum(bands.log_low, bands.log_mean - finest)
+        high = np.maximum(bands.log_high, bands.log_mean + finest)
+        if outcomes.bounds is not None:
+            half = np.nan_to_num(np.nanmean(outcomes.bounds[1] - outcomes.bounds[0], axis=1)) / 2.0
+            low, high = low - half, high + half
+    return replace(bands, log_low=low, log_high=high)
+
+
+def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
+    """At a mix that one of them lost in some blocks: whoever is behind in all blocks, by losses or by numbers."""
+    known = logs[np.isfinite(logs)]
+    if known.size < MINIMUM_BLOCKS:
+        return Decision("too_few", MINIMUM_BLOCKS - int(known.size))
+    if sign_flip_p(known) <= alpha:
+        return Decision("higher" if mean > 0.0 else "lower", 0)
+    return Decision("inconclusive", None)
+
+
+def _band_decision(mean: float, low: float, high: float, blocks: int, delta: float, flips: bool) -> Decision:
+    """The verdict at one mix: the simultaneous band excludes 1, the sign-flip test agrees (`flips`) and it matters, or
+    the band lies inside ±delta. How many blocks it would take is told of the whole endpoint alone.
+    """
+    margin = math.log1p(delta)
+    if blocks < MINIMUM_BLOCKS:
+        return Decision("too_few", MINIMUM_BLOCKS - blocks)
+    certain = (low > 0.0 or high < 0.0) and flips
+    if certain and abs(mean) >= margin:
+        return Decision("higher" if mean > 0.0 else "lower", 0)
+    if -margin < low and high < margin:
+        return Decision("equivalent", 0)
+    return Decision("near_margin" if certain else "inconclusive", None)

@@ -1,0 +1,1 @@
+"""What contenders failed to do, or did wrong."""

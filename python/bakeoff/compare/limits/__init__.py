@@ -1,0 +1,1 @@
+"""Runs held to a limit: regression checks, objectives, capacities, soaks."""

@@ -1,0 +1,1 @@
+"""Figures read out of trials: endpoints, curves, overload, time breakdown."""

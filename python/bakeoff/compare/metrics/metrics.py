@@ -1,0 +1,168 @@
+"""What is read out of a trial, in which unit, and which direction is good."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bakeoff.compare.cube.cell_form import SIZES
+from bakeoff.compare.cube.cell_levels import PERCENTILES, mean_time_ms, timed_cells
+from bakeoff.compare.cube.cells import CellKey, common_cells, file_sizes_of, mean_rate
+from bakeoff.compare.cube.cube import Cube, why_unusable
+from bakeoff.compare.cube.file_weights import weights_of
+from bakeoff.compare.metrics.all_attempts import tried_ns
+from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.metrics.overload import at_rates, metrics_at_rates
+from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
+from bakeoff.compare.validity.generator_capacity import ceilings_of
+from bakeoff.core.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.core.times import ms_of, ms_or_nan
+from bakeoff.core.units import plural
+from bakeoff.load.load_step import Mix
+from bakeoff.plan.model import Plan
+from bakeoff.store.records.figures import Figures
+from bakeoff.store.records.marks import NEAR_CEILING
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.kind import ComparePart
+
+# With this begins the title of a metric that is a mean over cells.
+MEAN = "Geometric mean"
+
+
+def metrics(kind: ComparePart, plan: Plan) -> tuple[Metric, ...]:
+    """The metrics that any run of `kind` has, the primary one first."""
+
+    def throughput(trial: TrialRecord) -> float:
+        return megabytes_per_s(kind.moved_bytes(trial), trial)
+
+    def mean(trial: TrialRecord) -> float:
+        return ms_or_nan(kind.response(trial).mean_ns)
+
+    def percentile(key: str, title: str, least: int = 1) -> Metric:
+        def milliseconds(trial: TrialRecord) -> float:
+            return ms_of(tried_ns(kind, trial, key))
+
+        return Metric(key, title, "ms", False, "log", milliseconds, f"{key} response time", least=least)
+
+    return (
+        *kind.rates(plan),
+        Metric("throughput", "Throughput", "MB/s", True, "log", throughput, "throughput"),
+        Metric(
+            "mean",
+            title="Mean response time",
+            unit="ms",
+            higher_is_better=False,
+            scale="log",
+            extract=mean,
+            short="mean response time",
+        ),
+        percentile("p50", title="Median response time (p50)"),
+        percentile("p95", title="95th percentile of response time (p95)", least=P95_OPERATIONS),
+        percentile("p99", title="99th percentile of response time (p99)", least=P99_OPERATIONS),
+    )
+
+
+def operations_rate(work: str, key: str = "rate") -> Metric:
+    """Operations per second, by their `work`."""
+    rate = f"{work}/s"
+    return Metric(key, f"{rate[0].upper()}{rate[1:]}", rate, True, "log", lambda t: t.operations_per_s, rate)
+
+
+def megabytes_per_s(moved_bytes: int, trial: TrialRecord) -> float:
+    """Bytes moved in the window of `trial`, 10⁶ a second."""
+    return moved_bytes / 1e6 / trial.window_s if trial.window_s > 0.0 else math.nan
+
+
+def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
+    """The metrics of `run`. Where trials are made of cells, the primary one is the geometric mean of the rates of
+    the cells that all contenders have: every cell then weighs the same, or by the files of a share.
+    """
+    general = metrics(cube.kind, run.planned)
+    if at_rates(cube):
+        return metrics_at_rates(run, cube, general)
+    endpoints = cube.kind.endpoints(run, cube, general)
+    weights = weights_of(run.planned.settings, file_sizes_of(run))
+    keys = common_cells(run, cube.usable.values())
+    if weights is not None:
+        keys = frozenset(key for key in keys if weights.has(key[1]))
+    if not keys:
+        return endpoints
+    title = f"{MEAN} of {plural(len(keys), 'cell')}" + (
+        f", weighted by the file sizes of {weights.folder}" if weights else ""
+    )
+    form = cube.kind.cells or SIZES
+    unit, scale = form.rate_unit, form.rate_scale
+    rate = Metric(
+        "rate",
+        title,
+        unit,
+        True,
+        "log",
+        lambda trial: scale * mean_rate(trial, keys, weights),
+        unit,
+        keys,
+        weights=weights,
+    )
+    return (rate, *_times_of_cells(cube, keys))
+
+
+def _times_of_cells(cube: Cube, keys: frozenset[CellKey]) -> Iterator[Metric]:
+    """Response times of cells, each of one test at one size: pooled they would be nobody's. What has too few transfers
+    in some cell leaves that one out, for all contenders alike.
+    """
+    for what, least in PERCENTILES:
+        timed = timed_cells(cube.usable.values(), keys, what, least)
+        if not timed:
+            continue
+        key = what.removesuffix("_ns")
+        cells = f"{len(timed):,}{f' of {len(keys):,}' if timed != keys else ''} cells"
+        yield Metric(
+            key,
+            title=f"{MEAN} of the {key} of {cells}",
+            unit="ms",
+            higher_is_better=False,
+            scale="log",
+            extract=partial(mean_time_ms, keys=timed, what=what),
+            short=f"mean {key} of cells",
+        )
+
+
+def rate_of(measured: tuple[Metric, ...]) -> Metric:
+    """What is done per second, among the metrics of a run: it need not be what decides."""
+    return next(metric for metric in measured if metric.key == "rate")
+
+
+def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) -> float:
+    """The contender's peak in operations a second, whatever its rate is told in; NaN without one."""
+    if info.rate_unit == f"{info.work}/s":
+        return contender.peak
+    rates: dict[Mix, list[float]] = defaultdict(list)
+    for trial in run.trials:
+        if trial.contender == contender.name and why_unusable(trial) is None:
+            rates[trial.mix].append(trial.operations_per_s)
+    return max((math.fsum(measured) / len(measured) for measured in rates.values()), default=math.nan)
+
+
+def near_ceiling(run: RunRecord, info: RunInfo, contenders: Sequence[ContenderSummary]) -> dict[str, float]:
+    """Whose peak is more than `CEILING_SHARE` of what the generator could ask at most, and what share of it."""
+    # Above what is no more than a lower bound only trials with busy load threads say that the generator was near.
+    busy = {trial.contender for trial in run.trials if NEAR_CEILING in trial.marks}
+    shares = {
+        c.name: peak_operations(run, info, c) / ceiling.operations_per_s
+        for c in contenders
+        if (ceiling := ceilings_of(run).get(c.name)) is not None and (not ceiling.is_floor or c.name in busy)
+    }
+    return {name: share for name, share in shares.items() if share > CEILING_SHARE}
+
+
+def error_share(trial: TrialRecord) -> float:
+    """Failed operations as a share of all that ended in the window; NaN when none ended, or nobody counted them."""
+    if not trial.figures(Figures).errors_stated:
+        return math.nan
+    tried = trial.operations + trial.errors_total
+    return trial.errors_total / tried if tried else math.nan

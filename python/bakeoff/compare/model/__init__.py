@@ -1,0 +1,1 @@
+"""The comparison as immutable values, and what it is made from."""

@@ -1,0 +1,1 @@
+"""How many blocks a plan needs, and what noise a set-up has."""

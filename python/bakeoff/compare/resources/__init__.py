@@ -1,0 +1,1 @@
+"""What contenders and load machines needed for their work."""

@@ -1,0 +1,42 @@
+"""Which of several machines was slow or away."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+from bakeoff.compare.advice.advice_model import AgentSlow, AgentsWeak, FleetChanged
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.resources.fleet_model import Machines
+
+# A machine that does less than this share of what the others do without a server is named.
+SLOW_SHARE = 0.75
+
+
+def fleet_advice(machines: Machines | None, are_floors: bool) -> list[Fact]:
+    """What a reader must know of machines that were slower than the others, or away; nothing of a single one. Where
+    their ceilings `are_floors`, no more than lower bounds, a low one says nothing of a machine.
+    """
+    if machines is None:
+        return []
+    return [*map(FleetChanged, machines.changes), *_uneven(machines), *([] if are_floors else _weak(machines))]
+
+
+def _uneven(machines: Machines) -> list[Fact]:
+    """Clients of one machine got less than those of another: with every contender it is the machine, else a server."""
+    unfair = [told for told in machines.ranges if told.unfair]
+    if not unfair:
+        return []
+    worst = min(unfair, key=lambda told: told.ratio)
+    contenders = {told.contender for told in machines.ranges if told.agents > 1}
+    of_it = sorted({told.contender for told in unfair if told.slowest == worst.slowest})
+    return [AgentSlow(worst, tuple(of_it), len(contenders))]
+
+
+def _weak(machines: Machines) -> list[Fact]:
+    ceilings = {m.name: m.null_operations_per_s for m in machines.agents if math.isfinite(m.null_operations_per_s)}
+    if len(ceilings) < 2:
+        return []
+    usual = median(ceilings.values())
+    weak = sorted(name for name, ceiling in ceilings.items() if ceiling < SLOW_SHARE * usual)
+    return [AgentsWeak(tuple(weak), min(ceilings[name] for name in weak) / usual)] if weak else []

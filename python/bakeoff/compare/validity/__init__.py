@@ -1,0 +1,1 @@
+"""What speaks against a verdict or a trial: gates, audits, steadiness, disturbances."""

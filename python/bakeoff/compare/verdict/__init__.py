@@ -1,0 +1,1 @@
+"""What follows from the estimates: order, crossovers, what is open."""

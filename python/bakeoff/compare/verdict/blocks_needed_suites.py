@@ -1,0 +1,43 @@
+"""What an open question of a suite would still take among those of all suites of a campaign: Holm counts them all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from bakeoff.compare.estimate.interim import ONLY_LOOK
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.compare.model.factor import Effect
+from bakeoff.compare.model.pair import Endpoint
+from bakeoff.compare.verdict.blocks_needed import Needed, needed
+from bakeoff.compare.verdict.why_open import Open, Why, open_at
+from bakeoff.stats import Decision, PairedRatio, more_blocks
+
+
+def open_pair(end: Endpoint, suite: Comparison, family: int, why: Why | None) -> Open:
+    """The `why` of a verdict, and what it would take for a pair of `suite` in a `family` of so many pairs."""
+    # Equality is corrected for the pairs of a suite first, and then for all of them.
+    found = _needed(end, suite, family, family * len(suite.pairs), any(end.lost.values()))
+    if found is not None and family > len(suite.pairs):
+        found = replace(found, family=family, of="pairs")
+    return open_at(suite.run.look or ONLY_LOOK, why, found)
+
+
+def open_effect(effect: Effect, suite: Comparison, family: int, why: Why | None) -> Open:
+    """The same of an effect, whose whole interval has to lie within the margin."""
+    found = _needed(effect, suite, family, 2 * family, False)
+    own = 0 if suite.factors is None else suite.factors.family
+    if found is not None and family > own:
+        found = replace(found, family=family, of="effects")
+    return open_at(suite.run.look or ONLY_LOOK, why, found)
+
+
+def _needed(end: Endpoint | Effect, suite: Comparison, family: int, equal: int, by_signs: bool) -> Needed | None:
+    if not (end.ratio > 0.0 and math.isfinite(end.ratio)):
+        return None
+    log, delta = math.log(end.ratio), suite.run.delta
+    low, high, p_t, p_flip = end.low, end.high, end.p_t, end.p_sign_flip
+    seen = PairedRatio(end.blocks, log, end.log_sd, end.ratio, low, high, p_t, p_flip, by_signs=by_signs)
+    matters = abs(log) >= math.log1p(delta)
+    alpha = (suite.run.look or ONLY_LOOK).next_alpha / (family if matters else equal)
+    return needed(Decision("inconclusive", more_blocks(seen, delta, alpha)), seen, delta, alpha, suite.run.block_s)[1]

@@ -1,0 +1,63 @@
+"""Loads at which the order turns: one contender is better at some mixes, the other at others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bakeoff.compare.estimate.intervals import turned
+from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioPoint
+from bakeoff.load.load_step import Mix
+
+# The kind of the sentence in a headline.
+TURNS = "turns"
+NO_RATIO = (math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Who is better at `mixes`, by the simultaneous bands. `ratio` with its band is what `winner` reaches of the other
+    where its lead is largest, at the mix `at`; NaN where `losers` lost every trial at all of them (at rates:
+    fell behind, or failed), or `both_behind`. `to_the_end`: at all mixes from the first of these on.
+    """
+
+    winner: str
+    mixes: tuple[Mix, ...]
+    to_the_end: bool
+    at: Mix
+    ratio: float
+    low: float
+    high: float
+    losers: tuple[str, ...] = ()
+    both_behind: bool = False
+
+
+def turns_of(pair: PairComparison, end: Endpoint | None = None) -> tuple[Turn, ...]:
+    """One for each who is better at some load by `end`, else by what decides, in the order of their first loads; empty
+    where that is nobody but the one who is better over all loads. Where only the other one is, the loads of the one who
+    is better over all have no verdict of their own, and the order turns none the less.
+    """
+    end = end or pair.primary
+    curve = next((each for each in pair.curves if each.metric == end.metric), None)
+    points = () if curve is None else curve.points
+    won = [(point.verdict.winner, point) for point in points if point.verdict.winner is not None]
+    winners = list(dict.fromkeys(winner for winner, _ in won))
+    overall = {end.verdict.winner} - {None}
+    if len({*winners} | overall) < 2 or not winners:
+        return ()
+    return tuple(_turn(pair, name, [point for winner, point in won if winner == name], points) for name in winners)
+
+
+def _turn(pair: PairComparison, winner: str, own: list[RatioPoint], points: tuple[RatioPoint, ...]) -> Turn:
+    mixes = tuple(point.mix for point in own)
+    to_the_end = mixes == tuple(point.mix for point in points[-len(mixes) :])
+    # Of trials that were lost the ratio is what a loss counts as; of two that fell behind that of what they answered.
+    measured = [point for point in own if not point.all_lost and not point.both_behind]
+    if not measured:
+        losers = tuple(dict.fromkeys(point.all_lost for point in own if point.all_lost))
+        return Turn(winner, mixes, to_the_end, mixes[0], *NO_RATIO, losers, any(point.both_behind for point in own))
+    most = max(measured, key=lambda point: abs(math.log(point.ratio)))
+    ratio, ends = most.ratio, (most.low, most.high)
+    if winner == pair.baseline:
+        ratio, ends = 1.0 / ratio, turned(*ends)
+    return Turn(winner, mixes, to_the_end, most.mix, ratio, *ends)

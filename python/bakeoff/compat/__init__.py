@@ -1,0 +1,1 @@
+"""Command lines and reports of other programs on this engine."""

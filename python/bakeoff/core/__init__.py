@@ -1,0 +1,1 @@
+"""Errors, units, times and texts that every layer uses."""

@@ -1,0 +1,1 @@
+"""The operating system as every layer meets it: files, folders, ssh, mounts, links."""

@@ -1,0 +1,1 @@
+"""Checks of web servers before timing."""

@@ -1,0 +1,1 @@
+"""Load as values: load steps, arrivals, the search for a capacity."""

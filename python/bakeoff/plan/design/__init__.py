@@ -1,0 +1,1 @@
+"""Order of trials, factors, durations and what differs from the publications."""

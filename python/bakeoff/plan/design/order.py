@@ -1,0 +1,106 @@
+"""The order of trials: randomised complete blocks.
+
+In each block every contender is measured once at every mix, in one of two orders. By `mixes`, trials that are compared
+follow each other: at each mix all contenders back to back, so that what drifts from one half minute to the next hits
+both sides of a ratio. By `visits`, a contender has all its mixes in one piece: where it is reset before, or where what
+its trials leave behind (caches, files) would otherwise be driven out by the others.
+
+The order of contenders comes from Williams squares, shuffled: over each square every contender stands in every place,
+and follows every other one, equally often. By visits a block takes one row of the square. By mixes each mix takes one,
+another than the mix before it, and over as many blocks as the square has rows every mix has had each of them: with two
+contenders AB BA AB, then BA AB BA, or the other way round. Mixes rise in odd blocks and fall in even ones, so that heat
+and hysteresis are not mistaken for the load. All trials of a block share one seed: the same random requests for every
+contender.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bakeoff.load.load_step import Mix
+from bakeoff.plan.model import MIXES, Plan
+from bakeoff.store.records.run_records import PlannedTrial
+
+
+def order_trials(plan: Plan) -> list[PlannedTrial]:
+    """All trials of a plan in the order in which they run; the same plan always gives the same order, and more blocks
+    only add to it. Of a search there are none: it plans them as it goes.
+    """
+    steps = _by_mixes(plan) if plan.order == MIXES else _by_visits(plan)
+    seeds = {block: block_seed(plan.seed, block) for block in range(1, plan.blocks + 1)}
+    return [PlannedTrial(number, name, mix, block, seeds[block]) for number, (block, name, mix) in enumerate(steps)]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A contender in a block; all visits of a block have its seed."""
+
+    contender: str
+    block: int
+    seed: int
+
+
+def order_visits(plan: Plan) -> list[Visit]:
+    """All visits of a plan that has them, in their order."""
+    rows = (row for square in _squares(plan) for row in square)
+    return [
+        Visit(contender, block, block_seed(plan.seed, block))
+        for block in range(1, plan.blocks + 1)
+        for contender in next(rows)
+    ]
+
+
+def block_seed(seed: int, block: int) -> int:
+    """The seed of one block: 53 bits, so that it survives JSON."""
+    digest = hashlib.sha256(f"bakeoff block {seed} {block}".encode()).digest()
+    return int.from_bytes(digest[:7], "big") >> 3
+
+
+def williams_square(size: int) -> list[list[int]]:
+    """Rows of places 0..size-1, balanced for position and succession; odd sizes need their mirror rows."""
+    first, low, high = [0], 1, size - 1
+    while len(first) < size:
+        first.append(low if len(first) % 2 else high)
+        low, high = (low + 1, high) if len(first) % 2 == 0 else (low, high - 1)
+    rows = [[(place + shift) % size for place in first] for shift in range(size)]
+    return rows + [row[::-1] for row in rows] if size % 2 and size > 1 else rows
+
+
+def shuffled_square(size: int, rng: random.Random) -> list[list[int]]:
+    """The rows of a Williams square in random order."""
+    rows = williams_square(size)
+    rng.shuffle(rows)
+    return rows
+
+
+def _by_visits(plan: Plan) -> Iterator[tuple[int, str, Mix]]:
+    for visit in order_visits(plan):
+        for mix in _mixes(plan, visit.block):
+            yield visit.block, visit.contender, mix
+
+
+def _by_mixes(plan: Plan) -> Iterator[tuple[int, str, Mix]]:
+    squares = _squares(plan)
+    places = {mix: place for place, mix in enumerate(plan.mixes)}
+    rows = next(squares)
+    for block in range(1, plan.blocks + 1):
+        row = (block - 1) % len(rows)
+        if row == 0 and block > 1:
+            rows = next(squares)
+        for mix in _mixes(plan, block):
+            for contender in rows[(row + places[mix]) % len(rows)]:
+                yield block, contender, mix
+
+
+def _mixes(plan: Plan, block: int) -> Sequence[Mix]:
+    return plan.mixes if block % 2 else tuple(reversed(plan.mixes))
+
+
+def _squares(plan: Plan) -> Iterator[list[list[str]]]:
+    """Rows of contenders, square after square."""
+    names, rng = [contender.name for contender in plan.contenders], random.Random(plan.seed)
+    while True:
+        labels = list(names)
+        rng.shuffle(labels)
+        yield [[labels[place] for place in row] for row in shuffled_square(len(labels), rng)]

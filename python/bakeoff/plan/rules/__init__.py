@@ -1,0 +1,1 @@
+"""When a run may stop, and what it must meet."""

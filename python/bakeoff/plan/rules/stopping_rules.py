@@ -1,0 +1,68 @@
+"""What a plan fixes of how its run goes on: looks at which it may be judged, and what becomes of a dead contender."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.plan.rules.until import Until
+from bakeoff.plan.settings.fields import OptionalDuration, OptionalNumbers, Strict, Whole
+
+LOOKS_MAX = 100
+HOW = "name the looks at which the run may end, such as --looks 6,12,18"
+
+
+class GoingOn(Strict):
+    """Keys of the table `[plan]`."""
+
+    looks: OptionalNumbers = Field(
+        None,
+        description="Numbers of blocks after which the run may be judged, such as 6,12,18: all looks together keep to "
+        "5 % of false calls, and early ones are so strict that the last one loses little. The last is how many blocks "
+        "there are; auto looks once, at the end.",
+    )
+    until: Until = Field(
+        None,
+        json_schema_extra={"values": ["clear", "precision=2%"]},
+        description="End at the first planned look at which the verdict of the primary endpoint is clear (clear), or "
+        "its interval reaches no further than so to either side (precision=2%), for every pair.",
+    )
+    when_dead: Literal["ask", "leave-out", "go-on"] = Field(
+        "ask",
+        json_schema_extra={"metavar": "WHAT"},
+        description="What to do about a contender that is dead in --dead-visits visits in a row: ask (at a terminal; "
+        "elsewhere it is left out), leave-out, or go-on. What it is not asked any more counts as failed.",
+    )
+    dead_visits: Whole = Field(
+        2, ge=1, le=1000, description="Visits in a row without one success after which a contender is dead."
+    )
+    dead_after_s: OptionalDuration = Field(
+        10.0,
+        alias="dead_after",
+        ge=1,
+        description="Cut a trial when nothing but failures came back for so long (never before it would be failed "
+        "anyway), and end the visit when the contender does not answer then; auto never does.",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.until is not None and self.looks is None:
+            raise ValueError(f"until: whoever looks until it suits finds something in chance alone: {HOW}")
+        if self.looks is None:
+            return self
+        if not 2 <= len(self.looks) <= LOOKS_MAX or list(self.looks) != sorted(set(self.looks)):
+            raise ValueError("looks: give two or more rising numbers of blocks, such as 6,12,18")
+        if self.looks[0] < MINIMUM_BLOCKS:
+            raise ValueError(
+                f"looks: {self.looks[0]} blocks give no verdict: look after {MINIMUM_BLOCKS} at the soonest"
+            )
+        if self.looks[-1] > 1000:
+            raise ValueError("looks: at most 1000 blocks")
+        return self
+
+
+def looks_and_blocks(looks: tuple[int, ...] | None, blocks: int | None) -> str | None:
+    """Why these do not fit together, or None: the last look is the end of the run."""
+    if looks is None or blocks is None or blocks == looks[-1]:
+        return None
+    return f"the last look is after {looks[-1]} blocks, and {blocks} are asked for: leave the blocks out, or look then"

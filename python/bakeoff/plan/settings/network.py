@@ -1,0 +1,129 @@
+"""Settings of suites that make connections."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from bakeoff.load.arrivals import Ramp, Replay, Steps
+from bakeoff.load.load_step import Rate
+from bakeoff.plan.rules.soak_stop_rules import StopRules
+from bakeoff.plan.settings.fields import Duration, OptionalDuration, Whole, Words
+from bakeoff.plan.settings.rate import RateSettings
+from bakeoff.plan.settings.shared import CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, Clock
+
+# Arrivals whose rate changes over a trial.
+UNSTEADY = (Ramp, Steps, Replay)
+
+
+class NetworkSettings(RateSettings):
+    """Settings of suites whose clients make connections, or at whose servers so many operations begin each second."""
+
+    cores: Whole = Field(
+        1,
+        ge=1,
+        le=CORES_MAX,
+        description="Load threads of the generator, one core each.",
+        json_schema_extra={"own": True},
+    )
+    connect_timeout_s: Duration = Field(
+        5.0,
+        alias="connect_timeout",
+        gt=0,
+        le=LENGTH_MAX_S,
+        description="Give up a connection that is not made in this time.",
+    )
+    poll: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="Look for replies instead of sleeping until they come. auto: with servers on other machines, while "
+        "each load thread has a core to itself.",
+        json_schema_extra={"own": True},
+    )
+    row_s: OptionalDuration = Field(
+        None,
+        alias="row",
+        ge=ROW_MIN_S,
+        le=LENGTH_MAX_S,
+        description="Makes each trial a soak: what is done in each row of this length, 1h for example, is stored when "
+        "it ends, in place of seconds. `bakeoff soak` gives it.",
+        json_schema_extra={"own": True},
+    )
+    stop_if: StopRules = Field(
+        (),
+        description="Stop a soak when a row is so, or rows that follow each other: 'errors>1%,p99>2s for 3,rate<100'. "
+        "p50, p95, p99 and max are response times.",
+        json_schema_extra={"own": True},
+    )
+    give_up_s: Duration = Field(
+        300.0,
+        alias="give_up",
+        gt=0,
+        le=LENGTH_MAX_S,
+        description="Stop a soak of a contender with which nothing has succeeded for so long, time-outs and pauses "
+        "besides.",
+        json_schema_extra={"own": True},
+    )
+
+    @model_validator(mode="after")
+    def _is_a_soak_at_constant_load(self) -> Self:
+        if self.row_s is None:
+            return self
+        if self.length_s / self.row_s > ROWS_MAX:
+            raise ValueError(f"row: at most {ROWS_MAX:,} rows in a trial: take longer ones, or a shorter length")
+        if self.operations is not None:
+            raise ValueError("row: a soak ends by time: leave operations out")
+        if len(self.mix_values) > 1:
+            raise ValueError("row: a soak has one load: give one number of clients, or one rate")
+        if any(isinstance(mix, Rate) and isinstance(mix.arrivals, UNSTEADY) for mix in self.mix_values):
+            raise ValueError("row: the load of a soak does not change: leave ramp, steps and replay out")
+        return self
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(
+            self.ramp_up_s,
+            self.ramp_down_s,
+            self.delay_s,
+            self.operations,
+            self.cores,
+            self.connect_timeout_s,
+            self.row_s,
+        )
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        reasons = super().without_effect(addresses)
+        if self.row_s is not None:
+            return reasons
+        why = "only a soak is stopped: give row, too, or use `bakeoff soak`"
+        return {**reasons, "stop_if": why, "give_up": why}
+
+    @property
+    def soak_note(self) -> str:
+        """What of a soak grows with its length; empty where nothing does."""
+        return ""
+
+    @property
+    def source_count(self) -> int:
+        """How many local addresses connections come from."""
+        return 1
+
+    @property
+    def closes(self) -> int | None:
+        """Connections to a contender that a trial ends from this side: 0 where servers end them, None where only their
+        speed decides.
+        """
+        return 0
+
+
+class SourceSettings(NetworkSettings):
+    """Settings of suites whose connections may come from several local addresses."""
+
+    source_addresses: Words = Field(
+        (),
+        description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3.",
+        json_schema_extra={"metavar": "ADDRESS,...", "own": True},
+    )
+
+    @property
+    def source_count(self) -> int:
+        return max(1, len(self.source_addresses))

@@ -1,0 +1,251 @@
+"""Settings that suites share: those of every suite, and of those with ramps.
+
+A kind of work takes the class that fits it: a setting that would do nothing is not offered. A field's description is
+its help text and its documentation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bakeoff.load.load_step import Clients, Mix
+from bakeoff.plan.design.work import Work
+from bakeoff.plan.settings.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
+from bakeoff.plan.settings.file_weights import FileWeights
+from bakeoff.plan.settings.regions import Region
+
+# The engine's limits, which it tells through the bridge: a test holds them equal.
+SESSIONS_MAX = 200_000
+CLIENTS_MAX = 100_000
+CORES_MAX = 1024
+LENGTH_MAX_S = 30 * 24 * 3600.0
+ROW_MIN_S = 0.1
+ROWS_MAX = 10_000
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When a trial counts and how it is driven; what a kind does not offer has the value that stands here."""
+
+    ramp_up_s: float = 0.0
+    ramp_down_s: float = 0.0
+    delay_s: float = 0.0
+    operations: int | None = None
+    cores: int = 1
+    connect_timeout_s: float = 5.0
+    row_s: float | None = None
+
+
+class CommonSettings(Strict):
+    """The crowd of a suite: how many clients, for how long, on what part of the machine.
+
+    The name of a setting in a plan file is the field's alias; `off` in a field's extra is the flag that turns
+    a yes/no setting off.
+    """
+
+    # Whether the highest load that meets an objective can be searched for.
+    SEARCHABLE: ClassVar[bool] = False
+    # Settings that, when they are given, put the suite's own values of others out of use.
+    DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {}
+
+    mixes: Numbers = Field(
+        (1, 4, 8),
+        description="Numbers of clients, one mix each, rising: 1,4,8.",
+        json_schema_extra={"synonym": "clients"},
+    )
+    threads: Whole = Field(1, ge=1, le=1024, description="Threads per client; each holds one session at a time.")
+    length_s: Duration = Field(
+        300.0,
+        alias="length",
+        gt=0,
+        le=LENGTH_MAX_S,
+        description="Length of a trial, both ramps included; ramps not given are a tenth at most.",
+    )
+    think_s: Duration = Field(
+        0.0,
+        alias="think",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="Pause of a client after each operation.",
+    )
+    think_distribution: Literal["fixed", "exponential"] = Field(
+        "fixed",
+        description="Pauses all alike (fixed), or random with that mean (exponential), as independent users make.",
+        json_schema_extra={"metavar": "fixed|exponential"},
+    )
+    pin: OptionalNumbers = Field(
+        None,
+        description="Cores that the load threads are bound to, in turn: 0,1; auto leaves it to the system.",
+        json_schema_extra={"own": True},
+    )
+    reply_timeout_s: Duration = Field(
+        10.0,
+        alias="reply_timeout",
+        gt=0,
+        le=LENGTH_MAX_S,
+        description="Give up a reply that is not complete in this time.",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        self._check_mixes()
+        if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
+            raise ValueError("pin: give different core numbers, from 0: 0,1")
+        return self
+
+    def _check_mixes(self) -> None:
+        """Raises ValueError for mixes that cannot be."""
+        mixes = self.mixes
+        if not mixes or min(mixes) < 1 or list(mixes) != sorted(set(mixes)):
+            raise ValueError("mixes: give different numbers of clients, all at least 1, rising: 1,4,8")
+        if max(mixes) > CLIENTS_MAX or max(mixes) * self.sessions_per_client > SESSIONS_MAX:
+            raise ValueError(
+                f"mixes: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most, "
+                "times streams where they have any"
+            )
+
+    @classmethod
+    def displaced(cls, given: Mapping[str, Any]) -> frozenset[str]:
+        """The suite's own values that settings, as they are given, put out of use."""
+        return frozenset(name for key, names in cls.DISPLACES.items() if key in given for name in names)
+
+    @property
+    def mix_values(self) -> tuple[Mix, ...]:
+        """The mixes, rising."""
+        return tuple(Clients(n) for n in self.mixes)
+
+    @property
+    def is_at_rates(self) -> bool:
+        """Whether operations begin when they are due, and not when earlier ones were answered."""
+        return False
+
+    @property
+    def servers_memory_bytes(self) -> int | None:
+        """The memory of the servers, which may keep files there; None where that was not told."""
+        return None
+
+    @property
+    def apart(self) -> tuple[Region, ...] | None:
+        """Regions of sizes that are told of apart; None where the settings know of none."""
+        return None
+
+    @property
+    def counted(self) -> FileWeights | None:
+        """The files of a share, by which sizes are weighed; None where they all weigh the same."""
+        return None
+
+    @property
+    def keeps_connections(self) -> bool:
+        """Whether operations share connections, or have none."""
+        return True
+
+    @property
+    def clients(self) -> tuple[int, ...]:
+        """How many clients each mix has, or at most has where it is a rate."""
+        return tuple(mix.clients for mix in self.mix_values)
+
+    @property
+    def sessions_per_client(self) -> int:
+        """Sessions that a client holds at once: one of each thread, or of each of a thread's streams."""
+        return self.threads
+
+    @property
+    def clock(self) -> Clock:
+        return Clock()
+
+    @property
+    def window_s(self) -> float:
+        """Length of the measured window in seconds (when the trial is bounded by time)."""
+        return self.length_s - self.clock.ramp_up_s - self.clock.ramp_down_s
+
+    @property
+    def ends_with_its_work(self) -> bool:
+        """Whether a trial ends when its work is done; its length is then a limit, not a duration."""
+        return self.clock.operations is not None
+
+    @property
+    def counted_s(self) -> float | None:
+        """How long a trial lasts whose end can be counted from its work, the mean over mixes; None where it cannot."""
+        return None
+
+    def work(self, mix: Mix) -> Work | None:
+        """What a trial of a mix does, where that is counted beforehand; None where only time bounds it."""
+        return None
+
+    @property
+    def around_s(self) -> float:
+        """Longest time of a trial outside its length: what must be done before and after, in seconds."""
+        return 0.0
+
+    @property
+    def around_words(self) -> str:
+        """What that is, and how long each part takes at most; empty where there is none."""
+        return ""
+
+    @property
+    def weighted(self) -> str:
+        """What follows the words of the primary endpoint when the plan weighs it: `, weighted by …`."""
+        return ""
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """Settings (as in a plan file) that would do nothing beside the others and these `addresses` of contenders,
+        and why. Whoever gives one is told so.
+        """
+        if self.think_s == 0.0:
+            return {"think_distribution": "pauses have no distribution without think: give that, too"}
+        return {}
+
+    def stored(self) -> dict[str, Any]:
+        """The settings as plain JSON values by field name, units in the names."""
+        return self.model_dump(mode="json")
+
+
+class RampSettings(CommonSettings):
+    """Settings of suites whose clients work for a time, all alike."""
+
+    ramp_up_s: Duration = Field(
+        30.0,
+        alias="ramp_up",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="Start of a trial that runs but is not counted: 30s.",
+    )
+    ramp_down_s: Duration = Field(
+        30.0,
+        alias="ramp_down",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="End of a trial that runs but is not counted: 30s.",
+    )
+    delay_s: Duration = Field(
+        0.0,
+        alias="stagger",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="Each client begins at a random moment within this time, once. Pauses after operations are think; "
+        "replies that a server holds back are `bakeoff serve web --delay`.",
+    )
+    operations: OptionalWhole = Field(
+        None,
+        ge=1,
+        description="End a trial after so many operations, not by time; the window is then the whole trial.",
+    )
+
+    @model_validator(mode="after")
+    def _leaves_a_window(self) -> Self:
+        if self.operations is None and self.ramp_up_s + self.ramp_down_s >= self.length_s:
+            raise ValueError("length includes both ramps: make it longer than ramp_up and ramp_down together")
+        return self
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(self.ramp_up_s, self.ramp_down_s, self.delay_s, self.operations)
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        reasons = super().without_effect(addresses)
+        if self.operations is None:
+            return reasons
+        why = "a trial that is bounded by operations has no ramps: leave it out"
+        return {**reasons, "ramp_up": why, "ramp_down": why}

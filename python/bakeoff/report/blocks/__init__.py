@@ -1,0 +1,1 @@
+"""What a report is made of, and how it fits a page or a terminal."""

@@ -1,0 +1,34 @@
+"""In which order the trials of a block were done, in words."""
+
+from __future__ import annotations
+
+from bakeoff.plan.model import MIXES
+from bakeoff.report.narrate import wording
+from bakeoff.store.records.run_records import RunRecord
+
+
+def is_by_mixes(run: RunRecord) -> bool:
+    """Whether all contenders were measured back to back at each mix."""
+    return run.planned.order == MIXES
+
+
+def in_each_block(run: RunRecord) -> str:
+    """The order, and what it does to the pairs that are compared; of several files of each that has another one."""
+    told: dict[str, list[str]] = {}
+    for label, one in [(file.label, file.run) for file in run.joined if not file.failed] or [("", run)]:
+        told.setdefault(_of_one(one), []).append(label)
+    if len(told) == 1:
+        return next(iter(told))
+    return " ".join(f"{wording.names(labels)}: {text[0].lower()}{text[1:]}" for text, labels in told.items())
+
+
+def _of_one(run: RunRecord) -> str:
+    if len(run.contenders) == 1:
+        return "Each block has a seed of its own."
+    if is_by_mixes(run):
+        return (
+            "In each block all contenders are measured back to back at each mix, in random order that is balanced over "
+            "mixes and blocks, and with the same seed: what drifts hits both sides of a ratio."
+        )
+    whole = ", with all its mixes in one piece" if len(run.mixes) > 1 else ""
+    return f"In each block every contender is visited once{whole}, in random order and with the same seed."

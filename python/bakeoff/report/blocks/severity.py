@@ -1,0 +1,35 @@
+"""How verdicts are to be taken, wherever they are shown."""
+
+from __future__ import annotations
+
+from bakeoff.compare.model.pair import RatioPoint, Verdict
+from bakeoff.report.blocks.tree import Tone, Toned
+from bakeoff.report.narrate.sentences import sentence
+
+# By the kinds of verdicts, and of sentences of a headline.
+TONES: dict[str, Tone] = {
+    "loss": "bad",
+    "better": "good",
+    "equivalent": "good",
+    "near_margin": "warning",
+    "inconclusive": "warning",
+    "withheld": "bad",
+    "disqualified": "bad",
+    "too_few": "warning",
+    "noise_bias": "warning",
+    "noise_unknown": "warning",
+    "objective_met": "good",
+    "objective_missed": "bad",
+    "objective_undecided": "warning",
+}
+
+
+def toned(of: Verdict | RatioPoint) -> Toned:
+    """A verdict as a cell, or that at one load with what was lost there."""
+    verdict = of.verdict if isinstance(of, RatioPoint) else of
+    return Toned(sentence(of), TONES[verdict.kind])
+
+
+def apart(text: str, low: float, high: float) -> Toned:
+    """A ratio as a cell, with the tone of the side of 1 on which its interval lies."""
+    return Toned(text, "good" if low > 1.0 else "bad" if high < 1.0 else "plain")

@@ -1,0 +1,228 @@
+"""What a report is made of: sections of blocks. Renderers turn each kind of block into their own form.
+
+Every block has a `depth` from which on it is shown (see bakeoff.report.layout.detail).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Literal
+
+from bakeoff.report.charts.drawing import Drawing
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.parts import Part
+
+Tone = Literal["plain", "good", "warning", "bad"]
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Toned(str):
+    """A cell of a table that says how its content is to be taken."""
+
+    tone: Tone
+
+    def __new__(cls, text: str, tone: Tone) -> Toned:
+        """`text` with a tone."""
+        cell = super().__new__(cls, text)
+        cell.tone = tone
+        return cell
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph of plain text; `advice` is set apart after it."""
+
+    text: str
+    tone: Tone = "plain"
+    advice: str = ""
+    depth: Depth = Depth.PAGE
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of short sentences."""
+
+    items: tuple[str, ...]
+    depth: Depth = Depth.PAGE
+
+
+@dataclass(frozen=True)
+class Column:
+    """Title of a table column; numbers are aligned to the right. `group` spans neighbouring columns. Where there is
+    no room for all, `spare` columns are given up, the highest first.
+    """
+
+    title: str
+    numeric: bool = True
+    group: str = ""
+    spare: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells are text as it is to be read. The first column names the row."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    folded: bool = False
+    depth: Depth = Depth.PAGE
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing with what it shows in words and the numbers behind it. Where nothing can be drawn, `plain` stands for
+    it, or else `table`. Files are named by its `id`: of words that come from a run file it keeps what a name may have.
+    """
+
+    id: str
+    title: str
+    description: str
+    drawing: Drawing
+    table: Table
+    wide: bool = False
+    plain: Table | None = None
+    folded: bool = False
+    depth: Depth = Depth.PAGE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", _NO_NAME.sub("-", self.id))
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification."""
+        return self.drawing.spec
+
+
+@dataclass(frozen=True)
+class Card:
+    """The key figures of one contender: a title, one large figure, and lines of (label, value)."""
+
+    title: str
+    figure: str
+    caption: str
+    lines: tuple[tuple[str, str], ...]
+    series: int
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Cards side by side."""
+
+    cards: tuple[Card, ...]
+    depth: Depth = Depth.PAGE
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Text to be shown as it is, folded away."""
+
+    title: str
+    text: str
+    depth: Depth = Depth.PAGE
+
+
+@dataclass(frozen=True)
+class Span:
+    """Words of a passage that look alike. `link` is an address of http or https, or empty."""
+
+    text: str
+    strong: bool = False
+    emphasis: bool = False
+    code: bool = False
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A paragraph; with a `marker` ("•", "2.") an item of a list, `level` lists deep."""
+
+    spans: tuple[Span, ...]
+    marker: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Prose:
+    """What a person wrote. `by` says so: it stands above the first of it, that nobody takes it for a result, and is
+    empty in what follows.
+    """
+
+    by: str
+    passages: tuple[Passage, ...]
+    depth: Depth = Depth.PAGE
+
+
+Block = Text | Bullets | Table | Chart | Cards | Listing | Prose
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The title that an author gave, `by` whom it is, and lines of (label, value)."""
+
+    title: str
+    by: str
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the report. `chapter` is the suite that it is about, where a report has several."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    id: str = ""
+    part: Part = Part.RESULTS
+    chapter: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title with what it is about."""
+        return f"{self.chapter}: {self.title}" if self.chapter else self.title
+
+    @property
+    def stands_in(self) -> Part:
+        """The part of the report that it stands in: what is the front of a single run is a result of a chapter."""
+        return Part.RESULTS if self.chapter and self.part == Part.FRONT else self.part
+
+
+def in_order(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """The sections of a report, part by part."""
+    return tuple(sorted(sections, key=attrgetter("stands_in")))
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
+    in one or two words. `contenders` are their names in the order of their colours and marks: a column, or a cell of a
+    column "Contender", that is called like one of them is its own. `caveat` is one sentence to know beside the result;
+    empty without any. A `short` report leaves out what does not decide.
+    A paper has a `cover`.
+    """
+
+    title: str
+    subtitle: str
+    verdict: str
+    tone: Tone
+    headline: tuple[str, ...]
+    tones: tuple[Tone, ...]
+    sections: tuple[Section, ...]
+    facts: tuple[tuple[str, str], ...]
+    embedded: dict[str, Any] = field(default_factory=dict)
+    contenders: tuple[str, ...] = ()
+    short: bool = False
+    cover: Cover | None = None
+    caveat: str = ""
+
+    def blocks(self, depth: Depth) -> tuple[Block, ...]:
+        """What a reader at `depth` is shown, in its order."""
+        return tuple(block for section in self.sections for block in section.blocks if block.depth <= depth)
+
+    def charts(self) -> tuple[Chart, ...]:
+        """All charts in the order of their appearance."""
+        return tuple(block for section in self.sections for block in section.blocks if isinstance(block, Chart))

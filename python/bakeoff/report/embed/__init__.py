@@ -1,0 +1,1 @@
+"""Data inside a report, and what verifies a report by it."""

@@ -1,0 +1,303 @@
+"""The runs that a report tells of, inside of it: their rows without histograms, and without what a report hides.
+
+A report is made of these rows and of nothing else of a run, so that it can be made again from what it holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import lzma
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bakeoff.core.errors import PlanError, RunFileError
+from bakeoff.core.units import format_size
+from bakeoff.report.embed.embedded_data import MOST_VALUES, parsed, values_in
+from bakeoff.report.embed.redacted_rows import HiddenRows
+from bakeoff.store.collections.campaign import (
+    CampaignFolder,
+    StoredCampaign,
+    campaign_of,
+    challenged_by,
+    check_runs,
+    read_challenged,
+    read_faults,
+    read_planned,
+)
+from bakeoff.store.collections.challenged import ChallengedCampaign
+from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_tables, record_of
+from bakeoff.store.sqlite.rows import TRIALS, VERSION, Tables
+from bakeoff.store.sqlite.schema import damaged
+
+RUNS, ABOUT = "runs", "held"
+"""What a report holds under these names: the rows, packed, and what is said of them."""
+FORMAT = 1
+MOST_CHARACTERS = 850_000
+"""Of a page: what is packed into more is left out, and the report needs its run files to be verified."""
+MOST_UNPACKED = 32 << 20
+MEMORY_BYTES = 64 << 20
+MOST_FILES = 1_000
+# One hundredth larger than the preset alone makes it, in half of the time.
+FILTERS = ({"id": lzma.FILTER_LZMA2, "preset": 4, "depth": 4},)
+NAME = r"[^/\x00-\x1f]{1,255}"
+
+
+@dataclass(frozen=True)
+class HeldFile:
+    """A run file by its rows. Of `path` reports tell the name."""
+
+    path: Path
+    tables: Tables
+
+    @cached_property
+    def record(self) -> RunRecord:
+        """Raises RunFileError where the rows are none of a run."""
+        return record_of(self.path, self.tables)
+
+    @property
+    def seal(self) -> str:
+        """That of the run file."""
+        return self.record.seal
+
+
+@dataclass(frozen=True)
+class HeldCampaign:
+    """The campaign that the files are of: its folder, what it planned, the hash of that, why suites did not start, and
+    what it challenges.
+    """
+
+    path: Path
+    stored: StoredCampaign
+    plan_hash: str
+    faults: Mapping[str, str]
+    challenged: ChallengedCampaign | None = None
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a report is made of. `why_not` says why a report cannot hold it, and is empty when it can. `aa` are the A/A
+    runs whose noise floors it quotes, `aa_why_not` the same of these.
+    """
+
+    files: tuple[HeldFile, ...]
+    campaign: HeldCampaign | None = None
+    why_not: str = ""
+    aa: tuple[HeldFile, ...] = ()
+    aa_why_not: str = ""
+
+    @property
+    def trials(self) -> int:
+        """How many trials were stored."""
+        return sum(len(file.tables[TRIALS]["id"]) for file in self.files)
+
+    @property
+    def folder(self) -> CampaignFolder:
+        """The campaign with its runs. Raises RunFileError."""
+        assert self.campaign is not None
+        told = self.campaign
+        by_name = {file.path.name: file for file in self.files}
+        runs = {leg.name: by_name[leg.file].record for leg in told.stored.legs if leg.file in by_name}
+        return CampaignFolder(told.path, told.stored, runs, told.faults, told.challenged, told.plan_hash)
+
+
+def held_of(paths: Sequence[Path], aa: Sequence[Path] = ()) -> Held:
+    """What of run files, or of a campaign, and of A/A runs may be told: without secrets. Raises RunFileError, also
+    where a run is not the one that a campaign planned.
+    """
+    folder, hide = campaign_of(paths), HiddenRows()
+    if folder is None:
+        files = tuple(_told(path, hide) for path in paths)
+        return _with_floors(Held(files, None, hide.why_not), aa, hide)
+    stored = read_planned(folder)
+    faults, challenges = read_faults(folder, stored), read_challenged(folder, stored)
+    files = tuple(_told(folder / leg.file, hide) for leg in stored.legs if (folder / leg.file).exists())
+    legs = tuple(leg.model_copy(update={"plan": hide.plan(leg.plan)}) for leg in stored.legs)
+    told = {name: hide.text(text) for name, text in faults.items()}
+    if challenges is not None:
+        challenges = ChallengedCampaign.model_validate(hide.plan(challenges.model_dump(mode="json")))
+    campaign = HeldCampaign(folder, stored.model_copy(update={"legs": legs}), stored.hash, told, challenges)
+    held = _with_floors(Held(files, campaign, hide.why_not), aa, hide)
+    check_runs(replace(held.folder, campaign=stored))
+    return held
+
+
+def _with_floors(held: Held, aa: Sequence[Path], hide: HiddenRows) -> Held:
+    """With A/A runs, which are told last: what cannot be hidden in them keeps them alone out."""
+    floors = tuple(_told(path, hide) for path in aa)
+    return replace(held, aa=floors, aa_why_not=hide.why_not)
+
+
+def _told(path: Path, hide: HiddenRows) -> HeldFile:
+    tables = read_tables(path)
+    try:
+        return HeldFile(path, hide.tables(tables))
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:  # JSON that is none
+        raise damaged(path, error) from error
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What a report holds of its runs: `rows` are empty when it holds none, for the reason that `about` tells."""
+
+    rows: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """For the data of a report, by name."""
+        return {ABOUT: dict(self.about), **({RUNS: self.rows} if self.rows else {})}
+
+
+NONE = Packed()
+
+
+def packed(held: Held) -> Packed:
+    """As a report holds it: where it has no room for its A/A runs, or may not tell of these, without them."""
+    if held.aa and not held.aa_why_not and (found := _as_packed(held)).rows:
+        return found
+    return _as_packed(replace(held, aa=()))
+
+
+def _as_packed(held: Held) -> Packed:
+    if held.why_not:
+        return Packed(about={"missing": held.why_not})
+    text = _text(held)
+    if len(text) > MOST_UNPACKED:
+        return Packed(about={"missing": f"they have {format_size(len(text))}, {format_size(MOST_UNPACKED)} at most"})
+    if (values := values_in(text.decode())) > MOST_VALUES:
+        return Packed(about={"missing": f"they have {values:,} values, {MOST_VALUES:,} at most"})
+    rows = base64.b64encode(lzma.compress(text, filters=FILTERS)).decode()
+    if len(rows) > MOST_CHARACTERS:
+        missing = f"packed they have {format_size(len(rows))}, {format_size(MOST_CHARACTERS)} at most"
+        return Packed(about={"missing": missing})
+    return _packed(held, rows, text)
+
+
+def as_held(held: Held, rows: str) -> Packed:
+    """The same of what a report holds already."""
+    return _packed(held, rows, _unpacked(rows, "this report"))
+
+
+def _packed(held: Held, rows: str, text: bytes) -> Packed:
+    return Packed(rows, {"trials": held.trials, "sha256": hashlib.sha256(text).hexdigest()})
+
+
+def _text(held: Held) -> bytes:
+    told: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "files": [{"name": file.path.name, "tables": file.tables} for file in held.files],
+    }
+    if held.aa:
+        told["aa"] = [{"name": file.path.name, "tables": file.tables} for file in held.aa]
+    if held.campaign is not None:
+        campaign = held.campaign
+        told["campaign"] = {
+            "folder": campaign.path.name,
+            "stored": campaign.stored.model_dump(mode="json"),
+            "plan_hash": campaign.plan_hash,
+            "faults": dict(campaign.faults),
+            "challenged": None if campaign.challenged is None else campaign.challenged.model_dump(mode="json"),
+        }
+    return json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
+
+
+def digest(rows: str) -> str:
+    """By what packed rows are known, however they are packed. Raises PlanError for what cannot be unpacked."""
+    return hashlib.sha256(_unpacked(rows, "this report")).hexdigest()
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str = Field(pattern=rf"^{NAME}$")
+    tables: dict[str, Any]
+
+
+class _Campaign(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    folder: str = Field(pattern=rf"^{NAME}$")
+    stored: StoredCampaign
+    plan_hash: str = Field(max_length=100)
+    faults: dict[str, str]
+    challenged: ChallengedCampaign | None = None
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: int
+    version: int
+    files: list[_File] = Field(max_length=MOST_FILES)
+    campaign: _Campaign | None = None
+    aa: list[_File] = Field(default=[], max_length=MOST_FILES)
+
+
+def held_in(rows: str, named: str) -> Held:
+    """What the report `named` holds, from packed rows. Raises PlanError for what is damaged or of another version."""
+    found = parsed(_unpacked(rows, named).decode("utf-8", "replace"), named)
+    try:
+        told = _Told.model_validate(found)
+    except ValidationError as error:
+        if isinstance(found, dict) and (found.get("format"), found.get("version")) != (FORMAT, VERSION):
+            raise _other_version(named) from None
+        where = ".".join(map(str, error.errors(include_url=False)[0]["loc"][:4]))
+        raise _damaged(named, where) from None
+    if (told.format, told.version) != (FORMAT, VERSION):
+        raise _other_version(named)
+    files, floors = (tuple(HeldFile(Path(file.name), file.tables) for file in each) for each in (told.files, told.aa))
+    held = Held(files, _campaign(told.campaign, named), aa=floors)
+    if held.campaign is None and not held.files:
+        raise _damaged(named, "there are none")
+    return held
+
+
+def _campaign(told: _Campaign | None, named: str) -> HeldCampaign | None:
+    if told is None:
+        return None
+    try:
+        challenges = told.challenged and challenged_by(told.stored, told.challenged)
+    except ValueError as error:
+        raise _damaged(named, str(error)) from None
+    return HeldCampaign(Path(told.folder), told.stored, told.plan_hash, told.faults, challenges)
+
+
+def checked(held: Held, named: str) -> Held:
+    """The same, when all of its rows are those of runs. Raises PlanError."""
+    try:
+        for file in (*held.files, *held.aa):
+            _ = file.record
+    except RunFileError as error:
+        raise _damaged(named, str(error.__cause__ or error)) from None
+    return held
+
+
+def _other_version(named: str) -> PlanError:
+    return PlanError(
+        f"the runs in {named} were put there by another version of Bakeoff: name the run file, or install that version"
+    )
+
+
+def _damaged(named: str, what: str) -> PlanError:
+    return PlanError(f"the runs in {named} are damaged ({what}): get the report again from where it was made")
+
+
+def _unpacked(rows: str, named: str) -> bytes:
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY_BYTES)
+    try:
+        text = unpacker.decompress(base64.b64decode(rows, validate=True), MOST_UNPACKED)
+    except (binascii.Error, ValueError, lzma.LZMAError) as error:
+        raise _damaged(named, str(error)) from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise _damaged(named, "cut off, or larger than any report's")
+    return text

@@ -1,0 +1,1 @@
+"""What a section is, where it stands and what it gets."""

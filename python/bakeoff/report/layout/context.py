@@ -1,0 +1,183 @@
+"""What every section gets: the run, its comparison, and small helpers over both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from bakeoff.compare.cube.cube import why_unusable
+from bakeoff.compare.kind import ComparePart, compare_part
+from bakeoff.compare.model.comparison import Comparison, Curve, CurvePoint
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Column, Table
+from bakeoff.report.charts.palette import Placed
+from bakeoff.report.kind import ReportPart, report_part
+from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.kind import WordsPart, words_part
+from bakeoff.store.records.run_records import RunRecord, TrialRecord
+
+P = TypeVar("P", bound=Pair)
+
+
+@dataclass(frozen=True)
+class Context:
+    """The run and its comparison."""
+
+    run: RunRecord
+    comparison: Comparison
+    # Surfaces in three dimensions are wanted, too.
+    surfaces: bool = False
+    # The run as it is in its file: of a search `run` has the trials at shares of the capacity alone.
+    stored: RunRecord | None = None
+    # Which pairs are drawn beside those against the baseline.
+    shown: ShownPairs = BASELINE_AND_FEW
+    # The contenders of the whole report, where this is a chapter of it.
+    among: tuple[str, ...] = ()
+    # What that tells once for several of its chapters.
+    elsewhere: frozenset[str] = frozenset()
+
+    @property
+    def whole(self) -> RunRecord:
+        """The run with all of its trials."""
+        return self.run if self.stored is None else self.stored
+
+    @property
+    def kind(self) -> ReportPart:
+        """What reports know of the kind of suite."""
+        return report_part(self.run.kind)
+
+    @property
+    def compared(self) -> ComparePart:
+        """What comparisons know of the kind of suite."""
+        return compare_part(self.run.kind)
+
+    @property
+    def told(self) -> WordsPart:
+        """The words of the kind of suite."""
+        return words_part(self.run.kind)
+
+    @property
+    def names(self) -> Placed:
+        """Names of the contenders in the order of the plan, whatever the baseline: the position decides colour and
+        marker everywhere; in a chapter that of the whole report does.
+        """
+        places = {contender.name: place for place, contender in enumerate(self.run.contenders)}
+        names = (contender.name for contender in self.comparison.contenders)
+        return Placed(sorted(names, key=lambda name: places.get(name, len(places))), self.among)
+
+    def drawn(self, pairs: Sequence[P], cells: int = 0) -> list[tuple[P, bool]]:
+        """Those of `pairs`, of so many `cells` each, that are drawn, and whether in a fold: open ones first."""
+        base = self.comparison.run.baseline
+        opened = [pair for pair in pairs if self.shown.in_the_open(pair, base)]
+        others = len(pairs) - len(opened)
+        folded = [(pair, True) for pair in pairs if self.shown.folded(pair, base, others, cells)]
+        return [*((pair, False) for pair in sorted(opened, key=lambda pair: pair.baseline != base)), *folded]
+
+    @property
+    def cells_alone(self) -> bool:
+        """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
+        return self.comparison.cells is not None and len(self.comparison.run.mixes) == 1
+
+    @property
+    def of_cells(self) -> bool:
+        """Trials are made of cells: pooled over them a response time or a second is nobody's."""
+        return self.comparison.cells is not None
+
+    def known(self, metrics: Sequence[str]) -> tuple[str, ...]:
+        """Those of `metrics` that the comparison has curves of."""
+        there = {curve.metric for curve in self.comparison.curves}
+        return tuple(metric for metric in metrics if metric in there)
+
+    @property
+    def at_rates(self) -> bool:
+        """Whether the load of the run did not wait."""
+        return bool(self.comparison.falls_behind)
+
+    @property
+    def searched_by_rate(self) -> bool:
+        """Whether rates were searched that meet an objective."""
+        capacity = self.comparison.capacity
+        return capacity is not None and capacity.by == "rate"
+
+    @property
+    def mix_unit(self) -> str:
+        """The unit of the run's mixes: `clients`."""
+        return self.comparison.run.mixes[0].unit
+
+    @property
+    def mix_title(self) -> str:
+        """The same at the head of a column: `Clients`."""
+        return f"{self.mix_unit[0].upper()}{self.mix_unit[1:]}"
+
+    @property
+    def mix_axis(self) -> str:
+        """What the axis of mixes counts: `simulated clients`."""
+        return self.comparison.run.mixes[0].axis.lower()
+
+    @cached_property
+    def usable(self) -> tuple[TrialRecord, ...]:
+        """Trials whose numbers count, in the order they ran."""
+        trials = (trial for trial in self.run.trials if why_unusable(trial) is None)
+        return tuple(sorted(trials, key=lambda trial: trial.order))
+
+    def at(self, contender: str, mix: Mix) -> tuple[TrialRecord, ...]:
+        """Usable trials of `contender` at one mix."""
+        return tuple(t for t in self.usable if t.contender == contender and t.mix == mix)
+
+    def peak_mix(self) -> Mix | None:
+        """The mix at which the fastest contender peaks."""
+        peaked = [contender for contender in self.comparison.contenders if contender.peak_mix is not None]
+        return max(peaked, key=lambda contender: contender.peak).peak_mix if peaked else None
+
+    def curves(self, metric: str) -> tuple[Curve, ...]:
+        """The curve of each contender."""
+        return tuple(self.comparison.curve(metric, name) for name in self.names)
+
+    def curve_table(self, metric: str) -> Table:
+        """Centre, interval and blocks of each contender at each mix."""
+        curves = self.curves(metric)
+        titles = [Column(self.mix_title)]
+        for name in self.names:
+            titles += [
+                Column("value", group=name),
+                Column("95 % interval", group=name),
+                Column("blocks", group=name),
+            ]
+        rows = []
+        for index, mix in enumerate(self.comparison.run.mixes):
+            row = [f"{mix}"]
+            for curve in curves:
+                point = curve.points[index]
+                row += [
+                    wording.figures(point.centre) + wording.lost_of(point.lost, max(point.blocks, point.lost)),
+                    span(point),
+                    f"{point.blocks}",
+                ]
+            rows.append(tuple(row))
+        return Table(
+            f"{curves[0].title} ({curves[0].unit}), {curves[0].centre_is} over blocks",
+            tuple(titles),
+            tuple(rows),
+        )
+
+    @staticmethod
+    def moment(iso: str | None) -> str:
+        """An ISO moment without fractions of seconds."""
+        return "not finished" if iso is None else iso.replace("T", " ")[:19] + " UTC"
+
+
+def span(point: CurvePoint) -> str:
+    """The interval of a point; a dash where there is none."""
+    if math.isnan(point.low):
+        return wording.MISSING
+    return f"{wording.figures(point.low)} – {wording.figures(point.high)}"
+
+
+def geometric_mean(values: Sequence[float | None]) -> float:
+    """Of the values that are there and not 0; NaN without any."""
+    logs = [math.log(value) for value in values if value]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan

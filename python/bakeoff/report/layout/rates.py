@@ -1,0 +1,67 @@
+"""The rates of all contenders at each mix with the ratios to the baseline: what decides, in one table."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare.model.comparison import Comparison, CurvePoint
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.report.blocks.severity import toned
+from bakeoff.report.blocks.tree import Column, Table
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.narrate import wording
+
+LOST = (
+    "A trial that was lost is in the mean with what was done in it, which may be nothing: the mean is arithmetic "
+    "then, and without an interval. The ratio counts it as the verdict says."
+)
+
+
+def rates_table(context: Context) -> Table:
+    """A row for each mix: the rate of each contender, and each ratio to the baseline with its simultaneous band."""
+    comparison = context.comparison
+    info = comparison.run
+    columns = [Column(context.mix_unit), *(Column(name) for name in context.names)]
+    against = [pair for pair in comparison.pairs if pair.baseline == info.baseline]
+    for pair in against:
+        over = f"{pair.contender} ÷ {pair.baseline}"
+        # Of several pairs each keeps its verdict beside it where the table goes on below.
+        group = over if len(against) > 1 else ""
+        columns += [Column("ratio" if group else over, group=group), Column("verdict", numeric=False, group=group)]
+    rows = []
+    for index, mix in enumerate(info.mixes):
+        row = [str(mix)]
+        for curve in context.curves("rate"):
+            point = curve.points[index]
+            half = wording.plus_minus(point.centre, point.low, point.high)
+            lost = wording.lost_of(point.lost, _tried(point)) + _nothing(comparison, curve.contender, point)
+            row.append(wording.figures(point.centre) + half + lost)
+        for pair in against:
+            at = pair.curves[0].points[index]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
+        rows.append(tuple(row))
+    title = f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)"
+    note = LOST if any(not lost.cell and lost.mix in info.mixes for lost in comparison.lost) else ""
+    return Table(title, tuple(columns), tuple(rows), note, depth=Depth.SUMMARY)
+
+
+def reach(ratio: float, low: float, high: float, all_lost: str = "") -> str:
+    """ "1.18× (1.12–1.24)", without the interval where there is none; who lost all of it instead, for a dead contender
+    has no ratio.
+    """
+    if all_lost:
+        return f"{all_lost} lost all"
+    interval = "" if math.isnan(low) else f" ({wording.interval(low, high)})"
+    return f"{wording.ratio(ratio, low, high)}{interval}"
+
+
+def _nothing(comparison: Comparison, contender: str, point: CurvePoint) -> str:
+    """ " (nothing in 1 of 6)", of trials that came to their end and did nothing of what decides."""
+    lost = sum(one.contender == contender and one.mix == point.mix and not one.cell for one in comparison.lost)
+    return f" (nothing in {lost - point.lost} of {_tried(point)})" if lost > point.lost else ""
+
+
+def _tried(point: CurvePoint) -> int:
+    """Blocks in which the contender was tried: those that it lost may have no number."""
+    return max(point.blocks, point.lost)

@@ -1,0 +1,1 @@
+"""Campaigns, joined files, challenges, plans and checks in words."""

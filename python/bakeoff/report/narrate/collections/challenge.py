@@ -1,0 +1,147 @@
+"""The headline of a run that challenges a report: first how the challenger did, at last of whom nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bakeoff.compare.collections.challenge_model import (
+    AskedOtherwise,
+    Challenge,
+    Machine,
+    NoFigures,
+    NotByBlock,
+    OtherContent,
+    OtherMachines,
+    OtherMetric,
+    OtherMixes,
+    Searched,
+)
+from bakeoff.compare.estimate.intervals import turned
+from bakeoff.compare.model.pair import PairComparison
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import Sentence, sentence
+from bakeoff.report.narrate.verdict.ranking import WITHOUT_WINNER
+
+# Kinds of sentences that stand above it: what was lost, and whether an objective was met.
+FIRST = ("loss", "objective_met", "objective_missed", "objective_undecided")
+
+UNTOLD = "a machine that is not told"
+
+
+def with_challenger(
+    made: Challenge, pairs: Sequence[PairComparison], what: str, sentences: Sequence[Sentence]
+) -> list[Sentence]:
+    """`sentences` with those about the challenger; `what` decides, such as requests/s."""
+    at = next((at for at, one in enumerate(sentences) if one.kind not in FIRST), len(sentences))
+    before, after = sentences[:at], sentences[at:]
+    own = [pair for pair in pairs if made.challenger in (pair.baseline, pair.contender)]
+    if not own:
+        return [*before, _without_verdict(made), *after]
+    if len(pairs) == 1 and after:
+        # Of two the sentence about the pair says it all.
+        first, *after = after
+        lead = Sentence(first.kind, f"{made.challenger} challenges {made.report}: {first.text}")
+    else:
+        lead = _lead(made, own, what)
+    return [*before, lead, *after, *_not_again(made)]
+
+
+def _lead(made: Challenge, own: Sequence[PairComparison], what: str) -> Sentence:
+    """Against each of those beside it: "1.18× a (95 % interval 1.12–1.24), c is better"."""
+    kinds = {pair.primary.verdict.kind for pair in own}
+    won = all(pair.primary.verdict.winner == made.challenger for pair in own)
+    # A mixed result is neither good nor bad.
+    kind = kinds.pop() if len(kinds) == 1 and (won or "better" not in kinds) else ""
+    parts = [_against(pair, made.challenger) for pair in own]
+    return Sentence(kind, f"{made.challenger} challenges {made.report}, in {what}: {'; '.join(parts)}.")
+
+
+def _against(pair: PairComparison, challenger: str) -> str:
+    end = pair.primary
+    other = pair.contender if pair.baseline == challenger else pair.baseline
+    verdict = end.verdict
+    word = f"{verdict.winner} is better" if verdict.winner else WITHOUT_WINNER.get(verdict.kind, sentence(verdict))
+    if not end.blocks:
+        return f"{other} has no block in common with it"
+    if end.all_lost:
+        return f"{end.all_lost} lost all of its trials beside {other if end.all_lost == challenger else challenger}"
+    ratio, low, high = end.ratio, end.low, end.high
+    if pair.baseline == challenger:
+        ratio, (low, high) = 1.0 / ratio, turned(low, high)
+    interval = wording.interval(low, high)
+    reach = "" if interval == wording.MISSING else f" (95 % interval {interval})"
+    return f"{wording.times(ratio, other, low, high)}{reach}, {word}"
+
+
+def _without_verdict(made: Challenge) -> Sentence:
+    """Where nobody of the report was measured beside it: how it stands to then, as far as that is known."""
+    if made.challenger in made.absent:
+        return Sentence("", f"{made.challenger} was to challenge {made.report} and could not be measured: no verdict.")
+    absent, one = wording.names(list(made.absent)), len(made.absent) == 1
+    then = f"{absent or 'its contenders'} {'was' if one else 'were'} measured at another time"
+    ratios = [wording.times(one.ratio, one.then) for one in made.ratios if one.contender == made.challenger]
+    known = f" Unpaired, in {made.metric}: {wording.names(ratios)}." if ratios else ""
+    return Sentence("", f"{made.challenger} challenges {made.report} alone: {then}, so there is no verdict.{known}")
+
+
+def _not_again(made: Challenge) -> list[Sentence]:
+    """Of whom there is no verdict."""
+    if not made.absent:
+        return []
+    names, one = wording.names(list(made.absent)), len(made.absent) == 1
+    return [Sentence("", f"{names} {'was' if one else 'were'} not measured again, so there is no verdict on {names}.")]
+
+
+@sentence.register
+def no_figures(fact: NoFigures) -> str:
+    """Why nothing of now is divided by anything of then, as those that follow."""
+    return f"the report has no figures of this suite ({fact.why})"
+
+
+@sentence.register
+def searched(fact: Searched) -> str:
+    """Of a search."""
+    return "capacities are compared inside of one run alone"
+
+
+@sentence.register
+def not_by_block(fact: NotByBlock) -> str:
+    """Of figures that are there of pairs alone."""
+    return "what decides is known of pairs alone, or the report does not hold it by block"
+
+
+@sentence.register
+def other_metric(fact: OtherMetric) -> str:
+    """Of runs with other endpoints."""
+    return f"the report decides by {fact.then or 'something else'}, this run by {fact.now}"
+
+
+@sentence.register
+def other_mixes(fact: OtherMixes) -> str:
+    """Of runs with other loads."""
+    return "the report has other mixes than this run"
+
+
+@sentence.register
+def other_content(fact: OtherContent) -> str:
+    """What is another now, as those that follow."""
+    return "the contenders serve another content now"
+
+
+@sentence.register
+def other_machines(fact: OtherMachines) -> str:
+    """Of the machines that sent load."""
+    return f"the load came from {_machines(fact.then)} then, from {_machines(fact.now)} now"
+
+
+def _machines(machines: Sequence[Machine]) -> str:
+    return " and ".join(", ".join(one) or UNTOLD for one in machines) or UNTOLD
+
+
+@sentence.register
+def asked_otherwise(fact: AskedOtherwise) -> str:
+    """Of settings that one contender had alone."""
+    return (
+        f"clients talked otherwise with {fact.contender} then than with {fact.challenger} now "
+        f"({', '.join(fact.settings)}), so that there is no ratio of the two"
+    )

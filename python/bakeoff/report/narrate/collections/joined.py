@@ -1,0 +1,193 @@
+"""Several run files in sentences: no word of a winner without what it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bakeoff.compare.collections.joined_model import (
+    BetweenPair,
+    BridgesContradict,
+    CountedWhy,
+    DatedNote,
+    Drift,
+    HeldBeside,
+    Joined,
+    JoinedPair,
+    LostOutright,
+    OtherWork,
+)
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import Sentence, sentence
+from bakeoff.report.narrate.verdict.gates import each_file, gate_text
+
+# Verdicts that files can contradict each other by.
+CALLED = ("better", "equivalent")
+# So many pairs are told one by one.
+NAMED = 3
+UNPAIRED = "unpaired: measured in other files"
+WHY: dict[CountedWhy, str] = {
+    "other_plans": "the plans differ",
+    "other_sizes": "the files differ in size, not in who is better",
+    "differ": "the files differ by more than their blocks do",
+    "one_block": "nothing shows that they differ",
+    "not_shown": "not shown to differ",
+    "within_delta": "they differ by less than δ",
+}
+
+
+def joined_sentences(joined: Joined, notes: Sequence[DatedNote]) -> list[Sentence]:
+    """What the files are, whether they agree, what is between them, and what failed."""
+    told = [Sentence(_kind(pair), _pair(pair)) for pair in joined.pairs[:NAMED]]
+    if len(joined.pairs) > NAMED:
+        told.append(Sentence("", f"{len(joined.pairs) - NAMED} further pairs are in several files: see the table."))
+    told += [Sentence(pair.kind, _between(pair, joined)) for pair in joined.between[:NAMED]]
+    if (more := len(joined.between) - NAMED) > 0:
+        text = f"Of {wording.plural(more, 'further pair')} of contenders no file has both: see the table."
+        told.append(Sentence("withheld", text))
+    alone = "What factors do is told by each file alone: `bakeoff compare` of it." if joined.with_factors else ""
+    texts = (_files(joined), _drift(joined.drifts, joined.figure), *_failed(joined, notes), alone)
+    told += [Sentence("", text) for text in texts if text]
+    return told
+
+
+def names_of(joined: Joined) -> str:
+    """ "A monday.bakeoff, B tuesday.bakeoff"."""
+    return ", ".join(f"{file.label} {file.file}" for file in joined.files)
+
+
+def _files(joined: Joined) -> str:
+    number = len(joined.files)
+    plan = "one plan" if joined.same_work else "plans that differ"
+    items = wording.names([d.item for d in joined.differences if d.sort == "work"][:6])
+    what = "" if joined.same_work else f" (in {items}), so that contenders of one name are told apart by file"
+    return f"{number} run files of {plan}{what}: {names_of(joined)}."
+
+
+def _kind(pair: JoinedPair) -> str:
+    return "withheld" if pair.counted == "apart" else ""
+
+
+def _pair(pair: JoinedPair) -> str:
+    name = f"{pair.contender} ÷ {pair.baseline}"
+    if not pair.same_work:
+        return f"{name} by file: {sentence(pair)}: nothing is put together."
+    if pair.counted == "apart":
+        return f"{name} by file: {sentence(pair)}. No verdict holds for all of them."
+    if pair.counted == "each":
+        return f"{name} by file: {sentence(pair)}; no one size holds."
+    own = "the verdict is the same in each" if pair.same_verdict else f"by themselves: {_own(pair)}"
+    if all(one.verdict.kind == "too_few" for one in pair.files):
+        own = "none of them has blocks enough for a verdict of its own"
+    return f"{name} by file: {sentence(pair)}, so that their blocks count together; {own}."
+
+
+@sentence.register
+def pair_told(pair: JoinedPair) -> str:
+    """What it is in each file, how far these are apart, and whether blocks of all of them count together."""
+    return f"{each_file([(one.file, one.ratio, one.low, one.high) for one in pair.files])}; {_far(pair)}: {_why(pair)}"
+
+
+def _far(pair: JoinedPair) -> str:
+    """ "B ÷ A 1.02× (0.98–1.06)"."""
+    if math.isnan(pair.apart_low):
+        return "how far files are apart cannot be told from one block each"
+    earlier, later = pair.apart_files
+    ratio = wording.ratio(pair.apart, pair.apart_low, pair.apart_high)
+    return f"{later} ÷ {earlier} {ratio} ({wording.interval(pair.apart_low, pair.apart_high)})"
+
+
+def _why(pair: JoinedPair) -> str:
+    if pair.why == "held":
+        held = next(each for each in pair.files if each.verdict.kind == "withheld")
+        return f"{held.file} by itself has its verdict {sentence(held.verdict)}"
+    if pair.why == "contradiction":
+        each = "; ".join(f"{one.file} {sentence(one.verdict)}" for one in pair.files if one.verdict.kind in CALLED)
+        return f"the files contradict each other ({each})"
+    return WHY[pair.why]
+
+
+@sentence.register
+def between_told(pair: BetweenPair) -> str:
+    """What may be said of two contenders that no file has both of."""
+    if pair.verdict is None:
+        text = f"cannot tell: {UNPAIRED}, and no contender is in both; a difference of days looks the same"
+        return f"{text}; trials that {wording.names(pair.lost)} lost are in no figure here" if pair.lost else text
+    text = sentence(pair.verdict) if pair.why_not is None else f"withheld: {sentence(pair.why_not)}"
+    return f"{text} (over the bridge of {wording.names(pair.bridges)}, {UNPAIRED})"
+
+
+@sentence.register
+def other_work(fact: OtherWork) -> str:
+    """What keeps a bridge from carrying a verdict, as those that follow."""
+    return "the plans of the files differ, so that the bridge did other work in each"
+
+
+@sentence.register
+def lost_outright(fact: LostOutright) -> str:
+    """Of trials without a ratio."""
+    return "trials were lost outright, of which a ratio of ratios cannot say by how much"
+
+
+@sentence.register
+def bridges_contradict(fact: BridgesContradict) -> str:
+    """Of two bridges."""
+    return f"the bridges contradict each other, {fact.pair.contender} ÷ {fact.pair.baseline} is {sentence(fact.pair)}"
+
+
+@sentence.register
+def held_beside(fact: HeldBeside) -> str:
+    """Of a gate."""
+    return f"beside the bridge {gate_text(fact.gate)}"
+
+
+def _own(pair: JoinedPair) -> str:
+    return "; ".join(f"{each.file} {sentence(each.verdict)}" for each in pair.files)
+
+
+def _between(pair: BetweenPair, joined: Joined) -> str:
+    ratio = wording.ratio(pair.ratio, pair.low, pair.high)
+    interval = "" if math.isnan(pair.low) else f" (95 % interval {wording.interval(pair.low, pair.high)})"
+    name = f"{pair.contender} ÷ {pair.baseline}"
+    if math.isnan(pair.ratio):
+        return f"{pair.contender} and {pair.baseline} are in different files, and have no figures that can be compared."
+    if not pair.bridges:
+        return (
+            f"Whether {pair.contender} or {pair.baseline} is the better one cannot be told: they were measured in "
+            f"different files, and no contender is in both; {_drift_of(pair.explained_by)} between the files would be "
+            f"all of the ratio of {ratio} ({joined.figure}, unpaired)."
+        )
+    bridge = wording.names(pair.bridges)
+    return (
+        f"{name}, never in one file, over the bridge of {bridge}, which is in files of both: {ratio}{interval}, "
+        f"{joined.figure}, unpaired; what changed between the files for all alike is not in it, what changed for one "
+        f"of them alone is. Verdict: {sentence(pair)}."
+    )
+
+
+def _drift_of(explained_by: float) -> str:
+    return f"a change of {wording.percent(explained_by)}" if explained_by < 1.0 else "a change by the same factor"
+
+
+def _drift(drifts: Sequence[Drift], figure: str) -> str:
+    """The contender that was most unlike itself."""
+    known = [one for one in drifts if one.same_work and one.ratio > 0.0]
+    if not known:
+        return ""
+    most = max(known, key=lambda one: abs(math.log(one.ratio)))
+    interval = "" if math.isnan(most.low) else f" ({wording.interval(most.low, most.high)})"
+    ratio = f"{most.file} ÷ {most.against} {wording.ratio(most.ratio, most.low, most.high)}{interval}"
+    return f"How far the files are apart: {most.contender} {ratio} in {figure}, unpaired."
+
+
+def _failed(joined: Joined, notes: Sequence[DatedNote]) -> list[str]:
+    labels = [file.label for file in joined.files if file.failed]
+    if not labels:
+        return []
+    broken = sum(one.state != "ok" for one in joined.failed)
+    missing = sum(file.trials_planned - sum(file.trials.values()) for file in joined.files if file.failed)
+    how = f"{wording.plural(broken, 'trial')} without figures, {missing} never made"
+    noted = " ".join(f"{note.date}: {note.text}" for note in notes)
+    text = f"{wording.names(labels)} failed and was repeated; it counts in no ratio, and is shown beside its repetition"
+    text += f" ({how}). Noted by its user: {noted}"
+    return [text if text.endswith(".") else f"{text}."]

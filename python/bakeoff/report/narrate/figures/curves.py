@@ -1,0 +1,27 @@
+"""What curves do, in words."""
+
+from __future__ import annotations
+
+from bakeoff.compare.model.comparison import Course, CurveShape
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
+
+
+@sentence.register
+def shape_words(shape: CurveShape) -> str:
+    """ "flat from 8 clients on", and how many trials failed."""
+    if shape.knee_mix is None or shape.peak_mix is None:
+        return "no usable trial"
+    knee, peak, last = f"flat from {shape.knee_mix.words}", shape.peak_mix.words, wording.percent(shape.last_share)
+    lost = f"{shape.lost} of {wording.plural(shape.of, 'trial')}"
+    texts: dict[Course, str] = {
+        "one_mix": "one mix only: no curve",
+        "rising": f"still rising at {peak}: its limit was not reached",
+        "flat_and_falls": f"{knee}, falls to {last} of the peak at the last mix",
+        "falls": f"highest at {peak}, falls to {last} of the peak at the last mix",
+        "lost": f"highest at {peak}, {last} of that at the end: {lost} of the last mix were lost",
+        "may_fall": f"highest at {peak}, {last} of that at the last mix, which may be chance",
+        "flat": f"{knee} on",
+    }
+    text = texts[shape.course]
+    return f"{text}; {wording.plural(shape.failed, 'trial')} failed" if shape.failed else text

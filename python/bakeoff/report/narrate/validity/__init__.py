@@ -1,0 +1,1 @@
+"""Gates, audits, failures and advice in words."""

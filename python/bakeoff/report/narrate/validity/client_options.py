@@ -1,0 +1,76 @@
+"""How clients talk with contenders otherwise than with each other, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bakeoff.compare.validity.client_options_model import Manner, Manners, NotAskedAlike, differing
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.kind import WordsPart, words_part
+from bakeoff.report.narrate.sentences import sentence
+
+if TYPE_CHECKING:
+    from bakeoff.compare.model.comparison import Comparison
+
+# So many ways of talking are told in a sentence, and so many contenders of each by name.
+WAYS, NAMES = 4, 3
+
+
+def ways(manners: Sequence[Manner], kind: WordsPart, names: Sequence[str]) -> dict[str, str]:
+    """How each is talked to, as far as these differ among `names`: "over HTTP/2"."""
+    differ = differing(manners, names)
+    return {
+        name: wording.names([_words(kind, manner.setting, manner.values.get(name, "?")) for manner in differ])
+        for name in names
+        if differ
+    }
+
+
+def manner_words(manners: Sequence[Manner], kind: WordsPart, names: Sequence[str]) -> str:
+    """ "b is measured over HTTP/2, a over HTTP/1.1"; empty where all are talked to alike. Of many ways the first."""
+    found = ways(manners, kind, names)
+    by_way: dict[str, list[str]] = {}
+    for name, way in found.items():
+        by_way.setdefault(way, []).append(name)
+    parts = [f"{_named(alike)} {way}" for way, alike in by_way.items()]
+    if not parts:
+        return ""
+    first, *others = parts if len(parts) <= WAYS else [*parts[: WAYS - 1], "others otherwise"]
+    alike = next(iter(by_way.values()))
+    verb = "is" if len(alike) == 1 else "are"
+    head = _named(alike)
+    return ", ".join([f"{head} {verb} measured{first.removeprefix(head)}", *others])
+
+
+def manner_sentence(found: Comparison) -> str:
+    """The same as a sentence of the headline."""
+    names = [name for manner in found.manners[:1] for name in manner.values]
+    words = manner_words(found.manners, words_part(found.run.kind), names)
+    return f"{words}: ratios are of that difference, too." if words else ""
+
+
+@sentence.register
+def manners_text(told: Manners) -> str:
+    """See `manner_words`."""
+    return manner_words(told.manners, words_part(told.kind_of_suite), told.between)
+
+
+@advised.register
+def _(fact: NotAskedAlike) -> tuple[str, str]:
+    return (
+        f"Contenders are not asked alike: {manners_text(fact)}. What an operation costs the generator differs with it, "
+        "and so does what it could ask at most.",
+        "Read a ratio as one of server and setting together; to compare servers alone, give all of them one setting. "
+        "The section on the load generator has the cost for each.",
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    left = len(names) - NAMES
+    return wording.names(list(names) if left <= 0 else [*names[:NAMES], wording.plural(left, "other")])
+
+
+def _words(kind: WordsPart, setting: str, value: str) -> str:
+    return kind.manner_words.get(setting, {}).get(value) or f"with {setting} {value}"

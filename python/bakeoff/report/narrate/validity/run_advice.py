@@ -1,0 +1,193 @@
+"""A run as a whole: what is missing, repeated or left out, and what was chosen when."""
+
+from __future__ import annotations
+
+from bakeoff.compare.advice.advice_model import (
+    DeltaChosen,
+    FewBlocks,
+    FileNotComplete,
+    LooksTaken,
+    MeasuredApart,
+    NotComplete,
+    NotMeasuredHere,
+    OfFile,
+    Outages,
+    SilentAfterwards,
+    StoppedTrials,
+    TrialsLeftOut,
+    TrialsLost,
+    TrialsRepeated,
+    WentOnWithout,
+)
+from bakeoff.compare.advice.run_advice import outages_of
+from bakeoff.compare.cube.cube import UNPAIRED
+from bakeoff.compare.model.comparison import ContenderSummary
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.verdict.interim import looks_told
+from bakeoff.store.records.unresponsive import silent_words
+
+# Pairs that are named in one sentence.
+MOST_NAMED = 4
+LEFT_OUT = {
+    "failed": "`bakeoff show` lists them with the reasons; {repeat} once the cause is known.",
+    "interrupted": "`bakeoff show` lists them; `bakeoff resume` repeats interrupted ones.",
+    UNPAIRED: "`bakeoff report` lists them; more blocks make up for them.",
+    "voided": "`bakeoff show` lists them: the reasons name what to change on the client machine; then {repeat}.",
+}
+
+
+@advised.register
+def _(fact: NotMeasuredHere) -> tuple[str, str]:
+    text = (
+        f"Bakeoff did not measure this: the figures are those of {fact.tool}. What it does not state (how busy the "
+        "generator was, the times of single operations) nobody can check, and repetitions are paired in the order in "
+        "which they were given."
+    )
+    return text, f"`bakeoff run {fact.kind_of_suite}` measures the same, in interleaved blocks and with audits."
+
+
+@advised.register
+def _(fact: MeasuredApart) -> tuple[str, str]:
+    text = f"These runs were measured one after the other, unpaired: {', '.join(fact.files)}."
+    if fact.settings:
+        text += f" Their settings differ: {', '.join(fact.settings)}."
+    return text, f"`bakeoff run {fact.suite}` measures all contenders in the blocks of one run, which pairs them."
+
+
+@advised.register
+def _(fact: StoppedTrials) -> tuple[str, str]:
+    stopped = ", ".join(f"{contender} ({reason})" for contender, reason in fact.trials)
+    return f"Stopped before the end, and so without figures here: {stopped}.", "Make such a run anew."
+
+
+@advised.register
+def _(fact: NotComplete) -> tuple[str, str]:
+    missing = f"{fact.missing} of {fact.planned} planned trials were not run" if fact.missing else "the run did not end"
+    return f"The run is not complete: {missing}.", f"Finish it with `bakeoff resume {fact.folder or fact.file}`."
+
+
+@advised.register
+def _(fact: FileNotComplete) -> tuple[str, str]:
+    return (
+        f"{fact.file} is not complete: {wording.plural(fact.missing, 'trial')} of it missing.",
+        "Finish or repeat that run, then put the runs together again.",
+    )
+
+
+@advised.register
+def _(fact: LooksTaken) -> tuple[str, str]:
+    if not fact.look.added:
+        return looks_told(fact.look), "A look that the plan does not name has no verdict."
+    if fact.look.joined:
+        return (
+            looks_told(fact.look),
+            "To spread a plan over days, stop its run by Ctrl-C and `bakeoff resume` it: that is no look.",
+        )
+    return (
+        looks_told(fact.look),
+        "Who wants to look before the end says so in the plan: `--looks 6,12,18` costs less than adding blocks.",
+    )
+
+
+@advised.register
+def _(fact: TrialsRepeated) -> tuple[str, str]:
+    trials = wording.plural(fact.trials, f"{fact.state} trial")
+    were = "was" if fact.trials == 1 else "were"
+    more = " and other reasons" if fact.other_reasons else ""
+    return (
+        f"{trials} of {fact.contender} {were} repeated; what was {fact.state} is kept: {fact.reason}{more}.",
+        "The repetitions count, in other moments than the trials they are compared with; see the list of them.",
+    )
+
+
+@advised.register
+def _(fact: WentOnWithout) -> tuple[str, str]:
+    return (
+        f"{fact.contender}: {fact.why}; what it was not asked any more counts as failed.",
+        f"Bring it back, then {_again(fact)} asks it again.",
+    )
+
+
+@advised.register
+def _(fact: TrialsLeftOut) -> tuple[str, str]:
+    pairs = "its pair enters" if fact.trials == 1 else "their pairs enter"
+    text = f"{fact.contender} has {wording.plural(fact.trials, f'{fact.state} trial')}; {pairs} no ratio."
+    return text, LEFT_OUT[fact.state].format(repeat=_repeat(fact))
+
+
+@advised.register
+def _(fact: TrialsLost) -> tuple[str, str]:
+    was = "was " if fact.outages.dead else ""
+    why = fact.reason if fact.with_reason is None else f"{fact.reason} ({fact.with_reason} of them)"
+    advice = LEFT_OUT["failed"].format(repeat=_repeat(fact))
+    if fact.refused:
+        nothing = "Connections are refused where nothing listens: the server's log, and `dmesg` after a crash,"
+        advice = f"{nothing} may say why. {advice}"
+    return f"{fact.contender} {was}{outages(fact.outages)}: {why}; each counts as lost.", advice
+
+
+def outages(told: Outages) -> str:
+    """ "dead in 8 of 18 trials", in which it answered nothing; "failed in 2 of 18 trials"; "not asked in 8 of 12
+    trials", as the run went on without it; empty without any.
+    """
+    counts = ((told.dead, "dead"), (told.failed, "failed"), (told.not_asked, "not asked"))
+    parts = [f"{word} in {number}" for number, word in counts if number]
+    return f"{wording.names(parts)} of {wording.plural(told.of, 'trial')}" if parts else ""
+
+
+def outages_words(c: ContenderSummary) -> str:
+    """The same of a contender."""
+    return outages(outages_of(c))
+
+
+def _repeat(fact: TrialsLeftOut | TrialsLost) -> str:
+    """How failed and voided trials are done once more."""
+    return "repeat the run" if fact.again == "run" else f"{_again(fact)} repeats them"
+
+
+def _again(fact: OfFile) -> str:
+    """The command that asks once more; in a campaign it names the file of the suite."""
+    path = f"{fact.folder}/{fact.file}" if fact.folder else fact.file
+    return f"`bakeoff resume {path} --retry-failed`"
+
+
+@advised.register
+def _(fact: SilentAfterwards) -> tuple[str, str]:
+    return (
+        f"{silent_words(fact.contender, fact.why.rstrip('.'))}.",
+        "Look into its log, and into `dmesg`: it may have died of what it was asked. No figure here changes by it.",
+    )
+
+
+@advised.register
+def _(fact: DeltaChosen) -> tuple[str, str]:
+    named = wording.names([wording.percent(delta) for delta in fact.planned])
+    text = (
+        f"The smallest difference that matters was chosen for this comparison: {wording.percent(fact.chosen)}, not "
+        f"{named} as planned."
+    )
+    return text, "Verdicts by another one may be others: leave `--delta` out for those that were planned."
+
+
+@advised.register
+def _(fact: FewBlocks) -> tuple[str, str]:
+    between = _of(fact.pairs)
+    text = f"Only {wording.plural(fact.blocks, 'complete block')}{between}: numbers without a verdict."
+    if not fact.blocks:
+        text = f"Nothing is comparable{between}: no block has usable trials of both."
+    advice = f"Run at least {MINIMUM_BLOCKS} blocks; 8 is the usual number."
+    if fact.measured >= MINIMUM_BLOCKS:
+        advice = (
+            f"{fact.measured} blocks were measured, but in the others a trial is missing or does not count; see above."
+        )
+    return text, advice
+
+
+def _of(pairs: tuple[tuple[str, str], ...]) -> str:
+    """Whose blocks are so few: by name, the first of them where they are many."""
+    named = [f"of {contender} and {baseline}" for contender, baseline in pairs]
+    if len(named) > MOST_NAMED:
+        named = [*named[: MOST_NAMED - 1], f"of {len(named) - MOST_NAMED + 1} more pairs"]
+    return f" {', '.join(named)}" if named else ""

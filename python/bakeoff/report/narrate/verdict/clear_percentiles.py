@@ -1,0 +1,52 @@
+"""What is clear at a rate though the figure that decides is not: medians and high percentiles each by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bakeoff.compare.estimate.intervals import turned
+from bakeoff.compare.model.comparison import Measure
+from bakeoff.compare.model.pair import Endpoint, PairComparison
+from bakeoff.load.load_step import Mix, Rate
+from bakeoff.report.narrate import wording
+
+WORDS = {"p50": "median", "p95": "p95", "p99": "p99"}
+
+
+def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], mixes: Sequence[Mix]) -> list[str]:
+    """One sentence, where the endpoint names no winner and a percentile does, or where one cannot be told: "The median
+    response time of b is 18 times that of a (95 % interval 17–19); the p99 cannot be told in trials this short:
+    windows of 20 s would do."
+    """
+    ends = {end.metric: end for end in pair.secondary if end.metric in WORDS}
+    said = pair.primary.verdict.kind == "better"
+    parts = [
+        _words(pair, end)
+        for end in ends.values()
+        if end.verdict.kind == "better" and not (said and end.ratio == pair.primary.ratio)
+    ]
+    rates = [mix.per_s for mix in mixes if isinstance(mix, Rate)]
+    short = [
+        (metric, math.ceil(metric.least / min(rates)))
+        for metric in metrics
+        if metric.metric in ends and metric.least > 1 and rates and ends[metric.metric].blocks < pair.primary.blocks
+    ]
+    if short:
+        names = wording.names([WORDS[metric.metric] for metric, _ in short])
+        length_s = max(length for _, length in short)
+        parts.append(f"the {names} cannot be told in trials this short: windows of {length_s:,} s would do")
+    text = "; ".join(parts)
+    return [f"{text[0].upper()}{text[1:]}."] if text else []
+
+
+def _words(pair: PairComparison, end: Endpoint) -> str:
+    """ "the median response time of b is 18 times that of a (95 % interval 17–19)"."""
+    more = end.ratio > 1.0
+    name, other = (pair.contender, pair.baseline) if more else (pair.baseline, pair.contender)
+    low, high = (end.low, end.high) if more else turned(end.low, end.high)
+    ratio = end.ratio if more else 1.0 / end.ratio
+    interval = "" if math.isnan(low) else f" (95 % interval {wording.interval(low, high)})"
+    return (
+        f"the {WORDS[end.metric]} response time of {name} is {wording.figures(ratio)} times that of {other}{interval}"
+    )

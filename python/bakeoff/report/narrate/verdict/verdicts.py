@@ -1,0 +1,96 @@
+"""Verdicts in words: of a pair, at one load, and why nothing is shown."""
+
+from __future__ import annotations
+
+from bakeoff.compare.model.pair import RatioPoint, Verdict
+from bakeoff.compare.verdict.why_open import FlipsFail, HolmFails, NextLook, Open
+from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.verdict.gates import gate_text
+
+
+@sentence.register
+def verdict_text(verdict: Verdict) -> str:
+    """What may be said of a pair, with what an answer would still take."""
+    match verdict.kind:
+        case "disqualified" | "withheld":
+            return f"{verdict.kind}: {decisive_words(verdict)}"
+        case "too_few":
+            return f"no verdict: {wording.plural(verdict.blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
+        case "inconclusive":
+            return with_open("inconclusive", verdict.still)
+        case "equivalent":
+            faster = faster_words(verdict)
+            return f"equivalent within ±{wording.percent(verdict.margin)}" + (f" ({faster})" if faster else "")
+        case "near_margin":
+            return f"{faster_words(verdict)}; whether by more than {wording.percent(verdict.margin)} is open"
+        case "better":
+            unsized = "" if verdict.sized else ": the direction is certain, the size is not"
+            return f"{verdict.winner} better{unsized}"
+
+
+def decisive_words(verdict: Verdict) -> str:
+    """The reasons of one that disqualifies or is withheld."""
+    return "; ".join(map(gate_text, verdict.decisive))
+
+
+def faster_words(verdict: Verdict) -> str:
+    """ "a is faster, by 1.2 to 2.4 %", of a difference that is certain and no verdict; empty where none is."""
+    if not verdict.ahead:
+        return ""
+    by = f", by {wording.excess(*verdict.reach)}" if verdict.reach[0] > 1.0 else ""
+    return f"{verdict.ahead} is faster{by}"
+
+
+@sentence.register
+def point_text(point: RatioPoint) -> str:
+    """The verdict at one load in few words, with what was lost there."""
+    if not point.blocks:
+        return "no pair of usable trials"
+    verdict = point.verdict
+    by_rate = not point.lost_as > 0.0
+    did = "fell behind in" if by_rate else "lost"
+    losers = [f"{name} {did} {number} of {point.blocks} trials" for name, number in point.lost.items() if number]
+    how = f", each counted {wording.counted_as(point.lost_as)}" if losers and not by_rate else ""
+    parts = ["disqualified" if verdict.kind == "disqualified" else verdict_text(verdict), *losers]
+    text = "; ".join(parts) + how
+    if point.both_behind:
+        text += f"; both fell behind in {point.both_behind} of {point.blocks} blocks: answers per second compared"
+    return text
+
+
+def with_open(verdict: str, still: Open | None) -> str:
+    """`verdict` with what keeps it open: "inconclusive: about 9 more blocks needed"."""
+    told = "" if still is None else open_text(still)
+    return f"{verdict}: {told}" if told else verdict
+
+
+@sentence.register
+def open_text(still: Open) -> str:
+    """What a difference did not pass, and what would settle it."""
+    waits = "" if still.next_blocks is None else next_look(NextLook(still.next_blocks))
+    why = "" if still.why is None else sentence(still.why)
+    needed = "" if still.needed is None else sentence(still.needed)
+    parts = [waits] if still.between else [why, waits or needed]
+    return "; ".join(part for part in parts if part)
+
+
+@sentence.register
+def next_look(why: NextLook) -> str:
+    """Of looks that are planned."""
+    return f"the next planned look is after {wording.plural(why.blocks, 'block')}"
+
+
+@sentence.register
+def flips_fail(why: FlipsFail) -> str:
+    """Of the cross-check of each t test."""
+    over = wording.plural(why.blocks, "block")
+    return f"p = {wording.probability(why.p)} of the sign-flip test over {over} is above {why.level:.3g}"
+
+
+@sentence.register
+def holm_fails(why: HolmFails) -> str:
+    """Of the t test; of one alone Holm leaves p as it is."""
+    after = f" after Holm over {wording.plural(why.family, why.of)}" if why.family > 1 else ""
+    return f"p = {wording.probability(why.p)}{after} is above {why.level:.3g}"

@@ -1,0 +1,1 @@
+"""What an author adds: text, tables, disclosure, the test bed."""

@@ -1,0 +1,164 @@
+"""Numbers that an author's text takes from the comparison: `{ratio suite=web-static contender=b}`.
+
+They are asked for by name, so that whoever has the comparison can insert them again and see that they are the same.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bakeoff.compare.model.comparison import Comparison, ContenderSummary
+from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioPoint
+from bakeoff.core.errors import PlanError
+from bakeoff.plan.input.messages import did_you_mean
+from bakeoff.report.narrate import wording
+
+NO_VERDICT = ("withheld", "disqualified")
+
+
+def inserted(asked: str, comparisons: Mapping[str, Comparison]) -> dict[str, Any]:
+    """What is `asked` for: its `text` and the figures that it is made of. `comparisons` are by the name of the suite.
+
+    Raises PlanError, a sentence that goes on after what was asked for.
+    """
+    name, keys = _parsed(asked)
+    suite = keys.pop("suite", None)
+    comparison = _of(comparisons, suite)
+    make, known = NUMBERS[name]
+    for key in keys:
+        if key not in known:
+            raise PlanError(f"has an unknown key {key!r}: {did_you_mean(key, (*known, 'suite'))}")
+    text, values = make(comparison, keys)
+    plain = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in values}
+    return {"asked": asked, "suite": suite or next(iter(comparisons)), "text": text, **plain}
+
+
+Made = tuple[str, tuple[tuple[str, Any], ...]]
+
+
+def _parsed(asked: str) -> tuple[str, dict[str, str]]:
+    try:
+        words = shlex.split(asked)
+    except ValueError:
+        raise PlanError("has a quotation mark that is not closed: close it") from None
+    name = words[0] if words else ""
+    if name not in NUMBERS:
+        raise PlanError(f"is no number of the comparison: {did_you_mean(name, NUMBERS)}")
+    keys = {}
+    for word in words[1:]:
+        key, equals, value = word.partition("=")
+        if not equals or not value or key in keys:
+            raise PlanError(f"has {word!r} where KEY=VALUE is wanted, each key once: {{ratio contender=NAME}}")
+        keys[key] = value
+    return name, keys
+
+
+def _of(comparisons: Mapping[str, Comparison], suite: str | None) -> Comparison:
+    if suite is None:
+        if len(comparisons) > 1:
+            raise PlanError(f"says not of which suite: add suite=NAME, one of {', '.join(comparisons)}")
+        return next(iter(comparisons.values()))
+    if suite not in comparisons:
+        raise PlanError(f"asks for suite {suite!r}, which has no figures here: {did_you_mean(suite, comparisons)}")
+    return comparisons[suite]
+
+
+def _contender(comparison: Comparison, keys: Mapping[str, str], key: str = "contender") -> ContenderSummary:
+    known = {contender.name: contender for contender in comparison.contenders}
+    if key not in keys:
+        raise PlanError(f"says not of whom: add {key}=NAME, one of {', '.join(known)}")
+    if keys[key] not in known:
+        raise PlanError(f"asks for {key} {keys[key]!r}: {did_you_mean(keys[key], known)}")
+    return known[keys[key]]
+
+
+def pair_of(comparison: Comparison, contender: str, baseline: str) -> tuple[PairComparison, bool]:
+    """The pair of two contenders, and whether it is the other way round. Raises PlanError where there is none."""
+    for pair in comparison.pairs:
+        if (pair.contender, pair.baseline) == (contender, baseline):
+            return pair, False
+        if (pair.baseline, pair.contender) == (contender, baseline):
+            return pair, True
+    raise PlanError(f"compares {contender} with {baseline}: there is no such pair")
+
+
+def _endpoint(pair: PairComparison, metric: str | None) -> Endpoint:
+    known = {endpoint.metric: endpoint for endpoint in (pair.primary, *pair.secondary)}
+    if metric is None:
+        return pair.primary
+    if metric not in known:
+        raise PlanError(f"asks for metric {metric!r}: {did_you_mean(metric, known)}")
+    return known[metric]
+
+
+def _ratio(comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    """The ratio over all mixes, or at one, with its interval; a verdict that was taken away is told with it."""
+    name = _contender(comparison, keys).name
+    baseline = _contender(comparison, {"baseline": comparison.run.baseline, **keys}, "baseline").name
+    pair, turned = pair_of(comparison, name, baseline)
+    endpoint = _endpoint(pair, keys.get("metric"))
+    found: Endpoint | RatioPoint = _at(pair, endpoint, keys["mix"]) if "mix" in keys else endpoint
+    value, low, high = found.ratio, found.low, found.high
+    if turned:
+        value, low, high = 1.0 / value if value else math.nan, 1.0 / high if high else math.nan, _inverse(low)
+    text = f"{wording.ratio(value, low, high)} ({_interval(low, high)})"
+    kind = found.verdict.kind if pair.primary.verdict.kind not in NO_VERDICT else pair.primary.verdict.kind
+    if kind in NO_VERDICT:
+        text += f" [verdict {kind}]" if kind == "withheld" else " [disqualified]"
+    elif kind == "too_few":
+        text += " [no verdict]"
+    return text, (("ratio", value), ("low", low), ("high", high), ("verdict", kind))
+
+
+def _inverse(value: float) -> float:
+    return 1.0 / value if value else math.inf
+
+
+def _interval(low: float, high: float) -> str:
+    return "no interval" if math.isnan(low) or math.isnan(high) else wording.interval(low, high)
+
+
+def _at(pair: PairComparison, endpoint: Endpoint, mix: str) -> RatioPoint:
+    curve = next((curve for curve in pair.curves if curve.metric == endpoint.metric), None)
+    known = {f"{point.mix}": point for point in curve.points} if curve else {}
+    if mix not in known:
+        raise PlanError(f"asks for mix {mix!r} of {endpoint.title}: {did_you_mean(mix, known)}")
+    return known[mix]
+
+
+def _peak(comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    contender = _contender(comparison, keys)
+    if contender.peak_is_nobodys:
+        raise PlanError(
+            f"asks for a peak, and {contender.name} has no one peak, as its blocks differ too much: leave it out"
+        )
+    if not math.isfinite(contender.peak):
+        raise PlanError(f"asks for a peak, and {contender.name} has none, as no trial of it counts: leave it out")
+    interval = f" ({wording.span(contender.peak_low, contender.peak_high)})"
+    text = f"{wording.rate(contender.peak)} {comparison.run.rate_unit}" + interval * math.isfinite(contender.peak_low)
+    return text, (("value", contender.peak), ("low", contender.peak_low), ("high", contender.peak_high))
+
+
+def _errors(comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    share = _contender(comparison, keys).error_share
+    planned, done = comparison.run.trials_planned, sum(comparison.run.trials.values())
+    # Who was gone has failed none of what it was not asked any more.
+    rest = f" (of {done:,} of {planned:,} trials)" if done < planned else ""
+    return wording.percent(share) + rest, (("value", share),)
+
+
+def _blocks(comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    blocks = comparison.run.blocks_measured
+    return wording.plural(blocks, "block"), (("value", blocks),)
+
+
+# What may be inserted, and the keys of each beside `suite`.
+NUMBERS: Mapping[str, tuple[Callable[[Comparison, Mapping[str, str]], Made], tuple[str, ...]]] = {
+    "ratio": (_ratio, ("contender", "baseline", "metric", "mix")),
+    "peak": (_peak, ("contender",)),
+    "errors": (_errors, ("contender",)),
+    "blocks": (_blocks, ()),
+}

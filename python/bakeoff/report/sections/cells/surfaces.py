@@ -1,0 +1,95 @@
+"""The rates of cells as the old white papers drew them: a surface over file and record size for each test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bakeoff.compare.cube.cell_form import CellForm
+from bakeoff.compare.model.cell import CellComparison, CellLevel
+from bakeoff.load.load_step import Mix
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.palette import colour, place_of
+from bakeoff.report.charts.surface import Relief, reliefs
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.figures.cells import title
+from bakeoff.report.sections.cells.heat_map import in_fold, label
+
+Rates = tuple[tuple[float | None, ...], ...]
+
+
+@report_section("surfaces")
+def section(context: Context) -> Section | None:
+    """Both contenders of a pair side by side, on one scale, a single one by itself. Only when asked for: the maps say
+    it in numbers.
+    """
+    compared = context.comparison.cells
+    if compared is None or not context.surfaces:
+        return None
+    groups: list[tuple[Mix, tuple[str, ...], bool]]
+    drawn = context.drawn(compared.pairs, len(compared.measured))
+    groups = [(pair.mix, (pair.baseline, pair.contender), folded) for pair, folded in drawn]
+    groups = groups or [(mix, (name,), False) for mix in context.comparison.run.mixes for name in context.names]
+    blocks: list[Block] = []
+    for number, (mix, names, folded) in enumerate(groups):
+        ids = ((test, f"chart-surface-{number}-{test.replace('_', '-')}") for test in compared.tests)
+        charts = [_chart(context, compared, mix, names, test, id_) for test, id_ in ids]
+        blocks += [in_fold(chart, " and ".join(names), folded) for chart in charts if chart is not None]
+    if not blocks:
+        return None
+    words = (
+        "Rates are geometric means over blocks, in MB/s (10^6 bytes). All surfaces of a picture have one scale; small "
+        "files and large records stand at the back. What one sees at a glance here is in the heat maps in numbers, "
+        "with intervals: judge by those."
+    )
+    return Section("Surfaces", (Text(words), *blocks))
+
+
+def _chart(
+    context: Context, compared: CellComparison, mix: Mix, names: tuple[str, ...], test: str, id_: str
+) -> Chart | None:
+    """None when there are not two file sizes and two record sizes, or nothing was measured."""
+    levels = {name: [level for level in compared.at(name, mix) if level.test == test] for name in names}
+    every = [level for of_one in levels.values() for level in of_one]
+    files = sorted({level.file_kib for level in every if level.file_kib is not None})
+    records = sorted({level.record_kib for level in every if level.record_kib is not None})
+    grids = [_rates(of_one, files, records, compared.form) for of_one in levels.values()]
+    if len(files) < 2 or len(records) < 2 or not any(rate for grid in grids for row in grid for rate in row):
+        return None
+    surfaces = [
+        Relief(name, colour(place_of(name, context.names)), grid) for name, grid in zip(names, grids, strict=True)
+    ]
+    name = title(test)
+    at = "" if mix.is_one else f", {mix.words}"
+    chart_title = f"{name[0].upper()}{name[1:]}{at}"
+    unit = compared.form.rate_unit
+    across, down = [label(kib) for kib in records], [label(kib) for kib in files]
+    spec = reliefs(surfaces, across, down, _tick, (chart_title, f"{unit} by file size and record size"))
+    text = f"{chart_title}: {unit} of {wording.names(list(names))} by file size and record size, as surfaces."
+    return Chart(id_, chart_title, text, spec, _table(f"{chart_title}, {unit}", names, across, down, grids), wide=True)
+
+
+def _tick(rate: float) -> str:
+    return f"{rate:,.4g}" if rate < 1e4 else wording.count(rate)
+
+
+def _rates(levels: Sequence[CellLevel], files: list[float], records: list[float], form: CellForm) -> Rates:
+    at = {(level.file_kib, level.record_kib): level.kib_s.centre * form.rate_scale for level in levels}
+
+    def rate(file: float, record: float) -> float | None:
+        speed = at.get((file, record), math.nan)
+        return speed if math.isfinite(speed) and speed > 0.0 else None
+
+    return tuple(tuple(rate(file, record) for record in records) for file in files)
+
+
+def _table(caption: str, names: tuple[str, ...], across: list[str], down: list[str], grids: list[Rates]) -> Table:
+    rows = [
+        (f"{name}, {file}", *("" if rate is None else wording.figures(rate) for rate in row))
+        for name, grid in zip(names, grids, strict=True)
+        for file, row in zip(down, grid, strict=True)
+    ]
+    columns = (Column("Contender, file size", numeric=False), *(Column(record) for record in across))
+    return Table(caption, columns, tuple(rows))

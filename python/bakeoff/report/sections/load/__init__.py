@@ -1,0 +1,1 @@
+"""Sections on the load: rates, times, errors, seconds, soaks."""

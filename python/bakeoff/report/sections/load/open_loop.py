@@ -1,0 +1,253 @@
+"""Load that does not wait: what was offered, what was answered, and how long it took, side by side."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bakeoff.compare.metrics.overload import fell_behind, offered_per_s
+from bakeoff.compare.model.comparison import CurvePoint, FallsBehind
+from bakeoff.core.times import ms_of
+from bakeoff.load import open_loop
+from bakeoff.load.load_step import Mix, Rate
+from bakeoff.report.blocks.severity import toned
+from bakeoff.report.blocks.tree import Chart, Column, Section, Table, Text
+from bakeoff.report.charts.axes import Amounts, Loads, Logs
+from bakeoff.report.charts.lines import lines
+from bakeoff.report.charts.theme import known
+from bakeoff.report.layout.context import Context, geometric_mean
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.rates import reach
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.sections.load.curves import curve_rows, whole
+from bakeoff.store.records.run_records import TrialRecord
+from bakeoff.store.records.trial_parts import StartsRecord
+
+# A rate in the window that is this close to the one of the plan goes by its name.
+AS_NAMED = 0.05
+
+
+@report_section("offered", depth=Depth.SUMMARY)
+def section(context: Context) -> Section | None:
+    """Curves against offered load, where each contender falls behind, and the starts of every rate."""
+    if not context.at_rates:
+        return None
+    blocks = (
+        Text(_explained(context)),
+        _answered(context),
+        _times(context),
+        _behind(context.comparison.falls_behind),
+        _starts(context),
+    )
+    return Section("Load that does not wait", blocks)
+
+
+def _explained(context: Context) -> str:
+    rate, responds = context.comparison.run.mixes[0], context.compared.responds
+    how = f"{rate.arrivals.words}, on {rate.most_connections:,} connections at most" if isinstance(rate, Rate) else ""
+    rates = [mix.per_s for mix in context.run.mixes if isinstance(mix, Rate)]
+    return (
+        f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
+        "waits in the response time, which counts from the planned start"
+        f"{f' and is that of {responds}' if responds else ''}; service time counts from the moment at which "
+        f"it was sent. Behind a rate is who answers less than {wording.percent(open_loop.KEEPS_UP)} "
+        "of what was offered, beyond what may be under way at the edges of the window: whose queue grows all through "
+        "it, not who pauses. What is not over when the window ends counts in the response time with its wait so far."
+        f"{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
+    )
+
+
+def _answered(context: Context) -> Chart:
+    info = context.comparison.run
+    rows = curve_rows(context, context.curves("rate"), partial(_offered_at, context))
+    title = f"{info.rate_unit[0].upper()}{info.rate_unit[1:]} answered"
+    subtitle = "mean over blocks, bars: 95 % interval; grey: all that is offered"
+    most = max([mix.x for mix in info.mixes] + [row["mix"] for row in rows])
+    guides = {"all": [{"at": at, "value": at} for at in (0.0, most)]}
+    down = Amounts("answered a second")
+    spec = lines(rows, context.names, Loads(info.mixes), down, (title, subtitle), guides=guides)
+    description = f"{title} of {', '.join(context.names)} against what was offered."
+    table = context.curve_table("rate")
+    return Chart("chart-answered", title, description, spec, table, plain=_summary(context), depth=Depth.SUMMARY)
+
+
+def _offered_at(context: Context, contender: str, mix: Mix) -> float:
+    """The rate that was offered in the windows, which factors of ramps and steps may take away from the mean."""
+    offered = [offered_per_s(trial) for trial in context.at(contender, mix)]
+    return sum(offered) / len(offered) if offered else mix.x
+
+
+def _times(context: Context) -> Chart:
+    rows = [
+        {
+            "contender": curve.contender,
+            "mix": point.mix.x,
+            "value": known(point.centre),
+            "time": time,
+            "whole": whole(context, curve.contender, point.mix),
+        }
+        for time, metric in (("response", "p99"), ("service", "service_p99"))
+        for curve in context.curves(metric)
+        for point in curve.points
+    ]
+    title = "p99 of response time and of service time"
+    subtitle = "bold: response, from the planned start; thin, with small marks: service, from the sending"
+    across = Loads(context.comparison.run.mixes)
+    spec = lines(rows, context.names, across, Logs("ms"), (title, subtitle), bold="response")
+    description = f"{title} of {', '.join(context.names)} at each offered rate."
+    return Chart("chart-times", title, description, spec, _times_table(context), depth=Depth.COMPARISON)
+
+
+def _times_table(context: Context) -> Table:
+    metrics = {
+        "service p50": "service_p50",
+        "response p50": "p50",
+        "response p95": "p95",
+        "service p99": "service_p99",
+        "response p99": "p99",
+    }
+    columns = [Column(context.mix_unit)]
+    columns += [Column(title, group=name) for name in context.names for title in metrics]
+    curves = [context.comparison.curve(metric, name) for name in context.names for metric in metrics.values()]
+    rows = tuple(
+        (str(mix), *(wording.figures(curve.points[index].centre) for curve in curves))
+        for index, mix in enumerate(context.comparison.run.mixes)
+    )
+    return Table("Service and response time, ms", tuple(columns), rows, folded=True)
+
+
+def _behind(each: tuple[FallsBehind, ...]) -> Table:
+    columns = (
+        Column("Contender", numeric=False),
+        Column("Keeps up with"),
+        Column("Falls behind at"),
+        Column("95 % interval"),
+        Column("Blocks"),
+    )
+    rows = tuple(
+        (
+            told.contender,
+            wording.MISSING if told.kept_mix is None else told.kept_mix.number,
+            "none" if told.behind_mix is None else told.behind_mix.number,
+            _interval(told),
+            str(told.blocks),
+        )
+        for told in each
+    )
+    note = (
+        "Offered a second: the lowest rate that a contender fell behind, the median over blocks, and the rate before "
+        "it. The interval is one of order statistics; it knows only the rates that were tried."
+    )
+    return Table("Where each contender falls behind", columns, rows, note, depth=Depth.DETAILS)
+
+
+def _interval(told: FallsBehind) -> str:
+    if not told.interval:
+        return wording.MISSING
+    low, high = ("above all" if mix is None else mix.number for mix in (told.low_mix, told.high_mix))
+    return f"{low} – {high}"
+
+
+_TIMES = {"answered/s": "rate", "p50 ms": "p50", "p95 ms": "p95", "p99 ms": "p99", "of service": "service_p99"}
+
+
+def _summary(context: Context) -> Table:
+    """A row for each rate: what each contender answered and how long it took, and who is ahead by what decides."""
+    comparison = context.comparison
+    columns = [Column(context.mix_unit)]
+    for name in context.names:
+        columns += [Column(title, group=name) for title in _TIMES]
+    against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
+    for pair in against:
+        columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
+    rows = []
+    for index, mix in enumerate(comparison.run.mixes):
+        row = [str(mix) + _in_the_window(context, mix)]
+        for name in context.names:
+            answered, *times = (comparison.curve(metric, name).points[index] for metric in _TIMES.values())
+            row += [_figure(answered) + _share_behind(context, name, mix), *map(_figure, times)]
+        for pair in against:
+            at = pair.curves[0].points[index]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
+        rows.append(tuple(row))
+    title = "offered and answered a second, p50, p95 and p99 of response time, p99 of service time (mean over blocks)"
+    if against:
+        decides = against[0].primary.title
+        title += f"; ratios: {decides[0].lower()}{decides[1:]}"
+    return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
+
+
+def _in_the_window(context: Context, mix: Mix) -> str:
+    """ " (33.3 in the window)", where a ramp, steps or pauses offered something else there; else empty."""
+    offered = [offered_per_s(trial) for name in context.names for trial in context.at(name, mix)]
+    mean = sum(offered) / len(offered) if offered else mix.x
+    return "" if abs(mean / mix.x - 1.0) <= AS_NAMED else f" ({wording.figures(mean, 3)} in the window)"
+
+
+def _figure(point: CurvePoint) -> str:
+    return wording.figures(point.centre)
+
+
+def _share_behind(context: Context, name: str, mix: Mix) -> str:
+    """ " (behind 6 of 6)"; empty where it kept up."""
+    trials = context.at(name, mix)
+    behind = sum(fell_behind(trial, context.compared) for trial in trials)
+    return f" (behind {behind} of {len(trials)})" if behind else ""
+
+
+_STARTS = (
+    Column("offered"),
+    Column("answered"),
+    Column("failed"),
+    Column("still open", spare=1),
+    Column("never started", spare=1),
+    Column("no idle connection", spare=2),
+    Column("p99 of their wait, ms", spare=3),
+    Column("connections", spare=2),
+    Column("generator late, p99 ms", spare=4),
+)
+
+
+def _starts(context: Context) -> Table:
+    """The counts of all usable trials of each contender at each rate, added up."""
+    rows = []
+    for mix in context.comparison.run.mixes:
+        for name in context.names:
+            trials = [trial for trial in context.at(name, mix) if trial.starts is not None]
+            rows.append((f"{mix}: {name}", *_counts(trials)))
+    note = (
+        "Starts planned for the window, over all blocks: each was answered or failed in the window, was still open at "
+        "its end, or never started. Those that found all connections busy waited, and are late; "
+        "those that never began were still waiting when the trial ended. A generator that itself is late, with a "
+        "connection idle, is named: that is in the response time, too, and is not the server's."
+    )
+    columns = (Column(context.mix_unit, numeric=False), *_STARTS)
+    return Table("Starts", columns, tuple(rows), note, folded=True, depth=Depth.COMPARISON)
+
+
+def _fates(trials: list[TrialRecord], starts: list[StartsRecord]) -> tuple[str, str, str]:
+    """Answered, failed and still open, by the planned start; by the end where that is all that is known."""
+    fates = [s.fates for s in starts if s.fates is not None]
+    if len(fates) < len(starts):
+        answered, failed = sum(s.answered for s in starts), sum(trial.errors_total for trial in trials)
+        return wording.count(answered), wording.count(failed), wording.MISSING
+    return (
+        wording.count(sum(f.answered for f in fates)),
+        wording.count(sum(f.failed for f in fates)),
+        wording.count(sum(f.open for f in fates)),
+    )
+
+
+def _counts(trials: list[TrialRecord]) -> tuple[str, ...]:
+    starts = [trial.starts for trial in trials if trial.starts is not None]
+    waits = max((s.late.p99_ns for s in starts if s.late.p99_ns is not None), default=None)
+    late = geometric_mean([trial.generator_late_start.p99_ns for trial in trials])
+    return (
+        wording.count(sum(s.offered for s in starts)),
+        *_fates(trials, starts),
+        wording.count(sum(s.never_started for s in starts)),
+        wording.count(sum(s.ran_out for s in starts)),
+        wording.MISSING if waits is None else wording.figures(ms_of(waits)),
+        wording.count(max((s.connections_used for s in starts), default=0)),
+        wording.figures(ms_of(late), 3),
+    )

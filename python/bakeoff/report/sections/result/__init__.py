@@ -1,0 +1,1 @@
+"""Sections on the result: verdicts, ratios, figures of each contender."""

@@ -1,0 +1,194 @@
+"""The report that a run or a campaign challenges: what it said, and how what was measured now stands to it."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare.collections.challenge_model import AgainstThen, CampaignChallenge, Challenge, SuiteChallenge
+from bakeoff.compare.planning.noise import floor_of
+from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Text, Toned
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.collections.campaign import NOTHING_YET
+from bakeoff.report.narrate.sentences import sentence
+
+OVER_A_BRIDGE = (
+    "Unpaired, and no verdict: ratios over a bridge are those of now to the bridge by those of then to it, so that "
+    "what changed for all alike is not in them. The intervals (95 %, Welch) hold if nothing else changed, which nobody "
+    "saw."
+)
+NO_BRIDGE = (
+    "Unpaired, and no verdict: a change of the machine or the network between the two would look the same, so there is "
+    "no interval either. With one of them beside it (`--beside`) there is one."
+)
+TITLE = "The report that is challenged"
+SAID = "What that report says, in its own words, which nothing here confirms:"
+
+
+@report_section("challenge", Part.FRONT, Depth.SUMMARY)
+def section(context: Context) -> Section | None:
+    """What is challenged, beside whom, and ratios that are no verdict."""
+    made = context.comparison.challenge
+    if made is None:
+        return None
+    blocks: list[Block] = [Text(_what(context, made), depth=Depth.SUMMARY), Text(_beside(made), depth=Depth.SUMMARY)]
+    if moved := _moved(made, context.comparison.run.delta):
+        blocks.append(Text(moved, "warning", depth=Depth.SUMMARY))
+    if apart := _apart(context, made):
+        blocks.append(Text(apart))
+    if made.ratios:
+        blocks.append(_table(made))
+        blocks += [Text(text, depth=Depth.SUMMARY) for text in _within_the_noise(context, made)]
+    elif made.absent:
+        blocks.append(Text(f"Nothing of now is divided by anything of then: {_why_none(made)}."))
+    blocks += [Text(SAID), Bullets(tuple(made.said))] if made.said else []
+    seal = f", and its run file by the seal {made.seal}" if made.seal else ""
+    blocks.append(Text(f"It is known by its SHA-256, {made.sha256}{seal}."))
+    return Section(TITLE, tuple(blocks))
+
+
+def challenge_over_all(made: CampaignChallenge) -> Section:
+    """Of a campaign: which suites were measured again, beside whom, and what the report says over all of them."""
+    columns = (
+        Column("Suite", False),
+        Column(f"Measured beside {made.challenger}", False),
+        Column("Not measured again", False),
+        Column("What that report says", False, spare=1),
+    )
+    note = (
+        "Verdicts are of what was measured now. How the challenger stands to those who were not measured again is in "
+        "the chapter of each suite, unpaired and without a verdict. Without a suite there is no order over all "
+        "suites, and who is missing from one has no place in it."
+    )
+    rows = tuple((one.suite, _again(one, made.challenger), _absent(one), _said(one)) for one in made.suites)
+    what = (
+        f"This campaign challenges {made.report}, a report on {wording.plural(len(made.suites), 'suite')} titled "
+        f"“{made.title}”: {made.challenger} was measured by the plans of that report."
+    )
+    blocks: list[Block] = [
+        Text(what, depth=Depth.SUMMARY),
+        Table("The challenge, suite by suite", columns, rows, note, depth=Depth.SUMMARY),
+    ]
+    blocks += [Text(SAID), Bullets(made.said)] if made.said else []
+    blocks.append(Text(f"It is known by its SHA-256, {made.sha256}."))
+    return Section(TITLE, tuple(blocks), section.id, section.part)
+
+
+def _said(one: SuiteChallenge) -> str:
+    if one.had_no_figures:
+        return f"It had no figures: {one.had_no_figures}."
+    return one.said[0] if one.said else "nothing"
+
+
+def _again(one: SuiteChallenge, challenger: str) -> str:
+    if one.left_out:
+        return Toned(f"left out: {one.left_out}", "bad")
+    if not one.has_figures:
+        return Toned(f"no figures: {one.missing or NOTHING_YET}", "bad")
+    if challenger in one.absent:
+        return Toned(f"no figures: {challenger} is missing from it, {one.absent[challenger]}", "bad")
+    return wording.names(list(one.again)) or Toned("nobody: no verdict", "bad")
+
+
+def _absent(one: SuiteChallenge) -> str:
+    told = "; ".join(why if why.startswith(name) else f"{name}: {why}" for name, why in one.absent.items())
+    return Toned(told, "warning") if told else wording.MISSING
+
+
+def _apart(context: Context, made: Challenge) -> str:
+    """Of a plan with factors: the challenger is none of their combinations."""
+    factors = [factor.name for factor in context.run.planned.factors]
+    if not factors:
+        return ""
+    return f"{made.challenger} has no level of {wording.names(factors)}: what these do is told of the others alone."
+
+
+def _what(context: Context, made: Challenge) -> str:
+    if made.missing:
+        return (
+            f"This run is part of a challenge of {made.report}, which has no figures of {context.run.suite} "
+            f"({made.missing}): {made.challenger} was measured by the plan that the report holds of it."
+        )
+    began = context.moment(made.created_at) if made.created_at else "a day that is not told"
+    return (
+        f"This run challenges {made.report}, a report on {made.file or 'a run'} of {made.suite} begun {began}: "
+        f"{made.challenger} was measured by the plan of that report, with other contenders"
+        + (f" and another {wording.names(list(made.other_settings[:8]))}." if made.other_settings else ".")
+    )
+
+
+def _why_none(made: Challenge) -> str:
+    return "trials were lost" if made.why_none is None else sentence(made.why_none)
+
+
+def _beside(made: Challenge) -> str:
+    if made.challenger in made.absent:
+        return f"{made.challenger} could not be measured: {made.absent[made.challenger]}. There is no verdict on it."
+    again = wording.names(list(made.again))
+    text = (
+        f"{again} of that report {'was' if len(made.again) == 1 else 'were'} measured again in the same blocks: the "
+        f"verdicts on {made.challenger} and {again} are of this run alone."
+        if made.again
+        else f"None of its contenders was measured again, so that there is no verdict on {made.challenger}."
+    )
+    return " ".join((text, *(f"{name} was not measured again: {why}." for name, why in made.absent.items())))
+
+
+def _moved(made: Challenge, delta: float) -> str:
+    """Those who were measured again are the gauge: where they are not what they were, something else changed."""
+    moved = [
+        f"measured again, {one.contender} is {wording.ratio(one.ratio, one.low, one.high)} of what it was"
+        for one in made.ratios
+        if one.contender == one.then and (one.low > 1.0 + delta or one.high < 1.0 / (1.0 + delta))
+    ]
+    told = [*map(sentence, made.differences), *moved]
+    if not told:
+        return ""
+    return f"{wording.sentence('; '.join(told))}. Ratios that stand over no bridge are of that, too."
+
+
+def _within_the_noise(context: Context, made: Challenge) -> list[str]:
+    """What equals differ by in one run, and which of the ratios are nearer to 1 than that."""
+    if context.comparison.noise_quote is None:
+        return []
+    floors = [floor_of(context.comparison, min(one.blocks_now, one.blocks_then)) for one in made.ratios]
+    near = [_named(one) for one, floor in zip(made.ratios, floors, strict=True) if _lead(one.ratio) < floor]
+    text = f"The noise floor of this set-up is {wording.percent(max(floors))}, by which equals differ within one run"
+    told = f"nearer to 1 than that, and so no difference: {'; '.join(near)}" if near else "no ratio is nearer to 1"
+    return [f"{text}: {told}."]
+
+
+def _lead(ratio: float) -> float:
+    return max(ratio, 1.0 / ratio) - 1.0 if ratio > 0.0 else math.inf
+
+
+def _table(made: Challenge) -> Table:
+    direction = "" if made.higher_is_better else " (below 1 is better)"
+    columns = (
+        Column("Now ÷ then", False),
+        Column("Ratio"),
+        Column("95 % interval"),
+        Column("Blocks now"),
+        Column("then"),
+    )
+    rows = tuple(
+        (
+            _named(one),
+            wording.ratio(one.ratio, one.low, one.high),
+            wording.interval(one.low, one.high),
+            f"{one.blocks_now}",
+            f"{one.blocks_then}",
+        )
+        for one in made.ratios
+    )
+    note = OVER_A_BRIDGE if made.again else NO_BRIDGE
+    return Table(f"Held against the report: {made.metric}{direction}", columns, rows, note, depth=Depth.SUMMARY)
+
+
+def _named(one: AgainstThen) -> str:
+    if one.contender == one.then:
+        return f"{one.contender}, itself again"
+    return f"{one.contender} ÷ {one.then}" + (f", over {wording.names(list(one.over))}" if one.over else "")

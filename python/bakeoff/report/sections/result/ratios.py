@@ -1,0 +1,169 @@
+"""The ratio at each mix with bands that hold for all mixes together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from bakeoff.compare.estimate.pairs import ONE_MIX
+from bakeoff.compare.model.pair import PairComparison, RatioCurve, RatioPoint
+from bakeoff.report.blocks.severity import toned
+from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.axes import Ratios, by_mix
+from bakeoff.report.charts.bars import bars
+from bakeoff.report.charts.theme import known
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.rates import reach
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
+
+CHARTED = ("rate", "p99")
+
+
+@report_section(
+    "ratios", depth=Depth.COMPARISON, fits=lambda context: not (context.cells_alone or context.comparison.capacity)
+)
+def section(context: Context) -> Section | None:
+    """Charts of the ratios to the baseline and of other pairs that are drawn, tables of all metrics and all pairs."""
+    comparison = context.comparison
+    if not comparison.pairs:
+        return None
+    against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
+    blocks: list[Block] = [Text(_explained(context, comparison.pairs[0]))]
+    if spans := tuple(span for pair in against if (span := _span(pair))):
+        blocks.append(Bullets(spans))
+    blocks += _charts(context, against)
+    others = [(pair, folded) for pair, folded in context.drawn(comparison.pairs) if pair not in against]
+    for number, (pair, folded) in enumerate(others, 1):
+        charts = _charts(context, [pair])
+        blocks += [replace(chart, id=f"{chart.id}-{number}", folded=folded) for chart in charts]
+    blocks += [_all_metrics(context, pair) for pair in comparison.pairs]
+    return Section("Ratio at each mix", tuple(blocks))
+
+
+def _span(pair: PairComparison) -> str:
+    """From the least to the largest ratio at a mix, as what one mean over all of them hides; empty with one mix."""
+    curve = pair.curves[0]
+    told = [point for point in curve.points if point.blocks and not point.all_lost and math.isfinite(point.ratio)]
+    if len(told) < 2:
+        return ""
+    ends = min(told, key=lambda point: point.ratio), max(told, key=lambda point: point.ratio)
+    least, most = (f"{reach(point.ratio, point.low, point.high)} at {point.mix.words}" for point in ends)
+    why = "depending on the load" if ends[0].high < ends[1].low else "which may be chance"
+    return f"{curve.title} of {pair.contender} ÷ {pair.baseline}: from {least} to {most}, {why}."
+
+
+def _explained(context: Context, pair: PairComparison) -> str:
+    curve = pair.curves[0]
+    number = len(context.comparison.pairs)
+    zone = f"Shaded: the zone of ±{wording.percent(context.comparison.run.delta)} that does not matter by the plan."
+    if curve.method == ONE_MIX:
+        return f"There is one mix: its intervals and verdicts are those of the result. Filled markers: better. {zone}"
+    pairs = f" With {number} pairs each curve is held to {100 * curve.level:.1f} %." if number > 1 else ""
+    return (
+        f"The bands hold for all mixes of a curve together (95 %, {curve.method}): the whole "
+        f"curve may be read at once.{pairs} "
+        f"Filled markers: better at this mix. {zone}"
+    )
+
+
+def _charts(context: Context, pairs: list[PairComparison]) -> list[Chart]:
+    charts = (_chart(context, pairs, metric) for metric in context.known(CHARTED))
+    return [chart for chart in charts if chart is not None]
+
+
+def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart | None:
+    """None where no pair has a ratio."""
+    info, base = context.comparison.run, pairs[0].baseline
+    curves = [(pair, curve) for pair in pairs for curve in pair.curves if curve.metric == metric]
+    first = curves[0][1]
+    rows = [
+        {
+            "contender": pair.contender,
+            "mix": str(point.mix),
+            "ratio": known(point.ratio),
+            "low": known(point.low),
+            "high": known(point.high),
+            "shown": point.verdict.kind == "better",
+        }
+        for pair, curve in curves
+        for point in curve.points
+        if point.blocks and not point.all_lost
+    ]
+    if not rows:
+        return None
+    better = "above 1 is better" if first.higher_is_better else "below 1 is better"
+    names = wording.names([pair.contender for pair in pairs])
+    what = metric if metric.startswith("p") else first.title
+    title = f"{what}: {names} ÷ {base}" if len(pairs) == 1 else f"{what}: ratio to {base}"
+    spec = bars(
+        rows,
+        context.names,
+        by_mix(info.mixes),
+        Ratios(f"ratio, log scale ({better})", info.delta),
+        (title, f"paired over blocks, {_bands(first)}"),
+        info.delta,
+    )
+    tables = [_table(context, pair, curve) for pair, curve in curves]
+    merged = Table(tables[0].title, tables[0].columns, tuple(row for table in tables for row in table.rows))
+    description = f"Ratio of {first.title.lower()} of {names} to {base} at each mix, with {_bands(first)}."
+    return Chart(f"chart-ratio-{metric}", title, description, spec, merged)
+
+
+def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
+    columns = (
+        Column(context.mix_title),
+        Column("Pair", numeric=False),
+        Column("Ratio"),
+        Column("95 % interval" if curve.method == ONE_MIX else "Simultaneous band"),
+        Column("Blocks"),
+        Column("Verdict", numeric=False),
+    )
+    rows = tuple(
+        (
+            f"{p.mix}",
+            f"{pair.contender} ÷ {pair.baseline}",
+            f"{p.all_lost} lost all" if p.all_lost else wording.ratio(p.ratio, p.low, p.high),
+            wording.MISSING if p.all_lost else wording.interval(p.low, p.high),
+            f"{p.blocks}",
+            sentence(p),
+        )
+        for p in curve.points
+    )
+    return Table(f"{curve.title}: {pair.contender} ÷ {pair.baseline}", columns, rows)
+
+
+def _bands(curve: RatioCurve) -> str:
+    """What the lines at the marks of a chart are."""
+    return "95 % interval" if curve.method == ONE_MIX else f"{curve.method} bands"
+
+
+def _short(curve: RatioCurve, context: Context) -> str:
+    """The name of a metric at the head of a narrow column."""
+    units = {"rate": context.comparison.run.rate_unit, "cpu": "processor time"}
+    return units.get(curve.metric, curve.metric.replace("_", " "))
+
+
+def _all_metrics(context: Context, pair: PairComparison) -> Table:
+    """A ratio with its band in each cell: whichever are fewer, figures or mixes, are the columns."""
+    verdict = f"Verdict on {pair.curves[0].title.partition(' (')[0].lower()}"
+    by_mix = list(zip(*(curve.points for curve in pair.curves), strict=True))
+    rows: list[tuple[str, ...]] = []
+    if len(by_mix) < len(pair.curves):
+        columns = [Column("Figure", numeric=False), *(Column(points[0].mix.words) for points in by_mix)]
+        rows = [(curve.title, *(_reach(p) for p in curve.points)) for curve in pair.curves]
+        rows.append((verdict, *(toned(points[0]) for points in by_mix)))
+    else:
+        columns = [Column(context.mix_title), *(Column(_short(curve, context)) for curve in pair.curves)]
+        columns.append(Column(verdict, numeric=False, spare=1))
+        rows = [(f"{of[0].mix}", *map(_reach, of), toned(of[0])) for of in by_mix]
+    method = pair.curves[0].method
+    how = "" if method == ONE_MIX else f" (bands for all mixes together, {method})"
+    title = f"{pair.contender} ÷ {pair.baseline} at each mix{how}"
+    return Table(title, tuple(columns), tuple(rows), folded=True, depth=Depth.COMPARISON)
+
+
+def _reach(point: RatioPoint) -> str:
+    return reach(point.ratio, point.low, point.high, point.all_lost)

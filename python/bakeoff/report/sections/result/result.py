@@ -1,0 +1,214 @@
+"""The key figures of each contender, the verdict on each pair, and what to beware of."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare.failures.error_replies import TurnedAway
+from bakeoff.compare.metrics.units import unit_of
+from bakeoff.compare.model.comparison import Comparison, ContenderSummary
+from bakeoff.compare.model.pair import Endpoint, Gate, PairComparison
+from bakeoff.compare.model.ranking import Place
+from bakeoff.report.blocks.facts import failures
+from bakeoff.report.blocks.severity import toned
+from bakeoff.report.blocks.tree import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
+from bakeoff.report.charts.palette import place_of
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.rates import rates_table, reach
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.validity.caveat import box
+from bakeoff.report.narrate.validity.client_options import ways
+from bakeoff.report.narrate.validity.error_replies import turned_away_words
+from bakeoff.report.narrate.verdict.qualifications import noted
+from bakeoff.report.narrate.warned import warnings_of
+from bakeoff.report.sections.cells.key_figures import cell_card
+from bakeoff.report.sections.load.capacity import card as capacity_card
+
+# What a ratio of response times says where there is none: with the rule that the plan named.
+LOST_RATES = (
+    "who falls behind a rate alone loses it, and where both do, the ratio of what they answer a second stands for it"
+)
+
+
+@report_section("result", Part.FRONT, Depth.SUMMARY)
+def section(context: Context) -> Section:
+    """What must be known first, the ranking of three and more, cards, and the table of verdicts."""
+    comparison = context.comparison
+    first = tuple(w for w in warnings_of(comparison) if w.first)
+    blocks: list[Block] = [Text(w.text, "bad", w.advice, Depth.SUMMARY) for w in first]
+    blocks += [_ranking(context)] if comparison.ranking else []
+    places = [place.contender for place in comparison.ranking] or list(context.names)
+    by_name = {c.name: c for c in comparison.contenders}
+    cards = (_card(context, by_name[name], place_of(name, context.names)) for name in places)
+    blocks.append(Cards(tuple(cards)))
+    if comparison.pairs:
+        # Of equals the noise floor is the result.
+        blocks += [] if comparison.noise is not None else _verdicts(context, comparison.pairs)
+        # Imported figures may have none.
+        blocks += [_secondary(comparison.pairs)] if any(pair.secondary for pair in comparison.pairs) else []
+    if context.cells_alone:
+        blocks.append(rates_table(context))  # there is no curve to have it
+    return Section("Result", tuple(blocks))
+
+
+def _card(context: Context, c: ContenderSummary, series: int) -> Card:
+    if context.of_cells:
+        return cell_card(context, c, series)
+    if context.comparison.capacity is not None:
+        return capacity_card(context, context.comparison.capacity, c, series)
+    figure, caption = _kept(context, c) if context.at_rates else _peak(context, c)
+    return Card(
+        title=c.name,
+        figure=figure,
+        caption=caption,
+        lines=(
+            *_course(context, c),
+            *([] if context.at_rates else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
+            ("Failed", failures(c)),
+            *([("Answered", turned_away_words(TurnedAway(c.operations, c.turned_away)))] if c.turned_away else []),
+            ("Address", c.address),
+            *([("Asked", asked)] if (asked := _asked(context, c)) else []),
+        ),
+        series=series,
+        tone="good" if context.comparison.winner == c.name else "plain",
+    )
+
+
+def _asked(context: Context, c: ContenderSummary) -> str:
+    """How clients talked with it, where that differs."""
+    return ways(context.comparison.manners, context.told, context.names).get(c.name, "")
+
+
+def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
+    if c.peak_mix is not None and c.peak_is_nobodys:
+        ends = f"{wording.figures(c.peak_lowest)} – {wording.figures(c.peak_highest)}"
+        return f"{ends} {context.comparison.run.rate_unit}", f"no one peak: blocks differ, at {c.peak_mix.words}"
+    at = f"peak, at {c.peak_mix.words}" if c.peak_mix else "no usable trial"
+    if not math.isnan(c.peak_low):
+        at = f"{at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
+    return f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}", at
+
+
+def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
+    """At rates there is no peak: a queue that drains answers more than is offered."""
+    (each,) = [each for each in context.comparison.falls_behind if each.contender == c.name]
+    kept = each.kept_mix if each.behind_mix is not None else context.comparison.run.mixes[-1]
+    if not each.blocks:
+        return wording.MISSING, "the rate that it keeps up with is not known: trials are missing"
+    if kept is None:
+        return "none", "keeps up with none of the rates"
+    return unit_of(context.whole).load(kept), "the highest rate that it keeps up with, of those that were tried"
+
+
+def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:
+    """Where its curve flattens, or where it falls behind what is offered."""
+    behind = [sentence(told) for told in context.comparison.falls_behind if told.contender == c.name]
+    if behind:
+        return (("Falls behind", behind[0]),)
+    saturation = f"from {c.saturation_mix.words}" if c.saturation_mix else c.saturation()
+    return (("Saturation", saturation), ("Shape", sentence(c.shape)))
+
+
+def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block]:
+    """The primary endpoint of each pair, and what qualifies it but for what stands above all."""
+    rows = []
+    gates: list[Gate] = []
+    for pair in pairs:
+        gates += [gate for gate in pair.primary.gates if gate not in pair.primary.verdict.decisive]
+        rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary)))
+    info = context.comparison.run
+    holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
+    weights = f", geometric mean over the mixes, weighted by the logarithm of the {context.mix_unit}"
+    over = "" if len(info.mixes) == 1 or context.comparison.capacity else weights
+    end = pairs[0].primary
+    better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
+    unit = info.rate_unit if end.higher_is_better else "ms"
+    note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
+    depth = Depth.SUMMARY if context.comparison.ranking else Depth.COMPARISON
+    table = Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=depth)
+    said = box(context.comparison.caveat)
+    clauses = [clause for clause in noted(gates) if clause not in said]
+    return [table, *([Text(f"To be noted: {'; '.join(clauses)}.", depth=depth)] if clauses else [])]
+
+
+def _ranking(context: Context) -> Table:
+    """Who stands where, with the ratio to the baseline."""
+    comparison = context.comparison
+    info = comparison.run
+    columns = (
+        Column("Place", numeric=False),
+        Column("Contender", numeric=False),
+        Column(f"÷ {info.baseline}"),
+        Column("Better than", numeric=False, spare=1),
+        Column("Order not certain to", numeric=False),
+    )
+    rows = []
+    for place in comparison.ranking:
+        settled = {place.contender, *place.better_than, *place.worse_than}
+        others = [other.contender for other in comparison.ranking if other.contender not in settled]
+        ratio = "1" if place.contender == info.baseline else _ratio_of(comparison, place)
+        lists = (wording.names(list(names)) or wording.MISSING for names in (place.better_than, others))
+        tone: Tone = "good" if place.contender == comparison.winner else "plain"
+        rows.append((Toned(place.words, tone), place.contender, ratio, *lists))
+    note = (
+        "One stands above another only where the verdict on their pair says that it is better, Holm-corrected over "
+        f"{_all(comparison)}; inside a shared place the ratio to {info.baseline} orders."
+    )
+    return Table("Ranking", columns, tuple(rows), note, depth=Depth.SUMMARY)
+
+
+def _all(comparison: Comparison) -> str:
+    pairs = wording.plural(len(comparison.pairs), "pair")
+    return f"all {pairs}" if comparison.joined is None else f"the {pairs} of which a file has both"
+
+
+def _ratio_of(comparison: Comparison, place: Place) -> str:
+    ends = (pair.primary for pair in comparison.pairs if pair.baseline == comparison.run.baseline)
+    own = (end.all_lost for end in ends if place.contender in end.lost)
+    return reach(place.ratio, place.low, place.high, next(own, ""))
+
+
+def _endpoint(title: str, unit: str) -> str:
+    """ "requests/s", "geometric mean of 104 cells (KiB/s)"."""
+    words = title[0].lower() + title[1:]
+    return words if unit in words else f"{words} ({unit})"
+
+
+def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
+    rows = tuple(
+        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end)) for pair in pairs for end in pair.secondary
+    )
+    note = (
+        "These explain the primary endpoint and do not decide. Rates and throughput: above 1 is better; "
+        "response times: below 1 is "
+        f"better. Holm over these {len(rows)} together."
+    )
+    columns = (Column("Endpoint", numeric=False), *_COLUMNS)
+    return Table("Secondary endpoints", columns, rows, note, folded=True, depth=Depth.COMPARISON)
+
+
+_COLUMNS = (
+    Column("Ratio"),
+    Column("95 % interval"),
+    Column("Verdict", numeric=False),
+    Column("Blocks", spare=1),
+    Column("p (t)", spare=4),
+    Column("p (Holm)"),
+    Column("p (sign flip)", spare=2),
+    Column("p (equivalence)", spare=3),
+)
+
+
+def _cells(end: Endpoint) -> tuple[str, ...]:
+    p_values = (end.p_t, end.p_adjusted, end.p_sign_flip, end.p_equivalence_adjusted)
+    return (
+        f"{end.all_lost} lost all" if end.all_lost else wording.ratio(end.ratio, end.low, end.high),
+        wording.MISSING if end.all_lost else wording.interval(end.low, end.high),
+        toned(end.verdict),
+        f"{end.blocks}",
+        *(wording.probability(p) for p in p_values),
+    )

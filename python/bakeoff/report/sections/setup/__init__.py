@@ -1,0 +1,1 @@
+"""Sections on how it was tested: machines, method, resources, files."""

@@ -1,0 +1,284 @@
+"""The machines that sent the load together: what each did, how alike they were, and in what they differ."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+from bakeoff.compare.resources.fleet_model import Machine, MachineRange, Machines
+from bakeoff.core.redact import hidden
+from bakeoff.core.thresholds import BUSY_SHARE
+from bakeoff.report.blocks.facts import leaves
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text, Toned
+from bakeoff.report.charts.axes import Shares, by_mix
+from bakeoff.report.charts.bars import bars
+from bakeoff.report.charts.theme import known
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.figures.fleet import change_text
+from bakeoff.store.records.run_records import AgentRecord
+
+BESIDE = 6  # machines that have room beside each other in a table
+# What differs on every machine and at any moment, and says nothing about a figure.
+PASSING = ("hostname", "load_average", "swap_used_bytes", "cpu · mhz", "links")
+NOTE = (
+    "Share: of all operations. Ceiling: what the machine asked of a server on its own loopback that does nothing. CPU, "
+    "waited, lag, late and link: the largest of all trials; late is the p99 of its own starts, link the part of the "
+    "link to a contender that all traffic of the machine filled in the window."
+)
+RANGES_NOTE = (
+    "From the agent with the least to the one with the most. Rates are means over blocks, times geometric means{of}. "
+    "Slowest ÷ fastest: operations per client. Jain: 1 is fair. Chance: probability that clients which differ by "
+    "nothing but chance differ so between agents, from what each client did in all blocks. CPU, late, link and start: "
+    "the largest of all blocks; start is from the first agent that began to the last."
+)
+
+
+@report_section("machines", Part.CONFIGURATION, Depth.COMPARISON)
+def section(context: Context) -> Section | None:
+    """Nothing where one machine did it all."""
+    machines = context.comparison.machines
+    if machines is None:
+        return None
+    blocks: list[Block] = [
+        Text(_together(machines)),
+        *(Text(change_text(change), "warning") for change in machines.changes),
+        _agents(context, machines),
+        *_lost(context),
+        _ranges(context, machines),
+        *_fairness(context, machines),
+        *_facts(context.run.agents),
+    ]
+    return Section("The machines that sent the load", tuple(blocks))
+
+
+def _together(machines: Machines) -> str:
+    spreads = [told.start_spread_ms for told in machines.ranges if math.isfinite(told.start_spread_ms)]
+    text = f"{len(machines.agents)} agents sent the load together, each an equal part of every mix."
+    if not spreads:
+        return text
+    errors = [told.start_error_ms for told in machines.ranges if math.isfinite(told.start_error_ms)]
+    error = f" (± {wording.figures(max(errors), 2)} ms, as far as their clocks are known)" if errors else ""
+    within = f"{wording.figures(max(spreads), 2)} ms"
+    return f"{text} They began within {within} of each other{error} in all trials that count."
+
+
+def _agents(context: Context, machines: Machines) -> Table:
+    columns = (
+        Column("Agent", numeric=False),
+        Column("Processor", numeric=False, spare=4),
+        Column("Trials"),
+        Column("lost"),
+        Column("clients", spare=2),
+        Column("share %"),
+        Column("ceiling /s", spare=3),
+        Column("CPU %"),
+        Column("waited %", spare=1),
+        Column("µs/operation", spare=2),
+        Column("p99 lag ms", spare=3),
+        Column("late ms", spare=2),
+        Column("Link", numeric=False, spare=3),
+        Column("link %"),
+    )
+    facts = {agent.name: agent for agent in context.run.agents}
+    rows = tuple(_agent(one, facts[one.name]) for one in machines.agents)
+    return Table("The agents", columns, rows, NOTE, depth=Depth.COMPARISON)
+
+
+def _agent(one: Machine, facts: AgentRecord) -> tuple[str, ...]:
+    return (
+        one.name,
+        _machine(facts),
+        f"{one.trials}",
+        Toned(f"{one.lost}", "bad") if one.lost else "0",
+        f"{one.clients}",
+        _figure(100.0 * one.operations_share),
+        wording.count(one.null_operations_per_s) if math.isfinite(one.null_operations_per_s) else wording.MISSING,
+        _share(one.cpu_share),
+        _figure(100.0 * one.waited_share),
+        _figure(one.us_per_operation),
+        _figure(one.lag_p99_ms),
+        _figure(one.late_p99_ms),
+        f"{one.link} ({one.unjudged})" if one.unjudged else one.link or wording.MISSING,
+        _share(one.link_share),
+    )
+
+
+def _machine(agent: AgentRecord) -> str:
+    """`64 × AMD EPYC 7543, Linux 6.1`, as far as it is known."""
+    cpu = agent.facts.get("cpu")
+    cpu = cpu if isinstance(cpu, dict) else {}
+    words = [f"{cpu['available']} ×" if cpu.get("available") else "", str(cpu.get("model") or "")]
+    kernel = agent.facts.get("kernel")
+    named = " ".join(filter(None, words))
+    return ", ".join(filter(None, (named, f"Linux {kernel}" if kernel else ""))) or wording.MISSING
+
+
+def _lost(context: Context) -> list[Table]:
+    """In which trials machines were lost."""
+    rows = tuple(
+        (f"{t.id}", t.contender, f"{t.mix}", f"{t.block}", share.agent, Toned(share.lost, "bad"))
+        for t in context.whole.trials
+        for share in t.per_agent
+        if share.lost
+    )
+    columns = (
+        Column("Trial"),
+        Column("Contender", numeric=False),
+        Column(context.mix_title),
+        Column("Block"),
+        Column("Agent", numeric=False),
+        Column("Why", numeric=False),
+    )
+    note = "Such a trial is void for all of them: a smaller load is another trial."
+    return [Table("Agents lost in a trial", columns, rows, note, depth=Depth.COMPARISON)] if rows else []
+
+
+def _ranges(context: Context, machines: Machines) -> Table:
+    columns = (
+        Column("Contender", numeric=False),
+        Column(context.mix_title),
+        Column("Agents", spare=3),
+        Column("operations/s each"),
+        Column("p50 ms", spare=3),
+        Column("p99 ms"),
+        Column("Slowest ÷ fastest"),
+        Column("Jain", spare=1),
+        Column("Chance", spare=1),
+        Column("CPU %"),
+        Column("late ms", spare=2),
+        Column("link %"),
+        Column("start ms", spare=2),
+    )
+    rows = tuple(_range(told) for told in machines.ranges if told.trials)
+    note = RANGES_NOTE.format(of=" of response times, from planned starts" if context.at_rates else "")
+    return Table("Over agents, at each mix", columns, rows, note, depth=Depth.COMPARISON)
+
+
+def _range(told: MachineRange) -> tuple[str, ...]:
+    fair = f"{told.ratio:.3f}" if math.isfinite(told.ratio) else wording.MISSING
+    return (
+        told.contender,
+        f"{told.mix}",
+        f"{told.agents}",
+        _span(told.rate_low, told.rate_high),
+        _span(told.p50_low_ms, told.p50_high_ms),
+        _span(told.p99_low_ms, told.p99_high_ms),
+        Toned(f"{fair} ({told.slowest})", "bad") if told.unfair else fair,
+        f"{told.jain:.4f}" if math.isfinite(told.jain) else wording.MISSING,
+        wording.probability(told.probability),
+        _busy_span(told),
+        _figure(told.late_ms),
+        _share(told.link_share),
+        _figure(told.start_spread_ms),
+    )
+
+
+def _busy_span(told: MachineRange) -> str:
+    text = _span(100.0 * told.cpu_share_low, 100.0 * told.cpu_share_high)
+    return Toned(text, "bad") if told.cpu_share_high > BUSY_SHARE else text
+
+
+def _fairness(context: Context, machines: Machines) -> list[Chart]:
+    """The slowest and the fastest machine of each mix, relative to the mean client."""
+    judged = [told for told in machines.ranges if math.isfinite(told.ratio)]
+    if not judged:
+        return []
+    rows, cells = [], []
+    for told in judged:
+        per_client = _relative(context, told)
+        low, high = min(per_client.values()), max(per_client.values())
+        rows.append({"contender": told.contender, "mix": str(told.mix), "low": known(low), "high": known(high)})
+        cells.append((told.contender, f"{told.mix}", told.slowest, f"{low:.1%}", told.fastest, f"{high:.1%}"))
+    spec = bars(
+        rows,
+        context.names,
+        by_mix(context.comparison.run.mixes),
+        Shares("operations per client, mean = 100 %"),
+        ("Slowest and fastest agent", "relative to the mean over agents; means over blocks"),
+    )
+    titles = ("Contender", "", "Slowest", "its clients", "Fastest", "its clients")
+    columns = tuple(
+        Column(title or context.mix_title, numeric=place in (1, 3, 5)) for place, title in enumerate(titles)
+    )
+    table = Table("Operations per client of each agent, relative to the mean", columns, tuple(cells))
+    description = "Range over agents of the operations per client, relative to the mean, at each mix."
+    return [Chart("chart-machines", "Fairness over agents", description, spec, table, wide=True)]
+
+
+def _relative(context: Context, told: MachineRange) -> dict[str, float]:
+    """Operations per second and client of each machine, over their mean."""
+    rates: dict[str, list[float]] = defaultdict(list)
+    for trial in context.at(told.contender, told.mix):
+        for share in trial.per_agent:
+            if share.clients:
+                rates[share.agent].append(share.operations_per_s / share.clients)
+    means = {agent: sum(values) / len(values) for agent, values in rates.items()}
+    mean = sum(means.values()) / len(means)
+    return {agent: value / mean for agent, value in means.items()}
+
+
+def _facts(agents: tuple[AgentRecord, ...]) -> list[Table]:
+    """Differences first; what is alike is folded away."""
+    told = {agent.name: dict(leaves(hidden(_lasting(agent)), "")) for agent in agents}
+    items = list(dict.fromkeys(item for facts in told.values() for item in facts))
+    items = [item for item in items if not item.startswith(PASSING)]
+    values = {item: {name: facts.get(item, "not told") for name, facts in told.items()} for item in items}
+    differing = [item for item in items if len(set(values[item].values())) > 1]
+    alike = tuple((item, next(iter(values[item].values()))) for item in items if item not in differing)
+    columns = (Column("Item", numeric=False), Column("Value", numeric=False))
+    tables = [Table("Alike on all machines", columns, alike, folded=True)] if alike else []
+    if not differing:
+        return tables
+    return [_beside(differing, values) if len(agents) <= BESIDE else _grouped(differing, values), *tables]
+
+
+def _lasting(agent: AgentRecord) -> dict[str, object]:
+    """Its facts, of links the speed by name."""
+    links = agent.facts.get("links")
+    speeds = {str(link.get("name")): link.get("speed") for link in (links if isinstance(links, list) else [])}
+    return {**{name: fact for name, fact in agent.facts.items() if name != "links"}, "link": speeds}
+
+
+def _beside(differing: list[str], values: dict[str, dict[str, str]]) -> Table:
+    names = list(values[differing[0]])
+    columns = (Column("Item", numeric=False), *(Column(name, numeric=False) for name in names))
+    rows = tuple((item, *(values[item][name] for name in names)) for item in differing)
+    return Table("In what the machines differ", columns, rows)
+
+
+def _grouped(differing: list[str], values: dict[str, dict[str, str]]) -> Table:
+    rows = []
+    for item in differing:
+        by_value: dict[str, list[str]] = defaultdict(list)
+        for name, value in values[item].items():
+            by_value[value].append(name)
+        for value, names in sorted(by_value.items(), key=lambda pair: -len(pair[1])):
+            some = ", ".join(names[:BESIDE]) + (" …" if len(names) > BESIDE else "")
+            rows.append((item, value, f"{len(names)}", some))
+    columns = (
+        Column("Item", numeric=False),
+        Column("Value", numeric=False),
+        Column("Machines"),
+        Column("Which", numeric=False),
+    )
+    return Table("In what the machines differ", columns, tuple(rows))
+
+
+def _span(low: float, high: float) -> str:
+    """`12 – 13`; one figure where both are alike."""
+    one, other = wording.figures(low, 3), wording.figures(high, 3)
+    return one if one == other else f"{one} – {other}"
+
+
+def _figure(value: float) -> str:
+    return wording.figures(value, 3) if math.isfinite(value) else wording.MISSING
+
+
+def _share(share: float) -> str:
+    """In percent, standing out where it is the limit itself."""
+    text = _figure(100.0 * share)
+    return Toned(text, "bad") if math.isfinite(share) and share > BUSY_SHARE else text

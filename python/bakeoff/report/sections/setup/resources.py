@@ -1,0 +1,276 @@
+"""What the servers needed for their work, and what was at its limit."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare.resources.telemetry_cost import CPU, ITSELF, PER
+from bakeoff.compare.resources.telemetry_model import MemoryPerConnection, Resources, ResourceUse, WatchedContender
+from bakeoff.core.units import format_size
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts.axes import Amounts, Loads
+from bakeoff.report.charts.lines import lines
+from bakeoff.report.charts.panels import shares
+from bakeoff.report.charts.theme import Row
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.figures.telemetry import WORDS
+from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.sections.setup.processors import processors_table
+
+STATES = (
+    ("user", "user_share"),
+    ("system", "system_share"),
+    ("interrupts", "irq_share"),
+    ("waiting for a disk", "iowait_share"),
+    ("stolen", "steal_share"),
+)
+# A disk that did less has no chart.
+SHOWN_FROM = 0.05
+NOTE = (
+    "Means over the windows of trials. Processors, disk, network and pressure are those of the machine that it runs "
+    "on, own: processors that the server itself used. Busiest CPU: whichever worked most in a second, mean over the "
+    "seconds, of what a hypervisor left of it. Pressure: share of the time in which something waited for a "
+    "processor, memory or a disk. Link: how much of the speed that it states the fullest one carried, in its fuller "
+    "direction. Overflows: connections of a trial that found the accept queue full. Processor time "
+    "is time, not work: with hyperthreads a second of a half-busy core does more than one of a full core; what a "
+    "hypervisor stole is in nobody's time, and what the kernel does for a server in interrupts is in that of its "
+    "machine alone."
+)
+
+
+@report_section("resources", depth=Depth.COMPARISON)
+def section(context: Context) -> Section | None:
+    """Sentences, charts of processors and disks over the mixes, the table, and what watching took."""
+    found = context.comparison.resources
+    if found is None or not found.watched:
+        return None
+    blocks: list[Block] = [Text(sentence(each), depth=Depth.COMPARISON) for each in (*found.limits, *found.processors)]
+    blocks += [*_ratios(context), *_not_told(context, found)]
+    if found.uses:
+        blocks += [_states(context, found), *_disks(context, found), *_tables(context, found), Text(sentence(found))]
+    blocks += [Text(_memory(each)) for each in found.memory]
+    blocks += [_watching(found), *_gaps(found)]
+    return Section("Resources", tuple(blocks))
+
+
+def _ratios(context: Context) -> list[Block]:
+    """Processor time for the same work, pair by pair."""
+    ends = [(pair, end) for pair in context.comparison.pairs for end in pair.secondary if end.metric == CPU]
+    known = [(pair, end) for pair, end in ends if end.blocks]
+    if not known:
+        return []
+    columns = (
+        Column("Pair", numeric=False), Column("Ratio"), Column("95 % interval"), Column("Verdict", numeric=False),
+        Column("Blocks"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            f"{pair.contender} ÷ {pair.baseline}",
+            wording.ratio(end.ratio, end.low, end.high),
+            wording.interval(end.low, end.high),
+            sentence(end.verdict),
+            f"{end.blocks}",
+        )
+        for pair, end in known
+    )
+    note = "Below 1: the first needs less. Paired over blocks, mean over the mixes; only of contenders watched alike."
+    return [Table(known[0][1].title, columns, rows, note, depth=Depth.COMPARISON)]
+
+
+def _not_told(context: Context, found: Resources) -> list[Block]:
+    """Whom nobody watched, whose figures cannot be compared, and who hides pressure."""
+    watched = {each.contender: each for each in found.watched}
+    unwatched = [name for name in context.names if name not in watched]
+    scopes = {each.scope for each in found.watched if each.scope}
+    texts = [
+        f"No processor time is told of {each.contender}: {sentence(each.why_not)}."
+        for each in found.watched
+        if each.why_not is not None
+    ]
+    if unwatched:
+        only = wording.names([name for name in context.names if name in watched])
+        texts.append(f"Only {only} was watched: what {wording.names(unwatched)} needed is not known.")
+    if len(scopes) > 1:
+        own = wording.names([each.contender for each in found.watched if each.scope == ITSELF])
+        texts.append(
+            f"Processor time of {own} is that of its processes, of the others that of the whole machine: the two are "
+            "not compared. Watch all in the same way."
+        )
+    blocks: list[Block] = [Text(text, "warning") for text in texts]
+    if found.pressure_missing:
+        names = wording.names(list(found.pressure_missing))
+        blocks.append(
+            Text(f"Pressure is not told where {names} runs: the kernel there does not count it (CONFIG_PSI).")
+        )
+    return blocks
+
+
+def _states(context: Context, found: Resources) -> Chart:
+    rows: list[Row] = [
+        {
+            "contender": use.contender,
+            "mix": str(use.mix),
+            "step": state,
+            "share": round(share, 5),
+            "order": order,
+        }
+        for use in found.uses
+        for order, (state, name) in enumerate(STATES)
+        if math.isfinite(share := getattr(use, name))
+    ]
+    names, mixes = context.names, context.comparison.run.mixes
+    steps = tuple(state for state, _ in STATES)
+    title = "Processors by state"
+    told = "of all processors of the machine, mean over trials; what is missing to 100 % was idle"
+    spec = shares(rows, names, steps, mixes, "share of processor time", (title, told))
+    columns = (Column("Contender", numeric=False), Column(context.mix_title), *(Column(f"{step} %") for step in steps))
+    cells = tuple((use.contender, f"{use.mix}", *(_state(use, name) for _, name in STATES)) for use in found.uses)
+    description = "Shares of processor time by state at each mix, one panel for each contender."
+    return Chart("chart-processors", title, description, spec, Table(title, columns, cells), wide=True)
+
+
+def _state(use: ResourceUse, name: str) -> str:
+    share: float = getattr(use, name)
+    return f"{100.0 * share:.1f}" if math.isfinite(share) else wording.MISSING
+
+
+def _disks(context: Context, found: Resources) -> list[Block]:
+    """How busy the busiest disk was; nothing where no disk did anything."""
+    rows: list[Row] = [
+        {
+            "contender": use.contender, "mix": use.mix.x, "value": round(100.0 * use.disk_share, 3), "low": None,
+            "high": None,
+        }
+        for use in found.uses
+        if math.isfinite(use.disk_share)
+    ]  # fmt: skip
+    if not any(use.disk_share >= SHOWN_FROM for use in found.uses):
+        return []
+    title = "The busiest disk"
+    told = "share of the window in which it had something in flight, mean over trials"
+    across = Loads(context.comparison.run.mixes)
+    spec = lines(rows, context.names, across, Amounts("% of the time", far=True), (title, told))
+    columns = (Column(context.mix_title), *(Column(name) for name in context.names))
+    known = {(use.contender, use.mix): use for use in found.uses}
+    cells = tuple(
+        (f"{mix}", *(_disk(known.get((name, mix))) for name in context.names)) for mix in context.comparison.run.mixes
+    )
+    description = "Share of the time in which the busiest disk was busy, at each mix."
+    return [Chart("chart-disks", title, description, spec, Table(f"{title} (% of the time)", columns, cells))]
+
+
+def _disk(use: ResourceUse | None) -> str:
+    return wording.MISSING if use is None or not use.disk else f"{_share(use.disk_share)} ({use.disk})"
+
+
+OF_SERVER = (f"CPU s for {PER:,}", "95 % interval", "own CPUs", "CPUs %", "busiest CPU %", "memory", "limit")
+OF_MACHINE = (
+    "run queue", "disk %", "disk MB/s", "network MB/s", "link %", "CPU pressure %", "memory pressure %",
+    "disk pressure %", "overflows", "sent again",
+)  # fmt: skip
+
+
+def _tables(context: Context, found: Resources) -> list[Block]:
+    """Tables for each contender: beside each other they would not fit."""
+    blocks: list[Block] = []
+    for name in context.names:
+        uses = [use for use in found.uses if use.contender == name]
+        if uses:
+            note = NOTE if not blocks else ""
+            blocks.append(
+                _table(context, f"What {name} needed", OF_SERVER, [(use, _needed(use)) for use in uses], note)
+            )
+            blocks += processors_table(context, name, uses)
+            blocks.append(_table(context, f"Around {name}", OF_MACHINE, [(use, _around(use)) for use in uses]))
+    return blocks
+
+
+def _table(
+    context: Context,
+    title: str,
+    titles: tuple[str, ...],
+    rows: list[tuple[ResourceUse, tuple[str, ...]]],
+    note: str = "",
+) -> Table:
+    columns = (Column(context.mix_title), *(Column(title, numeric=title != "limit") for title in titles))
+    return Table(title, columns, tuple((f"{use.mix}", *cells) for use, cells in rows), note)
+
+
+def _needed(use: ResourceUse) -> tuple[str, ...]:
+    return (
+        _figure(use.cpu_s_per_1000),
+        wording.span(use.cpu_low, use.cpu_high) if math.isfinite(use.cpu_low) else wording.MISSING,
+        _figure(use.own_processors, 3),
+        _share(use.processor_share),
+        wording.MISSING if use.each_processor is None else _share(use.each_processor.busiest_share),
+        format_size(round(use.memory_bytes)) if math.isfinite(use.memory_bytes) else wording.MISSING,
+        WORDS[use.bound],
+    )
+
+
+def _around(use: ResourceUse) -> tuple[str, ...]:
+    return (
+        _figure(use.run_queue, 3),
+        _share(use.disk_share),
+        _figure(use.disk_bytes_per_s / 1e6, 3),
+        _figure(use.network_bytes_per_s / 1e6, 3),
+        _share(use.link_share),
+        _share(use.pressure_cpu),
+        _share(use.pressure_memory),
+        _share(use.pressure_io),
+        _figure(use.overflows, 3),
+        _figure(use.retransmits, 3),
+    )
+
+
+def _figure(value: float, digits: int = 4) -> str:
+    return wording.figures(value, digits) if math.isfinite(value) else wording.MISSING
+
+
+def _share(value: float) -> str:
+    return wording.figures(100.0 * value, 3) if math.isfinite(value) else wording.MISSING
+
+
+def _memory(each: MemoryPerConnection) -> str:
+    whole = f"at most {format_size(round(each.highest_bytes))} in all"
+    if math.isfinite(each.bytes_each):
+        low, high = (format_size(round(end)) for end in (each.low, each.high))
+        return (
+            f"Each further connection to {each.contender} takes {format_size(round(each.bytes_each))} of memory (how "
+            f"memory rises over the mixes, 95 % interval {low} – {high}; {whole})."
+        )
+    return (
+        f"Memory for each connection to {each.contender}: {wording.MISSING} (over the mixes it does not rise for "
+        f"certain, in 6 blocks or more at three numbers of connections or more; {whole})."
+    )
+
+
+def _watching(found: Resources) -> Text:
+    """What it cost, told so that nobody need ask whether it was in the way."""
+    parts = [f"{each.contender} by {each.source} ({_cost(each)})" for each in found.watched]
+    looks = f"{wording.figures(found.generator_cpu_s, 3)} s of processor time in {found.generator_looks:,} looks"
+    return Text(f"Watched: {'; '.join(parts)}. Watching the machine that sent the load took {looks}.")
+
+
+def _cost(each: WatchedContender) -> str:
+    there = f", {wording.figures(each.cost_remote_cpu_s, 3)} s there" if math.isfinite(each.cost_remote_cpu_s) else ""
+    moved = f", {format_size(each.cost_bytes)} sent and received" if each.cost_bytes else ""
+    return f"{wording.figures(each.cost_cpu_s, 3)} s of processor time{there}{moved}"
+
+
+def _gaps(found: Resources) -> list[Block]:
+    blocks: list[Block] = []
+    for each in found.watched:
+        missing = each.trials - each.trials_whole
+        if missing or each.gaps:
+            why = f" ({'; '.join(each.gaps)})" if each.gaps else ""
+            of = wording.plural(each.trials, "trial")
+            blocks.append(
+                Text(f"The window of {each.contender} was not seen whole in {missing} of {of}{why}.", "warning")
+                if missing
+                else Text(f"Watching {each.contender} was broken off for moments{why}, within no window.")
+            )
+    return blocks

@@ -1,0 +1,281 @@
+"""Several run files: in what they differ, how far they are apart, and what is said between them."""
+
+from __future__ import annotations
+
+from bakeoff.compare.collections.joined_model import (
+    BetweenPair,
+    FailedTrial,
+    FileDifference,
+    FileInfo,
+    FileRatio,
+    Joined,
+    JoinedPair,
+)
+from bakeoff.compare.model.comparison import Comparison
+from bakeoff.report.blocks.severity import TONES
+from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text, Tone, Toned
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.sentences import sentence
+
+SORTS = {
+    "work": "what is measured",
+    "plan": "plan",
+    "contenders": "contender",
+    "environment": "load generator",
+    "software": "software",
+}
+# More than these are folded.
+FOLDED = 24
+COUNTED = {"together": "count together", "each": "better in each file", "apart": "not put together"}
+
+
+@report_section("run-files", Part.FRONT, Depth.SUMMARY)
+def section(context: Context) -> Section | None:
+    """Nothing for a run file by itself, but for what was noted of it."""
+    joined, notes = context.comparison.joined, _notes(context.comparison)
+    if joined is None:
+        return Section("Notes", tuple(notes)) if notes else None
+    first = [one for one in joined.differences if one.sort in ("work", "plan", "contenders")]
+    blocks: list[Block] = [*_differences(joined, first, "What differs between the files", Depth.SUMMARY)]
+    if not first:
+        blocks.append(Text("The plans of the files do not differ.", "good", depth=Depth.COMPARISON))
+    rest = [one for one in joined.differences if one not in first]
+    blocks += _differences(joined, rest, "Machines and software that differ between the files", Depth.COMPARISON)
+    blocks += [_files(context, joined), *notes, *_pairs(joined), *_drifts(joined), *_between(joined)]
+    blocks += [*_failed(context, joined), *_if_counted(joined)]
+    return Section("The run files", tuple(blocks))
+
+
+def _differences(joined: Joined, told: list[FileDifference], title: str, depth: Depth) -> list[Block]:
+    if not told:
+        return []
+    columns = (
+        Column("Item", numeric=False),
+        Column("Of", numeric=False, spare=1),
+        *(Column(file.label, numeric=False) for file in joined.files),
+    )
+    rows = tuple((one.item.removeprefix("settings · "), SORTS[one.sort], *map(_value, one.values)) for one in told)
+    note = (
+        "Where what is measured differs, a contender is another one in each file, and no ratio between files has a "
+        "verdict. Equal items are left out; secrets are not shown."
+    )
+    return [Table(title, columns, rows, note, folded=len(rows) > FOLDED, depth=depth)]
+
+
+def _value(value: str | None) -> str:
+    return "set, not shown" if value is None else value
+
+
+def _files(context: Context, joined: Joined) -> Table:
+    columns = (
+        Column("", numeric=False),
+        Column("File", numeric=False),
+        Column("Started", numeric=False),
+        Column("Blocks"),
+        Column("Trials"),
+        Column("Plan", numeric=False, spare=2),
+        Column("Load from", numeric=False, spare=1),
+        Column("Kernel", numeric=False, spare=3),
+        Column("Bakeoff", numeric=False, spare=4),
+        Column("Contenders", numeric=False),
+    )
+    rows = tuple(_file(context, file) for file in joined.files)
+    note = (
+        "Blocks are numbered on from file to file; in each of them every contender of its file is measured, so that "
+        "contenders of one file are paired. Nothing pairs what is in different files."
+    )
+    return Table("The files", columns, rows, note, depth=Depth.COMPARISON)
+
+
+def _file(context: Context, file: FileInfo) -> tuple[str, ...]:
+    blocks = Toned("failed, repeated", "bad") if file.failed else f"{file.first_block}–{file.last_block}"
+    ok = file.trials.get("ok", 0)
+    trials = f"{ok} of {file.trials_planned} ok"
+    return (
+        file.label, file.file, context.moment(file.created_at), blocks, trials,
+        file.plan_hash.removeprefix("sha256:")[:12], file.machine, file.kernel, file.version,
+        ", ".join(file.contenders),
+    )  # fmt: skip
+
+
+def _notes(comparison: Comparison) -> list[Block]:
+    columns = (Column("Day", numeric=False), Column("Noted", numeric=False))
+    rows = tuple((note.date, note.text) for note in comparison.notes)
+    by = "By who made this report; Bakeoff found none of it."
+    return [Table("Notes", columns, rows, by, depth=Depth.SUMMARY)] if rows else []
+
+
+def _verdict(one: FileRatio) -> Toned:
+    kind = one.verdict.kind
+    return Toned(sentence(one.verdict) if one.blocks else "no figures", TONES.get(kind, "plain"))
+
+
+def _pairs(joined: Joined) -> list[Block]:
+    if not joined.pairs:
+        return []
+    columns = (
+        Column("Pair", numeric=False),
+        Column("File", numeric=False),
+        Column("Ratio"),
+        Column("95 % interval"),
+        Column("Blocks", spare=1),
+        Column("Verdict of this file by itself", numeric=False),
+    )
+    rows = tuple(
+        (
+            f"{pair.contender} ÷ {pair.baseline}", one.file, wording.ratio(one.ratio, one.low, one.high),
+            wording.interval(one.low, one.high), f"{one.blocks}", _verdict(one),
+        )
+        for pair in joined.pairs
+        for one in pair.files
+    )  # fmt: skip
+    note = f"{wording.sentence(joined.figure)}; each line is what `bakeoff compare` says of that file alone."
+    apart = (
+        Column("Pair", numeric=False),
+        Column("Farthest apart", numeric=False),
+        Column("Ratio of the two"),
+        Column("95 % interval"),
+        Column("p (no difference)", spare=1),
+        Column("If each file counted as one", spare=2),
+        Column("Their blocks", numeric=False),
+    )
+    why = (
+        "Unpaired (Welch), Holm over the files. Blocks count together where the files neither contradict each other "
+        "nor are shown to differ, or differ by less than δ; the verdict is then one on these days. What a ratio would "
+        "be on days in general is the interval in which each file counts as one; of two files it is wide."
+    )
+    if any(pair.same_work and pair.counted == "apart" for pair in joined.pairs):
+        why += " Of pairs whose blocks are not put together, cells and single operations are told by each file alone."
+    return [
+        Table("The same pair in each file", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON),
+        Table("How far the files are apart", apart, tuple(map(_apart, joined.pairs)), why, depth=Depth.COMPARISON),
+    ]
+
+
+def _apart(pair: JoinedPair) -> tuple[str, ...]:
+    tone: Tone = {"together": "good", "each": "warning", "apart": "bad"}[pair.counted]  # type: ignore[assignment]
+    earlier, later = pair.apart_files
+    counted = COUNTED[pair.counted] if pair.same_work else "plans differ: not put together"
+    return (
+        f"{pair.contender} ÷ {pair.baseline}", f"{later} ÷ {earlier}" if later else wording.MISSING,
+        wording.ratio(pair.apart, pair.apart_low, pair.apart_high), wording.interval(pair.apart_low, pair.apart_high),
+        wording.probability(pair.apart_p), wording.interval(pair.files_low, pair.files_high), Toned(counted, tone),
+    )  # fmt: skip
+
+
+def _drifts(joined: Joined) -> list[Block]:
+    if not joined.drifts:
+        return []
+    columns = (
+        Column("Contender", numeric=False),
+        Column("Files", numeric=False),
+        Column("Ratio"),
+        Column("95 % interval"),
+        Column("p (t)", spare=1),
+        Column("Blocks", spare=2),
+        Column("Plans", numeric=False),
+    )
+    rows = tuple(
+        (
+            one.contender, f"{one.file} ÷ {one.against}", wording.ratio(one.ratio, one.low, one.high),
+            wording.interval(one.low, one.high), wording.probability(one.p), f"{one.blocks[1]} and {one.blocks[0]}",
+            "the same" if one.same_work else "differ",
+        )
+        for one in joined.drifts
+    )  # fmt: skip
+    note = (
+        f"{wording.sentence(joined.figure)} of the same contender, unpaired: the machine, the network, the neighbours "
+        "and the contender itself are in it. In ratios inside of a file it is not."
+    )
+    folded = len(rows) > FOLDED
+    return [Table("The same contender in two files", columns, rows, note, folded, Depth.COMPARISON)]
+
+
+def _between(joined: Joined) -> list[Block]:
+    if not joined.between:
+        return []
+    columns = (
+        Column("Pair", numeric=False),
+        Column("Over", numeric=False),
+        Column("Ratio"),
+        Column("95 % interval"),
+        Column("p (Holm)", spare=1),
+        Column("Blocks", spare=3),
+        Column("A drift that would be all of it", spare=2),
+        Column("What may be said", numeric=False),
+    )
+    rows = tuple(map(_between_row, joined.between))
+    note = (
+        f"{wording.sentence(joined.figure)}, unpaired: no file has both. Over a contender that files of both have, it "
+        "is a ratio of ratios (Welch): what changed between the files for all alike drops out of it. That it changed "
+        "for all alike is assumed; of two bridges that contradict each other it is known that it did not. Without one, "
+        "a difference of days and one of servers look the same: no interval is given, as none would hold."
+    )
+    folded = len(rows) > FOLDED
+    return [Table("Contenders of different files", columns, rows, note, folded, Depth.COMPARISON)]
+
+
+def _between_row(pair: BetweenPair) -> tuple[str, ...]:
+    return (
+        f"{pair.contender} ÷ {pair.baseline}", wording.names(list(pair.bridges)) or "nothing",
+        wording.ratio(pair.ratio, pair.low, pair.high), wording.interval(pair.low, pair.high),
+        wording.probability(pair.p_adjusted), f"{pair.blocks[1]} and {pair.blocks[0]}",
+        wording.percent(pair.explained_by), Toned(sentence(pair), TONES.get(pair.kind, "plain")),
+    )  # fmt: skip
+
+
+def _failed(context: Context, joined: Joined) -> list[Block]:
+    """Nothing of a failed run is hidden: not even what went well in it."""
+    if not joined.failed:
+        return []
+    columns = (
+        Column("File", numeric=False),
+        Column("Contender", numeric=False),
+        Column(context.mix_title),
+        Column("Block"),
+        Column("How it ended", numeric=False),
+        Column(f"Then ({joined.unit})"),
+        Column(f"Repeated ({joined.unit})"),
+    )
+    note = (
+        "The trials of this table are in no ratio; those that repeat them are. Repeated: geometric mean over the "
+        "blocks that count. Who failed is named beside every verdict."
+    )
+    rows = tuple(map(_failed_row, joined.failed))
+    folded = len(rows) > FOLDED
+    bad = tuple(row for one, row in zip(joined.failed, rows, strict=True) if one.state != "ok")
+    tables = [Table("The failed run beside its repetition", columns, rows, note, folded, Depth.COMPARISON)]
+    if folded and 0 < len(bad) <= FOLDED:
+        tables.insert(0, Table("What failed, beside its repetition", columns, bad, depth=Depth.COMPARISON))
+    return list(tables)
+
+
+def _failed_row(one: FailedTrial) -> tuple[str, ...]:
+    ended = "ok" if one.state == "ok" else Toned(f"{one.state}: {one.reason}", "bad")
+    figures = wording.figures(one.value), wording.figures(one.repeated)
+    return one.file, one.contender, f"{one.mix}", f"{one.block}", ended, *figures
+
+
+def _if_counted(joined: Joined) -> list[Block]:
+    if not joined.if_counted:
+        return []
+    columns = (
+        Column("Pair", numeric=False),
+        Column("Ratio"),
+        Column("95 % interval"),
+        Column("Blocks", spare=1),
+        Column("Verdict", numeric=False),
+    )
+    rows = tuple(
+        (
+            f"{one.contender} ÷ {one.baseline}", wording.ratio(one.ratio, one.low, one.high),
+            wording.interval(one.low, one.high), f"{one.blocks}", sentence(one.verdict),
+        )
+        for one in joined.if_counted
+    )  # fmt: skip
+    note = "What was left out as failed was left out by who made this report: this is what would stand with it."
+    return [Table("If the failed run counted, too", columns, rows, note, depth=Depth.COMPARISON)]

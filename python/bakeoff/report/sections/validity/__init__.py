@@ -1,0 +1,1 @@
+"""Sections on whether the figures can be believed."""

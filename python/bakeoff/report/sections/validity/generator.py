@@ -1,0 +1,287 @@
+"""Was the load generator fast enough to be believed?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from bakeoff.compare.cube.cells import cells_of
+from bakeoff.compare.metrics.metrics import peak_operations
+from bakeoff.compare.validity.generator_capacity import Ceiling, ceilings_of, unmeasured_ceilings
+from bakeoff.core.thresholds import CEILING_SHARE
+from bakeoff.core.times import ms_of
+from bakeoff.report.blocks.tree import Chart, Column, Section, Table, Text
+from bakeoff.report.charts.axes import Amounts, Loads
+from bakeoff.report.charts.lines import lines
+from bakeoff.report.charts.theme import known
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.validity.client_options import manner_words
+from bakeoff.stats import mean_interval
+from bakeoff.store.records.figures import Figures
+from bakeoff.store.records.marks import CONTROL_BUSY, GENERATOR_LIMITED, GENERATOR_WAITED
+from bakeoff.store.records.run_records import TrialRecord
+
+CELLS_NOTE = (
+    "CPU: of the busiest load thread, with the file system's own work in the calls: a busy thread limits nothing. "
+    "Waited: the largest share of a window that a load thread was ready and waited for a processor. "
+    "Control: processor time of the process beside its load threads, at most."
+)
+HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited", "control ms/s")
+
+
+@report_section("generator", Part.AUDITS)
+def section(context: Context) -> Section:
+    """Its ceiling, its processor use at each mix, and how late it was."""
+    if context.run.imported_from is not None:
+        return Section("The load generator", (Text(_not_stated(context.run.imported_from)),))
+    texts = _ceilings(context)
+    spec_rows, table_rows = [], []
+    for mix in context.comparison.run.mixes:
+        cells = [f"{mix}"]
+        for name in context.names:
+            trials = context.at(name, mix)
+            interval = mean_interval([trial.generator_cpu_share * 100.0 for trial in trials])
+            spec_rows.append(
+                {
+                    "contender": name,
+                    "mix": mix.x,
+                    "value": known(interval.centre),
+                    "low": known(interval.low),
+                    "high": known(interval.high),
+                }
+            )
+            cells += _cells(trials, interval.centre)
+        table_rows.append(tuple(cells))
+    spec = lines(
+        [row for row in spec_rows if row["value"] is not None],
+        context.names,
+        Loads(context.comparison.run.mixes),
+        Amounts("% of a processor", far=True),
+        ("Processor use of the generator", "busiest load thread, mean over blocks, bars: 95 % interval"),
+    )
+    columns = [Column(context.mix_title)]
+    for name in context.names:
+        columns += [Column(title, group=name) for title in HEADS]
+    table = Table(
+        "The generator at each mix",
+        tuple(columns),
+        tuple(table_rows),
+        "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
+        "waited for a processor. Control: what the process took beside its load threads. "
+        "Limited: trials in which the generator, not the server, was the bottleneck.",
+    )
+    if context.cells_alone:
+        return Section(
+            "The load generator",
+            (
+                *texts,
+                *_cost(context),
+                *_waited(context),
+                *_control(context),
+                *_late(context),
+                *_checked(context),
+                replace(table, note=CELLS_NOTE),
+            ),
+        )
+    description = f"Processor use of the load generator in percent at each number of {context.mix_axis}."
+    chart = Chart("chart-generator", "Processor use of the generator", description, spec, table)
+    return Section(
+        "The load generator",
+        (
+            *texts,
+            *_cost(context),
+            *_polled(context),
+            *_waited(context),
+            *_control(context),
+            *_late(context),
+            *_checked(context),
+            chart,
+        ),
+    )
+
+
+def _ceilings(context: Context) -> list[Text]:
+    """The ceiling of each way in which contenders were asked, and whose was not measured."""
+    by_way: dict[Ceiling, list[str]] = {}
+    for name, ceiling in ceilings_of(context.run).items():
+        by_way.setdefault(ceiling, []).append(name)
+    unmeasured = {name: why for name, why in unmeasured_ceilings(context.run).items() if name in context.names}
+    told = {name for names in by_way.values() for name in names} | unmeasured.keys()
+    rest = [name for name in context.names if name not in told]
+    if not by_way and not unmeasured:
+        return [
+            Text(
+                "What the generator could have asked at most was not measured: Bakeoff has no server that does nothing "
+                "for this work. How near it was to its limit, the use of its processors tells."
+            )
+        ]
+    whole = len(by_way) == 1 and not rest and not unmeasured
+    texts = [_ceiling(context, ceiling, None if whole else names) for ceiling, names in by_way.items()]
+    texts += [
+        Text(f"What it could have asked of {name} at most could not be measured on this machine: {why}.")
+        for name, why in unmeasured.items()
+    ]
+    if rest:
+        texts.append(
+            Text(
+                f"What it could have asked of {wording.names(rest)} at most was not measured: Bakeoff has no server "
+                "that does nothing for this way of asking, and the ceiling of another does not hold for it. How near "
+                "it was to its limit there, the use of its processors tells."
+            )
+        )
+    return texts
+
+
+def _cost(context: Context) -> list[Text]:
+    """That the generator works more for one way of asking than for another."""
+    words = manner_words(context.comparison.manners, context.told, context.names)
+    if not words:
+        return []
+    return [
+        Text(
+            f"{words}: what an operation costs the generator differs with that, too. The column "
+            "µs/operation has it for each; where its processors were busy, that cost is in the rates."
+        )
+    ]
+
+
+def _ceiling(context: Context, ceiling: Ceiling, names: list[str] | None) -> Text:
+    """How much more the generator could have asked than the fastest contender answered, of those with these `names`."""
+    run, info = context.run, context.comparison.run
+    peaks = {c.name: peak_operations(run, info, c) for c in context.comparison.contenders}
+    known = {name: peak for name, peak in peaks.items() if peak > 0.0 and (names is None or name in names)}
+    machines = "this machine" if len(run.agents) < 2 else "these machines"
+    of = "" if names is None else f", as {wording.names(names)} {'is' if len(names) == 1 else 'are'} asked"
+    here = "here" if names is None else "of those asked so"
+    measured = (
+        f"{wording.count(ceiling.operations_per_s)} operations/s: ceiling measured at the start of the run, against a "
+        f"server on loopback that does nothing ({ceiling.words}{of})"
+    )
+    if ceiling.is_floor:
+        return _floor(ceiling, measured, machines, here, known)
+    if not known:
+        return Text(f"The generator itself could have asked at most {measured}.")
+    fastest = max(known, key=lambda name: known[name])
+    factor = ceiling.operations_per_s / known[fastest]
+    if factor < 1.0:
+        return Text(
+            f"{fastest} answered more than the {measured}. That server shared the processors of {machines}; how near "
+            "the generator was to its limit, the use of its processors tells.",
+            "warning",
+        )
+    near = factor * CEILING_SHARE < 1.0
+    often = wording.figures(factor, 2)
+    return Text(
+        f"The generator itself could have asked {often} times as often on {machines} as {fastest}, the fastest {here}, "
+        f"answered ({measured}).{f' That is near: {fastest} may be faster than shown.' if near else ''}",
+        "warning" if near else "plain",
+    )
+
+
+def _floor(ceiling: Ceiling, measured: str, machines: str, here: str, known: dict[str, float]) -> Text:
+    """The same where the generator had more to give while it was measured: that is less than its limit, which nothing
+    can be near to.
+    """
+    waited = (
+        f"Its load threads worked for {wording.percent(ceiling.busy_share or 0.0)} of that time and waited for that "
+        f"server, or for a processor of {machines}, which both share, for the rest: its limit is higher, and how near "
+        "it was to that, the use of its processors tells."
+    )
+    fastest = max(known, key=lambda name: known[name], default=None)
+    factor = 0.0 if fastest is None else ceiling.operations_per_s / known[fastest]
+    if fastest is None or factor < 1.0:
+        return Text(f"The generator itself could have asked more than {measured}. {waited}")
+    return Text(
+        f"The generator itself could have asked at least {wording.figures(factor, 2)} times as often on {machines} as "
+        f"{fastest}, the fastest {here}, answered ({measured}). {waited}"
+    )
+
+
+def _polled(context: Context) -> list[Text]:
+    """That load threads looked for replies instead of sleeping, where they did."""
+    shares = [trial.figures(Figures).polled_share or 0.0 for trial in context.usable]
+    if not any(shares):
+        return []
+    share = wording.percent(max(shares))
+    return [
+        Text(
+            "The load threads looked for replies instead of sleeping until they came, so that no server paid for "
+            f"waking them: up to {share} of their time. It is in the processor use below; by itself it limits nothing."
+        )
+    ]
+
+
+def _waited(context: Context) -> list[Text]:
+    """A warning when others took its processor."""
+    waited = [trial for trial in context.usable if GENERATOR_WAITED in trial.marks]
+    if not waited:
+        return []
+    share = wording.percent(max(trial.generator_run_delay_share or 0.0 for trial in waited))
+    trials = f"{len(waited)} of {wording.plural(len(context.usable), 'trial')}"
+    return [Text(f"The load generator waited up to {share} of its time for a processor in {trials}.", "warning")]
+
+
+def _control(context: Context) -> list[Text]:
+    """What watching took of the processors while trials were measured."""
+    shares = [t.control_cpu_share for t in context.usable if t.control_cpu_share is not None]
+    longest = [t.control_longest_s for t in context.usable if t.control_longest_s is not None]
+    if not shares or not longest:
+        return []
+    busy = sum(CONTROL_BUSY in trial.marks for trial in context.usable)
+    words = (
+        "Looks, telemetry and the live line took up to "
+        f"{wording.figures(1e3 * max(shares), 2)} ms of processor time a second of the window, in pieces of up to "
+        f"{wording.figures(1e3 * max(longest), 2)} ms."
+    )
+    if busy:
+        words += (
+            f" That may have delayed whom they watched in {busy} of {wording.plural(len(context.usable), 'trial')}."
+        )
+    return [Text(words, "warning" if busy else "plain")]
+
+
+def _late(context: Context) -> list[Text]:
+    """How late clients began, against the plan's spread of their starts."""
+    late = [t.generator_late_start.p99_ns for t in context.usable if t.generator_late_start.p99_ns is not None]
+    if not late:
+        return []
+    # Percentiles of trials have no common percentile: the worst of them is what holds for each.
+    return [Text(f"In every trial 99 % of the starts were at most {wording.figures(ms_of(max(late)), 3)} ms late.")]
+
+
+def _checked(context: Context) -> list[Text]:
+    """What checking contents took, and what it does to sums over several clients."""
+    cells = [(trial.mix.clients, cell) for trial in context.usable for cell in cells_of(trial)]
+    checking_s = math.fsum(cell.verify_s or 0.0 for _, cell in cells)
+    if checking_s == 0.0:
+        return []
+    working_s = math.fsum(clients * (cell.elapsed_s or 0.0) for clients, cell in cells)
+    share = wording.percent(checking_s / (checking_s + working_s))
+    words = f"Contents were stamped and checked between transfers, outside all clocks: {share} of the clients' time."
+    if max(clients for clients, _ in cells) > 1:
+        words += (
+            " While one client does so, the others have the server to themselves: the sum of several can be up to "
+            f"{wording.percent(checking_s / working_s)} above what it delivers at once. `--no-verify` leaves it out."
+        )
+    return [Text(words)]
+
+
+def _not_stated(tool: str) -> str:
+    return f"Not stated: {tool} does not say how busy its machine was, nor what it can do at most."
+
+
+def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:
+    if not trials:
+        return [wording.MISSING] * len(HEADS)
+    cost = sum(t.generator_cpu_us_per_operation * t.operations for t in trials) / sum(t.operations for t in trials)
+    lags = [t.generator_lag.p99_ns for t in trials if t.generator_lag.p99_ns is not None]
+    lag = wording.figures(ms_of(max(lags)), 3) if lags else wording.MISSING
+    limited = sum(GENERATOR_LIMITED in t.marks for t in trials)
+    delays = [t.generator_run_delay_share for t in trials if t.generator_run_delay_share is not None]
+    waited = wording.figures(100.0 * max(delays), 3) if delays else wording.MISSING
+    took = [1e3 * t.control_cpu_share for t in trials if t.control_cpu_share is not None]
+    control = wording.figures(max(took), 2) if took else wording.MISSING
+    return [wording.figures(share, 3), waited, wording.figures(cost, 3), lag, f"{limited} of {len(trials)}", control]

@@ -1,0 +1,130 @@
+"""Every trial that was voided, failed or interrupted, by name."""
+
+from __future__ import annotations
+
+from bakeoff.compare.model.comparison import ContenderSummary, Lost, Repeated
+from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text, Toned
+from bakeoff.report.layout.context import Context
+from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.report_section import report_section
+from bakeoff.store.records.run_records import STATES, EventRecord
+
+FOLDED = 24
+WARNINGS_FOLDED = 8
+
+
+@report_section("left-out", depth=Depth.COMPARISON)
+def section(context: Context) -> Section:
+    """The list, or one sentence that says there is none."""
+    left_out = context.comparison.left_out
+    info = context.comparison.run
+    missing = info.trials_planned - sum(info.trials.values())
+    blocks: list[Block] = [_ended(context.comparison.contenders)]
+    if missing > 0:
+        blocks.append(
+            Text(f"{missing} of {info.trials_planned} planned trials were not run.", "warning", depth=Depth.COMPARISON)
+        )
+    if context.comparison.lost:
+        blocks.append(_lost(context, context.comparison.lost))
+    if left_out:
+        columns = (
+            Column("Trial"),
+            Column("Contender", numeric=False),
+            Column(context.mix_title),
+            Column("Block"),
+            Column("State", numeric=False),
+            Column("Reason", numeric=False),
+        )
+        rows = tuple(
+            (f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", t.state, Toned(t.reason, "bad")) for t in left_out
+        )
+        note = (
+            "None of their numbers is used. Failed ones count as lost, see above; of the others the pair, the other "
+            "contender at the same mix and block, enters no ratio either."
+        )
+        blocks.append(Table("Trials left out", columns, rows, note, depth=Depth.COMPARISON))
+    elif missing <= 0 and not context.comparison.lost and not context.comparison.repeated:
+        blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
+    if context.comparison.repeated:
+        blocks.append(_repeated(context, context.comparison.repeated))
+    warnings = [e for e in context.run.events if e.level == "warning" and e.text not in context.elsewhere]
+    if warnings:
+        blocks.append(_warnings(context, warnings))
+    return Section("Failed, voided and interrupted trials", tuple(blocks))
+
+
+def _warnings(context: Context, warnings: list[EventRecord]) -> Table:
+    """What was said during the run; what was said again and again, once, with how often."""
+    alike: dict[str, list[EventRecord]] = {}
+    for event in warnings:
+        alike.setdefault(event.text, []).append(event)
+    columns = (Column("When", numeric=False), Column("Trial"), Column("Times"), Column("What", numeric=False))
+    rows = tuple((context.moment(of[0].at), _trials(of), f"{len(of):,}", text) for text, of in alike.items())
+    note = "When: the first time." if len(rows) < len(warnings) else ""
+    return Table("Warnings during the run", columns, rows, note, folded=len(rows) > WARNINGS_FOLDED)
+
+
+def _trials(events: list[EventRecord]) -> str:
+    numbers = [f"{event.trial_id}" for event in events if event.trial_id is not None]
+    return f"{numbers[0]} ff." if len(numbers) > 1 else "".join(numbers)
+
+
+def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:
+    """How the trials of each contender ended."""
+    columns = (Column("Contender", numeric=False), *(Column(state) for state in STATES))
+    rows = tuple(
+        (c.name, *(f"{n:,}" for n in (c.trials_ok, c.trials_failed, c.trials_voided, c.trials_interrupted)))
+        for c in contenders
+    )
+    lost = any(c.trials_failed or c.trials_voided or c.trials_interrupted for c in contenders)
+    depth = Depth.COMPARISON if lost else Depth.DETAILS
+    return Table("Trials of each contender", columns, rows, depth=depth)
+
+
+def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
+    """Failed and voided trials that were repeated: each is kept."""
+    columns = (
+        Column("Trial"),
+        Column("Contender", numeric=False),
+        Column(context.mix_title),
+        Column("Block"),
+        Column("Kept", numeric=False),
+        Column("Why", numeric=False),
+        Column("Repeated", numeric=False),
+    )
+    rows = tuple(
+        (
+            f"{t.trial_id}",
+            t.contender,
+            f"{t.mix}",
+            f"{t.block}",
+            t.state,
+            Toned(t.reason, "bad"),
+            t.again or "not repeated yet",
+        )
+        for t in repeated
+    )
+    note = (
+        "Repeated at the user's word; the failed trial is kept. The repetition counts, though it was made in other "
+        "moments than the trial of the other contender at the same mix and block; who failed is named beside verdicts."
+    )
+    return Table("Repeated trials", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)
+
+
+def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
+    """What a contender lost outright: each counts against it."""
+    columns = (
+        Column("Contender", numeric=False),
+        Column(context.mix_title),
+        Column("Block"),
+        Column("Cell", numeric=False),
+        Column("What happened", numeric=False),
+    )
+    rows = tuple(
+        (t.contender, f"{t.mix}", f"{t.block}", t.cell or "the whole trial", Toned(t.reason, "bad")) for t in lost
+    )
+    note = (
+        "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
+        "pair that both served, where the other contender was measured in the same mix and block."
+    )
+    return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)

@@ -1,0 +1,1 @@
+"""What is checked before the first trial."""

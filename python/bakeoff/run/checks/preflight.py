@@ -1,0 +1,104 @@
+"""Can the plan be run at all? Asked before anything is written or sent: of each agent by what it is to do, and of the
+disk that the run file is to lie on.
+"""
+
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bakeoff.agents.machine.socket_capacity import Demand
+from bakeoff.agents.spec import WHOLE, Slice
+from bakeoff.core.errors import LabError
+from bakeoff.plan.model import Plan
+from bakeoff.plan.settings.network import NetworkSettings
+
+BASE_BYTES = 4_000_000
+TRIAL_BYTES = 24_000
+CLASS_BYTES = 6_000
+ROW_BYTES = 120
+# A row of a soak with both histograms as full as they can be, and its figures.
+SOAK_ROW_BYTES = 60_000
+
+
+def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
+    """What the largest mix of the plan asks of the agent that drives this slice of its clients."""
+    s = plan.settings
+    clients = slice_.clients(max(s.clients))
+    sessions = clients * s.threads
+    if not isinstance(s, NetworkSettings):
+        return Demand(sessions, by_port=False, leaves=False, cores=s.clock.cores, pin=s.pin)
+    local = tuple(c.name for c in plan.contenders if is_local(c.address))
+    closes = _closes(plan)
+    return Demand(
+        sessions=sessions,
+        load_threads=max(1, min(s.clock.cores, clients)),
+        addresses=s.source_count,
+        closes=None if closes is None else -(-closes // slice_.of),
+        by_port=not all(c.address.startswith(("unix:", "http+unix:")) for c in plan.contenders),
+        loopback=local,
+        all_loopback=len(local) == len(plan.contenders),
+        cores=s.clock.cores,
+        pin=s.pin,
+    )
+
+
+def _closes(plan: Plan) -> int | None:
+    """Connections that a trial of the contender ends from this side with which it ends most; None where only their
+    speed decides.
+    """
+    own = [s.closes for c in plan.contenders if isinstance(s := plan.settings_of(c.name), NetworkSettings)]
+    known = [closes for closes in own if closes is not None]
+    return max(known, default=0) if len(known) == len(own) else None
+
+
+def is_local(address: str) -> bool:
+    """Whether an address, as the plan gives it, is plainly this machine; of one with several places each of them."""
+    if address.startswith(("unix:", "http+unix:")):
+        return True
+    if "://" in address:
+        return _is_here(urlsplit(address).hostname)
+    places = (place.rpartition("=")[2] for place in address.split(","))
+    return all(_is_here(urlsplit(f"//{place}").hostname) for place in places)
+
+
+def _is_here(host: str | None) -> bool:
+    return host is not None and (host == "localhost" or host.startswith(("127.", "::1")))
+
+
+def rows_of(plan: Plan) -> int:
+    """How many rows a trial has when it is a soak; 0 when it is none."""
+    row_s = plan.settings.clock.row_s
+    return 0 if row_s is None else -int(-plan.settings.window_s // row_s)
+
+
+def estimate_bytes(plan: Plan) -> int:
+    """Upper estimate of the size of the run file."""
+    return BASE_BYTES + plan.most_trials * trial_bytes(plan)
+
+
+def trial_bytes(plan: Plan) -> int:
+    """Upper estimate of what one trial adds to the run file."""
+    soak_rows = rows_of(plan)
+    seconds = 0 if soak_rows else plan.settings.length_s + 1
+    sessions = max(plan.settings.clients) * plan.settings.sessions_per_client
+    trial = (
+        SOAK_ROW_BYTES * soak_rows + TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
+    )
+    return int(trial)
+
+
+def check_disk(run_file: Path, needed: int) -> None:
+    """Raises LabError when the disk of the run file has less than `needed` bytes free."""
+    folder = run_file.absolute().parent
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise LabError(
+            f"{folder} cannot be used for the run file: {error.strerror}; choose another place with -o"
+        ) from None
+    if free < needed:
+        raise LabError(
+            f"the disk of {folder} has {free / 1e6:.1f} MB free, the run file may need {needed / 1e6:.1f} "
+            f"MB: free some "
+            "space or choose another place with -o"
+        )

@@ -1,0 +1,1 @@
+"""Contenders before, between and after trials: prepared, reset, quiesced, alive."""

@@ -1,0 +1,1 @@
+"""Ways to run: soaks, searches, campaigns, challenges, more blocks."""

@@ -1,0 +1,319 @@
+"""Soaks: trials of many hours whose rows are stored as they end.
+
+A soak is one trial for each contender. Its rows are in the run file before the trial is: after a crash the run goes
+on with what is left of the time, in another stretch. Rules of the plan, and a contender that is silent, end it early.
+"""
+
+import shutil
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bakeoff.agents.engine import load_engine
+from bakeoff.agents.merge import most
+from bakeoff.agents.result import DisturbancesResult, Snapshot, SoakRow, summary_of
+from bakeoff.agents.spec import TrialSpec
+from bakeoff.core.thresholds import LOST_TOLD
+from bakeoff.core.times import s_of
+from bakeoff.core.units import format_rate, format_share, format_size
+from bakeoff.load.load_step import Rate
+from bakeoff.plan.model import Plan
+from bakeoff.plan.rules.soak_stop_rules import StopRule, parse_rule
+from bakeoff.plan.settings.network import NetworkSettings
+from bakeoff.plan.settings.shared import ROW_MIN_S
+from bakeoff.run.checks.preflight import SOAK_ROW_BYTES, rows_of
+from bakeoff.run.fleet.session import FleetOutcome
+from bakeoff.run.kind import Note
+from bakeoff.run.observe.observer import Observer, short_duration
+from bakeoff.run.outcome.disturbances import LOST_LEAST_S, STOLEN_TOLD, STOP_S, is_lost
+from bakeoff.run.outcome.judge import without_result
+from bakeoff.run.outcome.void_intervals import judged_by, ran_out, void_rows
+from bakeoff.store.records import run_records
+from bakeoff.store.records.figures import Figures, SoakFigures
+from bakeoff.store.records.run_records import PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, Summary
+from bakeoff.store.sqlite.read import read_run, soak_histograms
+from bakeoff.store.sqlite.write import RunWriter
+
+# A row that was cut shorter than this share of the plan's says too little to be held against a rule.
+JUDGED_SHARE = 0.5
+NO_ROW = "the load generator did not run in any row long enough: let nothing stop it, and keep its machine awake"
+# Looks are a second apart. What comes later was kept from coming, as the generator was: that is no silence of a server.
+LOOK_MOST_S = 10.0
+# Starts of a rate that are to be missing before a contender is silent.
+MISSED_STARTS = 10
+
+
+def soaks(plan: Plan) -> bool:
+    """Whether the trials of a plan are soaks."""
+    return plan.settings.clock.row_s is not None
+
+
+class Stretch:
+    """One go at a soak: what is left of its time, from the start or from where a stretch before was broken off."""
+
+    def __init__(self, plan: Plan, trial: PlannedTrial, writer: RunWriter, observer: Observer) -> None:
+        settings = plan.settings
+        assert isinstance(settings, NetworkSettings) and settings.row_s is not None
+        self._settings, self._row_s, self._trial = settings, settings.row_s, trial
+        self._writer, self._observer = writer, observer
+        self._rules = [parse_rule(text) for text in settings.stop_if]
+        rows = self._stored()
+        # Rows are in the file: of them all that is kept here is what rules look at, and how many there are.
+        self._last = deque(filter(self._is_judged, rows), maxlen=max((rule.rows for rule in self._rules), default=1))
+        self._before = self._count = len(rows)
+        self.number = 1 + max((row.stretch for row in rows), default=0)
+        self.left_s = max(0.0, settings.window_s - sum(row.length_s for row in rows))
+        self._operations, self._silent_s, self._looked_s = 0, 0.0, 0.0
+        self._void: tuple[int, ...] = ()
+        self.stopped_by: str | None = None
+        self.why_stopped = ""
+        self._hold_against_rules()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to do: it was broken off after its last row, or a stored row breaks a rule."""
+        return self.left_s < ROW_MIN_S or self.stopped_by is not None
+
+    def specs(self, specs: Mapping[str, TrialSpec]) -> dict[str, TrialSpec]:
+        """The specifications of the trial for the time that is left."""
+        around_s = self._settings.clock.ramp_up_s + self._settings.clock.ramp_down_s
+        return {
+            name: spec.model_copy(update={"length_s": around_s + self.left_s}) if self._before else spec
+            for name, spec in specs.items()
+        }
+
+    def take(self, rows: Sequence[SoakRow], elapsed_s: float) -> None:
+        """Store rows that ended, `elapsed_s` after the start of traffic being now, and hold them against the rules."""
+        now = datetime.now(UTC)
+        for row in rows:
+            ago_s = max(0.0, elapsed_s - self._settings.clock.ramp_up_s - row.figures.start_s)
+            record = self._record(row, now - timedelta(seconds=max(ago_s, row.figures.length_s)))
+            self._writer.add_soak_row(record, row.service, row.response)
+            self._count += 1
+            if self._is_judged(record):
+                self._last.append(record)
+            self.left_s = max(0.0, self.left_s - record.length_s)
+            self._observer.on_row(record, self.left_s)
+            self._hold_against_rules()
+
+    def watch(self, snapshot: Snapshot) -> None:
+        """See whether the contender has gone silent."""
+        looked_s, self._looked_s = snapshot.elapsed_s - self._looked_s, snapshot.elapsed_s
+        if snapshot.operations > self._operations:
+            self._operations, self._silent_s = snapshot.operations, 0.0
+        else:
+            self._silent_s += min(looked_s, LOOK_MOST_S)
+        if self._silent_s > self._patience_s() and self.stopped_by is None:
+            self.stopped_by = "give_up"
+            self.why_stopped = f"nothing succeeded for {short_duration(self._silent_s)}"
+
+    def counted(self, outcome: FleetOutcome, disturbances: Sequence[DisturbancesResult]) -> FleetOutcome:
+        """The outcome as it is judged: by the rows of this stretch that are not void."""
+        rows = self._stored()
+        self._find_void(rows, disturbances)
+        own = rows[self._before :]
+        counted = [row for row in own if row.number not in self._void]
+        return outcome if len(counted) == len(own) else judged_by(outcome, counted)
+
+    def without_void(
+        self, record: TrialRecord, histograms: dict[str, bytes], disturbances: Sequence[DisturbancesResult]
+    ) -> tuple[TrialRecord, dict[str, bytes]]:
+        """The record of this stretch, with its histograms, made of the rows in which the generator ran, where there are
+        others; void without any such row.
+        """
+        rows = self._stored()
+        own = rows[self._before :]
+        counted = [row for row in own if row.number not in self._void]
+        record = _disturbed(record, counted, disturbances, self._stood_still(own))
+        if len(counted) == len(own):
+            return record, histograms
+        # Where nothing of this stretch counts, what was measured before it was broken off does.
+        counted = counted or [row for row in rows if row.number not in self._void]
+        if not counted:
+            return replace(record, state=run_records.VOIDED, reason=_no_row(rows)), histograms
+        figures, merged = self._figures(counted, rows)
+        # What rows do not hold would tell of the void ones as well.
+        without: dict[str, Any] = {"per_operation": (), "steps": (), "per_client": (), "starts": None, "statuses": {}}
+        return replace(record, **{**without, **figures}), merged
+
+    def concluded(self, record: TrialRecord) -> TrialRecord:
+        """The record of this stretch as that of the soak: how many stretches it took, and what stopped it."""
+        told = SoakFigures(stretches=self.number, stopped_by=self.stopped_by, void=self._void)
+        record = replace(record, soak=told.model_dump(mode="json"))
+        if self.stopped_by is None or record.state == run_records.VOIDED:
+            return record
+        return replace(record, state=run_records.FAILED, reason=f"stopped early: {self.why_stopped}")
+
+    def from_rows(self) -> tuple[TrialRecord, dict[str, bytes]]:
+        """A record, with its histograms, of a soak that was broken off after its last row: what rows do not hold, such
+        as steps and clients, is not in it.
+        """
+        self.number -= 1
+        rows = self._stored()
+        self._find_void(rows, ())
+        counted = [row for row in rows if row.number not in self._void]
+        figures, histograms = self._figures(counted or rows, rows)
+        record = replace(
+            without_result(self._trial, rows[0].started_at, run_records.OK, ""),
+            **figures,
+            generator_cpu_share=max(row.cpu_share for row in rows),
+            generator_run_delay_share=most([row.run_delay_share for row in rows]),
+            generator_rss_bytes=max(row.rss_bytes for row in rows),
+        )
+        if not counted:
+            record = replace(record, state=run_records.VOIDED, reason=_no_row(rows))
+        elif record.operations == 0:
+            record = replace(record, state=run_records.FAILED, reason="no operation succeeded")
+        record = _disturbed(record, counted, (), self._stood_still(rows))
+        return self.concluded(record), histograms
+
+    def _find_void(self, rows: Sequence[SoakRowRecord], disturbances: Sequence[DisturbancesResult]) -> None:
+        """Which rows are void: of this stretch by what befell machines as well, of those before by what is stored."""
+        ramp_up_s, planned = self._settings.clock.ramp_up_s, isinstance(self._trial.mix, Rate)
+        before, own = rows[: self._before], rows[self._before :]
+        self._void = void_rows(before, (), 0.0, planned) + void_rows(own, disturbances, ramp_up_s, planned)
+
+    def _stood_still(self, rows: Sequence[SoakRowRecord]) -> bool:
+        """Whether one of the rows is void for another reason than what the generator ran out of."""
+        return any(row.number in self._void and not ran_out(row) for row in rows)
+
+    def _stored(self) -> list[SoakRowRecord]:
+        """The rows of this trial in the run file, those of stretches before this one as well."""
+        return [row for row in read_run(self._writer.path).soak_rows if row.order == self._trial.order]
+
+    def _is_judged(self, row: SoakRowRecord) -> bool:
+        lost = is_lost(row.stopped_s or 0.0, row.stolen_s or 0.0, row.length_s)
+        return row.length_s >= JUDGED_SHARE * self._row_s and not lost and not ran_out(row)
+
+    def _figures(
+        self, rows: Sequence[SoakRowRecord], everything: Sequence[SoakRowRecord]
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """What these rows of `everything` come to, by the names of a trial's record, and their histograms."""
+        window_s = sum(row.length_s for row in rows)
+        errors: dict[str, int] = {}
+        for row in rows:
+            for name, count in row.errors.items():
+                errors[name] = errors.get(name, 0) + count
+        without = {row.number for row in everything} - {row.number for row in rows}
+        histograms, summaries = _merged(self._writer.path, self._trial.order, without)
+        operations, bytes_in = sum(row.operations for row in rows), sum(row.bytes_in for row in rows)
+        figures = {
+            "window_s": window_s,
+            "operations": operations,
+            "operations_per_s": operations / window_s,
+            "bytes_in": bytes_in,
+            "bytes_out": sum(row.bytes_out for row in rows),
+            "bytes_per_s": bytes_in / window_s,
+            "errors": errors,
+            "service": summaries.get("service", EMPTY_SUMMARY),
+            "response": summaries.get("response"),
+        }
+        return figures, histograms
+
+    def _record(self, row: SoakRow, started: datetime) -> SoakRowRecord:
+        f, trial = row.figures, self._trial
+        return SoakRowRecord(
+            order=trial.order, contender=trial.contender, mix=trial.mix, block=trial.block, stretch=self.number,
+            number=self._count, started_at=started.isoformat(timespec="milliseconds"), length_s=f.length_s,
+            operations=f.operations, errors=f.errors, bytes_in=f.bytes_in, bytes_out=f.bytes_out,
+            cpu_share=f.cpu_share, run_delay_share=f.run_delay_share, stolen_s=f.stolen_s,
+            stopped_s=f.stopped_s, rss_bytes=f.rss_bytes,
+            service=f.service, response=f.response,
+        )  # fmt: skip
+
+    def _hold_against_rules(self) -> None:
+        for rule in self._rules:
+            last = list(self._last)[-rule.rows :]
+            if self.stopped_by is None and len(last) == rule.rows and all(_breaks(rule, row) for row in last):
+                self.stopped_by = rule.text
+                self.why_stopped = f"{rule.text}: {_told(rule, last[-1])} in row {last[-1].number + 1}"
+
+    def _patience_s(self) -> float:
+        """How long nothing may succeed: time-outs, pauses and the gaps of a low rate are no silence."""
+        s, mix = self._settings, self._trial.mix
+        gaps_s = MISSED_STARTS / mix.per_s if isinstance(mix, Rate) else 0.0
+        waits_s = s.reply_timeout_s + s.connect_timeout_s + s.think_s * MISSED_STARTS + s.delay_s
+        return s.give_up_s + waits_s + gaps_s
+
+
+def stopped_early(record: TrialRecord) -> bool:
+    """Whether a rule of the plan, or silence, ended the soak."""
+    soak = record.figures(Figures).soak
+    return soak is not None and soak.stopped_by is not None
+
+
+def soak_notes(plan: Plan, path: Path) -> list[Note]:
+    """What the rows may take of the disk, told before anything is measured; nothing of other plans."""
+    if not soaks(plan):
+        return []
+    rows, free_bytes = rows_of(plan) * plan.trials, shutil.disk_usage(path.absolute().parent).free
+    most, all_rows = format_size(SOAK_ROW_BYTES), format_size(rows * SOAK_ROW_BYTES)
+    text = f"the run file takes at most {most} for each of {rows:,} rows, {all_rows} in all; {format_size(free_bytes)} "
+    text += "are free"
+    growing = plan.settings.soak_note if isinstance(plan.settings, NetworkSettings) else ""
+    return [Note("info", text), *([Note("warning", growing)] if growing else [])]
+
+
+def _no_row(rows: Sequence[SoakRowRecord]) -> str:
+    """Why no row counts."""
+    return next(filter(None, map(ran_out, rows)), NO_ROW)
+
+
+def _disturbed(
+    record: TrialRecord, counted: Sequence[SoakRowRecord], disturbances: Sequence[DisturbancesResult], void: bool
+) -> TrialRecord:
+    """The record with what befell the machines, marked by that: rows that are `void` do not count for the share."""
+    window_s, stopped_s = sum(row.length_s for row in counted), sum(row.stopped_s or 0.0 for row in counted)
+    lost_share = min(1.0, stopped_s / window_s) if window_s > 0.0 else 0.0
+    stolen_s = sum(row.stolen_s or 0.0 for row in counted)
+    paused = void or stopped_s >= max(LOST_LEAST_S / 2, LOST_TOLD * window_s)
+    stolen = stolen_s >= STOP_S and stolen_s > STOLEN_TOLD * window_s
+    if not (paused or stolen):
+        return record
+    marks = [mark for mark, there in (("generator-paused", paused), ("stolen-time", stolen)) if there]
+    befell = {"disturbances": [one.model_dump(mode="json") for one in disturbances]}
+    return replace(
+        record,
+        marks=tuple(dict.fromkeys((*record.marks, *marks))),
+        machines=befell,
+        lost_share=lost_share,
+    )
+
+
+def _breaks(rule: StopRule, row: SoakRowRecord) -> bool:
+    value = _value(rule, row)
+    return value is not None and rule.is_broken(value)
+
+
+def _value(rule: StopRule, row: SoakRowRecord) -> float | None:
+    """The figure that a rule speaks of; a time without any success is endless if there were errors."""
+    if rule.figure == "errors":
+        return row.error_share
+    if rule.figure == "rate":
+        return row.operations_per_s
+    time_ns: int | None = getattr(row.times, f"{rule.figure}_ns")
+    return float("inf") if time_ns is None and row.errors_total else time_ns
+
+
+def _told(rule: StopRule, row: SoakRowRecord) -> str:
+    value = _value(rule, row)
+    assert value is not None
+    if rule.figure == "errors":
+        return f"{format_share(round(value, 6))} of operations failed"
+    if rule.figure == "rate":
+        return format_rate(value, "operations")
+    return "no operation succeeded" if value == float("inf") else f"{rule.figure} {s_of(value):.3g} s"
+
+
+def _merged(path: Path, order: int, without: Collection[int]) -> tuple[dict[str, bytes], dict[str, Summary]]:
+    """The histograms of the rows of a soak, but those of these numbers, as one of each sort, and as figures."""
+    histograms, summaries = {}, {}
+    for name, blobs in zip(("service", "response"), soak_histograms(path, order, without), strict=True):
+        if blobs:
+            histograms[name], told = load_engine().merge_histograms(blobs)
+            summaries[name] = summary_of(told)
+    return histograms, summaries

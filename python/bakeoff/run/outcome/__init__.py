@@ -1,0 +1,1 @@
+"""From the engine's result to a stored trial."""

@@ -1,0 +1,1 @@
+"""Factorial designs and the number of blocks."""

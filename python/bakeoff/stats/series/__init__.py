@@ -1,0 +1,1 @@
+"""Series of figures: steadiness, growth, curves, audits."""

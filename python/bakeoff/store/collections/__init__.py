@@ -1,0 +1,1 @@
+"""Several run files as one."""

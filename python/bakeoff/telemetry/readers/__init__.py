@@ -1,0 +1,1 @@
+"""What reads a machine, a process or an exporter."""

@@ -1,0 +1,1 @@
+"""What contenders serve and hold: web pages, mail accounts, files by size."""
