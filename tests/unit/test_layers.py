@@ -340,7 +340,7 @@ def silent_modules() -> list[Path]:
 
 # What these hold are names of figures, as they stand on an axis: nouns, however long, that tell figures apart and
 # state nothing of a value, as the name of a contender does.
-NAMES = {"title", "short", "responds", "waits_for"}
+NAMES = {"title", "name", "short", "responds", "waits_for"}
 
 
 def is_name(node: ast.AST) -> bool:

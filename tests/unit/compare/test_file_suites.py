@@ -13,6 +13,7 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.compare.metrics.metrics import metrics
 from bakeoff.compare.model.comparison import Audit
 from bakeoff.load.load_step import Clients
+from bakeoff.report.narrate.figures.cells import sentences_of_tests
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.validity.audits import ruled
 from bakeoff.report.narrate.warned import warnings_of
@@ -196,7 +197,7 @@ def test_ends_on_both_sides_of_level_are_not_called_the_same_side() -> None:
 
         matrix = compare_run(matrix_run(ratio, tests=("read",), sizes=SMALL, spread=0.05)).cells
         assert matrix is not None
-        return matrix.pairs[0].sentences[0]
+        return sentences_of_tests(matrix.pairs[0])[0]
 
     assert "slower at 64 KiB records; no crossing of 1.00 is shown." in sentence(0.999)
     assert "behind from 64 KiB records on" in sentence(0.9)

@@ -13,6 +13,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_json
+from bakeoff.report.narrate.figures.cells import pair_summary
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
@@ -172,7 +173,7 @@ def test_cached_cells_are_counted_among_the_cells_of_the_average() -> None:
     found = compare_run(blocks_run(lambda *_: 1.0, change=cached))
     assert found.cells is not None
     (surface,) = found.cells.pairs
-    said = re.search(r"(\d+) cells of (\d+) can only be explained by a cache", " ".join(surface.summary))
+    said = re.search(r"(\d+) cells of (\d+) can only be explained by a cache", " ".join(pair_summary(surface)))
     assert said is not None and int(said[1]) == int(said[2]) == surface.overall.cells == surface.cached_cells
 
 

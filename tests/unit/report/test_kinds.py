@@ -15,6 +15,7 @@ from bakeoff.report.blocks.tree import Chart, Report, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.kind import report_part
 from bakeoff.report.layout import context
+from bakeoff.report.narrate.figures.cells import pair_summary
 from bakeoff.report.narrate.kind import WordsPart
 from bakeoff.report.narrate.validity import advice
 from bakeoff.report.narrate.warned import warnings_of
@@ -108,7 +109,7 @@ def test_cells_are_told_as_their_form_says(monkeypatch: pytest.MonkeyPatch, perc
     record = matrix_run(lambda *_: 1.2, tests=("up", "down"), sizes=[(MIB, 4 * KIB), (MIB, 64 * KIB)])
     matrix = compare_run(record).cells
     assert matrix is not None and matrix.to_dict()["form"]["rate_unit"] == "GB/s"
-    assert any("By stream size, over all ways: " in text for text in matrix.pairs[0].summary)
+    assert any("By stream size, over all ways: " in text for text in pair_summary(matrix.pairs[0]))
     (chart,) = drawn(record)
     assert isinstance(chart, Chart) and (chart.title == "cifs as a percentage of nfs") == percent
     assert [chart.table.columns[0].title, *(row[0] for row in chart.table.rows)] == ["Way", "up", "down"]

@@ -34,8 +34,6 @@ from bakeoff.compare.model.cell import (
 from bakeoff.compare.model.fact import Fact
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.figures import cells as cell_words
-from bakeoff.report.narrate.figures.file_weights import weights_sentence
 from bakeoff.stats import RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 
 Floats = NDArray[np.float64]
@@ -127,15 +125,15 @@ class _Work:
         curves = [average.curve(test, axis) for test in ("", *tests) for axis in AXES]
         overall = average.over("all cells", lambda cell: True)
         assert overall is not None
-        pair = CellPair(
+        return CellPair(
             baseline=self.array.contenders[self.baseline],
             contender=self.array.contenders[self.contender],
             mix=self.array.mix,
             cells=cells,
             overall=overall,
             cached_cells=average.count(lambda cell: bool(cell.cached)),
-            uncached=average.without("without cached cells", lambda cell: bool(cell.cached)),
-            without_outliers=average.without("without outliers", lambda cell: bool(cell.outlier)),
+            uncached=average.without(name="without cached cells", left_out=lambda cell: bool(cell.cached)),
+            without_outliers=average.without(name="without outliers", left_out=lambda cell: bool(cell.outlier)),
             regions=tuple(
                 RegionAverage(region.words, mean)
                 for region in self.regions
@@ -143,15 +141,10 @@ class _Work:
             ),
             tests=tuple(mean for test in tests if (mean := average.over(test, _of(test))) is not None),
             curves=tuple(curve for curve in curves if curve is not None),
-            summary=(),
-            sentences=(),
+            form=form,
+            weights=self.weights,
+            measured=average.file_sizes(),
         )
-        pair = replace(pair, sentences=cell_words.tests(pair, form))
-        summary = cell_words.summary(pair, form)
-        if self.weights is not None:
-            measured = [self.array.keys[at][1] for at in average._usable(lambda cell: True)]
-            summary = (weights_sentence(self.weights, measured), *summary)
-        return replace(pair, summary=summary)
 
     def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, Fact]) -> tuple[CellRatio, ...]:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -235,6 +228,10 @@ class _Averages:
         """Those that count: not the sizes that a share has no files of."""
         weights = self.weights
         return [at for at in self._usable(wanted) if weights is None or weights.has(self.keys[at][1])]
+
+    def file_sizes(self) -> tuple[int | None, ...]:
+        """Those of all cells that can be averaged, in bytes."""
+        return tuple(self.keys[at][1] for at in self._usable(lambda cell: True))
 
     def _usable(self, wanted: Callable[[CellRatio], bool]) -> list[int]:
         usable = set(np.flatnonzero(np.isfinite(self.logs).any(axis=1)).tolist())

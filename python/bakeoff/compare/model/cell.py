@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from bakeoff.compare.cube.cell_form import Axis, CellForm
 from bakeoff.compare.cube.file_weights import FileWeights
-from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.fact import OMITTED, Fact
 from bakeoff.compare.model.plain import Words, as_dict, no_words
 from bakeoff.load.load_step import Mix, named
 
@@ -255,7 +255,8 @@ class CellPair:
 
     `overall` counts every cell that has a ratio. `uncached` and `without_outliers` are the same without the
     cells so marked, None when there are none; `cached_cells` counts those of `overall`; `regions` are those of
-    the plan that hold any cell.
+    the plan that hold any cell. Averages are by `weights`, where there are any; `measured` are the file sizes, in
+    bytes, of the cells that have a ratio in all blocks.
     """
 
     baseline: str
@@ -269,8 +270,9 @@ class CellPair:
     regions: tuple[RegionAverage, ...]
     tests: tuple[Average, ...]
     curves: tuple[SizeCurve, ...]
-    summary: tuple[str, ...]
-    sentences: tuple[str, ...]
+    form: CellForm = dataclasses.field(metadata=OMITTED)
+    weights: FileWeights | None = dataclasses.field(metadata=OMITTED)
+    measured: tuple[int | None, ...] = dataclasses.field(metadata=OMITTED)
 
     def curve(self, test: str, axis: Axis) -> SizeCurve | None:
         """The curve of `test` ("" for all tests), None when there are fewer than two sizes."""
@@ -308,7 +310,7 @@ class CellComparison:
         for pair in self.pairs:
             plain = _all_short(as_dict(dataclasses.replace(pair, cells=()), words))
             rows = [[_cell(getattr(cell, name), words) for name in columns] for cell in pair.cells]
-            pairs.append({**plain, "cells": {"columns": columns, "rows": rows}})
+            pairs.append({**plain, **words(pair), "cells": {"columns": columns, "rows": rows}})
         weights = None if self.weights is None else _all_short(self.weights.to_dict())
         return {
             "kind": self.kind,

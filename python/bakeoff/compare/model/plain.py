@@ -8,10 +8,10 @@ from typing import Any
 from bakeoff.compare.model.fact import Fact
 from bakeoff.load.load_step import Clients, InFlight, Mix, OfCapacity, Rate, named
 
-Words = Callable[[Any], Mapping[str, str]]
+Words = Callable[[Any], Mapping[str, Any]]
 
 
-def no_words(value: Any) -> Mapping[str, str]:
+def no_words(value: Any) -> Mapping[str, Any]:
     """Data alone."""
     return {}
 
@@ -29,6 +29,8 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
     if dataclasses.is_dataclass(value):
         members: dict[str, Any] = {"kind": value.kind} if isinstance(value, Fact) else {}
         for field in dataclasses.fields(value):
+            if field.metadata.get("omitted"):
+                continue
             item = getattr(value, field.name)
             if field.metadata.get("told") and words is not no_words:
                 members[field.name] = _told(item, words)

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bakeoff.compare.collections.campaign_model import CampaignComparison
+from bakeoff.compare.model.cell import CellPair
 from bakeoff.compare.model.comparison import Advisory, Audit, Comparison
 from bakeoff.compare.model.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.collections.campaign import headline as over_all
+from bakeoff.report.narrate.figures import cells
 from bakeoff.report.narrate.sentences import Sentence, is_told, sentence
 from bakeoff.report.narrate.validity.audits import ruled
 from bakeoff.report.narrate.verdict.headline import headline
@@ -41,10 +43,12 @@ def _told(told: Sequence[Sentence]) -> dict[str, list[str]]:
     return {"headline": [one.text for one in told], "headline_kinds": [one.kind for one in told]}
 
 
-def words_of(value: Any) -> Mapping[str, str]:
+def words_of(value: Any) -> Mapping[str, Any]:
     """The words for a value; none where nobody has any."""
     if isinstance(value, Advisory):
         return dict(zip(("text", "advice"), advised(value.about), strict=True))
     if isinstance(value, Audit):
         return dict(zip(("what", "tolerance"), ruled(value.rule), strict=True))
+    if isinstance(value, CellPair):
+        return {"summary": list(cells.pair_summary(value)), "sentences": list(cells.sentences_of_tests(value))}
     return {"text": sentence(value)} if is_told(type(value)) else {}

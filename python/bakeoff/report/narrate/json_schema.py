@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bakeoff.compare.cube.file_weights import FileWeights
 from bakeoff.compare.kind import compare_part
-from bakeoff.compare.model.cell import CellLevel, CellRatio
+from bakeoff.compare.model.cell import CellLevel, CellPair, CellRatio
 from bakeoff.compare.model.comparison import SCHEMA, Advisory, Audit, Comparison, KindSummary
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.gate import GateDetail
@@ -74,10 +74,13 @@ def keys_of(made: Any) -> list[tuple[str, Any]]:
             found += [(one.key, one) for one in own if is_own(one)]
         else:
             hint = hints[field.name]
+            if field.metadata.get("omitted"):
+                continue
             if field.metadata.get("told"):
                 hint = tuple[str, ...] if get_origin(hint) is tuple else str
             found.append((field.metadata.get("json", field.name), hint))
-    told = [(key, str) for key in _words(made)]
+    several = made is CellPair
+    told = [(key, tuple[str, ...] if several else str) for key in _words(made)]
     return found + told + (list(HEADLINE) if made is Comparison else [])
 
 
@@ -127,6 +130,8 @@ def _words(made: Any) -> tuple[str, ...]:
     """Under which keys its words are, of what is told."""
     if made is Audit:
         return "what", "tolerance"
+    if made is CellPair:
+        return "summary", "sentences"
     return ("text", "advice") if made is Advisory else ("text",) if is_told(made) else ()
 
 

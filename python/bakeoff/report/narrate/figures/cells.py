@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bakeoff.compare.cube.cell_form import CellForm, SizeAxis
+from bakeoff.compare.cube.cell_form import SizeAxis
 from bakeoff.compare.model.cell import (
     Average,
     CachedBehind,
@@ -25,6 +25,7 @@ from bakeoff.compare.model.cell import (
 )
 from bakeoff.load.load_step import Mix
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.figures.file_weights import weights_sentence
 from bakeoff.report.narrate.sentences import sentence
 
 TITLES = {
@@ -107,9 +108,18 @@ def ranges(levels: Iterable[CellLevel]) -> tuple[CellRange, ...]:
     )
 
 
-def summary(pair: CellPair, form: CellForm) -> tuple[str, ...]:
-    """All cells together: those won, the region of small files, crossings, cached cells and outliers."""
-    sentences = [f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."]
+def opening(pair: CellPair) -> str:
+    """How all cells of a pair ended."""
+    return f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."
+
+
+def pair_summary(pair: CellPair) -> tuple[str, ...]:
+    """All cells together: what they are weighted by, those won, the region of small files, crossings, cached cells and
+    outliers.
+    """
+    form = pair.form
+    sentences = [] if pair.weights is None else [weights_sentence(pair.weights, pair.measured)]
+    sentences.append(opening(pair))
     sentences += [f"In the {region.words} {pair.contender} is {_overall(region.average)}." for region in pair.regions]
     if form.percent and pair.overall.cells > 1:
         sentences.append(f"Over all cells {percent_of(pair.overall, pair)}.")
@@ -162,9 +172,9 @@ def won(average: Average, pair: CellPair) -> str:
     return f"{wording.plural(average.cells, 'cell')}: {wording.names(shares)}"
 
 
-def tests(pair: CellPair, form: CellForm) -> tuple[str, ...]:
+def sentences_of_tests(pair: CellPair) -> tuple[str, ...]:
     """A sentence for each test."""
-    sentences = []
+    form, sentences = pair.form, []
     for average in pair.tests:
         known = ((axis, pair.curve(average.name, axis.key)) for axis in form.axes)
         along = next((f"; {_along(curve, axis, form.percent)}" for axis, curve in known if curve), "")

@@ -26,6 +26,7 @@ from bakeoff.report.narrate.collections.challenge import with_challenger
 from bakeoff.report.narrate.collections.joined import joined_sentences
 from bakeoff.report.narrate.collections.noise import noise_sentence
 from bakeoff.report.narrate.figures.capacity import capacity_sentences
+from bakeoff.report.narrate.figures.cells import opening, pair_summary
 from bakeoff.report.narrate.figures.factors import factor_sentences
 from bakeoff.report.narrate.figures.objective import objective_sentences
 from bakeoff.report.narrate.figures.overload import behind_words
@@ -179,9 +180,9 @@ def _one_falls_behind(told: FallsBehind) -> str:
 
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:
     if len(info.mixes) == 1:
-        return list(pair.summary)
-    # Of several mixes the first of each, which says how its cells ended: the report has the others.
-    return [f"At {pair.mix.words}: {text}" for text in pair.summary if text.startswith(f"{pair.contender} against")]
+        return list(pair_summary(pair))
+    # Of several mixes how its cells ended: the report has the other sentences.
+    return [f"At {pair.mix.words}: {opening(pair)}"]
 
 
 def _of_a_cache(pair: PairComparison, cells: CellComparison | None) -> list[str]:

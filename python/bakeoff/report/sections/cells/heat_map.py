@@ -16,7 +16,7 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Depth
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.figures.cells import WEIGHTED, percent_of, size, title
+from bakeoff.report.narrate.figures.cells import WEIGHTED, pair_summary, percent_of, sentences_of_tests, size, title
 from bakeoff.report.narrate.sentences import sentence
 
 # Maps with no more columns than this are readable at half the width, and on narrow screens.
@@ -47,7 +47,7 @@ def section(context: Context) -> Section | None:
             blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
         # Of one mix the headline has the summary.
         several = len(context.comparison.run.mixes) > 1 and pair.baseline == base
-        sentences = (*pair.summary[1:], *pair.sentences) if several else pair.sentences
+        sentences = (*pair_summary(pair)[1:], *sentences_of_tests(pair)) if several else sentences_of_tests(pair)
         # Where the table of every cell is on the first screen, sentences on each test are not.
         depth = Depth.SUMMARY if len(compared.form.axes) > 1 else Depth.DETAILS
         blocks += [replace(_averages(pair, compared.form), folded=folded), Bullets(sentences, depth)]
@@ -59,7 +59,10 @@ def section(context: Context) -> Section | None:
     there = {id(pair) for pair, _ in drawn}
     for pair in compared.pairs:
         if id(pair) not in there:
-            blocks += [replace(_averages(pair, compared.form), folded=True), Bullets(pair.sentences, Depth.SUMMARY)]
+            blocks += [
+                replace(_averages(pair, compared.form), folded=True),
+                Bullets(sentences_of_tests(pair), Depth.SUMMARY),
+            ]
     if len(drawn) < len(compared.pairs):
         blocks.append(Text(MORE))
     return Section("Ratio of every cell", tuple(blocks)) if blocks else None
