@@ -5,7 +5,7 @@ use crate::{EngineError, SpecError};
 use bakeoff_engine::{Clock, Histograms, Measurement, SliceResult, SoakRow, Times, TrialResult};
 use bakeoff_platform::clock::MonotonicClock;
 use bakeoff_platform::process::is_main_thread;
-use bakeoff_platform::{Behind, Met};
+use bakeoff_platform::{BackgroundPolicy, Wake};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -16,8 +16,8 @@ const SLICE: Duration = Duration::from_millis(100);
 /// A descriptor that can be read when a signal came; -1 when there is none.
 static WAKE: AtomicI32 = AtomicI32::new(-1);
 
-/// From now on whoever waits for a trial in the main thread is woken when `fd` can be read, as by `signal.set_wakeup_fd`;
-/// -1 ends that. Gives what was told before.
+/// From now on whoever waits for a trial in the main thread is woken when `fd` can be read, as by
+/// `signal.set_wakeup_fd`; -1 ends that. Gives what was told before.
 #[pyfunction]
 pub(crate) fn wake_on(fd: i32) -> i32 {
     WAKE.swap(fd, Ordering::Relaxed)
@@ -87,8 +87,8 @@ pub(crate) fn merge_slices(
     merged.map_err(EngineError::new_err)
 }
 
-/// What `work` gives within `timeout_s`. It is asked for slices of that, with a look for signals between; when one raises,
-/// `on_signal` is called first.
+/// What `work` gives within `timeout_s`. It is asked for slices of that, with a look for signals between; when one
+/// raises, `on_signal` is called first.
 fn in_slices<T: Send>(
     py: Python<'_>,
     timeout_s: f64,
@@ -121,24 +121,24 @@ impl TrialHandle {
         Ok(in_slices(py, timeout_s, ready, on_signal)?.is_some())
     }
 
-    /// Starts its traffic at `at_ns` of `CLOCK_MONOTONIC`, at once when that has passed, and gives the handle back. Before it
-    /// is armed that waits until it is. The first word counts.
+    /// Starts its traffic at `at_ns` of `CLOCK_MONOTONIC`, at once when that has passed, and gives the handle back.
+    /// Before it is armed that waits until it is. The first word counts.
     #[pyo3(signature = (at_ns = 0))]
     fn go(handle: PyRef<'_, Self>, at_ns: u64) -> PyRef<'_, Self> {
         handle.inner.go(at_ns);
         handle
     }
 
-    /// The number of the meeting at which all sessions of this machine wait for those of others, or of the last one; 0
+    /// The number of the barrier at which all sessions of this machine wait for those of others, or of the last one; 0
     /// before the first, and for work that has none.
     fn meeting(&self) -> u64 {
-        self.inner.meeting()
+        self.inner.barrier()
     }
 
-    /// The sessions of all machines are at this meeting, and go on at `at_ns` of `CLOCK_MONOTONIC`, at once when that has
-    /// passed. The first word counts.
+    /// The sessions of all machines are at this barrier, and go on at `at_ns` of `CLOCK_MONOTONIC`, at once when that
+    /// has passed. The first word counts.
     fn meet(&self, number: u64, at_ns: u64) {
-        self.inner.meet(number, at_ns);
+        self.inner.release_barrier(number, at_ns);
     }
 
     /// Figures of the trial so far, by the names of a snapshot.
@@ -192,22 +192,22 @@ impl TrialHandle {
         let wakes = wake >= 0 || !is_main_thread();
         let outcome = loop {
             let left = Duration::from_nanos(until_ns.saturating_sub(MonotonicClock.now_ns()));
-            let met = py.detach(|| {
-                let met = self.inner.rest(if wakes { left } else { left.min(SLICE) }, (wake >= 0).then_some(wake));
-                if met == Met::Signal {
+            let woken = py.detach(|| {
+                let woken = self.inner.rest(if wakes { left } else { left.min(SLICE) }, (wake >= 0).then_some(wake));
+                if woken == Wake::Signal {
                     // Who holds the interpreter must not wait for a processor now.
                     self.inner.hush(false);
                 }
-                met
+                woken
             });
-            if met == Met::Over || (met == Met::Nothing && wakes) {
+            if woken == Wake::Completed || (woken == Wake::TimedOut && wakes) {
                 break py.detach(|| self.inner.wait(Duration::ZERO));
             }
             if let Err(signal) = py.check_signals() {
                 self.inner.cancel();
                 return Err(signal);
             }
-            if met == Met::Signal {
+            if woken == Wake::Signal {
                 self.inner.hush(true);
             } else if left <= SLICE {
                 break py.detach(|| self.inner.wait(Duration::ZERO));
@@ -217,11 +217,11 @@ impl TrialHandle {
         Ok(result.map(|result| py.detach(|| TrialOutcome::of(result))))
     }
 
-    /// From the start of traffic to its end all threads of this process but those that make load or serve it, and the main
-    /// thread, which sleeps, are put behind them: into the idle class, or where not `idle` into the one that interrupts
-    /// nobody; on these processors, if any are told.
+    /// From the start of traffic to its end all threads of this process but those that make load or serve it, and the
+    /// main thread, which sleeps, are put behind them: into the idle class, or where not `idle` into the one that
+    /// interrupts nobody; on these processors, if any are told.
     fn put_behind(&self, idle: bool, processors: Vec<u32>) {
-        self.inner.put_behind(Behind { idle, processors });
+        self.inner.run_in_background(BackgroundPolicy { idle, processors });
     }
 
     /// Sleeps until the trial is to be looked at, about once a second; `False` when it is over. One thread looks.
@@ -229,8 +229,8 @@ impl TrialHandle {
         py.detach(|| self.inner.next_look())
     }
 
-    /// What threads that make no load took of the window: their processor time, within which time, and the most that one
-    /// of them took at once, s; `None` when there was no look.
+    /// What threads that make no load took of the window: their processor time, within which time, and the most that
+    /// one of them took at once, s; `None` when there was no look.
     fn control(&self) -> Option<(f64, f64, f64)> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         self.inner.control().map(|took| (seconds(took.cpu_ns), seconds(took.span_ns), seconds(took.longest_ns)))

@@ -21,8 +21,8 @@ pub use driver::{Clock, Driver, Next};
 pub use error_class::ErrorClass;
 pub use file::driver::{FileDriver, FileNext};
 pub use file::session::{
-    BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult, FileSession,
-    FileStep, FileWorkload, Handle, Name, Observation, OpenMode, Stint,
+    BarrierSpan, BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult,
+    FileSession, FileStep, FileWorkload, Handle, Name, Observation, OpenMode,
 };
 pub use histogram::latency::LatencyHistogram;
 pub use histogram::shared::SharedTimes;

@@ -1,5 +1,6 @@
-//! httperf's way of making load, anew: connections or sessions begin by the clock, each with calls that may be pipelined
-//! and spread over several connections. What is done and how it is told are facts of its manual; no code of it is here.
+//! httperf's way of making load, anew: connections or sessions begin by the clock, each with calls that may be
+//! pipelined and spread over several connections. What is done and how it is told are facts of its manual; no code of
+//! it is here.
 
 mod generator;
 mod http;
@@ -8,7 +9,7 @@ mod spec;
 
 use bakeoff_engine::TrialSpec;
 use bakeoff_platform::net::{DialOptions, Dialer, TlsOptions, connector};
-use bakeoff_platform::{TrialError, TrialHandle, start_alone};
+use bakeoff_platform::{TrialError, TrialHandle, start_custom_loop};
 use generator::run::{Prepared, Run};
 use http::held::Held;
 pub use http::held::PageSpec;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 pub fn start(spec: HttperfSpec, trial: TrialSpec) -> Result<TrialHandle, TrialError> {
     let prepared = prepare(spec, &trial).map_err(TrialError::Endpoint)?;
     let operations = result::books::OPERATIONS.map(str::to_owned).to_vec();
-    start_alone(trial, operations, move |live, timeline, at_start| {
+    start_custom_loop(trial, operations, move |live, timeline, at_start| {
         let run = Run::new(prepared, live, timeline)?;
         at_start();
         Ok(run.run())

@@ -11,7 +11,7 @@ mod trial;
 mod watch;
 
 pub use file::{Owner, folder_name, owner_of, read_bounded, start_files};
-pub use trial::alone::{Alone, start_alone};
-pub use trial::signpost::Met;
+pub use trial::completion::Wake;
+pub use trial::custom_loop::{CustomLoop, start_custom_loop};
 pub use trial::{TrialError, TrialHandle, start};
-pub use watch::control::{Behind, ControlFigures, can_return};
+pub use watch::control::{BackgroundPolicy, ControlFigures, can_return};

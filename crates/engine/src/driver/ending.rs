@@ -9,20 +9,19 @@ const HUNG_P99S: u64 = 20;
 const HUNG_LEAST_NS: Nanos = SECOND_NS / 2;
 
 impl<S: Session, C: Clock> Driver<S, C> {
-    /// The first lane at or after `from` whose time-out has passed, with the class of its failure.
+    /// The first virtual user at or after `from` whose time-out has passed, with the class of its failure.
     pub fn overdue(&self, from: usize, now_ns: Nanos) -> Option<(usize, ErrorClass)> {
-        // Of the many lanes that a rate may have, those that were never used wait for nothing.
-        let used = if self.schedule.is_planned() { self.idle.used() } else { self.lanes.len() };
-        let found = self.lanes[..used].iter().enumerate().skip(from).find(|(_, lane)| lane.deadline_ns <= now_ns)?;
+        // Of the many virtual users that a rate may have, those that were never used wait for nothing.
+        let used = if self.schedule.is_planned() { self.idle.used() } else { self.vus.len() };
+        let found = self.vus[..used].iter().enumerate().skip(from).find(|(_, vu)| vu.deadline_ns <= now_ns)?;
         let class = if found.1.connecting { ErrorClass::ConnectTimeout } else { ErrorClass::ReplyTimeout };
         Some((found.0, class))
     }
 
     /// Operations that were running when the trial ended, and the age of the oldest, ns.
     pub fn unfinished(&self, now_ns: Nanos) -> (u64, u64) {
-        let running = self.lanes.iter().filter(|lane| lane.busy);
-        running
-            .fold((0, 0), |(count, oldest), lane| (count + 1, oldest.max(now_ns.saturating_sub(lane.stamps.start_ns))))
+        let running = self.vus.iter().filter(|vu| vu.busy);
+        running.fold((0, 0), |(count, oldest), vu| (count + 1, oldest.max(now_ns.saturating_sub(vu.stamps.start_ns))))
     }
 
     /// At the trial's end: counts operations that hang as errors of the window, so that a server that swallows
@@ -31,12 +30,12 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn count_hung(&mut self, now_ns: Nanos) {
         let limit_ns = (self.recorder.p99_ns() * HUNG_P99S).max(HUNG_LEAST_NS);
         let timeline = *self.recorder.timeline();
-        for lane in &mut self.lanes {
-            let hangs = lane.busy && now_ns.saturating_sub(lane.stamps.start_ns) > limit_ns;
-            if hangs && lane.stamps.start_ns < timeline.window_end_ns {
-                let outcome = lane.session.fail(ErrorClass::Unfinished);
+        for vu in &mut self.vus {
+            let hangs = vu.busy && now_ns.saturating_sub(vu.stamps.start_ns) > limit_ns;
+            if hangs && vu.stamps.start_ns < timeline.window_end_ns {
+                let outcome = vu.session.fail(ErrorClass::Unfinished);
                 let outcome = Outcome { error: Some(ErrorClass::Unfinished), ..outcome };
-                self.recorder.record_hung(lane.client, &outcome);
+                self.recorder.record_hung(vu.client, &outcome);
             }
         }
     }
@@ -46,8 +45,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
         if let Schedule::Planned(plan) = &self.schedule {
             let starved = self.idle.is_empty() && self.planned > 0;
             let offered = plan.offered(now_ns);
-            let open = self.lanes.iter().filter(|lane| lane.turn_ns != Nanos::MAX);
-            open.for_each(|lane| self.recorder.record_unfinished(lane.turn_ns, offered.is_some()));
+            let open = self.vus.iter().filter(|vu| vu.turn_ns != Nanos::MAX);
+            open.for_each(|vu| self.recorder.record_unfinished(vu.turn_ns, offered.is_some()));
             if offered.is_some() {
                 plan.rest().for_each(|planned_ns| self.recorder.record_unbegun(planned_ns));
             }
@@ -62,6 +61,6 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// Ends the trial: the counts, and the sessions for a workload's own figures.
     pub fn into_parts(self) -> (Recorder, Vec<(u32, S)>) {
-        (self.recorder, self.lanes.into_iter().map(|lane| (lane.client, lane.session)).collect())
+        (self.recorder, self.vus.into_iter().map(|vu| (vu.client, vu.session)).collect())
     }
 }

@@ -1,8 +1,8 @@
-//! A driver with its lanes, before traffic begins.
+//! A driver with its virtual users, before traffic begins.
 
 use super::idle::Idle;
 use super::parts::Part;
-use super::{Clock, Driver, Lane};
+use super::{Clock, Driver, VirtualUser};
 use crate::schedule::Schedule;
 use crate::spec::nanos;
 use crate::{Identity, Live, Nanos, Recorder, Session, Stamps, Timeline, TrialSpec, Workload};
@@ -34,8 +34,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
             .collect()
     }
 
-    /// A driver of sessions that have lived through an earlier stage, or are about to. Each lane follows itself, as
-    /// it is right around the measured part.
+    /// A driver of sessions that have lived through an earlier stage, or are about to. Each virtual user follows
+    /// itself, as it is right around the measured part.
     pub fn resume<W: Workload<Session = S>>(
         workload: &W,
         sessions: Vec<(u32, S)>,
@@ -45,9 +45,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
         timeline: Timeline,
         clock: C,
     ) -> Self {
-        let lanes: Vec<_> = sessions
+        let vus: Vec<_> = sessions
             .into_iter()
-            .map(|(client, session)| Lane {
+            .map(|(client, session)| VirtualUser {
                 session,
                 client,
                 busy: false,
@@ -67,8 +67,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
             .split(&workload.split());
         live.show(thread, names, recorder.tally());
         Self {
-            planned: lanes.len(),
-            lanes,
+            planned: vus.len(),
+            vus,
             clock,
             recorder,
             live,
@@ -92,7 +92,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.schedule = Schedule::of_load(spec, share, *self.recorder.timeline(), recorded.as_ref());
         if self.schedule.is_planned() {
             self.recorder = self.recorder.with_plan();
-            self.idle = Idle::all(self.lanes.len(), workload.takes_turns());
+            self.idle = Idle::all(self.vus.len(), workload.takes_turns());
         }
         if let Some(row_s) = spec.row_s {
             self.recorder = self.recorder.with_rows(nanos(row_s));
@@ -100,17 +100,16 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self
     }
 
-    /// When each lane is to begin; of a rate none is, [`Driver::next_start_ns`] tells the first start.
+    /// When each virtual user is to begin; of a rate none is, [`Driver::next_start_ns`] tells the first start.
     pub fn first_starts(&mut self, spec: &TrialSpec) -> Vec<(usize, Nanos)> {
         if self.schedule.is_planned() {
             return Vec::new();
         }
         let start_ns = self.recorder.timeline().start_ns;
-        // A client's sessions are lanes that follow each other.
+        // A client's sessions are virtual users that follow each other.
         let of_client = spec.sessions_of_client() as usize;
-        let lanes = self.lanes.iter().enumerate();
-        lanes
-            .map(|(index, lane)| (index, start_ns + Schedule::first_ns(spec, lane.client, (index % of_client) as u32)))
+        let vus = self.vus.iter().enumerate();
+        vus.map(|(index, vu)| (index, start_ns + Schedule::first_ns(spec, vu.client, (index % of_client) as u32)))
             .collect()
     }
 }

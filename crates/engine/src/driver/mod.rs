@@ -20,7 +20,7 @@ pub trait Clock {
     fn now_ns(&self) -> Nanos;
 }
 
-/// What a lane does next; the transport acts on it together with the [`Actions`].
+/// What a virtual user does next; the transport acts on it together with the [`Actions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// The operation goes on.
@@ -29,9 +29,9 @@ pub enum Next {
     Begun,
     /// Nothing to do until this moment; then call [`Driver::begin`].
     Wait(Nanos),
-    /// The turn is over, and no start is due: [`Driver::begin_planned`] says when the lane goes on.
+    /// The turn is over, and no start is due: [`Driver::begin_planned`] says when the virtual user goes on.
     Idle,
-    /// This lane starts no more operations.
+    /// This virtual user starts no more operations.
     Stopped,
 }
 
@@ -40,7 +40,7 @@ const BACK_OFF_FIRST_NS: Nanos = 1_000_000;
 const BACK_OFF_LAST_NS: Nanos = 100_000_000;
 
 #[derive(Debug)]
-struct Lane<S> {
+struct VirtualUser<S> {
     session: S,
     client: u32,
     busy: bool,
@@ -57,10 +57,10 @@ struct Lane<S> {
     turn_ns: Nanos,
 }
 
-/// All lanes (threads of clients) of one load-generating thread.
+/// All virtual users (threads or streams of clients) of one load-generating thread.
 #[derive(Debug)]
 pub struct Driver<S, C> {
-    lanes: Vec<Lane<S>>,
+    vus: Vec<VirtualUser<S>>,
     clock: C,
     recorder: Recorder,
     live: Arc<Live>,
@@ -73,19 +73,19 @@ pub struct Driver<S, C> {
     batch_ns: Nanos,
     busy: usize,
     planned: usize,
-    /// Lanes that share a connection.
+    /// Virtual users that share a connection.
     streams: usize,
 }
 
 impl<S: Session, C: Clock> Driver<S, C> {
-    /// Lanes of this thread.
+    /// Virtual users of this thread.
     pub fn len(&self) -> usize {
-        self.lanes.len()
+        self.vus.len()
     }
 
     /// Whether this thread has nothing to do at all.
     pub fn is_empty(&self) -> bool {
-        self.lanes.is_empty()
+        self.vus.is_empty()
     }
 
     /// Whether no operation runs and none is planned.
@@ -99,10 +99,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.busy == 0 && (self.planned == 0 || nothing_left)
     }
 
-    /// The session of a lane, for [`Session::outgoing`].
+    /// The session of a virtual user, for [`Session::outgoing`].
     #[inline]
-    pub fn session(&self, lane: usize) -> &S {
-        &self.lanes[lane].session
+    pub fn session(&self, vu: usize) -> &S {
+        &self.vus[vu].session
     }
 
     /// Now, ns.
@@ -126,17 +126,17 @@ impl<S: Session, C: Clock> Driver<S, C> {
         phase
     }
 
-    /// Begins the operation of a lane that was to begin at `due_ns`.
-    pub fn begin(&mut self, lane: usize, due_ns: Nanos, actions: &mut Actions) -> Next {
+    /// Begins the operation of a virtual user that was to begin at `due_ns`.
+    pub fn begin(&mut self, vu: usize, due_ns: Nanos, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         if self.live.is_starting() {
             self.publish(now_ns); // what is counted from here on has a time
         }
         self.recorder.late_start(now_ns.saturating_sub(due_ns));
-        self.begin_now(lane, due_ns - self.lanes[lane].late_ns, now_ns, actions)
+        self.begin_now(vu, due_ns - self.vus[vu].late_ns, now_ns, actions)
     }
 
-    /// The moment of the next planned start, when a lane is idle to take it; else `Nanos::MAX`.
+    /// The moment of the next planned start, when a virtual user is idle to take it; else `Nanos::MAX`.
     #[inline]
     pub fn next_start_ns(&self) -> Nanos {
         match &self.schedule {
@@ -145,13 +145,13 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
-    /// The idle lane whose turn it is.
+    /// The idle virtual user whose turn it is.
     pub fn next_idle(&self) -> Option<usize> {
         self.idle.next()
     }
 
-    /// Begins the next planned start on the idle lane whose turn it is, unless it is still to come or there is no such
-    /// lane; says which lane that was.
+    /// Begins the next planned start on the idle virtual user whose turn it is, unless it is still to come or there is
+    /// no such virtual user; says which virtual user that was.
     pub fn begin_planned(&mut self, actions: &mut Actions) -> Option<(usize, Next)> {
         let now_ns = self.clock.now_ns();
         let Schedule::Planned(plan) = &mut self.schedule else { return None };
@@ -160,73 +160,73 @@ impl<S: Session, C: Clock> Driver<S, C> {
         } else if plan.next_ns() > now_ns {
             return None;
         }
-        let lane = self.idle.take()?;
+        let vu = self.idle.take()?;
         if self.live.is_starting() {
             self.publish(now_ns);
         }
-        let next = self.begin_turn(lane, now_ns, actions);
+        let next = self.begin_turn(vu, now_ns, actions);
         if next == Next::Begun {
-            self.recorder.late_start(self.lanes[lane].late_ns);
+            self.recorder.late_start(self.vus[vu].late_ns);
         }
-        Some((lane, next))
+        Some((vu, next))
     }
 
-    /// Begins the next planned start, which is due, on a lane that is free.
-    fn begin_turn(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+    /// Begins the next planned start, which is due, on a virtual user that is free.
+    fn begin_turn(&mut self, vu: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
         let Schedule::Planned(plan) = &mut self.schedule else { return Next::Stopped };
         let (planned_ns, index) = plan.take();
-        let state = &mut self.lanes[lane];
+        let state = &mut self.vus[vu];
         state.late_ns = now_ns.saturating_sub(planned_ns);
         state.session.assigned(index);
-        let next = self.begin_now(lane, planned_ns, now_ns, actions);
+        let next = self.begin_now(vu, planned_ns, now_ns, actions);
         if next == Next::Begun {
-            self.lanes[lane].turn_ns = planned_ns;
-            self.idle.begun(lane);
+            self.vus[vu].turn_ns = planned_ns;
+            self.idle.begun(vu);
             self.recorder.record_start(planned_ns);
         }
         next
     }
 
     #[inline]
-    fn begin_now(&mut self, lane: usize, planned_ns: Nanos, now_ns: Nanos, actions: &mut Actions) -> Next {
+    fn begin_now(&mut self, vu: usize, planned_ns: Nanos, now_ns: Nanos, actions: &mut Actions) -> Next {
         if now_ns >= self.end_ns || !self.live.take_one() {
             self.planned -= 1;
             return Next::Stopped;
         }
-        let lane = &mut self.lanes[lane];
-        lane.busy = true;
+        let vu = &mut self.vus[vu];
+        vu.busy = true;
         self.busy += 1;
-        lane.stamps = Stamps { planned_ns, start_ns: now_ns, sent_ns: now_ns, ..Stamps::default() };
-        lane.session.begin(actions);
+        vu.stamps = Stamps { planned_ns, start_ns: now_ns, sent_ns: now_ns, ..Stamps::default() };
+        vu.session.begin(actions);
         if actions.stop {
-            lane.busy = false;
+            vu.busy = false;
             self.busy -= 1;
             self.planned -= 1;
             return Next::Stopped;
         }
-        lane.connecting = actions.connect.is_some();
-        lane.deadline_ns = now_ns + if lane.connecting { self.connect_timeout_ns } else { self.reply_timeout_ns };
+        vu.connecting = actions.connect.is_some();
+        vu.deadline_ns = now_ns + if vu.connecting { self.connect_timeout_ns } else { self.reply_timeout_ns };
         Next::Begun
     }
 
-    /// The transport connection of a lane is open. With TLS to come, `secured` follows later.
-    pub fn connected(&mut self, lane: usize, tls_follows: bool, actions: &mut Actions) -> Next {
+    /// The transport connection of a virtual user is open. With TLS to come, `secured` follows later.
+    pub fn connected(&mut self, vu: usize, tls_follows: bool, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         self.recorder.connections_opened += 1;
-        let state = &mut self.lanes[lane];
+        let state = &mut self.vus[vu];
         let asked_ns = state.part.begun_ns().unwrap_or(state.stamps.start_ns);
         state.stamps.connect_ns = Some(state.stamps.connect_ns.unwrap_or(0) + now_ns - asked_ns);
         state.stamps.sent_ns = now_ns;
         if tls_follows {
             return Next::Pending;
         }
-        self.ready(lane, now_ns, actions)
+        self.ready(vu, now_ns, actions)
     }
 
-    /// The TLS handshake of a lane is done.
-    pub fn secured(&mut self, lane: usize, actions: &mut Actions) -> Next {
+    /// The TLS handshake of a virtual user is done.
+    pub fn secured(&mut self, vu: usize, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
-        let state = &mut self.lanes[lane];
+        let state = &mut self.vus[vu];
         let stamps = &mut state.stamps;
         if let Some(asked_ns) = state.turned_ns.take() {
             // Within an operation, behind the reply that allowed it: it is neither the wait for that nor the rest.
@@ -236,31 +236,31 @@ impl<S: Session, C: Clock> Driver<S, C> {
             stamps.tls_ns = Some(stamps.tls_ns.unwrap_or(0) + now_ns - stamps.sent_ns);
             stamps.sent_ns = now_ns;
         }
-        self.ready(lane, now_ns, actions)
+        self.ready(vu, now_ns, actions)
     }
 
-    fn ready(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
-        let state = &mut self.lanes[lane];
+    fn ready(&mut self, vu: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let state = &mut self.vus[vu];
         state.connecting = false;
         state.deadline_ns = now_ns + self.reply_timeout_ns;
         match state.session.advance(Event::Connected, actions) {
             Progress::Pending | Progress::Part(_) => Next::Pending,
-            Progress::Done(outcome) => self.finish(lane, &outcome, now_ns, actions),
+            Progress::Done(outcome) => self.finish(vu, &outcome, now_ns, actions),
         }
     }
 
-    /// All that a lane had to send is written: the wait for the reply begins.
-    pub fn written(&mut self, lane: usize) {
+    /// All that a virtual user had to send is written: the wait for the reply begins.
+    pub fn written(&mut self, vu: usize) {
         let now_ns = self.clock.now_ns();
-        let stamps = &mut self.lanes[lane].stamps;
+        let stamps = &mut self.vus[vu].stamps;
         stamps.written_ns = Some(stamps.written_ns.unwrap_or(0) + now_ns - stamps.sent_ns);
         stamps.sent_ns = now_ns;
     }
 
-    /// Something happened on the connection of a lane.
+    /// Something happened on the connection of a virtual user.
     #[inline]
-    pub fn event(&mut self, lane: usize, event: Event<'_>, actions: &mut Actions) -> Next {
-        let state = &mut self.lanes[lane];
+    pub fn event(&mut self, vu: usize, event: Event<'_>, actions: &mut Actions) -> Next {
+        let state = &mut self.vus[vu];
         let progress = state.session.advance(event, actions);
         if !state.busy {
             // Between operations: only a session that keeps track of its connection cares.
@@ -270,7 +270,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             Progress::Pending => {
                 if state.part == Part::Pause && actions.send {
                     let now_ns = self.clock.now_ns();
-                    return self.part_begins(lane, now_ns, actions);
+                    return self.part_begins(vu, now_ns, actions);
                 }
                 if state.stamps.first_byte_ns.is_none() && event.is_arrival() {
                     state.stamps.first_byte_ns = Some(self.clock.now_ns());
@@ -281,36 +281,36 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 }
                 if actions.connect.is_some() {
                     let now_ns = self.clock.now_ns();
-                    return self.reconnecting(lane, now_ns);
+                    return self.reconnecting(vu, now_ns);
                 }
                 Next::Pending
             }
-            Progress::Part(step) => self.part_over(lane, step, actions),
+            Progress::Part(step) => self.part_over(vu, step, actions),
             Progress::Done(outcome) => {
                 let now_ns = self.clock.now_ns();
                 if state.stamps.first_byte_ns.is_none() && event.is_arrival() {
                     state.stamps.first_byte_ns = Some(now_ns);
                 }
-                self.finish(lane, &outcome, now_ns, actions)
+                self.finish(vu, &outcome, now_ns, actions)
             }
         }
     }
 
-    /// A part of a lane's operation is over now. What the session does with the reply comes after the stamp; an operation
-    /// that ends with this part ended at that moment.
-    fn part_over(&mut self, lane: usize, step: u16, actions: &mut Actions) -> Next {
+    /// A part of a virtual user's operation is over now. What the session does with the reply comes after the stamp; an
+    /// operation that ends with this part ended at that moment.
+    fn part_over(&mut self, vu: usize, step: u16, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
-        let state = &mut self.lanes[lane];
+        let state = &mut self.vus[vu];
         let begun_ns = state.part.begun_ns().unwrap_or(state.stamps.start_ns);
         self.recorder.record_told_steps(now_ns, &[(step, now_ns - begun_ns)]);
         // The first byte of one reply of several says nothing of the operation.
         state.stamps.first_byte_ns = None;
         state.part = Part::Pause;
         match state.session.go_on(actions) {
-            Progress::Done(outcome) => self.finish(lane, &outcome, now_ns, actions),
+            Progress::Done(outcome) => self.finish(vu, &outcome, now_ns, actions),
             Progress::Pending | Progress::Part(_) if actions.send => {
                 let begins_ns = self.clock.now_ns();
-                self.part_begins(lane, begins_ns, actions)
+                self.part_begins(vu, begins_ns, actions)
             }
             Progress::Pending | Progress::Part(_) => {
                 state.deadline_ns = now_ns + actions.timer_ns.unwrap_or(0) + self.reply_timeout_ns;
@@ -319,14 +319,14 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
-    /// A later part of a lane's operation is sent now.
-    fn part_begins(&mut self, lane: usize, now_ns: Nanos, actions: &Actions) -> Next {
-        let state = &mut self.lanes[lane];
+    /// A later part of a virtual user's operation is sent now.
+    fn part_begins(&mut self, vu: usize, now_ns: Nanos, actions: &Actions) -> Next {
+        let state = &mut self.vus[vu];
         state.part = Part::Begun(now_ns);
         state.stamps.sent_ns = now_ns;
         state.stamps.first_byte_ns = None;
         if actions.connect.is_some() {
-            return self.reconnecting(lane, now_ns);
+            return self.reconnecting(vu, now_ns);
         }
         state.deadline_ns = now_ns + self.reply_timeout_ns;
         Next::Pending
@@ -334,20 +334,20 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// A session opens another connection within its operation.
     #[cold]
-    fn reconnecting(&mut self, lane: usize, now_ns: Nanos) -> Next {
-        let state = &mut self.lanes[lane];
+    fn reconnecting(&mut self, vu: usize, now_ns: Nanos) -> Next {
+        let state = &mut self.vus[vu];
         state.connecting = true;
         state.deadline_ns = now_ns + self.connect_timeout_ns;
         Next::Pending
     }
 
-    /// The operation of a lane failed below its protocol; its connection is gone.
-    pub fn failure(&mut self, lane: usize, error: ErrorClass, actions: &mut Actions) -> Next {
+    /// The operation of a virtual user failed below its protocol; its connection is gone.
+    pub fn failure(&mut self, vu: usize, error: ErrorClass, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
-        let state = &mut self.lanes[lane];
+        let state = &mut self.vus[vu];
         if state.part == Part::Pause {
             // Nothing was asked of it: as if the server had closed it in order.
-            return self.event(lane, Event::Closed, actions);
+            return self.event(vu, Event::Closed, actions);
         }
         if state.connecting {
             self.recorder.connections_failed += 1;
@@ -360,16 +360,16 @@ impl<S: Session, C: Clock> Driver<S, C> {
         if !state.busy {
             return Next::Pending;
         }
-        self.finish(lane, &outcome, now_ns, actions)
+        self.finish(vu, &outcome, now_ns, actions)
     }
 
-    /// The server of a lane had closed the connection before the request reached it; `None` when the session does not
-    /// ask again.
-    pub fn unheard(&mut self, lane: usize, actions: &mut Actions) -> Option<Next> {
+    /// The server of a virtual user had closed the connection before the request reached it; `None` when the session
+    /// does not ask again.
+    pub fn unheard(&mut self, vu: usize, actions: &mut Actions) -> Option<Next> {
         let now_ns = self.clock.now_ns();
-        let state = &mut self.lanes[lane];
+        let state = &mut self.vus[vu];
         let again = state.busy && !state.connecting && state.session.ask_again(actions);
-        again.then(|| self.reconnecting(lane, now_ns))
+        again.then(|| self.reconnecting(vu, now_ns))
     }
 
     /// A connection that a session had left was closed by its server, `waited_ns` after it was left, or `late` by us.
@@ -400,8 +400,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
     }
 
     #[inline]
-    fn finish(&mut self, lane: usize, outcome: &Outcome, now_ns: Nanos, actions: &mut Actions) -> Next {
-        let state = &mut self.lanes[lane];
+    fn finish(&mut self, vu: usize, outcome: &Outcome, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let state = &mut self.vus[vu];
         state.busy = false;
         state.connecting = false;
         state.part = Part::First;
@@ -421,10 +421,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.session.finished(outcome, &state.stamps);
         self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
         if due_ns == now_ns {
-            return self.begin_now(lane, now_ns, now_ns, actions);
+            return self.begin_now(vu, now_ns, now_ns, actions);
         }
         if self.schedule.is_planned() {
-            return self.follow_plan(lane, outcome.error, now_ns, actions);
+            return self.follow_plan(vu, outcome.error, now_ns, actions);
         }
         self.begin_later(due_ns)
     }
@@ -437,37 +437,37 @@ impl<S: Session, C: Clock> Driver<S, C> {
         Next::Wait(due_ns)
     }
 
-    /// A lane of a load with planned starts has ended an operation: its turn goes on, or is over.
+    /// A virtual user of a load with planned starts has ended an operation: its turn goes on, or is over.
     #[inline(never)]
-    fn follow_plan(&mut self, lane: usize, error: Option<ErrorClass>, now_ns: Nanos, actions: &mut Actions) -> Next {
-        let Lane { session, failures, late_ns, .. } = &self.lanes[lane];
+    fn follow_plan(&mut self, vu: usize, error: Option<ErrorClass>, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let VirtualUser { session, failures, late_ns, .. } = &self.vus[vu];
         if !session.goes_on() {
-            let turn_ns = std::mem::replace(&mut self.lanes[lane].turn_ns, Nanos::MAX);
+            let turn_ns = std::mem::replace(&mut self.vus[vu].turn_ns, Nanos::MAX);
             self.recorder.record_turn(turn_ns, now_ns, error.is_none());
-            return self.end_turn(lane, now_ns, actions);
+            return self.end_turn(vu, now_ns, actions);
         }
         let (late_ns, back_off_ns) = (*late_ns, pause_after(error, *failures));
         if back_off_ns > 0 {
             return self.begin_later(now_ns + back_off_ns);
         }
-        self.begin_now(lane, now_ns - late_ns, now_ns, actions)
+        self.begin_now(vu, now_ns - late_ns, now_ns, actions)
     }
 
-    /// The turn of a lane is over: it takes the next start when that is due, and waits for it idly when not.
-    fn end_turn(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+    /// The turn of a virtual user is over: it takes the next start when that is due, and waits for it idly when not.
+    fn end_turn(&mut self, vu: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
         let Schedule::Planned(plan) = &self.schedule else { return Next::Stopped };
         if plan.next_ns() > now_ns || now_ns >= self.end_ns {
-            self.idle.put(lane);
+            self.idle.put(vu);
             return Next::Idle;
         }
         let waited = self.idle.is_empty();
-        let next = self.begin_turn(lane, now_ns, actions);
+        let next = self.begin_turn(vu, now_ns, actions);
         if next == Next::Begun {
-            let late_ns = self.lanes[lane].late_ns;
+            let late_ns = self.vus[vu].late_ns;
             if waited {
                 self.recorder.record_late(now_ns - late_ns, late_ns);
             } else {
-                // Another lane was idle when it was due: the generator itself was late.
+                // Another virtual user was idle when it was due: the generator itself was late.
                 self.recorder.late_start(late_ns);
             }
         }
@@ -475,7 +475,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
     }
 }
 
-/// How long a lane waits after a failure: not at all when the server has answered.
+/// How long a virtual user waits after a failure: not at all when the server has answered.
 fn pause_after(error: Option<ErrorClass>, failures: u32) -> Nanos {
     match error {
         None | Some(ErrorClass::WrongStatus | ErrorClass::WrongContent | ErrorClass::PutOff) => 0,

@@ -1,9 +1,9 @@
-//! Where a lane is in an operation of several parts, each of which is timed: requests that follow each other, with pauses
-//! between them.
+//! Where a virtual user is in an operation of several parts, each of which is timed: requests that follow each other,
+//! with pauses between them.
 
 use crate::Nanos;
 
-/// Which part of its operation a lane is at.
+/// Which part of its operation a virtual user is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// The first one, which begins with the operation; of most operations it is all.

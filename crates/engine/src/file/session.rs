@@ -146,8 +146,8 @@ pub enum FileStep {
     /// Wait until every session of this machine has come to a barrier. Only when no slot is busy.
     Barrier,
     /// The same, and until those of all other machines of the trial have come to it: they go on at one moment, which
-    /// [`FileContext::met_ns`] then tells.
-    Meeting,
+    /// [`FileContext::released_ns`] then tells.
+    FleetBarrier,
     /// Wait for so long. The pause belongs to no operation.
     Pause(Nanos),
     /// Nothing for this slot until another one has finished.
@@ -198,14 +198,14 @@ pub struct FileContext {
     pub now_ns: Nanos,
     /// Another session waits at a barrier already: it was first ("stonewall").
     pub others_wait: bool,
-    /// The moment at which all machines were to go on from the last meeting, by the clock here, ns; 0 where one machine
+    /// The moment at which all machines were to go on from the last barrier, by the clock here, ns; 0 where one machine
     /// drives all sessions.
-    pub met_ns: Nanos,
+    pub released_ns: Nanos,
 }
 
 /// How a session came from one barrier to the next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stint {
+pub struct BarrierSpan {
     /// From the moment when the first opened to that when the session came to the next, ns.
     pub length_ns: Nanos,
     /// Time of it that its thread lacked for reasons of this machine, ns: it was not awake yet, or was ready and waited
@@ -213,7 +213,7 @@ pub struct Stint {
     pub waited_ns: Nanos,
 }
 
-impl Stint {
+impl BarrierSpan {
     /// The share of the time that the thread lacked, from 0 to 1.
     pub fn waited_share(&self) -> f64 {
         if self.length_ns == 0 { 0.0 } else { (self.waited_ns as f64 / self.length_ns as f64).min(1.0) }
@@ -314,8 +314,8 @@ pub trait FileWorkload: Send + Sync + 'static {
         serde_json::Value::Null
     }
 
-    /// The figures of a trial from those that each machine's [`FileWorkload::figures`] told of its slice. The error is a
-    /// sentence.
+    /// The figures of a trial from those that each machine's [`FileWorkload::figures`] told of its slice. The error is
+    /// a sentence.
     fn merged(&self, _parts: &[&serde_json::Value]) -> Result<serde_json::Value, String> {
         Err("trials of this work cannot be divided".to_owned())
     }
@@ -355,7 +355,7 @@ pub trait FileSession: Send + 'static {
     }
 
     /// It comes to a barrier, and had come through the time since the last one like this.
-    fn came(&mut self, _stint: Stint) {}
+    fn passed_barrier(&mut self, _span: BarrierSpan) {}
 
     /// Takes the figures of [`FileCall::Observe`].
     fn observe(&mut self, _observation: &Observation) {}

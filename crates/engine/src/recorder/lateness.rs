@@ -6,7 +6,7 @@ use crate::{LatencyHistogram, Nanos};
 /// histogram.
 const FEW: usize = 16;
 
-/// From the moment at which a waiting lane was to begin until it did.
+/// From the moment at which a waiting virtual user was to begin until it did.
 #[derive(Debug)]
 pub(crate) struct Lateness {
     times: LatencyHistogram,

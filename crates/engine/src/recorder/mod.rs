@@ -48,7 +48,7 @@ pub struct Recorder {
     pub(crate) statuses: [u64; 6],
     pub(crate) outside_operations: u64,
     pub(crate) outside_errors: u64,
-    /// How late lanes began that had waited for their moment.
+    /// How late virtual users began that had waited for their moment.
     pub(crate) late_start: Lateness,
     /// How long a finished operation waited for the generator to look at it.
     pub(crate) lag: LatencyHistogram,
@@ -173,7 +173,7 @@ impl Recorder {
         self.connections_failed += u64::from(!opened);
     }
 
-    /// Counts how late a lane began that had waited for its moment, ns.
+    /// Counts how late a virtual user began that had waited for its moment, ns.
     pub fn late_start(&mut self, late_ns: Nanos) {
         self.late_start.record(late_ns);
     }

@@ -1,7 +1,7 @@
 //! The result of a trial, or of the slice of it that one machine had: what crosses the seam.
 //!
-//! A figure stands here once, with its unit and with how those of several machines become one, and is filled in where it
-//! is measured: by a load thread, in `collect.rs`, or by the platform.
+//! A figure stands here once, with its unit and with how those of several machines become one, and is filled in where
+//! it is measured: by a load thread, in `collect.rs`, or by the platform.
 
 pub(super) mod collect;
 pub(super) mod measurement;
@@ -86,7 +86,7 @@ figures! {
         pub answered: u64,
         /// What became of the starts; counted where a start is a turn.
         pub fates: Option<Fates>,
-        /// How late those began that found no free lane.
+        /// How late those began that found no free virtual user.
         pub late: Times,
         /// Starts that found every session busy, whether or not they began later.
         pub ran_out: u64,
@@ -96,7 +96,8 @@ figures! {
         pub queue: Option<Vec<i64>> => queues,
     }
 
-    /// What became of the starts that were planned for the window, at its end. With those that never began they are all.
+    /// What became of the starts that were planned for the window, at its end. With those that never began they are
+    /// all.
     #[derive(Copy, Eq)]
     pub struct Fates {
         /// Over, and well.
@@ -185,7 +186,7 @@ figures! {
         pub cpu_us_per_operation: f64 => afterwards,
         /// Load threads.
         pub threads: u64,
-        /// How late lanes began that had waited for their moment.
+        /// How late virtual users began that had waited for their moment.
         pub late_start: Times => told,
         /// How long a finished operation waited for the generator to look at it.
         pub lag: Times => told,

@@ -1,4 +1,4 @@
-//! When lanes begin: asked whenever one is free. Pure: it is told the time.
+//! When virtual users begin: asked whenever one is free. Pure: it is told the time.
 
 mod arrivals;
 mod pause;
@@ -18,14 +18,14 @@ use std::sync::Arc;
 /// The schedule of one load-generating thread (in file suites: of one session).
 #[derive(Debug)]
 pub(crate) enum Schedule {
-    /// Closed loop: a lane begins when it is free and has paused.
+    /// Closed loop: a virtual user begins when it is free and has paused.
     AfterPause(Pause),
-    /// Open loop: starts are planned; an idle lane takes the next.
+    /// Open loop: starts are planned; an idle virtual user takes the next.
     Planned(Plan),
 }
 
 impl Schedule {
-    /// Each lane follows itself, as fast as the trial's pauses allow.
+    /// Each virtual user follows itself, as fast as the trial's pauses allow.
     pub fn after_pause(spec: &TrialSpec, thread: usize) -> Self {
         Self::AfterPause(Pause::new(spec, thread))
     }
@@ -51,8 +51,8 @@ impl Schedule {
         matches!(self, Self::Planned(_))
     }
 
-    /// When a lane begins next that is free since `now_ns` and is to wait for `back_off_ns` at least; never where starts are
-    /// planned: then that is not for the lane to say.
+    /// When a virtual user begins next that is free since `now_ns` and is to wait for `back_off_ns` at least; never
+    /// where starts are planned: then that is not for the virtual user to say.
     #[inline]
     pub fn due_ns(&mut self, now_ns: Nanos, back_off_ns: Nanos) -> Nanos {
         match self {
@@ -88,9 +88,9 @@ impl Schedule {
         start_ns
     }
 
-    /// How long after the start a session of a closed loop begins: it waits for its random delay. Clients with a random pause
-    /// begin with one, so that their starts are spread as they are later on. Both come from the client's number: whichever
-    /// machine and thread drives it, the load as a whole begins alike.
+    /// How long after the start a session of a closed loop begins: it waits for its random delay. Clients with a random
+    /// pause begin with one, so that their starts are spread as they are later on. Both come from the client's number:
+    /// whichever machine and thread drives it, the load as a whole begins alike.
     pub fn first_ns(spec: &TrialSpec, client: u32, of_client: u32) -> Nanos {
         first_delay_ns(spec, client, of_client) + Pause::first_ns(spec, client, of_client)
     }

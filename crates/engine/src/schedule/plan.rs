@@ -56,7 +56,7 @@ impl Plan {
         (at_ns, index)
     }
 
-    /// A lane has begun at `now_ns` without asking: that counts as planned.
+    /// A virtual user has begun at `now_ns` without asking: that counts as planned.
     pub fn unplanned(&mut self, now_ns: Nanos) {
         self.taken += u64::from(self.timeline.in_window(now_ns));
     }

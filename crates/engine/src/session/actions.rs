@@ -23,7 +23,8 @@ pub struct Actions {
     pub discard_bytes: u64,
     /// Tell `Timer` after this many nanoseconds.
     pub timer_ns: Option<u64>,
-    /// Asked for in [`crate::Session::begin`] only: there is nothing to begin, the lane starts no more operations.
+    /// Asked for in [`crate::Session::begin`] only: there is nothing to begin, the virtual user starts no more
+    /// operations.
     pub stop: bool,
 }
 

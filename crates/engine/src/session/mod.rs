@@ -59,7 +59,8 @@ pub enum Progress {
     /// More events are needed.
     Pending,
     /// A part of the operation is over: the step of this number of [`Workload::steps`], from its sending to now. The
-    /// driver stamps it, then asks [`Session::go_on`] what follows: what a session does between two parts is in neither.
+    /// driver stamps it, then asks [`Session::go_on`] what follows: what a session does between two parts is in
+    /// neither.
     Part(u16),
     /// The operation is over. The driver records it and calls [`Session::begin`] for the next one.
     Done(Outcome),
@@ -87,8 +88,8 @@ pub trait Workload: Send + Sync + 'static {
     /// Names of the operations; an [`Outcome::operation`] is an index into them.
     fn operations(&self) -> Vec<String>;
 
-    /// Names of the steps that [`Session::steps`] tells. They must differ from the engine's own (`connect`, `tls`, `stream`,
-    /// `first_byte`, `transfer`, `close`).
+    /// Names of the steps that [`Session::steps`] tells. They must differ from the engine's own (`connect`, `tls`,
+    /// `stream`, `first_byte`, `transfer`, `close`).
     fn steps(&self) -> Vec<String> {
         Vec::new()
     }
@@ -98,7 +99,7 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// How its lanes share connections; each has its own unless a workload says so.
+    /// How its virtual users share connections; each has its own unless a workload says so.
     fn streams(&self) -> Option<Streams> {
         None
     }

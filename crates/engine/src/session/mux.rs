@@ -1,14 +1,14 @@
 //! The seam for protocols that carry several requests at once over one connection.
 //!
-//! Each stream of a connection is a lane with a session of its own. Between them and the connection stands a *mux*: it
-//! turns what its lanes ask into what is written, and what is read into their events. It owns no socket, reads no clock,
-//! and is fuzzed by feeding it bytes.
+//! Each stream of a connection is a virtual user with a session of its own. Between them and the connection stands a
+//! *mux*: it turns what its virtual users ask into what is written, and what is read into their events. It owns no
+//! socket, reads no clock, and is fuzzed by feeding it bytes.
 
 use crate::ErrorClass;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a server did on the stream of a lane.
+/// What a server did on the stream of a virtual user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamEvent<'a> {
     /// The head of the reply, with the length that it states for the body.
@@ -36,9 +36,11 @@ pub enum StreamEvent<'a> {
 /// What a mux found in the bytes of its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MuxEvent<'a> {
-    /// For the session of this lane. After `End`, `Reset` and `Malformed` the lane has no stream any more.
+    /// For the session of this virtual user. After `End`, `Reset` and `Malformed` the virtual user has no stream any
+    /// more.
     Stream(usize, StreamEvent<'a>),
-    /// The server says that it has not looked at the request of this lane, and never will: it may be asked elsewhere.
+    /// The server says that it has not looked at the request of this virtual user, and never will: it may be asked
+    /// elsewhere.
     Unheard(usize),
 }
 
@@ -47,13 +49,14 @@ pub trait Mux: Send + Debug {
     /// Appends what a client says first.
     fn open(&mut self, out: &mut Vec<u8>);
 
-    /// Appends `request` ([`crate::Session::outgoing`]) for `lane`; `false` when no stream is free for it.
-    fn ask(&mut self, lane: usize, request: &[u8], out: &mut Vec<u8>) -> bool;
+    /// Appends `request` ([`crate::Session::outgoing`]) for `vu`; `false` when no stream is free for it.
+    fn ask(&mut self, vu: usize, request: &[u8], out: &mut Vec<u8>) -> bool;
 
-    /// Appends what gives the stream of `lane` up, if it has one.
-    fn cancel(&mut self, lane: usize, out: &mut Vec<u8>);
+    /// Appends what gives the stream of `vu` up, if it has one.
+    fn cancel(&mut self, vu: usize, out: &mut Vec<u8>);
 
-    /// Takes from `bytes` up to the next event and appends what the protocol has to answer; `None` when nothing is left.
+    /// Takes from `bytes` up to the next event and appends what the protocol has to answer; `None` when nothing is
+    /// left.
     ///
     /// # Errors
     /// The connection cannot go on: the server broke the protocol.
@@ -88,7 +91,7 @@ pub trait Mux: Send + Debug {
 /// How the connections of a workload carry streams.
 #[derive(Debug, Clone)]
 pub struct Streams {
-    /// Lanes that share a connection.
+    /// Virtual users that share a connection.
     pub per_connection: usize,
     /// Makes the mux of a new connection.
     pub mux: Arc<dyn MakeMux>,

@@ -15,7 +15,7 @@ use crate::result::figures::HttperfFigures;
 use crate::spec::uris::Uri;
 use crate::spec::{HttperfSpec, Mode};
 use bakeoff_engine::{Clock, Connections, Live, Nanos, Recorder, SECOND_NS, Stamps, Timeline, Unfinished};
-use bakeoff_platform::Alone;
+use bakeoff_platform::CustomLoop;
 use bakeoff_platform::clock::MonotonicClock;
 use bakeoff_platform::net::{Connector, Dialer, Due, Ready, Timers, Waiter};
 use bakeoff_platform::process::{raise_file_limit, thread_usage_ns};
@@ -28,7 +28,8 @@ use std::sync::Arc;
 const TICK_NS: Nanos = 50_000_000;
 /// Loads that are to last longer have no seconds in their result, whose memory would grow with them.
 const LONG_S: f64 = 2.0 * 3_600.0;
-/// Figures are told so long after those before, and this share of the trial so far: a long one tells some hundred times.
+/// Figures are told so long after those before, and this share of the trial so far: a long one tells some hundred
+/// times.
 const TELL_NS: Nanos = SECOND_NS;
 const TELL_SHARE: Nanos = 100;
 const READ_BYTES: usize = 64 * 1024;
@@ -177,7 +178,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs to the end of all work, of the time, or a cancel.
-    pub fn run(mut self) -> Alone {
+    pub fn run(mut self) -> CustomLoop {
         let usage = thread_usage_ns();
         loop {
             self.now_ns = MonotonicClock.now_ns();
@@ -622,12 +623,12 @@ impl<'a> Run<'a> {
 
     /// Time-outs and thoughts that are over.
     fn fire(&mut self) {
-        while let Some((_, lane, due)) = self.timers.pop_due(self.now_ns) {
+        while let Some((_, vu, due)) = self.timers.pop_due(self.now_ns) {
             if due != Due::Timer {
                 continue;
             }
-            let at = lane / 2;
-            if lane % 2 == 1 {
+            let at = vu / 2;
+            if vu % 2 == 1 {
                 let visit = &mut self.places[at].visit;
                 visit.thought(&self.rules, &mut self.work, &mut self.orders);
                 self.obey(at);
@@ -738,7 +739,7 @@ impl<'a> Run<'a> {
     }
 
     /// The trial is over: what is open is counted as such, and all figures are drawn up.
-    fn finish(mut self, usage: (u64, u64)) -> Alone {
+    fn finish(mut self, usage: (u64, u64)) -> CustomLoop {
         let now_ns = MonotonicClock.now_ns();
         let oldest_ns = self.open.iter().map(|&index| self.conns[index].began_ns).min().unwrap_or(now_ns);
         let open = self.open.len() as u64;
@@ -776,7 +777,7 @@ impl<'a> Run<'a> {
         let connections =
             Connections { tls_full: figures.tls_full, tls_resumed: figures.tls_resumed, ..Connections::default() };
         let oldest_s = if open > 0 { seconds(now_ns - oldest_ns) } else { 0.0 };
-        Alone {
+        CustomLoop {
             recorder,
             unfinished: Unfinished { operations: open, oldest_s },
             polled_ns: self.waiter.idle_ns(),

@@ -6,13 +6,13 @@ use std::sync::{Barrier, Mutex};
 
 /// One per trial.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct ThreadBarrier {
     barrier: Barrier,
     end_ns: AtomicU64,
     fatal: Mutex<Option<String>>,
 }
 
-impl Gate {
+impl ThreadBarrier {
     /// For so many threads.
     pub fn new(threads: usize) -> Self {
         Self { barrier: Barrier::new(threads), end_ns: AtomicU64::new(0), fatal: Mutex::new(None) }

@@ -3,13 +3,13 @@
 mod buffers;
 mod cache;
 mod folder;
-mod lane;
 mod map;
 mod observe;
 mod owner;
 mod psync;
 mod trial;
 mod uring;
+mod virtual_user;
 
 pub use owner::{Owner, folder_name, owner_of};
 pub use trial::start_files;

@@ -2,11 +2,11 @@
 
 use super::buffers::AlignedBuffers;
 use super::folder::{WorkFolder, left_in};
-use super::lane::{self, Beat, Common, End, Lane};
 use super::observe::Counters;
 use super::psync::Files;
 use super::uring;
-use crate::barrier::sessions::Rendezvous;
+use super::virtual_user::{self, Beat, Common, End, VirtualUser};
+use crate::barrier::sessions::SessionBarrier;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process::{self, spent};
 use crate::trial::start_line::{Place, StartLine};
@@ -41,12 +41,12 @@ pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<Tria
     let live = Arc::new(Live::new(spec.own_sessions() as usize, spec.own_operations()));
     let line = StartLine::new(&live, spec.own_sessions() as usize, spec.own_sessions());
     let (watched, start) = (Arc::clone(&live), Arc::clone(&line));
-    let meetings = Arc::new(Rendezvous::new(spec.own_sessions(), !spec.is_whole()));
-    let place = Arc::clone(&meetings);
+    let barrier = Arc::new(SessionBarrier::new(spec.own_sessions(), !spec.is_whole()));
+    let place = Arc::clone(&barrier);
     let own = spec.clone();
     let body = move |control: &Control| run(&Arc::new(workload), &Arc::new(spec), &watched, &start, place, control);
     let trial = launch(live, line, &own, body)?;
-    Ok(trial.with_meetings(meetings))
+    Ok(trial.with_barrier(barrier))
 }
 
 /// What a session hands in at its end.
@@ -58,7 +58,7 @@ fn run<W: FileWorkload>(
     spec: &Arc<TrialSpec>,
     live: &Arc<Live>,
     line: &Arc<StartLine>,
-    rendezvous: Arc<Rendezvous>,
+    rendezvous: Arc<SessionBarrier>,
     control: &Control,
 ) -> Outcome {
     let needs = workload.needs();
@@ -198,8 +198,8 @@ fn vanished(common: &Arc<Common>, patience: Duration) -> Option<String> {
     }
 }
 
-/// Removes the trial's folder, where it is not to stay, and tells what could not be removed: that says nothing about how
-/// the contender did its work.
+/// Removes the trial's folder, where it is not to stay, and tells what could not be removed: that says nothing about
+/// how the contender did its work.
 fn remove(common: &Arc<Common>, failed: bool, patience: Duration) {
     let shared = Arc::clone(common);
     let reason = match within(patience, move || shared.folder.remove(failed)) {
@@ -277,7 +277,7 @@ fn work<W: FileWorkload>(
     common.begin(session);
     let prepared = common.folder.open().and_then(|folder| {
         let buffers = AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?.register(needs.registered_bytes);
-        Ok(Lane::new(Arc::clone(common), Files::new(folder, needs.handles), buffers, session))
+        Ok(VirtualUser::new(Arc::clone(common), Files::new(folder, needs.handles), buffers, session))
     });
     let start_ns = if prepared.is_ok() { at_line.ready() } else { at_line.broken() };
     let timeline = spec.timeline(start_ns);
@@ -288,19 +288,19 @@ fn work<W: FileWorkload>(
     let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), number, start_ns, clock);
     let (end, lived_ns, cpu_ns, run_delay_ns) = match prepared {
         Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0, None),
-        Ok(mut lane) => {
+        Ok(mut vu) => {
             let planned_ns = driver.first_start(spec);
             common.line.leave();
-            lane.sleep_until(planned_ns, &clock);
+            vu.sleep_until(planned_ns, &clock);
             let (cpu_ns, waited_ns, begun_ns) = (thread_cpu_ns(), process::thread_run_delay_ns(), clock.now_ns());
             driver.resumed(Some(planned_ns));
             let end = match needs.executor {
-                Executor::Blocking => lane::run(&mut driver, &mut lane, &clock),
-                Executor::Ring => uring::run(&mut driver, &mut lane, &clock),
+                Executor::Blocking => virtual_user::run(&mut driver, &mut vu, &clock),
+                Executor::Ring => uring::run(&mut driver, &mut vu, &clock),
             };
             let (lived_ns, cpu_ns) = (clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns);
             let run_delay_ns = spent(waited_ns, process::thread_run_delay_ns());
-            lane.end();
+            vu.end();
             (end, lived_ns, cpu_ns, run_delay_ns)
         }
     };
@@ -329,8 +329,8 @@ struct Gathered<S> {
     broken: Option<String>,
 }
 
-/// Waits for all sessions, but not for one whose call hangs longer than the workload allows. `begin` is told when traffic
-/// starts.
+/// Waits for all sessions, but not for one whose call hangs longer than the workload allows. `begin` is told when
+/// traffic starts.
 fn gather<S>(
     parts: &Receiver<Handed<S>>,
     common: &Common,

@@ -1,21 +1,21 @@
 //! Runs one trial on threads of its own and hands out its result.
 
-pub(super) mod alone;
-pub(super) mod signpost;
+pub(super) mod completion;
+pub(super) mod custom_loop;
 pub(super) mod start_line;
 
-use crate::barrier::sessions::Rendezvous;
-use crate::barrier::threads::Gate;
+use crate::barrier::sessions::SessionBarrier;
+use crate::barrier::threads::ThreadBarrier;
 use crate::clock::MonotonicClock;
 use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
-use crate::watch::control::{Behind, Control, ControlFigures, next_look_ns};
+use crate::watch::control::{BackgroundPolicy, Control, ControlFigures, next_look_ns};
 use crate::watch::{Watch, Watched};
 use bakeoff_engine::{
     Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakRow, Stage, Stages, Timeline,
     TrialResult, TrialSpec, Workload, collect,
 };
-use signpost::{Met, Signpost};
+use completion::{Completion, Wake};
 use start_line::{Place, StartLine};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,16 +51,16 @@ pub struct TrialHandle {
     control: Arc<Control>,
     spec: TrialSpec,
     looked_ns: AtomicU64,
-    meetings: Option<Arc<Rendezvous>>,
-    over: Arc<Signpost>,
+    barrier: Option<Arc<SessionBarrier>>,
+    over: Arc<Completion>,
     finished: Mutex<Receiver<Outcome>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl TrialHandle {
     /// The same trial, whose sessions meet there.
-    pub(crate) fn with_meetings(mut self, meetings: Arc<Rendezvous>) -> Self {
-        self.meetings = Some(meetings);
+    pub(crate) fn with_barrier(mut self, barrier: Arc<SessionBarrier>) -> Self {
+        self.barrier = Some(barrier);
         self
     }
 
@@ -69,23 +69,23 @@ impl TrialHandle {
         self.line.armed(timeout)
     }
 
-    /// Starts its traffic at `at_ns` of this machine's `CLOCK_MONOTONIC`: at once when that has passed, as 0 has. Before it
-    /// is armed that waits until it is. The first word counts.
+    /// Starts its traffic at `at_ns` of this machine's `CLOCK_MONOTONIC`: at once when that has passed, as 0 has.
+    /// Before it is armed that waits until it is. The first word counts.
     pub fn go(&self, at_ns: Nanos) {
         self.line.go(at_ns);
     }
 
-    /// The number of the meeting at which all sessions of this machine wait for those of others, or of the last one; 0
+    /// The number of the barrier at which all sessions of this machine wait for those of others, or of the last one; 0
     /// before the first, and for work that has none.
-    pub fn meeting(&self) -> u64 {
-        self.meetings.as_ref().map_or(0, |meetings| meetings.called())
+    pub fn barrier(&self) -> u64 {
+        self.barrier.as_ref().map_or(0, |barrier| barrier.called())
     }
 
-    /// The sessions of all machines are at this meeting, and go on at `at_ns` of this machine's `CLOCK_MONOTONIC`: at once
-    /// when that has passed. The first word counts.
-    pub fn meet(&self, number: u64, at_ns: Nanos) {
-        if let Some(meetings) = &self.meetings {
-            meetings.tell(number, at_ns);
+    /// The sessions of all machines are at this barrier, and go on at `at_ns` of this machine's `CLOCK_MONOTONIC`: at
+    /// once when that has passed. The first word counts.
+    pub fn release_barrier(&self, number: u64, at_ns: Nanos) {
+        if let Some(barrier) = &self.barrier {
+            barrier.release_fleet(number, at_ns);
         }
     }
 
@@ -107,8 +107,8 @@ impl TrialHandle {
     /// Asks the trial to stop, in whatever state it is; its result then says `cancelled`.
     pub fn cancel(&self) {
         self.line.cancel();
-        if let Some(meetings) = &self.meetings {
-            meetings.break_up();
+        if let Some(barrier) = &self.barrier {
+            barrier.break_up();
         }
     }
 
@@ -123,15 +123,15 @@ impl TrialHandle {
         }
     }
 
-    /// Sleeps until it is over, `timeout` has passed, or a signal came: one that this thread is interrupted by, or of which
-    /// `wake`, a descriptor, can be read.
-    pub fn rest(&self, timeout: Duration, wake: Option<RawFd>) -> Met {
+    /// Sleeps until it is over, `timeout` has passed, or a signal came: one that this thread is interrupted by, or of
+    /// which `wake`, a descriptor, can be read.
+    pub fn rest(&self, timeout: Duration, wake: Option<RawFd>) -> Wake {
         self.over.wait(timeout, wake)
     }
 
     /// From the start of traffic to its end the threads of this process that make no load are put behind those that do.
-    pub fn put_behind(&self, behind: Behind) {
-        self.control.put_behind(behind);
+    pub fn run_in_background(&self, background: BackgroundPolicy) {
+        self.control.run_in_background(background);
     }
 
     /// Threads have their own priority again, as when a signal is to be heard; `true` puts them behind again.
@@ -144,19 +144,19 @@ impl TrialHandle {
         self.control.figures()
     }
 
-    /// Sleeps until the trial is to be looked at, about once a second; `false` when it is over. What other threads took until
-    /// then is counted. One thread looks.
+    /// Sleeps until the trial is to be looked at, about once a second; `false` when it is over. What other threads took
+    /// until then is counted. One thread looks.
     pub fn next_look(&self) -> bool {
         const EVERY: Duration = Duration::from_secs(1);
         let Some(start_ns) = self.line.await_start_for(EVERY) else {
-            return self.rest(Duration::ZERO, None) != Met::Over;
+            return self.rest(Duration::ZERO, None) != Wake::Completed;
         };
         self.control.hush_this();
         let timeline = self.spec.timeline(start_ns);
         let now_ns = MonotonicClock.now_ns();
         let due_ns = next_look_ns(&timeline, now_ns.max(self.looked_ns.load(Ordering::Relaxed)));
         self.looked_ns.store(due_ns, Ordering::Relaxed);
-        let is_over = self.rest(Duration::from_nanos(due_ns.saturating_sub(now_ns)), None) == Met::Over;
+        let is_over = self.rest(Duration::from_nanos(due_ns.saturating_sub(now_ns)), None) == Wake::Completed;
         self.control.look();
         !is_over
     }
@@ -170,7 +170,7 @@ pub(crate) fn launch(
     body: impl FnOnce(&Control) -> Outcome + Send + 'static,
 ) -> Result<TrialHandle, TrialError> {
     let (sender, finished) = channel();
-    let (ended, control, over) = (Arc::clone(&line), Arc::new(Control::default()), Arc::new(Signpost::new()?));
+    let (ended, control, over) = (Arc::clone(&line), Arc::new(Control::default()), Arc::new(Completion::new()?));
     let (beside, raised) = (Arc::clone(&control), Arc::clone(&over));
     let thread = std::thread::Builder::new().name("bakeoff-trial".to_owned()).spawn(move || {
         // Also when the body breaks; what it gives is there before.
@@ -183,7 +183,7 @@ pub(crate) fn launch(
     })?;
     let (finished, thread) = (Mutex::new(finished), Mutex::new(Some(thread)));
     let (spec, looked_ns) = (spec.clone(), AtomicU64::new(0));
-    Ok(TrialHandle { live, line, control, spec, looked_ns, meetings: None, over, finished, thread })
+    Ok(TrialHandle { live, line, control, spec, looked_ns, barrier: None, over, finished, thread })
 }
 
 impl Drop for TrialHandle {
@@ -229,7 +229,7 @@ struct Shared<W> {
     spec: TrialSpec,
     live: Arc<Live>,
     line: Arc<StartLine>,
-    gate: Gate,
+    barrier: ThreadBarrier,
     watched: Arc<Watched>,
 }
 
@@ -243,13 +243,13 @@ fn run<W: Workload>(
 ) -> Outcome {
     let count = spec.cores as usize;
     let watch = Watch::start()?;
-    let gate = Gate::new(count);
+    let barrier = ThreadBarrier::new(count);
     let shared = Arc::new(Shared {
         workload,
         spec,
         live: Arc::clone(live),
         line: Arc::clone(line),
-        gate,
+        barrier,
         watched: watch.watched(),
     });
     let spawn = |thread: usize| {
@@ -276,9 +276,9 @@ fn run<W: Workload>(
     let generator = GeneratorFigures {
         start: line.figures(),
         // One that was cancelled before its moment lived for no time, but did end.
-        elapsed_ns: shared.gate.end_ns().saturating_sub(start_ns).max(1),
+        elapsed_ns: shared.barrier.end_ns().saturating_sub(start_ns).max(1),
         cancelled: live.is_cancelled(),
-        fatal: shared.gate.fatal(),
+        fatal: shared.barrier.fatal(),
         rss_bytes: process::resident_bytes(),
         disturbances: Some(disturbances),
         workload: shared.workload.figures(sessions.iter().map(|(_, session)| session)),
@@ -299,26 +299,26 @@ pub(crate) fn bind(thread: usize, processor: Option<u32>, live: &Live) {
 
 /// The body of one load-generating thread.
 fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize, place: Place) -> Part<W::Session> {
-    let Shared { workload, spec, live, line, gate, .. } = shared;
+    let Shared { workload, spec, live, line, barrier, .. } = shared;
     bind(thread, spec.pinned(thread), live);
     process::wake_on_time();
     let stages = workload.stages();
     let mut sessions = Driver::<_, MonotonicClock>::sessions(workload, spec, thread);
     if let Some(limit_s) = stages.prepare_s {
-        gate.pass(live, Stage::Prepare);
+        barrier.pass(live, Stage::Prepare);
         sessions = shared.untimed_stage(sessions, remotes, thread, Stage::Prepare, limit_s);
     }
-    if gate.fatal().is_some() {
+    if barrier.fatal().is_some() {
         line.close(); // nobody has to wait for the word any more
     }
     let start_ns = place.ready();
     let measured = shared.measure(sessions, remotes, thread, &stages, start_ns);
-    gate.ended(measured.as_ref().map_or_else(|_| MonotonicClock.now_ns(), |part| part.2.ended_ns));
+    barrier.ended(measured.as_ref().map_or_else(|_| MonotonicClock.now_ns(), |part| part.2.ended_ns));
     let Some(limit_s) = stages.drain_s else { return measured };
     // Every thread must come by here, whatever became of it, or the others would wait for ever.
-    gate.pass(live, Stage::Drain);
+    barrier.pass(live, Stage::Drain);
     let (recorder, mut sessions, figures) = measured?;
-    if gate.fatal().is_none() && !live.is_cancelled() {
+    if barrier.fatal().is_none() && !live.is_cancelled() {
         sessions = shared.untimed_stage(sessions, remotes, thread, Stage::Drain, limit_s);
     }
     Ok((recorder, sessions, figures))
@@ -341,7 +341,7 @@ impl<W: Workload> Shared<W> {
         let live = Arc::clone(&self.live);
         let driver = Driver::resume(&self.workload, sessions, spec, live, thread, timeline, MonotonicClock);
         let mut driver = driver.under_load(&self.workload, spec);
-        if self.gate.fatal().is_some() {
+        if self.barrier.fatal().is_some() {
             let (recorder, sessions) = driver.into_parts();
             let figures = LoopFigures { ended_ns: MonotonicClock.now_ns(), ..LoopFigures::default() };
             return Ok((recorder, sessions, figures));
@@ -375,18 +375,18 @@ impl<W: Workload> Shared<W> {
         // Its own live figures: neither the watcher's totals nor the trial's bound know of this stage.
         let live = Arc::new(Live::new(thread + 1, None));
         let driver = Driver::resume(&self.workload, sessions, &self.spec, live, thread, timeline, MonotonicClock);
-        let starts = (0..driver.len()).map(|lane| (lane, now_ns)).collect();
+        let starts = (0..driver.len()).map(|vu| (vu, now_ns)).collect();
         let mut sessions = match EventLoop::new(driver, &self.live, remotes.to_vec(), timeline) {
             // The stage is over when every session is done.
             Ok(event_loop) => event_loop.run(starts, true).1,
             Err(error) => {
-                self.gate.give_up(format!("the machine refused to run the trial: {error}"));
+                self.barrier.give_up(format!("the machine refused to run the trial: {error}"));
                 return Vec::new();
             }
         };
         sessions.iter_mut().for_each(|(_, session)| session.leave(stage));
         if let Some(reason) = sessions.iter().find_map(|(_, session)| session.fatal()) {
-            self.gate.give_up(reason);
+            self.barrier.give_up(reason);
         }
         sessions
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Threads that were told to begin at once do so after this time, ns: all are awake then. More for many sessions, whose
-/// lanes are made in it.
+/// virtual users are made in it.
 const HEAD_START_NS: Nanos = 10_000_000;
 const HEAD_START_PER_SESSION_NS: Nanos = 2_000;
 /// The last time before the start is slept where a cancel does not wake, ns.

@@ -1,7 +1,7 @@
 //! The threads of this process beside those of the load: put behind them while traffic runs, and what they took then.
 //!
-//! A thread is told by its name: those that make load, that serve, and that watch over the process keep their priority. The main
-//! thread does, too: it sleeps meanwhile, and hears signals at once.
+//! A thread is told by its name: those that make load, that serve, and that watch over the process keep their priority.
+//! The main thread does, too: it sleeps meanwhile, and hears signals at once.
 
 use crate::clock::MonotonicClock;
 use bakeoff_engine::{Clock, Nanos, Timeline};
@@ -15,14 +15,14 @@ const OVERSEERS: [&str; 2] = ["bakeoff-watch", "bakeoff-trial"];
 
 /// How the other threads are put behind the load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Behind {
+pub struct BackgroundPolicy {
     /// They run when nobody else wants to (`SCHED_IDLE`); else they only interrupt nobody (`SCHED_BATCH`).
     pub idle: bool,
     /// Where they may run; anywhere when empty.
     pub processors: Vec<u32>,
 }
 
-impl Behind {
+impl BackgroundPolicy {
     fn policy(&self) -> i32 {
         if self.idle { libc::SCHED_IDLE } else { libc::SCHED_BATCH }
     }
@@ -49,7 +49,7 @@ struct Before {
 
 #[derive(Default)]
 struct State {
-    behind: Option<Behind>,
+    background: Option<BackgroundPolicy>,
     before: Vec<Before>,
     timeline: Option<Timeline>,
     seen: HashMap<i32, u64>,
@@ -60,14 +60,15 @@ struct State {
 
 impl State {
     /// Puts a thread behind the load, where that was asked for, unless somebody has chosen another priority for it.
-    fn put_behind(&mut self, tid: i32) {
-        let Some(behind) = self.behind.as_ref().filter(|_| !self.closed && scheduler(tid) == libc::SCHED_OTHER) else {
+    fn run_in_background(&mut self, tid: i32) {
+        let Some(background) = self.background.as_ref().filter(|_| !self.closed && scheduler(tid) == libc::SCHED_OTHER)
+        else {
             return;
         };
-        let processors = (!behind.processors.is_empty()).then(|| processors_of(tid)).flatten();
-        if set_scheduler(tid, behind.policy()) {
+        let processors = (!background.processors.is_empty()).then(|| processors_of(tid)).flatten();
+        if set_scheduler(tid, background.policy()) {
             if processors.is_some() {
-                set_processors(tid, &set_of(&behind.processors));
+                set_processors(tid, &set_of(&background.processors));
             }
             self.before.push(Before { tid, policy: libc::SCHED_OTHER, processors });
         }
@@ -88,8 +89,8 @@ impl std::fmt::Debug for Control {
 
 impl Control {
     /// From the start of traffic on the other threads are put behind it so.
-    pub fn put_behind(&self, behind: Behind) {
-        self.lock().behind = Some(behind);
+    pub fn run_in_background(&self, background: BackgroundPolicy) {
+        self.lock().background = Some(background);
     }
 
     /// Traffic begins.
@@ -144,7 +145,7 @@ impl Control {
         let own = std::process::id() as i32;
         for (tid, name) in threads() {
             if tid != own && !is(&name, &LOAD) && !is(&name, &OVERSEERS) {
-                state.put_behind(tid);
+                state.run_in_background(tid);
             }
         }
     }
@@ -154,7 +155,7 @@ impl Control {
         let mut state = self.lock();
         if state.timeline.is_some() {
             // SAFETY: the call has no preconditions.
-            state.put_behind(unsafe { libc::gettid() });
+            state.run_in_background(unsafe { libc::gettid() });
         }
     }
 
@@ -162,7 +163,7 @@ impl Control {
     pub fn restore(&self) {
         let mut state = self.lock();
         let before = std::mem::take(&mut state.before);
-        let Some(policy) = state.behind.as_ref().map(Behind::policy) else { return };
+        let Some(policy) = state.background.as_ref().map(BackgroundPolicy::policy) else { return };
         let made = before.first().map(|first| (first.policy, first.processors));
         for each in &before {
             give_back(each.tid, each.policy, each.processors.as_ref());
@@ -272,8 +273,8 @@ fn set_of(processors: &[u32]) -> libc::cpu_set_t {
     }
 }
 
-/// When the trial is looked at next, after a look at `last_ns` or now: a moment before its window, each second from there on
-/// and at its end; never twice within half a second.
+/// When the trial is looked at next, after a look at `last_ns` or now: a moment before its window, each second from
+/// there on and at its end; never twice within half a second.
 pub(crate) fn next_look_ns(timeline: &Timeline, last_ns: Nanos) -> Nanos {
     const SECOND_NS: Nanos = 1_000_000_000;
     const EARLY_NS: Nanos = 30_000_000;

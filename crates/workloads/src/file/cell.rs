@@ -1,6 +1,6 @@
 //! What the cells of all suites have in common in results.
 
-use bakeoff_engine::{Stint, TrialResult};
+use bakeoff_engine::{BarrierSpan, TrialResult};
 use serde_json::{Value, json};
 
 /// `512`, `4K`, `16M`: short names of sizes.
@@ -12,9 +12,9 @@ pub(super) fn size_name(bytes: u64) -> String {
     }
 }
 
-/// The share of a cell that each session's thread lacked, see [`Stint::waited_ns`]; three digits are enough.
-pub(super) fn waited_shares(stints: impl Iterator<Item = Stint>) -> Vec<f64> {
-    stints.map(|stint| (stint.waited_share() * 1e3).round() / 1e3).collect()
+/// The share of a cell that each session's thread lacked, see [`BarrierSpan::waited_ns`]; three digits are enough.
+pub(super) fn waited_shares(spans: impl Iterator<Item = BarrierSpan>) -> Vec<f64> {
+    spans.map(|span| (span.waited_share() * 1e3).round() / 1e3).collect()
 }
 
 /// Copies the percentiles of single operations, ns, from the result's operations into the cells that were done.

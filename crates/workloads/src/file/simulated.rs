@@ -248,7 +248,7 @@ pub fn play(session: &mut impl FileSession, disk: &mut Disk, depth: u32, call_ns
                     flying.push((now_ns + call_ns, slot, call, check, now_ns));
                     played.most_in_flight = played.most_in_flight.max(flying.len());
                 }
-                FileStep::Barrier | FileStep::Meeting => {
+                FileStep::Barrier | FileStep::FleetBarrier => {
                     assert!(flying.is_empty(), "a barrier with calls in flight");
                     wakes.push((now_ns, slot));
                     wakes.extend(idle.drain(..).map(|slot| (now_ns, slot)));

@@ -2,7 +2,7 @@
 
 use super::simulated::{Counted, Disk};
 use bakeoff_engine::{
-    FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Nanos, Observation, Stint,
+    BarrierSpan, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Nanos, Observation,
 };
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ pub fn play_together<S: FileSession>(
             continue;
         };
         let others_wait = clients.iter().any(|client| matches!(client.state, State::Waiting(_)));
-        step(&mut clients[index], &FileContext { now_ns, others_wait, met_ns: 0 }, disk, &mut buffer)?;
+        step(&mut clients[index], &FileContext { now_ns, others_wait, released_ns: 0 }, disk, &mut buffer)?;
     }
 }
 
@@ -111,9 +111,11 @@ fn step<S: FileSession>(
             }
             client.state = State::Ready(result.end_ns);
         }
-        FileStep::Barrier | FileStep::Meeting => {
+        FileStep::Barrier | FileStep::FleetBarrier => {
             if let Some((opened_ns, woke_ns)) = client.released.take() {
-                client.session.came(Stint { length_ns: now_ns - opened_ns, waited_ns: woke_ns - opened_ns });
+                client
+                    .session
+                    .passed_barrier(BarrierSpan { length_ns: now_ns - opened_ns, waited_ns: woke_ns - opened_ns });
             }
             client.state = State::Waiting(now_ns);
         }

@@ -60,7 +60,7 @@ fn spec(extra: &str) -> TrialSpec {
     TrialSpec::from_json(&format!(r#"{{"workload":{{"kind":"ping"}},{extra}}}"#)).unwrap()
 }
 
-/// Runs every lane against a server that answers after `service(now)` ns; returns the result.
+/// Runs every virtual user against a server that answers after `service(now)` ns; returns the result.
 fn simulate(spec: &TrialSpec, service: impl Fn(Nanos) -> Nanos) -> crate::TrialResult {
     let recorders = (0..spec.cores as usize).map(|thread| simulate_thread(spec, thread, &service)).collect();
     figures_of(spec, recorders)
@@ -83,37 +83,37 @@ fn simulate_watched(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> 
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let live = Arc::new(Live::new(spec.cores as usize, spec.max_operations));
     let mut driver = Driver::new(&Ping, spec, Arc::clone(&live), thread, 0, clock.clone());
-    // (due, lane, is_start); planned starts are in nobody's hands yet.
+    // (due, virtual user, is_start); planned starts are in nobody's hands yet.
     let mut agenda: Vec<(Nanos, usize, bool)> =
-        driver.first_starts(spec).into_iter().map(|(lane, at)| (at, lane, true)).collect();
+        driver.first_starts(spec).into_iter().map(|(vu, at)| (at, vu, true)).collect();
     loop {
         let start_ns = driver.next_start_ns();
         let soonest = agenda.iter().enumerate().min_by_key(|(_, item)| item.0).map(|(at, item)| (item.0, at));
         let mut actions = Actions::NONE;
-        let (due, lane, next) = match soonest {
+        let (due, vu, next) = match soonest {
             Some((due, at)) if due <= start_ns => {
-                let (_, lane, is_start) = agenda.swap_remove(at);
+                let (_, vu, is_start) = agenda.swap_remove(at);
                 clock.0.set(due);
                 driver.batch(due);
                 let next = if is_start {
-                    driver.begin(lane, due, &mut actions)
+                    driver.begin(vu, due, &mut actions)
                 } else {
-                    driver.event(lane, Event::Received(b"pong"), &mut actions)
+                    driver.event(vu, Event::Received(b"pong"), &mut actions)
                 };
-                (due, lane, next)
+                (due, vu, next)
             }
             _ if start_ns == Nanos::MAX => break,
             _ => {
                 let now_ns = start_ns.max(clock.now_ns());
                 clock.0.set(now_ns);
                 driver.batch(now_ns);
-                let Some((lane, next)) = driver.begin_planned(&mut actions) else { continue };
-                (now_ns, lane, next)
+                let Some((vu, next)) = driver.begin_planned(&mut actions) else { continue };
+                (now_ns, vu, next)
             }
         };
         match next {
-            Next::Begun => agenda.push((due + service(due), lane, false)),
-            Next::Wait(until) => agenda.push((until, lane, true)),
+            Next::Begun => agenda.push((due + service(due), vu, false)),
+            Next::Wait(until) => agenda.push((until, vu, true)),
             Next::Pending | Next::Idle | Next::Stopped => {}
         }
     }
@@ -176,8 +176,8 @@ fn operations_that_hang_at_the_end_are_errors_of_the_window() {
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
     let mut actions = Actions::NONE;
-    for lane in 0..3 {
-        driver.begin(lane, 0, &mut actions);
+    for vu in 0..3 {
+        driver.begin(vu, 0, &mut actions);
     }
     for turn in 1..=100 {
         clock.0.set(turn * 1_000_000);
@@ -186,13 +186,13 @@ fn operations_that_hang_at_the_end_are_errors_of_the_window() {
     clock.0.set(9_900_000_000);
     driver.event(1, Event::Received(b"pong"), &mut actions);
     driver.count_hung(10 * SECOND_NS);
-    // Lane 0 since 0.1 s and lane 2 since the start; lane 1 has just begun another one.
+    // Virtual user 0 since 0.1 s and virtual user 2 since the start; virtual user 1 has just begun another one.
     assert_eq!(driver.recorder.operations[0].errors()[ErrorClass::Unfinished as usize], 2);
 
     let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
     clock.0.set(0);
-    for lane in 0..3 {
-        driver.begin(lane, 0, &mut actions);
+    for vu in 0..3 {
+        driver.begin(vu, 0, &mut actions);
     }
     clock.0.set(1_000_000);
     driver.event(0, Event::Received(b"pong"), &mut actions);

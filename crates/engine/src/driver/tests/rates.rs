@@ -156,17 +156,17 @@ impl Bench {
         Self { driver: Driver::new(workload, spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone()), clock }
     }
 
-    /// Begins what is due at a moment; which lane took it.
+    /// Begins what is due at a moment; which virtual user took it.
     fn start(&mut self, at_ns: Nanos) -> Option<usize> {
         self.clock.0.set(at_ns);
-        let (lane, next) = self.driver.begin_planned(&mut Actions::default())?;
+        let (vu, next) = self.driver.begin_planned(&mut Actions::default())?;
         assert_eq!(next, Next::Begun);
-        Some(lane)
+        Some(vu)
     }
 
-    fn reply(&mut self, lane: usize, at_ns: Nanos) -> Next {
+    fn reply(&mut self, vu: usize, at_ns: Nanos) -> Next {
         self.clock.0.set(at_ns);
-        self.driver.event(lane, Event::Received(b"pong"), &mut Actions::default())
+        self.driver.event(vu, Event::Received(b"pong"), &mut Actions::default())
     }
 
     fn end(mut self, at_ns: Nanos) -> (crate::result::collect::Gathered, Vec<Vec<u64>>) {
@@ -178,7 +178,7 @@ impl Bench {
 }
 
 #[test]
-fn the_lane_that_became_idle_last_begins_and_others_only_when_it_is_busy() {
+fn the_virtual_user_that_became_idle_last_begins_and_others_only_when_it_is_busy() {
     let spec = rate(1_000, "constant", 3, r#""length_s":1"#);
     let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
     assert_eq!((bench.start(0), bench.start(MS / 2), bench.start(MS)), (Some(0), None, Some(1)));
@@ -191,7 +191,7 @@ fn the_lane_that_became_idle_last_begins_and_others_only_when_it_is_busy() {
 }
 
 #[test]
-fn lanes_that_share_a_connection_are_used_before_another_is_opened() {
+fn virtual_users_that_share_a_connection_are_used_before_another_is_opened() {
     let spec = rate(1_000, "constant", 3, r#""length_s":1,"streams":4"#);
     let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
     assert!((0..5).all(|nth| bench.start(nth * MS) == Some(nth as usize)));
@@ -199,12 +199,12 @@ fn lanes_that_share_a_connection_are_used_before_another_is_opened() {
 }
 
 #[test]
-fn lanes_that_are_somebody_begin_in_turn() {
+fn virtual_users_that_are_somebody_begin_in_turn() {
     let spec = rate(1_000, "constant", 3, r#""length_s":1"#);
     let mut bench = Bench::new(&Together { of_turn: 1, in_turn: true }, &spec);
     for nth in 0..7 {
-        let lane = (nth % 3) as usize;
-        assert_eq!((bench.start(nth * MS), bench.reply(lane, nth * MS + 1)), (Some(lane), Next::Idle));
+        let vu = (nth % 3) as usize;
+        assert_eq!((bench.start(nth * MS), bench.reply(vu, nth * MS + 1)), (Some(vu), Next::Idle));
     }
     assert_eq!(bench.end(SECOND_NS).0.planned.unwrap().connections_used, 3);
 }
@@ -229,7 +229,7 @@ fn a_start_that_the_generator_was_late_for_found_somebody_idle() {
     let spec = rate(1_000, "constant", 2, r#""length_s":1"#);
     let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
     assert_eq!(bench.start(0), Some(0));
-    // The second is due when the reply to the first is looked at; the other lane was idle all the time.
+    // The second is due when the reply to the first is looked at; the other virtual user was idle all the time.
     assert_eq!(bench.reply(0, MS + 7), Next::Begun);
     let (merged, _) = bench.end(SECOND_NS);
     assert_eq!((merged.late_start.count(), merged.planned.unwrap().ran_out), (2, 0));

@@ -53,7 +53,8 @@ fn slices_of_a_rate_are_together_what_one_machine_sends() {
     for shape in SHAPES {
         let load = rate(1_000.0, shape, 400);
         for of in 1..=7 {
-            // Machines need not have as many load threads as each other; Poisson's have, so that one has as many in all.
+            // Machines need not have as many load threads as each other; Poisson's have, so that one has as many in
+            // all.
             let poisson = shape.contains("poisson");
             let cores = |index: u32| if poisson { 2 } else { 1 + (index + of) % 3 };
             let parts: Vec<_> =
@@ -112,7 +113,7 @@ fn a_closed_loop_begins_alike_whoever_drives_its_clients() {
                         let live = Arc::new(Live::new(cores as usize, None));
                         let mut driver = Driver::new(&Ping, &spec, live, thread, 0, clock);
                         let starts = driver.first_starts(&spec);
-                        starts.into_iter().map(|(lane, at_ns)| (driver.lanes[lane].client, at_ns)).collect::<Vec<_>>()
+                        starts.into_iter().map(|(vu, at_ns)| (driver.vus[vu].client, at_ns)).collect::<Vec<_>>()
                     };
                     (0..cores as usize).flat_map(first).collect::<Vec<_>>()
                 })

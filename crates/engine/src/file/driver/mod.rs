@@ -3,8 +3,8 @@
 
 use crate::schedule::{Schedule, first_delay_ns};
 use crate::{
-    Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity,
-    Live, Nanos, Recorder, SharedTimes, Stamps, Stint, TrialSpec,
+    BarrierSpan, Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep,
+    FileWorkload, Identity, Live, Nanos, Recorder, SharedTimes, Stamps, TrialSpec,
 };
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub enum FileNext {
     /// Call [`FileDriver::arrived`], wait for all sessions, then call [`FileDriver::released`].
     Barrier,
     /// The same with all sessions of all machines.
-    Meeting,
+    FleetBarrier,
     /// Wait until this moment, then call [`FileDriver::resumed`].
     Wait(Nanos),
     /// Nothing until another slot has finished.
@@ -79,14 +79,15 @@ pub struct FileDriver<S, C> {
     schedule: Schedule,
     published_ns: Nanos,
     outside_ns: Nanos,
-    met_ns: Nanos,
+    released_ns: Nanos,
     released: Option<Released>,
     /// All operations of a trial that is bounded by a count were begun.
     over: bool,
 }
 
 impl<S: FileSession, C: Clock> FileDriver<S, C> {
-    /// The driver of session `thread` (from 0, over all clients of the trial, whoever drives them), one of those that share `times`.
+    /// The driver of session `thread` (from 0, over all clients of the trial, whoever drives them), one of those that
+    /// share `times`.
     pub fn new<W: FileWorkload<Session = S>>(
         workload: &W,
         spec: &TrialSpec,
@@ -119,7 +120,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             schedule,
             published_ns: start_ns,
             outside_ns: 0,
-            met_ns: 0,
+            released_ns: 0,
             released: None,
             over: false,
         }
@@ -145,13 +146,13 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         let Some(released) = self.released.take() else { return };
         let length_ns = self.clock.now_ns().saturating_sub(released.opened_ns);
         let ready_ns = run_delay_ns.zip(released.run_delay_ns).map_or(0, |(now, then)| now.saturating_sub(then));
-        self.session.came(Stint { length_ns, waited_ns: (released.late_ns + ready_ns).min(length_ns) });
+        self.session.passed_barrier(BarrierSpan { length_ns, waited_ns: (released.late_ns + ready_ns).min(length_ns) });
     }
 
-    /// The session goes on from a barrier that opened at `opened_ns`. `met_ns` is the moment at which all machines were to
-    /// go on, 0 without others.
-    pub fn released(&mut self, opened_ns: Nanos, met_ns: Nanos, run_delay_ns: Option<Nanos>) {
-        self.met_ns = met_ns;
+    /// The session goes on from a barrier that opened at `opened_ns`. `released_ns` is the moment at which all machines
+    /// were to go on, 0 without others.
+    pub fn released(&mut self, opened_ns: Nanos, released_ns: Nanos, run_delay_ns: Option<Nanos>) {
+        self.released_ns = released_ns;
         self.resumed(None);
         let late_ns = self.mark_ns.saturating_sub(opened_ns);
         self.released = Some(Released { opened_ns, late_ns, run_delay_ns });
@@ -207,7 +208,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         if self.slots[index].due_ns > self.mark_ns {
             return FileNext::Wait(self.slots[index].due_ns.min(self.end_ns));
         }
-        let context = FileContext { now_ns: self.mark_ns, others_wait, met_ns: self.met_ns };
+        let context = FileContext { now_ns: self.mark_ns, others_wait, released_ns: self.released_ns };
         loop {
             match self.session.next(slot, &context) {
                 FileStep::Call { call, prepare, check } => {
@@ -238,9 +239,9 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                     self.publish();
                     return FileNext::Barrier;
                 }
-                FileStep::Meeting => {
+                FileStep::FleetBarrier => {
                     self.publish();
-                    return FileNext::Meeting;
+                    return FileNext::FleetBarrier;
                 }
                 // No pause outlasts the trial.
                 FileStep::Pause(pause_ns) => {
@@ -256,7 +257,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     /// What a slot does when the measured part is over.
     #[cold]
     fn after(&mut self, slot: u32, buffers: &mut impl FileBuffers) -> FileNext {
-        let context = FileContext { now_ns: self.mark_ns, others_wait: false, met_ns: self.met_ns };
+        let context = FileContext { now_ns: self.mark_ns, others_wait: false, released_ns: self.released_ns };
         match self.session.after(slot, &context) {
             Some(FileStep::Call { call, prepare, check }) => {
                 if prepare {

@@ -138,7 +138,7 @@ fn calls_that_take_too_long_show_in_the_response_time() {
 /// Tells how it came to barriers.
 #[derive(Default)]
 struct Waits {
-    came: Vec<Stint>,
+    passed_barrier: Vec<BarrierSpan>,
 }
 
 impl FileSession for Waits {
@@ -151,8 +151,8 @@ impl FileSession for Waits {
     fn path(&self, _: Name) -> &CStr {
         c""
     }
-    fn came(&mut self, stint: Stint) {
-        self.came.push(stint);
+    fn passed_barrier(&mut self, span: BarrierSpan) {
+        self.passed_barrier.push(span);
     }
 }
 
@@ -194,8 +194,8 @@ fn a_session_is_told_what_its_thread_lacked_from_barrier_to_barrier() {
         driver.arrived(now_ms.map(ns));
     }
     let told: Vec<(u64, u64)> =
-        driver.session().came.iter().map(|stint| (stint.length_ns / MS, stint.waited_ns / MS)).collect();
+        driver.session().passed_barrier.iter().map(|span| (span.length_ns / MS, span.waited_ns / MS)).collect();
     assert_eq!(told, [(20, 0), (20, 18), (20, 15), (20, 15), (10, 5), (10, 10)]);
-    assert!((driver.session().came[1].waited_share() - 0.9).abs() < 1e-12);
-    assert!(Stint::default().waited_share().abs() < 1e-12);
+    assert!((driver.session().passed_barrier[1].waited_share() - 0.9).abs() < 1e-12);
+    assert!(BarrierSpan::default().waited_share().abs() < 1e-12);
 }

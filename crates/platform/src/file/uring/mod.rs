@@ -1,8 +1,8 @@
 //! One session with several calls in flight: a ring (`io_uring`) of its own, without locks and allocations in
 //! its loop. What a ring cannot do is done by blocking calls in between.
 
-use super::lane::{End, Lane};
-use crate::barrier::sessions::Rendezvous;
+use super::virtual_user::{End, VirtualUser};
+use crate::barrier::sessions::SessionBarrier;
 use bakeoff_engine::{BufferIndex, Clock, FileCall, FileDriver, FileNext, FileSession, Handle, Nanos};
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
@@ -67,20 +67,21 @@ fn registered_bytes(wanted: usize, count: usize) -> usize {
 }
 
 impl Ring {
-    fn new(depth: usize, lane: &Lane) -> io::Result<Self> {
+    fn new(depth: usize, vu: &VirtualUser) -> io::Result<Self> {
         let ring = make_ring(depth as u32)?;
-        let handles = vec![-1; lane.files.handles().max(1)];
+        let handles = vec![-1; vu.files.handles().max(1)];
         let fixed_files = ring.submitter().register_files(&handles).is_ok();
-        let (count, wanted) = lane.buffers.to_register();
+        let (count, wanted) = vu.buffers.to_register();
         let mut fixed_bytes = registered_bytes(wanted, count);
         if fixed_bytes > 0 {
             let parts: Vec<libc::iovec> = (0..count)
                 .map(|index| libc::iovec {
-                    iov_base: lane.buffers.pointer(index as BufferIndex, fixed_bytes).cast(),
+                    iov_base: vu.buffers.pointer(index as BufferIndex, fixed_bytes).cast(),
                     iov_len: fixed_bytes,
                 })
                 .collect();
-            // SAFETY: the buffers live in the lane, which outlives the ring; they are unmapped after it is closed.
+            // SAFETY: the buffers live in the virtual user, which outlives the ring; they are unmapped after it is
+            // closed.
             if unsafe { ring.submitter().register_buffers(&parts) }.is_err() {
                 fixed_bytes = 0;
             }
@@ -103,15 +104,15 @@ impl Ring {
         )
     }
 
-    fn entry(&self, flight: &Flight, lane: &Lane) -> squeue::Entry {
+    fn entry(&self, flight: &Flight, vu: &VirtualUser) -> squeue::Entry {
         macro_rules! on_file {
             ($file:expr, $make:expr) => {
-                if self.fixed_files { $make(Fixed(u32::from($file))) } else { $make(Fd(lane.files.descriptor($file))) }
+                if self.fixed_files { $make(Fixed(u32::from($file))) } else { $make(Fd(vu.files.descriptor($file))) }
             };
         }
         macro_rules! transfer {
             ($plain:ident, $fixed:ident, $file:expr, $buffer:expr, $length:expr, $offset:expr) => {{
-                let at = lane.buffers.pointer($buffer, $length as usize).wrapping_add(flight.done as usize);
+                let at = vu.buffers.pointer($buffer, $length as usize).wrapping_add(flight.done as usize);
                 let (left, offset) = ($length - flight.done, $offset + u64::from(flight.done));
                 if $length as usize <= self.fixed_bytes {
                     on_file!($file, |file| opcode::$fixed::new(file, at, left, $buffer).offset(offset).build())
@@ -136,8 +137,8 @@ impl Ring {
     }
 
     /// Hands a call to the kernel.
-    fn push(&mut self, slot: u32, flight: Flight, lane: &Lane) {
-        let entry = self.entry(&flight, lane).user_data(u64::from(slot));
+    fn push(&mut self, slot: u32, flight: Flight, vu: &VirtualUser) {
+        let entry = self.entry(&flight, vu).user_data(u64::from(slot));
         self.flights[slot as usize] = Some(flight);
         self.in_flight += 1;
         // SAFETY: buffer and descriptor stay valid until the completion has been seen: the loop never ends before.
@@ -173,13 +174,13 @@ impl Ring {
     }
 
     /// The next completion: slot and value; `None` value: a part is done and the rest was pushed again.
-    fn completed(&mut self, slot: u32, result: i32, lane: &Lane) -> Option<i64> {
+    fn completed(&mut self, slot: u32, result: i32, vu: &VirtualUser) -> Option<i64> {
         self.in_flight -= 1;
         let mut flight = self.flights[slot as usize].take()?;
         let wanted = flight.call.transfer().map_or(0, |transfer| transfer.1);
         if result == -libc::EINTR || (result > 0 && flight.done + (result as u32) < wanted) {
             flight.done += result.max(0) as u32;
-            self.push(slot, flight, lane);
+            self.push(slot, flight, vu);
             return None;
         }
         Some(if result < 0 { i64::from(result) } else { i64::from(flight.done) + i64::from(result) })
@@ -213,9 +214,9 @@ impl Slots {
 }
 
 /// Runs a session to its end.
-pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane: &mut Lane, clock: &C) -> End {
+pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, vu: &mut VirtualUser, clock: &C) -> End {
     let depth = driver.depth();
-    let mut ring = match Ring::new(depth, lane) {
+    let mut ring = match Ring::new(depth, vu) {
         Ok(ring) => ring,
         Err(error) => return End::Aborted(advice(&error)),
     };
@@ -226,29 +227,29 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
     };
     let mut ended: Vec<(u32, i32)> = Vec::with_capacity(depth);
     let end = loop {
-        if let Some(end) = start_ready(driver, lane, &mut ring, &mut slots) {
+        if let Some(end) = start_ready(driver, vu, &mut ring, &mut slots) {
             break end;
         }
         let timer_ns = slots.timers.peek().map(|Reverse((until_ns, _))| *until_ns);
         if ring.in_flight == 0 {
             let Some(until_ns) = timer_ns else { break End::Stopped };
-            lane.sleep_until(until_ns, clock);
+            vu.sleep_until(until_ns, clock);
             driver.resumed(Some(until_ns));
             wake(&mut slots, driver.mark_ns().max(until_ns));
             continue;
         }
-        lane.beat();
+        vu.beat();
         let waited = ring.wait(timer_ns.map(|until_ns| until_ns.saturating_sub(clock.now_ns()).max(1)));
-        lane.beat();
+        vu.beat();
         if let Err(error) = waited {
             break End::Aborted(advice(&error));
         }
         ended.extend(ring.kernel.completion().map(|entry| (entry.user_data() as u32, entry.result())));
         let ended_ns = clock.now_ns();
         for (slot, result) in ended.drain(..) {
-            if let Some(value) = ring.completed(slot, result, lane) {
-                driver.done_at(ended_ns, slot, value, &mut lane.buffers);
-                lane.common.note(value);
+            if let Some(value) = ring.completed(slot, result, vu) {
+                driver.done_at(ended_ns, slot, value, &mut vu.buffers);
+                vu.common.note(value);
                 slots.ended(slot);
             }
         }
@@ -259,9 +260,9 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
             wake(&mut slots, driver.mark_ns());
         }
     };
-    lane.beat();
+    vu.beat();
     ring.drain();
-    lane.beat();
+    vu.beat();
     end
 }
 
@@ -279,37 +280,37 @@ fn wake(slots: &mut Slots, now_ns: Nanos) {
 /// Asks every ready slot what it does next; the end of the session when one says so.
 fn start_ready<S: FileSession, C: Clock>(
     driver: &mut FileDriver<S, C>,
-    lane: &mut Lane,
+    vu: &mut VirtualUser,
     ring: &mut Ring,
     slots: &mut Slots,
 ) -> Option<End> {
-    let common = Arc::clone(&lane.common);
+    let common = Arc::clone(&vu.common);
     while let Some(slot) = slots.ready.pop() {
-        match driver.next(slot, common.rendezvous.someone_waits(), &mut lane.buffers) {
-            FileNext::Call(call) if Ring::takes(&call) => ring.push(slot, Flight { call, done: 0 }, lane),
+        match driver.next(slot, common.rendezvous.someone_waits(), &mut vu.buffers) {
+            FileNext::Call(call) if Ring::takes(&call) => ring.push(slot, Flight { call, done: 0 }, vu),
             FileNext::Call(call) => {
-                lane.beat();
-                let value = execute(&call, driver, lane, ring);
-                driver.done(slot, value, &mut lane.buffers);
-                lane.beat();
+                vu.beat();
+                let value = execute(&call, driver, vu, ring);
+                driver.done(slot, value, &mut vu.buffers);
+                vu.beat();
                 common.note(value);
                 slots.ended(slot);
             }
             FileNext::Barrier => {
-                if !lane.wait(driver, Rendezvous::wait) {
+                if !vu.wait(driver, SessionBarrier::wait) {
                     return Some(End::Stopped);
                 }
                 slots.ended(slot);
             }
-            FileNext::Meeting => {
-                if !lane.wait(driver, Rendezvous::meet) {
+            FileNext::FleetBarrier => {
+                if !vu.wait(driver, SessionBarrier::wait_for_fleet) {
                     return Some(End::Stopped);
                 }
                 slots.ended(slot);
             }
             FileNext::Wait(until_ns) => slots.timers.push(Reverse((until_ns, slot))),
             FileNext::Idle => slots.idle.push(slot),
-            FileNext::Abort => return Some(lane.aborted(driver.session().fault())),
+            FileNext::Abort => return Some(vu.aborted(driver.session().fault())),
             FileNext::Stopped => {}
         }
     }
@@ -320,17 +321,17 @@ fn start_ready<S: FileSession, C: Clock>(
 fn execute<S: FileSession, C: Clock>(
     call: &FileCall,
     driver: &mut FileDriver<S, C>,
-    lane: &mut Lane,
+    vu: &mut VirtualUser,
     ring: &mut Ring,
 ) -> i64 {
     if let FileCall::Close { file } = *call {
         ring.register(file, -1);
     }
-    let value = lane.execute(call, driver);
+    let value = vu.execute(call, driver);
     if let FileCall::Open { file, .. } = *call
         && value >= 0
     {
-        ring.register(file, lane.files.descriptor(file));
+        ring.register(file, vu.files.descriptor(file));
     }
     value
 }

@@ -1,11 +1,11 @@
 use super::*;
-use crate::barrier::sessions::Rendezvous;
+use crate::barrier::sessions::SessionBarrier;
 use crate::file::buffers::AlignedBuffers;
 use crate::file::folder::WorkFolder;
 use crate::file::folder::tests::{needs, scratch};
-use crate::file::lane::{Beat, Common};
 use crate::file::observe::Counters;
 use crate::file::psync::Files;
+use crate::file::virtual_user::{Beat, Common};
 use crate::trial::start_line::StartLine;
 use bakeoff_engine::{FileBuffers, FileContext, FileProgress, FileResult, FileStep, Live, Name, OpenMode};
 use std::ffi::CStr;
@@ -33,7 +33,7 @@ const SIZE: u32 = 8192;
 
 struct Bench {
     parent: PathBuf,
-    lane: Lane,
+    vu: VirtualUser,
     ring: Ring,
 }
 
@@ -46,7 +46,7 @@ impl Bench {
         let common = Arc::new(Common {
             line: StartLine::new(&live, 1, 1),
             live,
-            rendezvous: Arc::new(Rendezvous::new(1, false)),
+            rendezvous: Arc::new(SessionBarrier::new(1, false)),
             folder,
             counters: std::sync::Mutex::new(Counters::of(&parent)),
             cold_command: None,
@@ -55,9 +55,9 @@ impl Bench {
             times: Arc::default(),
             full: std::sync::atomic::AtomicBool::default(),
         });
-        let lane = Lane::new(common, files, AlignedBuffers::new(depth, SIZE as usize).unwrap(), 0);
-        let ring = Ring::new(usize::from(depth), &lane).unwrap();
-        let mut bench = Self { parent, lane, ring };
+        let vu = VirtualUser::new(common, files, AlignedBuffers::new(depth, SIZE as usize).unwrap(), 0);
+        let ring = Ring::new(usize::from(depth), &vu).unwrap();
+        let mut bench = Self { parent, vu, ring };
         bench.open(FILE, 0);
         bench
     }
@@ -69,13 +69,13 @@ impl Bench {
     fn open(&mut self, file: Handle, name: Name) {
         let mode = OpenMode { read: true, write: true, create: true, ..OpenMode::default() };
         let call = FileCall::Open { file, name, mode, permissions: 0o600 };
-        assert_eq!(self.lane.files.execute(&call, &Names, &self.lane.buffers), 0);
-        let descriptor = self.lane.files.descriptor(file);
+        assert_eq!(self.vu.files.execute(&call, &Names, &self.vu.buffers), 0);
+        let descriptor = self.vu.files.descriptor(file);
         self.ring.register(file, descriptor);
     }
 
     fn push(&mut self, slot: u32, call: FileCall) {
-        self.ring.push(slot, Flight { call, done: 0 }, &self.lane);
+        self.ring.push(slot, Flight { call, done: 0 }, &self.vu);
     }
 
     /// (slot, value) of the next `count` calls to end.
@@ -86,7 +86,7 @@ impl Bench {
             let ended: Vec<(u32, i32)> =
                 self.ring.kernel.completion().map(|entry| (entry.user_data() as u32, entry.result())).collect();
             for (slot, result) in ended {
-                if let Some(value) = self.ring.completed(slot, result, &self.lane) {
+                if let Some(value) = self.ring.completed(slot, result, &self.vu) {
                     values.push((slot, value));
                 }
             }
@@ -121,7 +121,7 @@ fn a_full_ring_carries_every_call_into_its_own_place() {
     let mut bench = Bench::new("ring-full", DEPTH);
     for round in 0..3_u8 {
         for slot in 0..DEPTH {
-            bench.lane.buffers.slice(slot, SIZE as usize).fill(slot as u8 ^ round);
+            bench.vu.buffers.slice(slot, SIZE as usize).fill(slot as u8 ^ round);
             bench.push(u32::from(slot), write(slot, u64::from(slot) * u64::from(SIZE)));
         }
         assert_eq!(bench.ring.in_flight, usize::from(DEPTH));
@@ -140,10 +140,10 @@ fn registered_and_plain_buffers_move_the_same_bytes() {
         let mut bench = Bench::new("ring-fixed", 2);
         assert!(bench.ring.fixed_bytes >= SIZE as usize, "small buffers are registered");
         bench.ring.fixed_bytes = fixed_bytes;
-        bench.lane.buffers.slice(0, SIZE as usize).fill(7);
+        bench.vu.buffers.slice(0, SIZE as usize).fill(7);
         assert_eq!(bench.one(write(0, 100)), i64::from(SIZE));
         assert_eq!(bench.one(read(FILE, 1, SIZE, 100)), i64::from(SIZE));
-        assert!(bench.lane.buffers.slice(1, SIZE as usize).iter().all(|&byte| byte == 7));
+        assert!(bench.vu.buffers.slice(1, SIZE as usize).iter().all(|&byte| byte == 7));
         assert_eq!(bench.one(FileCall::Sync { file: FILE }), 0);
         assert_eq!(bench.one(FileCall::DataSync { file: FILE }), 0);
     }
@@ -186,7 +186,7 @@ fn a_transfer_that_comes_in_parts_is_put_together() {
     let feeder = feed(&path, vec![vec![1; 1000], vec![2; 3000], vec![3; 192]]);
     assert_eq!(bench.one(read(PIPE, 0, 4192, 0)), 4192);
     feeder.join().unwrap();
-    let bytes = bench.lane.buffers.slice(0, 4192);
+    let bytes = bench.vu.buffers.slice(0, 4192);
     assert!(bytes[..1000].iter().all(|&byte| byte == 1) && bytes[1000..4000].iter().all(|&byte| byte == 2));
     assert!(bytes[4000..].iter().all(|&byte| byte == 3));
 }
@@ -198,7 +198,7 @@ fn errors_come_back_as_negative_numbers() {
     assert_eq!(closed, -i64::from(libc::EBADF), "a handle that is not open");
     bench.ring.register(FILE, -1);
     assert_eq!(bench.one(read(FILE, 0, SIZE, 0)), -i64::from(libc::EBADF), "a handle that was closed");
-    bench.ring.register(FILE, bench.lane.files.descriptor(FILE));
+    bench.ring.register(FILE, bench.vu.files.descriptor(FILE));
     assert_eq!(bench.one(read(FILE, 0, SIZE, u64::MAX >> 1)), -i64::from(libc::EINVAL), "an impossible offset");
     assert_eq!(bench.one(write(1, 0)), i64::from(SIZE), "and the ring goes on");
 }
@@ -217,7 +217,7 @@ fn waiting_ends_with_its_time_and_draining_with_the_last_call() {
     bench.ring.drain();
     assert_eq!(bench.ring.in_flight, 0);
     feeder.join().unwrap();
-    assert!(bench.lane.buffers.slice(0, 100).iter().all(|&byte| byte == 9), "the kernel is done with the buffer");
+    assert!(bench.vu.buffers.slice(0, 100).iter().all(|&byte| byte == 9), "the kernel is done with the buffer");
 }
 
 #[test]

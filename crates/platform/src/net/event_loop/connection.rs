@@ -1,4 +1,4 @@
-//! The connection of one lane: opening it, sending on it, closing it.
+//! The connection of one virtual user: opening it, sending on it, closing it.
 
 use super::EventLoop;
 use crate::net::socket::{self, Moved};
@@ -17,7 +17,7 @@ pub(super) enum Link {
     Up,
 }
 
-/// The connection of one lane.
+/// The connection of one virtual user.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) fd: RawFd,
@@ -25,7 +25,7 @@ pub(super) struct Connection {
     pub(super) remote: u8,
     pub(super) tls: Option<Box<tls::Session>>,
     pub(super) quic: Option<Box<quic::Session>>,
-    /// Told apart from its predecessors on the same lane by epoll events that come late.
+    /// Told apart from its predecessors on the same virtual user by epoll events that come late.
     pub(super) generation: u32,
     /// Tells a timer of no length apart from its predecessors.
     pub(super) timer: u32,
@@ -67,12 +67,12 @@ impl Connection {
 }
 
 impl<S: Session> EventLoop<'_, S> {
-    pub(super) fn close(&mut self, lane: usize) {
-        let connection = &mut self.connections[lane];
+    pub(super) fn close(&mut self, vu: usize) {
+        let connection = &mut self.connections[vu];
         if connection.fd != NO_FD {
             if let Some(mut quic) = connection.quic.take() {
                 quic.end(connection.fd);
-                self.timers.clear(self.driver.len() + lane);
+                self.timers.clear(self.driver.len() + vu);
             }
             socket::close(connection.fd, self.remotes[usize::from(connection.remote)].close_with_reset);
             connection.fd = NO_FD;
@@ -90,16 +90,16 @@ impl<S: Session> EventLoop<'_, S> {
         connection.generation = connection.generation.wrapping_add(1);
     }
 
-    pub(super) fn token(&self, lane: usize) -> u64 {
-        u64::from(self.connections[lane].generation) << 32 | lane as u64
+    pub(super) fn token(&self, vu: usize) -> u64 {
+        u64::from(self.connections[vu].generation) << 32 | vu as u64
     }
 
     /// Opens a connection; `Ok(true)` when it is open already.
     ///
     /// On loopback the handshake is over when `connect` returns, though it says "in progress": sending at once
     /// saves a wait, and tells.
-    pub(super) fn connect(&mut self, lane: usize, remote: u8, send: bool) -> Result<bool, ErrorClass> {
-        self.close(lane);
+    pub(super) fn connect(&mut self, vu: usize, remote: u8, send: bool) -> Result<bool, ErrorClass> {
+        self.close(vu);
         let target = &self.remotes[usize::from(remote)];
         let fd = target.connect()?;
         if target.receive_buffer_bytes.is_some() && self.figures.thread.connections.receive_buffer_bytes == 0 {
@@ -107,14 +107,14 @@ impl<S: Session> EventLoop<'_, S> {
         }
         if let Some(connector) = &target.quic {
             let session = connector.session();
-            let connection = &mut self.connections[lane];
+            let connection = &mut self.connections[vu];
             (connection.fd, connection.remote, connection.link) = (fd, remote, Link::Connecting);
             connection.quic = Some(Box::new(session?));
-            self.epoll.add(fd, READ, self.token(lane)).map_err(|_| ErrorClass::Other)?;
-            return self.flush_quic(lane).map(|()| false);
+            self.epoll.add(fd, READ, self.token(vu)).map_err(|_| ErrorClass::Other)?;
+            return self.flush_quic(vu).map(|()| false);
         }
         let begins_with_tls = target.tls_on_connect;
-        let connection = &mut self.connections[lane];
+        let connection = &mut self.connections[vu];
         connection.fd = fd;
         connection.remote = remote;
         connection.link = Link::Connecting;
@@ -128,22 +128,22 @@ impl<S: Session> EventLoop<'_, S> {
         }
         let early = match &mut connection.tls {
             Some(tls) => tls.flush(fd)?,
-            None if send => self.send_early(lane)?,
+            None if send => self.send_early(vu)?,
             None => self.remotes[usize::from(remote)].is_connected(fd)?,
         };
         let interest = if early { READ } else { READ_WRITE };
-        self.epoll.add(fd, interest, self.token(lane)).map_err(|_| ErrorClass::Other)?;
+        self.epoll.add(fd, interest, self.token(vu)).map_err(|_| ErrorClass::Other)?;
         if early {
-            let connection = &mut self.connections[lane];
+            let connection = &mut self.connections[vu];
             connection.link = if connection.tls.is_some() { Link::Handshaking } else { Link::Up };
         }
         Ok(early)
     }
 
     /// Tries to send on a connection that may still be opening; `Ok(true)` when all was taken.
-    fn send_early(&mut self, lane: usize) -> Result<bool, ErrorClass> {
-        let connection = &mut self.connections[lane];
-        let bytes = self.driver.session(lane).outgoing();
+    fn send_early(&mut self, vu: usize) -> Result<bool, ErrorClass> {
+        let connection = &mut self.connections[vu];
+        let bytes = self.driver.session(vu).outgoing();
         match socket::send(connection.fd, bytes) {
             Moved::Bytes(count) if count == bytes.len() => {
                 connection.written = None;
@@ -160,8 +160,8 @@ impl<S: Session> EventLoop<'_, S> {
     }
 
     /// Begins a TLS handshake on an open connection.
-    pub(super) fn secure(&mut self, lane: usize) -> Result<bool, ErrorClass> {
-        let connection = &mut self.connections[lane];
+    pub(super) fn secure(&mut self, vu: usize) -> Result<bool, ErrorClass> {
+        let connection = &mut self.connections[vu];
         let connector = self.remotes[usize::from(connection.remote)].tls.as_ref().ok_or(ErrorClass::Tls)?;
         let mut tls = Box::new(connector.session()?);
         // The end of a handshake is several small writes: held back, the first command after it would wait for them.
@@ -175,30 +175,30 @@ impl<S: Session> EventLoop<'_, S> {
     }
 
     /// A connection attempt has come to its end; `false` when there is nothing more to do now.
-    pub(super) fn opened(&mut self, lane: usize, readiness: u32) -> bool {
+    pub(super) fn opened(&mut self, vu: usize, readiness: u32) -> bool {
         let ends = (libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP) as u32;
         if readiness & ends == 0 {
             return false;
         }
-        let connection = &mut self.connections[lane];
+        let connection = &mut self.connections[vu];
         let errno = socket::pending_error(connection.fd);
         if errno != 0 {
-            self.fail(lane, socket::class_of(errno));
+            self.fail(vu, socket::class_of(errno));
             return false;
         }
         let generation = connection.generation;
         let tls_follows = connection.tls.is_some();
         connection.link = if tls_follows { Link::Handshaking } else { Link::Up };
         let mut actions = Actions::NONE;
-        let next = self.driver.connected(lane, tls_follows, &mut actions);
-        self.act(lane, next, actions);
-        self.connections[lane].generation == generation
+        let next = self.driver.connected(vu, tls_follows, &mut actions);
+        self.act(vu, next, actions);
+        self.connections[vu].generation == generation
     }
 
     /// Writes what is left of the session's outgoing bytes.
     #[inline]
-    pub(super) fn send(&mut self, lane: usize) -> Result<(), ErrorClass> {
-        let connection = &mut self.connections[lane];
+    pub(super) fn send(&mut self, vu: usize) -> Result<(), ErrorClass> {
+        let connection = &mut self.connections[vu];
         if connection.link != Link::Up {
             return Ok(());
         }
@@ -209,15 +209,15 @@ impl<S: Session> EventLoop<'_, S> {
         }
         connection.sent_once = true;
         connection.answered = false;
-        let bytes = self.driver.session(lane).outgoing();
+        let bytes = self.driver.session(vu).outgoing();
         if let Some(tls) = &mut connection.tls {
             tls.write(&bytes[written..])?;
             connection.written = None;
             let flushed = tls.flush(connection.fd)?;
             if !flushed {
-                return self.want_write(lane);
+                return self.want_write(vu);
             }
-            self.tell_written(lane);
+            self.tell_written(vu);
             return Ok(());
         }
         let mut at = written;
@@ -226,44 +226,44 @@ impl<S: Session> EventLoop<'_, S> {
                 Moved::Bytes(count) => at += count,
                 Moved::Blocked => {
                     connection.written = Some(at);
-                    return self.want_write(lane);
+                    return self.want_write(vu);
                 }
                 Moved::Failed(errno) => return Err(socket::class_of(errno)),
             }
         }
         connection.written = None;
-        self.tell_written(lane);
+        self.tell_written(vu);
         Ok(())
     }
 
     /// The last byte is out: stamps it where that was asked for.
     #[inline]
-    fn tell_written(&mut self, lane: usize) {
-        if std::mem::take(&mut self.connections[lane].stamp_written) {
-            self.driver.written(lane);
+    fn tell_written(&mut self, vu: usize) {
+        if std::mem::take(&mut self.connections[vu].stamp_written) {
+            self.driver.written(vu);
         }
     }
 
     /// A connection registered for reading only has to hear of writability from now on.
     #[cold]
-    pub(super) fn want_write(&mut self, lane: usize) -> Result<(), ErrorClass> {
-        let fd = self.connections[lane].fd;
-        self.epoll.change(fd, READ_WRITE, self.token(lane)).map_err(|_| ErrorClass::Other)
+    pub(super) fn want_write(&mut self, vu: usize) -> Result<(), ErrorClass> {
+        let fd = self.connections[vu].fd;
+        self.epoll.change(fd, READ_WRITE, self.token(vu)).map_err(|_| ErrorClass::Other)
     }
 
     /// The socket takes bytes again; `false` when the connection was lost over it.
-    pub(super) fn writable(&mut self, lane: usize) -> bool {
-        let connection = &mut self.connections[lane];
+    pub(super) fn writable(&mut self, vu: usize) -> bool {
+        let connection = &mut self.connections[vu];
         let flushed = match &mut connection.tls {
             Some(tls) if tls.is_blocked() || tls.is_handshaking() => tls.flush(connection.fd),
             _ => Ok(false),
         };
         if matches!(flushed, Ok(true)) {
-            self.tell_written(lane);
+            self.tell_written(vu);
         }
-        let result = flushed.and_then(|_| self.send(lane));
+        let result = flushed.and_then(|_| self.send(vu));
         if let Err(class) = result {
-            self.fail(lane, class);
+            self.fail(vu, class);
             return false;
         }
         true

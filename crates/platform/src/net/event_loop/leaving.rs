@@ -1,4 +1,5 @@
-//! Connections whose servers have said that they will close them: their lanes have gone on, the close is awaited aside.
+//! Connections whose servers have said that they will close them: their virtual users have gone on, the close is
+//! awaited aside.
 //!
 //! Who closes first keeps the port in `TIME_WAIT`; so servers get the time to do it, but no operation waits for them.
 
@@ -12,8 +13,8 @@ use std::os::fd::RawFd;
 
 /// Longest wait for an announced close, ns. It is looked at with each tick.
 const CLOSE_WAIT_NS: Nanos = 100_000_000;
-/// So many connections of a load thread may wait at once, or one for each of its lanes if these are more and the limit of
-/// open files allows it.
+/// So many connections of a load thread may wait at once, or one for each of its virtual users if these are more and
+/// the limit of open files allows it.
 const WAITING_LEAST: usize = 64;
 
 /// A connection that waits for its close.
@@ -28,17 +29,17 @@ struct Leaver {
 /// Those of one load thread.
 #[derive(Debug)]
 pub(super) struct Leaving {
-    of_lanes: Vec<Vec<Leaver>>,
-    /// Lane and generation in the order of leaving, those that are gone too until they come first.
+    of_vus: Vec<Vec<Leaver>>,
+    /// Virtual user and generation in the order of leaving, those that are gone too until they come first.
     order: VecDeque<(usize, u32)>,
     waiting: usize,
     most: usize,
 }
 
 impl Leaving {
-    pub fn new(lanes: usize) -> Self {
-        let of_lanes = (0..lanes).map(|_| Vec::new()).collect();
-        Self { of_lanes, order: VecDeque::new(), waiting: 0, most: lanes.max(WAITING_LEAST) }
+    pub fn new(vus: usize) -> Self {
+        let of_vus = (0..vus).map(|_| Vec::new()).collect();
+        Self { of_vus, order: VecDeque::new(), waiting: 0, most: vus.max(WAITING_LEAST) }
     }
 
     /// Lets no more than so many wait, or the least.
@@ -54,30 +55,30 @@ impl Leaving {
         self.waiting >= self.most
     }
 
-    fn push(&mut self, lane: usize, leaver: Leaver) {
-        self.order.push_back((lane, leaver.generation));
-        self.of_lanes[lane].push(leaver);
+    fn push(&mut self, vu: usize, leaver: Leaver) {
+        self.order.push_back((vu, leaver.generation));
+        self.of_vus[vu].push(leaver);
         self.waiting += 1;
     }
 
-    fn position(&self, lane: usize, generation: u32) -> Option<usize> {
-        self.of_lanes[lane].iter().position(|leaver| leaver.generation == generation)
+    fn position(&self, vu: usize, generation: u32) -> Option<usize> {
+        self.of_vus[vu].iter().position(|leaver| leaver.generation == generation)
     }
 
-    fn remove(&mut self, lane: usize, at: usize) -> Leaver {
+    fn remove(&mut self, vu: usize, at: usize) -> Leaver {
         self.waiting -= 1;
-        self.of_lanes[lane].swap_remove(at)
+        self.of_vus[vu].swap_remove(at)
     }
 
     /// Takes the one that waits longest, when it has waited since `since_ns` or before.
     fn pop_before(&mut self, since_ns: Nanos) -> Option<(usize, Leaver)> {
-        while let Some(&(lane, generation)) = self.order.front() {
-            if let Some(at) = self.position(lane, generation) {
-                if self.of_lanes[lane][at].since_ns > since_ns {
+        while let Some(&(vu, generation)) = self.order.front() {
+            if let Some(at) = self.position(vu, generation) {
+                if self.of_vus[vu][at].since_ns > since_ns {
                     return None;
                 }
                 self.order.pop_front();
-                return Some((lane, self.remove(lane, at)));
+                return Some((vu, self.remove(vu, at)));
             }
             self.order.pop_front();
         }
@@ -86,24 +87,24 @@ impl Leaving {
 
     /// Forgets those at the front that are gone, so that the order does not grow.
     fn tidy(&mut self) {
-        while self.order.front().is_some_and(|&(lane, generation)| self.position(lane, generation).is_none()) {
+        while self.order.front().is_some_and(|&(vu, generation)| self.position(vu, generation).is_none()) {
             self.order.pop_front();
         }
     }
 }
 
 impl<S: Session> EventLoop<'_, S> {
-    /// The lane is done with its connection, which the server will close. It may have done so already: then the end was
-    /// announced together with the last bytes.
+    /// The virtual user is done with its connection, which the server will close. It may have done so already: then the
+    /// end was announced together with the last bytes.
     #[inline]
-    pub(super) fn leave(&mut self, lane: usize) {
-        let connection = &mut self.connections[lane];
+    pub(super) fn leave(&mut self, vu: usize) {
+        let connection = &mut self.connections[vu];
         if connection.fd == NO_FD {
             return;
         }
         if connection.ending {
             self.driver.left(0, false);
-            return self.close(lane);
+            return self.close(vu);
         }
         let since_ns = self.driver.now_ns();
         let leaver = Leaver {
@@ -119,14 +120,14 @@ impl<S: Session> EventLoop<'_, S> {
         {
             self.let_go(&oldest, since_ns, true);
         }
-        self.leaving.push(lane, leaver);
+        self.leaving.push(vu, leaver);
     }
 
     /// Something happened on a connection that was left.
-    pub(super) fn leaver_ready(&mut self, lane: usize, generation: u32, readiness: u32) {
-        let Some(at) = self.leaving.position(lane, generation) else { return };
+    pub(super) fn leaver_ready(&mut self, vu: usize, generation: u32, readiness: u32) {
+        let Some(at) = self.leaving.position(vu, generation) else { return };
         let now_ns = self.driver.now_ns();
-        let leaver = &self.leaving.of_lanes[lane][at];
+        let leaver = &self.leaving.of_vus[vu][at];
         let ended = readiness & CLOSING != 0;
         if !ended && readiness & libc::EPOLLIN as u32 == 0 {
             return;
@@ -139,7 +140,7 @@ impl<S: Session> EventLoop<'_, S> {
         if !ended {
             self.figures.thread.connections.unsolicited += 1;
         }
-        let leaver = self.leaving.remove(lane, at);
+        let leaver = self.leaving.remove(vu, at);
         self.let_go(&leaver, now_ns, false);
         self.leaving.tidy();
     }

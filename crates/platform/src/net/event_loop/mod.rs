@@ -35,8 +35,8 @@ const READ_SHARED_BYTES: usize = 64 * 1024;
 const TICK_NS: Nanos = 50_000_000;
 /// Rounds of operations without I/O between two looks at the sockets.
 const READY_ROUNDS: usize = 64;
-/// So many planned starts begin at once, and so many events are handled: then the other is looked after, so that neither
-/// a burst of starts keeps replies from being stamped nor many replies a start from its moment.
+/// So many planned starts begin at once, and so many events are handled: then the other is looked after, so that
+/// neither a burst of starts keeps replies from being stamped nor many replies a start from its moment.
 const AT_ONCE: usize = 16;
 /// A thread that did not run for so long was stopped: what happened meanwhile is heard before anybody is blamed, ns.
 const STOPPED_NS: Nanos = 2 * TICK_NS;
@@ -148,23 +148,23 @@ impl<'a, S: Session> EventLoop<'a, S> {
         self
     }
 
-    /// Lets lanes share connections, if they are to.
+    /// Lets virtual users share connections, if they are to.
     pub fn sharing(mut self, streams: Option<Streams>) -> Self {
         // A datagram that is larger than the buffer would be cut off.
         let is_quic = self.remotes.iter().any(|remote| remote.quic.is_some());
         if streams.is_some() && (is_quic || self.buffer.len() == READ_BYTES) {
             self.buffer = vec![0; READ_SHARED_BYTES];
         }
-        // Behind those of the lanes stand the timers of the protocol, one for each connection.
+        // Behind those of the virtual users stand the timers of the protocol, one for each connection.
         self.timers.grow(2 * self.driver.len());
         self.traffic = Traffic::new(streams, self.driver.len());
         self
     }
 
-    /// Runs until the trial's end, its bound, or a cancel. `starts` are the lanes' first moments.
+    /// Runs until the trial's end, its bound, or a cancel. `starts` are the virtual users' first moments.
     pub fn run(mut self, starts: Vec<(usize, Nanos)>, bounded: bool) -> (Recorder, Vec<(u32, S)>, LoopFigures) {
-        for (lane, at_ns) in starts {
-            self.timers.begin(at_ns, lane);
+        for (vu, at_ns) in starts {
+            self.timers.begin(at_ns, vu);
         }
         let mut meter = CpuMeter::new(self.timeline);
         let mut last_scan_ns = 0;
@@ -206,8 +206,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
         self.driver.hand_in_rest(now_ns, cost);
         self.driver.publish(now_ns);
         self.close_leavers();
-        for lane in 0..self.connections.len() {
-            self.close(lane);
+        for vu in 0..self.connections.len() {
+            self.close(vu);
         }
         let (recorder, sessions) = self.driver.into_parts();
         (recorder, sessions, self.figures)
@@ -247,7 +247,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
     }
 
-    /// A trial by time lives to its end even when no lane has anything left to do: its window is the plan's.
+    /// A trial by time lives to its end even when no virtual user has anything left to do: its window is the plan's.
     fn is_over(&self, now_ns: Nanos, bounded: bool) -> bool {
         let finished = (bounded || now_ns >= self.timeline.end_ns) && self.driver.is_finished();
         finished || now_ns >= self.over_ns || self.live.is_cancelled()
@@ -269,8 +269,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 self.begin_planned();
             }
         }
-        while let Some((at_ns, lane, due)) = self.timers.pop_due(batch_ns) {
-            self.fire(at_ns, lane, due);
+        while let Some((at_ns, vu, due)) = self.timers.pop_due(batch_ns) {
+            self.fire(at_ns, vu, due);
         }
         self.begin_planned();
         for _ in 0..READY_ROUNDS {
@@ -278,9 +278,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 break;
             }
             let mut round = std::mem::take(&mut self.ready);
-            for &(lane, timer) in &round {
-                if timer == self.connections[lane].timer {
-                    self.fire(batch_ns, lane, Due::Timer);
+            for &(vu, timer) in &round {
+                if timer == self.connections[vu].timer {
+                    self.fire(batch_ns, vu, Due::Timer);
                 }
             }
             if self.ready.is_empty() {
@@ -291,153 +291,153 @@ impl<'a, S: Session> EventLoop<'a, S> {
         self.flush_shared();
     }
 
-    /// Begins planned starts that are due, as far as there are idle lanes.
+    /// Begins planned starts that are due, as far as there are idle virtual users.
     fn begin_planned(&mut self) {
         for _ in 0..AT_ONCE {
             if self.driver.next_start_ns() == Nanos::MAX {
                 return;
             }
             let mut actions = Actions::NONE;
-            let Some((lane, next)) = self.driver.begin_planned(&mut actions) else { return };
-            self.act(lane, next, actions);
+            let Some((vu, next)) = self.driver.begin_planned(&mut actions) else { return };
+            self.act(vu, next, actions);
         }
     }
 
-    fn fire(&mut self, at_ns: Nanos, lane: usize, due: Due) {
-        if lane >= self.driver.len() {
-            return self.quic_due(lane - self.driver.len());
+    fn fire(&mut self, at_ns: Nanos, vu: usize, due: Due) {
+        if vu >= self.driver.len() {
+            return self.quic_due(vu - self.driver.len());
         }
         let mut actions = Actions::NONE;
         let next = match due {
-            Due::Begin => self.driver.begin(lane, at_ns, &mut actions),
-            Due::Timer => self.driver.event(lane, Event::Timer, &mut actions),
+            Due::Begin => self.driver.begin(vu, at_ns, &mut actions),
+            Due::Timer => self.driver.event(vu, Event::Timer, &mut actions),
         };
-        self.act(lane, next, actions);
+        self.act(vu, next, actions);
     }
 
     fn time_out(&mut self, now_ns: Nanos) {
         let mut from = 0;
-        while let Some((lane, class)) = self.driver.overdue(from, now_ns) {
-            self.fail(lane, class);
-            from = lane + 1;
+        while let Some((vu, class)) = self.driver.overdue(from, now_ns) {
+            self.fail(vu, class);
+            from = vu + 1;
         }
     }
 
-    fn fail(&mut self, lane: usize, class: ErrorClass) {
+    fn fail(&mut self, vu: usize, class: ErrorClass) {
         if self.traffic.is_on() {
-            return self.fail_on_stream(lane, class);
+            return self.fail_on_stream(vu, class);
         }
-        self.close(lane);
+        self.close(vu);
         let mut actions = Actions::NONE;
-        let next = self.driver.failure(lane, class, &mut actions);
-        self.act(lane, next, actions);
+        let next = self.driver.failure(vu, class, &mut actions);
+        self.act(vu, next, actions);
     }
 
     /// Carries out what a session asked for, as far as the sockets allow.
     #[inline]
-    fn act(&mut self, lane: usize, mut next: Next, mut actions: Actions) {
+    fn act(&mut self, vu: usize, mut next: Next, mut actions: Actions) {
         loop {
             if self.traffic.is_on() {
                 if actions.close || actions.leave {
-                    self.give_up(lane);
+                    self.give_up(vu);
                 }
             } else if actions.close {
-                self.close(lane);
+                self.close(vu);
             } else if actions.leave {
-                self.leave(lane);
+                self.leave(vu);
             }
             if next != Next::Pending {
-                self.clear_timer(lane);
+                self.clear_timer(vu);
             }
             match next {
-                Next::Wait(until_ns) => return self.timers.begin(until_ns, lane),
+                Next::Wait(until_ns) => return self.timers.begin(until_ns, vu),
                 Next::Idle | Next::Stopped => return,
                 Next::Pending | Next::Begun => {}
             }
             if let Some(timer_ns) = actions.timer_ns {
-                self.set_timer(lane, timer_ns);
+                self.set_timer(vu, timer_ns);
             }
             if self.traffic.is_on() {
                 if actions.send {
-                    self.ask(lane);
+                    self.ask(vu);
                 }
                 return;
             }
             let result = if let Some(remote) = actions.connect {
-                self.connect(lane, remote, actions.send)
+                self.connect(vu, remote, actions.send)
             } else if actions.secure {
-                self.secure(lane)
+                self.secure(vu)
             } else if actions.send {
-                self.connections[lane].written = Some(0);
-                self.connections[lane].stamp_written = actions.stamp_written;
-                self.send(lane).map(|()| false)
+                self.connections[vu].written = Some(0);
+                self.connections[vu].stamp_written = actions.stamp_written;
+                self.send(vu).map(|()| false)
             } else {
                 return;
             };
             match result {
                 Ok(false) => return,
                 Ok(true) => {
-                    let tls_follows = self.connections[lane].link == Link::Handshaking;
+                    let tls_follows = self.connections[vu].link == Link::Handshaking;
                     actions.clear();
-                    next = self.driver.connected(lane, tls_follows, &mut actions);
+                    next = self.driver.connected(vu, tls_follows, &mut actions);
                 }
                 Err(class) => {
                     // Nothing of the request was taken: the connection had ended before.
-                    let unheard = actions.connect.is_none() && self.connections[lane].written == Some(0);
-                    self.close(lane);
+                    let unheard = actions.connect.is_none() && self.connections[vu].written == Some(0);
+                    self.close(vu);
                     actions.clear();
-                    let again = if unheard { self.driver.unheard(lane, &mut actions) } else { None };
-                    next = again.unwrap_or_else(|| self.driver.failure(lane, class, &mut actions));
+                    let again = if unheard { self.driver.unheard(vu, &mut actions) } else { None };
+                    next = again.unwrap_or_else(|| self.driver.failure(vu, class, &mut actions));
                 }
             }
         }
     }
 
-    fn set_timer(&mut self, lane: usize, timer_ns: Nanos) {
-        self.clear_timer(lane);
+    fn set_timer(&mut self, vu: usize, timer_ns: Nanos) {
+        self.clear_timer(vu);
         if timer_ns == 0 {
-            self.ready.push((lane, self.connections[lane].timer));
+            self.ready.push((vu, self.connections[vu].timer));
         } else {
-            self.timers.set(self.driver.now_ns() + timer_ns, lane);
+            self.timers.set(self.driver.now_ns() + timer_ns, vu);
         }
     }
 
     #[inline]
-    fn clear_timer(&mut self, lane: usize) {
-        self.connections[lane].timer = self.connections[lane].timer.wrapping_add(1);
-        self.timers.clear(lane);
+    fn clear_timer(&mut self, vu: usize) {
+        self.connections[vu].timer = self.connections[vu].timer.wrapping_add(1);
+        self.timers.clear(vu);
     }
 
     #[inline]
     fn handle(&mut self, token: u64, readiness: u32) {
-        let lane = token as u32 as usize;
-        let connection = &self.connections[lane];
+        let vu = token as u32 as usize;
+        let connection = &self.connections[vu];
         if connection.generation != (token >> 32) as u32 {
-            return self.leaver_ready(lane, (token >> 32) as u32, readiness);
+            return self.leaver_ready(vu, (token >> 32) as u32, readiness);
         }
         if connection.fd == NO_FD {
             return;
         }
-        self.connections[lane].ending = readiness & receive::CLOSING != 0;
+        self.connections[vu].ending = readiness & receive::CLOSING != 0;
         if self.traffic.is_on() {
-            return self.handle_shared(lane, readiness);
+            return self.handle_shared(vu, readiness);
         }
-        let connection = &self.connections[lane];
-        if connection.link == Link::Connecting && !self.opened(lane, readiness) {
+        let connection = &self.connections[vu];
+        if connection.link == Link::Connecting && !self.opened(vu, readiness) {
             return;
         }
-        if readiness & libc::EPOLLOUT as u32 != 0 && !self.writable(lane) {
+        if readiness & libc::EPOLLOUT as u32 != 0 && !self.writable(vu) {
             return;
         }
         let arrivals = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
-        let connection = &self.connections[lane];
+        let connection = &self.connections[vu];
         if readiness & arrivals == 0 || connection.generation != (token >> 32) as u32 {
             return;
         }
         if connection.tls.is_some() {
-            self.receive_tls(lane, readiness);
+            self.receive_tls(vu, readiness);
         } else {
-            self.receive(lane, readiness);
+            self.receive(vu, readiness);
         }
     }
 }

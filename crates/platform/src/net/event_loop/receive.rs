@@ -18,10 +18,10 @@ const BROKEN: u32 = (libc::EPOLLHUP | libc::EPOLLERR) as u32;
 impl<S: Session> EventLoop<'_, S> {
     /// Reads until the socket is empty.
     #[inline]
-    pub(super) fn receive(&mut self, lane: usize, readiness: u32) {
-        let generation = self.connections[lane].generation;
+    pub(super) fn receive(&mut self, vu: usize, readiness: u32) {
+        let generation = self.connections[vu].generation;
         for _ in 0..READS_AT_ONCE {
-            let connection = &mut self.connections[lane];
+            let connection = &mut self.connections[vu];
             let remote = &self.remotes[usize::from(connection.remote)];
             let drops = connection.discard_bytes > 0 && !remote.is_unix;
             let (moved, asked) = if drops {
@@ -34,20 +34,20 @@ impl<S: Session> EventLoop<'_, S> {
             };
             let mut actions = Actions::NONE;
             let next = match moved {
-                Moved::Bytes(0) => self.ended(lane, &mut actions),
-                Moved::Bytes(count) if drops => self.driver.event(lane, Event::Discarded(count as u64), &mut actions),
-                Moved::Bytes(count) => self.driver.event(lane, Event::Received(&self.buffer[..count]), &mut actions),
+                Moved::Bytes(0) => self.ended(vu, &mut actions),
+                Moved::Bytes(count) if drops => self.driver.event(vu, Event::Discarded(count as u64), &mut actions),
+                Moved::Bytes(count) => self.driver.event(vu, Event::Received(&self.buffer[..count]), &mut actions),
                 Moved::Blocked => return,
-                Moved::Failed(errno) => return self.broke(lane, socket::class_of_established(errno)),
+                Moved::Failed(errno) => return self.broke(vu, socket::class_of_established(errno)),
             };
-            let connection = &mut self.connections[lane];
+            let connection = &mut self.connections[vu];
             connection.discard_bytes = actions.discard_bytes;
             connection.answered = true;
-            if drops && self.remotes[usize::from(self.connections[lane].remote)].receive_buffer_bytes.is_none() {
-                self.set_low_water(lane);
+            if drops && self.remotes[usize::from(self.connections[vu].remote)].receive_buffer_bytes.is_none() {
+                self.set_low_water(vu);
             }
-            self.act(lane, next, actions);
-            let connection = &self.connections[lane];
+            self.act(vu, next, actions);
+            let connection = &self.connections[vu];
             if connection.generation != generation || moved == Moved::Bytes(0) || connection.tls.is_some() {
                 // What follows a switch to TLS is cipher text, and not for here.
                 return;
@@ -62,45 +62,45 @@ impl<S: Session> EventLoop<'_, S> {
                 if readiness & BROKEN == 0 && !self.remotes[usize::from(connection.remote)].is_unix {
                     // The FIN had come before the read: another one would return 0, for the price of a system call.
                     let mut actions = Actions::NONE;
-                    let next = self.ended(lane, &mut actions);
-                    return self.act(lane, next, actions);
+                    let next = self.ended(vu, &mut actions);
+                    return self.act(vu, next, actions);
                 }
             }
         }
-        self.read_on(lane);
+        self.read_on(vu);
     }
 
     /// There is more to read, for which there will be no other wake-up.
-    pub(super) fn read_on(&mut self, lane: usize) {
-        if let Err(class) = self.want_write(lane) {
-            self.fail(lane, class);
+    pub(super) fn read_on(&mut self, vu: usize) {
+        if let Err(class) = self.want_write(vu) {
+            self.fail(vu, class);
         }
     }
 
     /// The connection broke. A request on a kept one that nothing came for may be asked again (RFC 9112, 9.3.1).
-    pub(super) fn broke(&mut self, lane: usize, class: ErrorClass) {
+    pub(super) fn broke(&mut self, vu: usize, class: ErrorClass) {
         let mut actions = Actions::NONE;
-        if !self.connections[lane].answered
-            && let Some(next) = self.driver.unheard(lane, &mut actions)
+        if !self.connections[vu].answered
+            && let Some(next) = self.driver.unheard(vu, &mut actions)
         {
-            return self.act(lane, next, actions);
+            return self.act(vu, next, actions);
         }
-        self.fail(lane, class);
+        self.fail(vu, class);
     }
 
     /// The server has ended its side. A request on a kept connection that nothing came for may be asked again.
-    pub(super) fn ended(&mut self, lane: usize, actions: &mut Actions) -> Next {
-        if !self.connections[lane].answered
-            && let Some(next) = self.driver.unheard(lane, actions)
+    pub(super) fn ended(&mut self, vu: usize, actions: &mut Actions) -> Next {
+        if !self.connections[vu].answered
+            && let Some(next) = self.driver.unheard(vu, actions)
         {
             return next;
         }
-        self.driver.event(lane, Event::Closed, actions)
+        self.driver.event(vu, Event::Closed, actions)
     }
 
     /// Asks for wake-ups in proportion to what is still to be dropped.
-    fn set_low_water(&mut self, lane: usize) {
-        let connection = &mut self.connections[lane];
+    fn set_low_water(&mut self, vu: usize) {
+        let connection = &mut self.connections[vu];
         let wanted = connection.discard_bytes.clamp(1, LOW_WATER_BYTES);
         // A body's last part lowers the mark once; in between it stays.
         let wanted = if wanted >= LOW_WATER_BYTES { LOW_WATER_BYTES } else { 1 };

@@ -1,4 +1,4 @@
-//! Reading from connections that lanes share.
+//! Reading from connections that virtual users share.
 
 use super::EventLoop;
 use super::connection::Link;
@@ -7,8 +7,8 @@ use crate::net::socket::{self, Moved};
 use crate::net::tls;
 use bakeoff_engine::{Actions, ErrorClass, Event, MuxEvent, Session, StreamEvent};
 
-/// So often an empty socket is looked at again when a reply has begun: a server writes head and body one after the other,
-/// and so many looks take less than to fall asleep and be woken for the rest.
+/// So often an empty socket is looked at again when a reply has begun: a server writes head and body one after the
+/// other, and so many looks take less than to fall asleep and be woken for the rest.
 const LOOKS: u32 = 12;
 
 impl<S: Session> EventLoop<'_, S> {
@@ -148,22 +148,22 @@ impl<S: Session> EventLoop<'_, S> {
             let Some(mux) = &mut shared.mux else { return Ok(false) };
             let Some(event) = mux.next(&mut bytes, &mut shared.out)? else { return Ok(true) };
             let mut actions = Actions::NONE;
-            let (lane, next) = match event {
-                MuxEvent::Stream(lane, event) => {
+            let (vu, next) = match event {
+                MuxEvent::Stream(vu, event) => {
                     let is_over =
                         matches!(event, StreamEvent::End { .. } | StreamEvent::Reset | StreamEvent::Malformed);
                     shared.is_amid = !is_over;
                     if is_over {
-                        self.traffic.of_lanes[lane] = None;
+                        self.traffic.of_vus[vu] = None;
                     }
-                    (lane, self.driver.event(lane, Event::Stream(event), &mut actions))
+                    (vu, self.driver.event(vu, Event::Stream(event), &mut actions))
                 }
-                MuxEvent::Unheard(lane) => {
-                    self.traffic.of_lanes[lane] = None;
-                    (lane, self.driver.put_back(lane, &mut actions))
+                MuxEvent::Unheard(vu) => {
+                    self.traffic.of_vus[vu] = None;
+                    (vu, self.driver.put_back(vu, &mut actions))
                 }
             };
-            self.act(lane, next, actions);
+            self.act(vu, next, actions);
             if self.connections[place].generation != generation {
                 return Ok(false);
             }

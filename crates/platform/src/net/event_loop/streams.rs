@@ -1,8 +1,8 @@
-//! Connections that lanes share: a mux stands between their streams and the socket.
+//! Connections that virtual users share: a mux stands between their streams and the socket.
 //!
-//! Lanes stand in groups of as many as share a connection. A connection is kept at the place of one lane of its group. A
-//! group has one that takes requests; those that take no more are read until they have answered. Each of these has a
-//! lane's stream, so there is a place for all.
+//! Virtual users stand in groups of as many as share a connection. A connection is kept at the place of one virtual
+//! user of its group. A group has one that takes requests; those that take no more are read until they have answered.
+//! Each of these has a virtual user's stream, so there is a place for all.
 
 use super::EventLoop;
 use super::connection::{Link, NO_FD};
@@ -17,7 +17,7 @@ const REMOTE: u8 = 0;
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) mux: Option<Box<dyn Mux>>,
-    /// The lane whose operation opens it.
+    /// The virtual user whose operation opens it.
     opener: Option<usize>,
     /// What is to be written.
     pub(super) out: Vec<u8>,
@@ -44,25 +44,25 @@ impl Shared {
     }
 }
 
-/// Lanes that share a connection.
+/// Virtual users that share a connection.
 #[derive(Debug, Default)]
 struct Group {
     /// The place of the connection that takes requests.
     current: Option<usize>,
-    /// Lanes that wait for it, or for a stream of it.
+    /// Virtual users that wait for it, or for a stream of it.
     waiting: VecDeque<usize>,
 }
 
-/// The shared connections of one load thread; nothing where each lane has its own.
+/// The shared connections of one load thread; nothing where each virtual user has its own.
 #[derive(Debug)]
 pub(super) struct Traffic {
     kind: Option<Streams>,
-    lanes: usize,
+    vus: usize,
     groups: Vec<Group>,
     /// By place.
     pub(super) shared: Vec<Shared>,
-    /// The place of the connection on which a lane has a stream.
-    pub(super) of_lanes: Vec<Option<usize>>,
+    /// The place of the connection on which a virtual user has a stream.
+    pub(super) of_vus: Vec<Option<usize>>,
     /// Places where something is to be written.
     dirty: Vec<usize>,
     /// The streams that the server takes at once on a connection, as it said last.
@@ -70,20 +70,20 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    pub fn new(kind: Option<Streams>, lanes: usize) -> Self {
-        let (groups, places) = kind.as_ref().map_or((0, 0), |kind| (lanes.div_ceil(kind.per_connection), lanes));
+    pub fn new(kind: Option<Streams>, vus: usize) -> Self {
+        let (groups, places) = kind.as_ref().map_or((0, 0), |kind| (vus.div_ceil(kind.per_connection), vus));
         Self {
             kind,
-            lanes,
+            vus,
             groups: (0..groups).map(|_| Group::default()).collect(),
             shared: (0..places).map(|_| Shared::default()).collect(),
-            of_lanes: vec![None; places],
+            of_vus: vec![None; places],
             dirty: Vec::new(),
             streams_allowed: None,
         }
     }
 
-    /// Whether lanes share connections.
+    /// Whether virtual users share connections.
     #[inline]
     pub const fn is_on(&self) -> bool {
         self.kind.is_some()
@@ -94,8 +94,8 @@ impl Traffic {
     }
 
     #[inline]
-    fn group_of(&mut self, lane: usize) -> &mut Group {
-        let group = lane / self.per_connection();
+    fn group_of(&mut self, vu: usize) -> &mut Group {
+        let group = vu / self.per_connection();
         &mut self.groups[group]
     }
 
@@ -109,58 +109,58 @@ impl Traffic {
         }
     }
 
-    /// The connection of a place is gone: the lanes that had streams on it.
+    /// The connection of a place is gone: the virtual users that had streams on it.
     fn forget(&mut self, place: usize) -> Vec<usize> {
         self.shared[place] = Shared::default();
         self.group_of(place).current.take_if(|current| *current == place);
         let first = place - place % self.per_connection();
-        let group = first..(first + self.per_connection()).min(self.lanes);
-        group.filter(|&lane| self.of_lanes[lane].take_if(|of| *of == place).is_some()).collect()
+        let group = first..(first + self.per_connection()).min(self.vus);
+        group.filter(|&vu| self.of_vus[vu].take_if(|of| *of == place).is_some()).collect()
     }
 }
 
 impl<S: Session> EventLoop<'_, S> {
-    /// Sends the request of a lane on a stream, as soon as there is one.
+    /// Sends the request of a virtual user on a stream, as soon as there is one.
     #[inline]
-    pub(super) fn ask(&mut self, lane: usize) {
-        let group = self.traffic.group_of(lane);
-        let Some(place) = group.current else { return self.open_shared(lane) };
+    pub(super) fn ask(&mut self, vu: usize) {
+        let group = self.traffic.group_of(vu);
+        let Some(place) = group.current else { return self.open_shared(vu) };
         let is_next = group.waiting.is_empty() && self.connections[place].link == Link::Up;
-        if is_next && self.give_stream(place, lane) {
+        if is_next && self.give_stream(place, vu) {
             return;
         }
         if is_next && self.traffic.shared[place].mux.as_ref().is_some_and(|mux| mux.is_leaving()) {
             self.retire(place);
-            return self.open_shared(lane);
+            return self.open_shared(vu);
         }
-        self.traffic.group_of(lane).waiting.push_back(lane);
+        self.traffic.group_of(vu).waiting.push_back(vu);
     }
 
     #[inline]
-    fn give_stream(&mut self, place: usize, lane: usize) -> bool {
+    fn give_stream(&mut self, place: usize, vu: usize) -> bool {
         let Shared { mux: Some(mux), out, unsent, .. } = &mut self.traffic.shared[place] else { return false };
-        let is_given = mux.ask(lane, self.driver.session(lane).outgoing(), out);
+        let is_given = mux.ask(vu, self.driver.session(vu).outgoing(), out);
         if is_given {
             *unsent += 1;
-            self.traffic.of_lanes[lane] = Some(place);
+            self.traffic.of_vus[vu] = Some(place);
             self.traffic.mark(place);
         }
         is_given
     }
 
-    /// Opens a connection for the group of a lane, whose operation it belongs to.
-    fn open_shared(&mut self, lane: usize) {
+    /// Opens a connection for the group of a virtual user, whose operation it belongs to.
+    fn open_shared(&mut self, vu: usize) {
         let Some(kind) = &self.traffic.kind else { return };
-        let first = lane - lane % kind.per_connection;
+        let first = vu - vu % kind.per_connection;
         let mut group = first..(first + kind.per_connection).min(self.connections.len());
         let mut mux = kind.mux.make(self.traffic.streams_allowed);
-        // Connections that still answer have streams of other lanes, so there is a place.
+        // Connections that still answer have streams of other virtual users, so there is a place.
         let Some(place) = group.find(|&place| self.connections[place].fd == NO_FD) else { return };
         let mut out = Vec::new();
         mux.open(&mut out);
-        self.traffic.shared[place] = Shared { mux: Some(mux), opener: Some(lane), out, ..Shared::default() };
-        self.traffic.group_of(lane).current = Some(place);
-        self.driver.opens(lane);
+        self.traffic.shared[place] = Shared { mux: Some(mux), opener: Some(vu), out, ..Shared::default() };
+        self.traffic.group_of(vu).current = Some(place);
+        self.driver.opens(vu);
         match self.connect(place, REMOTE, false) {
             Ok(is_open) => {
                 let connection = &mut self.connections[place];
@@ -212,11 +212,11 @@ impl<S: Session> EventLoop<'_, S> {
 
     /// Gives streams to those that wait, as far as there are any.
     fn admit(&mut self, place: usize) {
-        while let Some(&lane) = self.traffic.group_of(place).waiting.front()
-            && self.give_stream(place, lane)
+        while let Some(&vu) = self.traffic.group_of(place).waiting.front()
+            && self.give_stream(place, vu)
         {
             self.traffic.group_of(place).waiting.pop_front();
-            self.driver.admitted(lane);
+            self.driver.admitted(vu);
         }
     }
 
@@ -247,8 +247,8 @@ impl<S: Session> EventLoop<'_, S> {
     }
 
     /// Opens a connection for those of a group that wait, when there is none.
-    fn reopen(&mut self, lane: usize) {
-        let group = self.traffic.group_of(lane);
+    fn reopen(&mut self, vu: usize) {
+        let group = self.traffic.group_of(vu);
         if group.current.is_none()
             && let Some(next) = group.waiting.pop_front()
         {
@@ -256,29 +256,29 @@ impl<S: Session> EventLoop<'_, S> {
         }
     }
 
-    /// The lane wants no stream any more.
+    /// The virtual user wants no stream any more.
     #[cold]
-    pub(super) fn give_up(&mut self, lane: usize) {
-        let Some(place) = self.traffic.of_lanes[lane].take() else {
-            return self.traffic.group_of(lane).waiting.retain(|&waiting| waiting != lane);
+    pub(super) fn give_up(&mut self, vu: usize) {
+        let Some(place) = self.traffic.of_vus[vu].take() else {
+            return self.traffic.group_of(vu).waiting.retain(|&waiting| waiting != vu);
         };
         let Shared { mux, out, .. } = &mut self.traffic.shared[place];
         if let Some(mux) = mux {
-            mux.cancel(lane, out);
+            mux.cancel(vu, out);
         }
         self.traffic.mark(place);
     }
 
-    /// The operation of a lane has taken too long.
-    pub(super) fn fail_on_stream(&mut self, lane: usize, class: ErrorClass) {
-        let current = self.traffic.group_of(lane).current;
-        if let Some(place) = current.filter(|&place| self.traffic.shared[place].opener == Some(lane)) {
+    /// The operation of a virtual user has taken too long.
+    pub(super) fn fail_on_stream(&mut self, vu: usize, class: ErrorClass) {
+        let current = self.traffic.group_of(vu).current;
+        if let Some(place) = current.filter(|&place| self.traffic.shared[place].opener == Some(vu)) {
             return self.fail_shared(place, class);
         }
-        self.give_up(lane);
+        self.give_up(vu);
         let mut actions = Actions::NONE;
-        let next = self.driver.failure(lane, class, &mut actions);
-        self.act(lane, next, actions);
+        let next = self.driver.failure(vu, class, &mut actions);
+        self.act(vu, next, actions);
     }
 
     /// A shared connection is lost, and with it what was asked on it. One that never opened is lost to all who waited.
@@ -286,12 +286,12 @@ impl<S: Session> EventLoop<'_, S> {
     pub(super) fn fail_shared(&mut self, place: usize, class: ErrorClass) {
         let opener = self.traffic.shared[place].opener;
         self.close(place);
-        let mut lanes = self.traffic.forget(place);
+        let mut vus = self.traffic.forget(place);
         if let Some(opener) = opener {
-            lanes.push(opener);
-            lanes.extend(self.traffic.group_of(place).waiting.drain(..));
+            vus.push(opener);
+            vus.extend(self.traffic.group_of(place).waiting.drain(..));
         }
-        self.end_each(lanes, |driver, lane, actions| driver.failure(lane, class, actions));
+        self.end_each(vus, |driver, vu, actions| driver.failure(vu, class, actions));
         self.reopen(place);
     }
 
@@ -304,22 +304,22 @@ impl<S: Session> EventLoop<'_, S> {
         }
         let is_unheard = !connection.answered && socket::has_unacknowledged(connection.fd);
         self.close(place);
-        let lanes = self.traffic.forget(place);
-        self.end_each(lanes, |driver, lane, actions| {
-            if is_unheard { driver.put_back(lane, actions) } else { driver.event(lane, Event::Closed, actions) }
+        let vus = self.traffic.forget(place);
+        self.end_each(vus, |driver, vu, actions| {
+            if is_unheard { driver.put_back(vu, actions) } else { driver.event(vu, Event::Closed, actions) }
         });
         self.reopen(place);
     }
 
     fn end_each(
         &mut self,
-        lanes: Vec<usize>,
+        vus: Vec<usize>,
         mut end: impl FnMut(&mut super::Driver<S, super::MonotonicClock>, usize, &mut Actions) -> Next,
     ) {
-        for lane in lanes {
+        for vu in vus {
             let mut actions = Actions::NONE;
-            let next = end(&mut self.driver, lane, &mut actions);
-            self.act(lane, next, actions);
+            let next = end(&mut self.driver, vu, &mut actions);
+            self.act(vu, next, actions);
         }
     }
 

@@ -82,8 +82,8 @@ impl<S: Session> EventLoop<'_, S> {
     #[cold]
     fn warm(&mut self) {
         self.begin_planned();
-        let Some(lane) = self.driver.next_idle().filter(|_| !self.traffic.is_on()) else { return };
-        let connection = &self.connections[lane];
+        let Some(vu) = self.driver.next_idle().filter(|_| !self.traffic.is_on()) else { return };
+        let connection = &self.connections[vu];
         if connection.link == Link::Up && connection.quic.is_none() && connection.written.is_none() {
             socket::warm(connection.fd);
         }

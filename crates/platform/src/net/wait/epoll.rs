@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 pub(crate) const READ: u32 = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET) as u32;
 pub(crate) const READ_WRITE: u32 = READ | libc::EPOLLOUT as u32;
 
-/// Token of the tick: no lane has it.
+/// Token of the tick: no virtual user has it.
 pub(crate) const TICK: u64 = u64::MAX;
 
 const EVENTS_MAX: usize = 1024;

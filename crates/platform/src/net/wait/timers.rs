@@ -9,79 +9,79 @@ const NEVER: Nanos = Nanos::MAX;
 /// What to do when a timer runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
-    /// Begin the lane's next operation.
+    /// Begin the virtual user's next operation.
     Begin,
     /// Tell the session.
     Timer,
 }
 
-/// A lane's timer, and the entry of the heap that looks after it.
+/// A virtual user's timer, and the entry of the heap that looks after it.
 #[derive(Debug, Clone, Copy)]
 struct Timer {
     due_ns: Nanos,
     entry_ns: Nanos,
 }
 
-/// The timers of all lanes.
+/// The timers of all virtual users.
 ///
 /// Nearly every session's timer is put off or taken back before it is due, once an operation: the heap has one entry
 /// for it, which is moved when its moment comes, not when the timer is.
 #[derive(Debug)]
 pub struct Timers {
     heap: BinaryHeap<Reverse<(Nanos, usize, Due)>>,
-    of_lanes: Vec<Timer>,
+    of_vus: Vec<Timer>,
 }
 
 impl Timers {
-    /// For so many lanes.
-    pub fn new(lanes: usize) -> Self {
-        Self { heap: BinaryHeap::new(), of_lanes: vec![Timer { due_ns: NEVER, entry_ns: NEVER }; lanes] }
+    /// For so many virtual users.
+    pub fn new(vus: usize) -> Self {
+        Self { heap: BinaryHeap::new(), of_vus: vec![Timer { due_ns: NEVER, entry_ns: NEVER }; vus] }
     }
 
-    /// Makes room for so many lanes.
-    pub fn grow(&mut self, lanes: usize) {
-        if self.of_lanes.len() < lanes {
-            self.of_lanes.resize(lanes, Timer { due_ns: NEVER, entry_ns: NEVER });
+    /// Makes room for so many virtual users.
+    pub fn grow(&mut self, vus: usize) {
+        if self.of_vus.len() < vus {
+            self.of_vus.resize(vus, Timer { due_ns: NEVER, entry_ns: NEVER });
         }
     }
 
-    /// Begins the lane's next operation then.
-    pub fn begin(&mut self, at_ns: Nanos, lane: usize) {
-        self.heap.push(Reverse((at_ns, lane, Due::Begin)));
+    /// Begins the virtual user's next operation then.
+    pub fn begin(&mut self, at_ns: Nanos, vu: usize) {
+        self.heap.push(Reverse((at_ns, vu, Due::Begin)));
     }
 
-    /// Sets the lane's timer, instead of the one that it may have.
+    /// Sets the virtual user's timer, instead of the one that it may have.
     #[inline]
-    pub fn set(&mut self, at_ns: Nanos, lane: usize) {
-        let timer = &mut self.of_lanes[lane];
+    pub fn set(&mut self, at_ns: Nanos, vu: usize) {
+        let timer = &mut self.of_vus[vu];
         timer.due_ns = at_ns;
         if at_ns < timer.entry_ns {
             timer.entry_ns = at_ns;
-            self.heap.push(Reverse((at_ns, lane, Due::Timer)));
+            self.heap.push(Reverse((at_ns, vu, Due::Timer)));
         }
     }
 
-    /// Takes the lane's timer back.
+    /// Takes the virtual user's timer back.
     #[inline]
-    pub fn clear(&mut self, lane: usize) {
-        self.of_lanes[lane].due_ns = NEVER;
+    pub fn clear(&mut self, vu: usize) {
+        self.of_vus[vu].due_ns = NEVER;
     }
 
     /// The earliest moment before `limit_ns` at which something is due.
     pub fn next_before(&mut self, limit_ns: Nanos) -> Option<Nanos> {
-        while let Some(&Reverse((at_ns, lane, due))) = self.heap.peek() {
+        while let Some(&Reverse((at_ns, vu, due))) = self.heap.peek() {
             if at_ns >= limit_ns {
                 return None;
             }
-            let Timer { due_ns, entry_ns } = self.of_lanes[lane];
+            let Timer { due_ns, entry_ns } = self.of_vus[vu];
             if due == Due::Begin || (entry_ns == at_ns && due_ns == at_ns) {
                 return Some(at_ns);
             }
             self.heap.pop();
             if entry_ns == at_ns {
-                self.of_lanes[lane].entry_ns = NEVER;
+                self.of_vus[vu].entry_ns = NEVER;
                 if due_ns != NEVER {
-                    self.set(due_ns, lane);
+                    self.set(due_ns, vu);
                 }
             }
         }
@@ -93,7 +93,7 @@ impl Timers {
         self.next_before(now_ns + 1)?;
         let Reverse(entry) = self.heap.pop()?;
         if entry.2 == Due::Timer {
-            self.of_lanes[entry.1] = Timer { due_ns: NEVER, entry_ns: NEVER };
+            self.of_vus[entry.1] = Timer { due_ns: NEVER, entry_ns: NEVER };
         }
         Some(entry)
     }

@@ -1,7 +1,8 @@
 //! Waiting for sockets and for a moment, for loops of their own.
 //!
 //! While one connection is open it is looked at by itself, without epoll: a connection that lives for one reply is then
-//! never registered. A planned start is met by waking early and looking at the clock, as the event loop of lanes does.
+//! never registered. A planned start is met by waking early and looking at the clock, as the event loop of virtual
+//! users does.
 
 use super::epoll::{Epoll, READ, READ_WRITE, TICK};
 use super::pacer::{Pace, Pacer};
@@ -124,7 +125,8 @@ impl Waiter {
         }
     }
 
-    /// Looks at clock and sockets until a start is there, `look` has found something, or the processor is wanted elsewhere.
+    /// Looks at clock and sockets until a start is there, `look` has found something, or the processor is wanted
+    /// elsewhere.
     fn spin<T>(&mut self, until_ns: Nanos, look: impl Fn(&mut Self) -> Option<T>) -> Option<T> {
         let began_ns = MonotonicClock.now_ns();
         let (mut last_ns, mut found) = (began_ns, None);

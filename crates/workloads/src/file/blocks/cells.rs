@@ -99,7 +99,7 @@ fn figures(spec: &BlocksSpec, index: usize, machines: &[Machine], parts: &[&Cell
         "fastest_kib_s": rates.iter().map(|rate| rate.1).fold(0.0, f64::max) / 1024.0,
         "slowest_bytes": parts.iter().map(|part| per_part(part)).min().unwrap_or(0),
         "per_client": parts.iter().zip(&rates).map(|(part, rate)| json!([per_part(part), rate.1 / 1024.0])).collect::<Vec<_>>(),
-        "waited_shares": waited_shares(parts.iter().map(|part| part.stint)),
+        "waited_shares": waited_shares(parts.iter().map(|part| part.span)),
         "first_done_s": ends().fold(f64::INFINITY, f64::min),
         "last_done_s": ends().fold(0.0, f64::max),
         "whole": true,

@@ -1,6 +1,6 @@
 //! What a session keeps of the cells.
 
-use bakeoff_engine::{FileResult, Nanos, Observation, Stint};
+use bakeoff_engine::{BarrierSpan, FileResult, Nanos, Observation};
 use serde::{Deserialize, Serialize};
 
 /// Upper ends of the classes of response times in Iometer's results, ns; the last class has none.
@@ -66,7 +66,7 @@ impl Whole {
 pub(super) struct CellFigures {
     pub done: bool,
     /// When all machines were to begin it, and how much later this session did; 0 where one machine does all.
-    pub met_ns: Nanos,
+    pub released_ns: Nanos,
     pub late_ns: Nanos,
     /// Direct I/O asks for multiples of this, which the cell's sizes are not; 0 when they are.
     pub refused_granule: u64,
@@ -91,7 +91,7 @@ pub(super) struct CellFigures {
     pub level: u8,
     pub counters: Option<Box<(Observation, Observation)>>,
     /// Ramp, measured time and last transfers, from barrier to barrier.
-    pub stint: Stint,
+    pub span: BarrierSpan,
 }
 
 impl CellFigures {
@@ -136,10 +136,10 @@ impl CellFigures {
     }
 
     /// The same with times from the moment on at which all machines were to begin: their clocks are their own.
-    pub fn since_met(&self) -> Self {
-        let from = |at_ns: Nanos| at_ns.saturating_sub(self.met_ns);
+    pub fn since_release(&self) -> Self {
+        let from = |at_ns: Nanos| at_ns.saturating_sub(self.released_ns);
         Self {
-            met_ns: 0,
+            released_ns: 0,
             from_ns: from(self.from_ns),
             to_ns: from(self.to_ns),
             whole: Whole { from_ns: from(self.whole.from_ns), to_ns: from(self.whole.to_ns), ..self.whole },

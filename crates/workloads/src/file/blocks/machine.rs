@@ -1,5 +1,5 @@
-//! What one machine keeps of all cells, which is what it hands over when several share a trial, and how caches served it:
-//! each machine has its own.
+//! What one machine keeps of all cells, which is what it hands over when several share a trial, and how caches served
+//! it: each machine has its own.
 
 use super::figures::{CellFigures, Whole};
 use super::session::BlocksSession;
@@ -25,7 +25,7 @@ pub(super) struct Machine {
 
 impl Machine {
     pub fn of(shared: &Shared, sessions: &[BlocksSession]) -> Self {
-        let told = |session: &BlocksSession| session.figures.iter().map(CellFigures::since_met).collect();
+        let told = |session: &BlocksSession| session.figures.iter().map(CellFigures::since_release).collect();
         Self {
             region_bytes: shared.spec.region_bytes,
             carrier: shared.spec.carrier,

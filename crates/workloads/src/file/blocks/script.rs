@@ -16,7 +16,7 @@ pub(super) enum Task {
     Fill,
     Call(FileCall, Role),
     Barrier,
-    Meeting,
+    FleetBarrier,
     Observe {
         after: bool,
     },
@@ -67,7 +67,7 @@ pub(super) fn of_cell(spec: &BlocksSpec, first: bool, script: &mut VecDeque<Task
         let leave = [FileCall::Close { file: FILE }, FileCall::LeaveFolder].map(|call| Task::Call(call, Role::Must));
         script.extend(leave);
         // What it does to the server must not touch the cell that another machine is still in.
-        script.push_back(Task::Meeting);
+        script.push_back(Task::FleetBarrier);
         if first {
             script.push_back(Task::Call(FileCall::ColdCommand, Role::Command));
         }
@@ -77,7 +77,7 @@ pub(super) fn of_cell(spec: &BlocksSpec, first: bool, script: &mut VecDeque<Task
     if first {
         script.push_back(Task::Observe { after: false });
     }
-    script.extend([Task::Meeting, Task::Run, Task::Barrier]);
+    script.extend([Task::FleetBarrier, Task::Run, Task::Barrier]);
     if first {
         script.push_back(Task::Observe { after: true });
     }

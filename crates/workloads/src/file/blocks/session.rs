@@ -9,8 +9,8 @@ use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
 use crate::file::pattern::{PAGE, STAMP};
 use bakeoff_engine::{
-    ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
-    Observation, OpenMode, Outcome, Rng, Stint,
+    BarrierSpan, ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name,
+    Nanos, Observation, OpenMode, Outcome, Rng,
 };
 use std::collections::VecDeque;
 use std::ffi::CStr;
@@ -113,11 +113,11 @@ impl BlocksSession {
         }
     }
 
-    fn begin_transfers(&mut self, now_ns: Nanos, met_ns: Nanos) {
+    fn begin_transfers(&mut self, now_ns: Nanos, released_ns: Nanos) {
         let spec = &self.shared.spec;
         let seconds = |seconds: f64| (seconds * 1e9) as Nanos;
         // All machines have one window, whoever of them begins a little late.
-        let begin_ns = if met_ns > 0 { met_ns } else { now_ns };
+        let begin_ns = if released_ns > 0 { released_ns } else { now_ns };
         let window_start_ns = begin_ns + seconds(spec.ramp_up_s);
         let window_end_ns = window_start_ns + seconds(spec.cell_s);
         let limit_ns = window_end_ns.max(window_start_ns + seconds(spec.cell_limit_s));
@@ -125,7 +125,7 @@ impl BlocksSession {
         self.begun = true;
         let figures = &mut self.figures[self.cell];
         figures.whole.from_ns = now_ns;
-        (figures.met_ns, figures.late_ns) = (met_ns, now_ns.saturating_sub(begin_ns));
+        (figures.released_ns, figures.late_ns) = (released_ns, now_ns.saturating_sub(begin_ns));
         if spec.outstanding > 1 {
             (figures.from_ns, figures.to_ns) = (window_start_ns, window_end_ns);
         } else if spec.ramp_up_s == 0.0 {
@@ -310,7 +310,7 @@ impl BlocksSession {
     fn run_task(&mut self, slot: u32, task: Task, context: &FileContext) -> Option<FileStep> {
         match task {
             Task::Barrier => Some(FileStep::Barrier),
-            Task::Meeting => Some(FileStep::Meeting),
+            Task::FleetBarrier => Some(FileStep::FleetBarrier),
             Task::Fill => Some(self.fill_region(slot)),
             Task::Call(call, role) => Some(self.call_between(call, role)),
             Task::Observe { after } => {
@@ -318,7 +318,7 @@ impl BlocksSession {
                 Some(self.call_between(FileCall::Observe { name: Some(0), counters: true }, Role::Must))
             }
             Task::Run => {
-                self.begin_transfers(context.now_ns, context.met_ns);
+                self.begin_transfers(context.now_ns, context.released_ns);
                 Some(FileStep::Focus(self.cell as u16))
             }
             Task::Judge => {
@@ -388,8 +388,8 @@ impl BlocksSession {
         }
     }
 
-    /// Writes the script of the end; `false` when that is over, too. It reads past the cache of this machine where that can
-    /// be, so that the share is asked and not its client; what is in the cache stays there for the next trial.
+    /// Writes the script of the end; `false` when that is over, too. It reads past the cache of this machine where that
+    /// can be, so that the share is asked and not its client; what is in the cache stays there for the next trial.
     fn begin_reading_back(&mut self) -> bool {
         if std::mem::replace(&mut self.ended, true) || !self.shared.reads_back || self.granule > PAGE as u64 {
             return false;
@@ -527,9 +527,9 @@ impl FileSession for BlocksSession {
         content::check(buffer, owner, place.transfer.offset, |_| None)
     }
 
-    fn came(&mut self, stint: Stint) {
+    fn passed_barrier(&mut self, span: BarrierSpan) {
         if std::mem::take(&mut self.begun) {
-            self.figures[self.cell].stint = stint;
+            self.figures[self.cell].span = span;
         }
     }
 

@@ -74,7 +74,7 @@ fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures], mov
         "slowest_bytes": parts.iter().map(|part| part.bytes).min().unwrap_or(0),
         "per_client": parts.iter().zip(&rates).map(|(part, rate)| json!([part.bytes, rate / 1024.0])).collect::<Vec<_>>(),
         "idle_clients": parts.len() - started().count(),
-        "waited_shares": waited_shares(parts.iter().map(|part| part.stint)),
+        "waited_shares": waited_shares(parts.iter().map(|part| part.span)),
         "first_done_s": ends().reduce(f64::min),
         "last_done_s": ends().reduce(f64::max),
         "whole": parts.iter().all(|part| part.whole),

@@ -1,6 +1,6 @@
 //! What a session keeps of the cells.
 
-use bakeoff_engine::{Nanos, Observation, Stint};
+use bakeoff_engine::{BarrierSpan, Nanos, Observation};
 
 /// What one session keeps of one cell.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ pub(super) struct CellFigures {
     pub dirty_pages: Option<u64>,
     pub counters: Option<Box<(Observation, Observation)>>,
     /// The timed loop, from barrier to barrier.
-    pub stint: Stint,
+    pub span: BarrierSpan,
 }
 
 impl CellFigures {

@@ -7,8 +7,8 @@ use super::test::Test;
 use super::walk::{Order, Walk};
 use crate::file::{fault_text, pattern};
 use bakeoff_engine::{
-    ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
-    Observation, Outcome, Stint,
+    BarrierSpan, ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name,
+    Nanos, Observation, Outcome,
 };
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
@@ -362,9 +362,9 @@ impl FileSession for MatrixSession {
         pattern::check(buffer, self.owner, self.offset, pass)
     }
 
-    fn came(&mut self, stint: Stint) {
+    fn passed_barrier(&mut self, span: BarrierSpan) {
         if std::mem::take(&mut self.timed) {
-            self.figures[self.cell].stint = stint;
+            self.figures[self.cell].span = span;
         }
     }
 

@@ -5,7 +5,7 @@
 pub(super) struct Stream {
     /// 0 while there is none.
     pub id: u32,
-    pub lane: usize,
+    pub vu: usize,
     pub bytes_in: u64,
     pub bytes_out: u64,
     /// Data bytes since its window was opened.
@@ -19,15 +19,15 @@ pub(super) struct Stream {
 /// The last number that a stream may have.
 const ID_LAST: u32 = 0x7fff_ffff;
 
-/// Streams by lane and by number.
+/// Streams by virtual user and by number.
 ///
 /// A number's place in the index is given by its lower bits. A number whose place is taken, by a stream that lasts, is
 /// skipped, as the protocol allows: so a look is one step, and the index never grows.
 #[derive(Debug)]
 pub(super) struct StreamTable {
-    /// One for each lane of the connection.
-    of_lanes: Vec<Stream>,
-    /// The lane's place in `of_lanes`.
+    /// One for each virtual user of the connection.
+    of_vus: Vec<Stream>,
+    /// The virtual user's place in `of_vus`.
     index: Vec<u32>,
     next_id: u32,
     open: usize,
@@ -36,10 +36,10 @@ pub(super) struct StreamTable {
 const FREE: u32 = u32::MAX;
 
 impl StreamTable {
-    pub fn new(lanes: usize) -> Self {
+    pub fn new(vus: usize) -> Self {
         Self {
-            of_lanes: vec![Stream::default(); lanes],
-            index: vec![FREE; (lanes * 4).next_power_of_two()],
+            of_vus: vec![Stream::default(); vus],
+            index: vec![FREE; (vus * 4).next_power_of_two()],
             next_id: 1,
             open: 0,
         }
@@ -63,31 +63,31 @@ impl StreamTable {
         (id >> 1) as usize & (self.index.len() - 1)
     }
 
-    /// Opens a stream for a lane that has none.
+    /// Opens a stream for a virtual user that has none.
     #[inline]
-    pub fn open_for(&mut self, lane: usize) -> &mut Stream {
+    pub fn open_for(&mut self, vu: usize) -> &mut Stream {
         while self.index[self.place(self.next_id)] != FREE {
             self.next_id += 2;
         }
-        let (id, local) = (self.next_id, lane % self.of_lanes.len());
+        let (id, local) = (self.next_id, vu % self.of_vus.len());
         self.next_id += 2;
         self.open += 1;
         let place = self.place(id);
         self.index[place] = local as u32;
-        self.of_lanes[local] = Stream { id, lane, ..Stream::default() };
-        &mut self.of_lanes[local]
+        self.of_vus[local] = Stream { id, vu, ..Stream::default() };
+        &mut self.of_vus[local]
     }
 
     /// The open stream of this number.
     #[inline]
     pub fn get(&mut self, id: u32) -> Option<&mut Stream> {
         let local = self.index[self.place(id)];
-        self.of_lanes.get_mut(local as usize).filter(|stream| stream.id == id)
+        self.of_vus.get_mut(local as usize).filter(|stream| stream.id == id)
     }
 
-    /// The number of the stream that a lane has.
-    pub fn of_lane(&self, lane: usize) -> Option<u32> {
-        let stream = &self.of_lanes[lane % self.of_lanes.len()];
+    /// The number of the stream that a virtual user has.
+    pub fn of_vu(&self, vu: usize) -> Option<u32> {
+        let stream = &self.of_vus[vu % self.of_vus.len()];
         (stream.id != 0).then_some(stream.id)
     }
 
@@ -103,7 +103,7 @@ impl StreamTable {
 
     /// The open streams with numbers above `id`.
     pub fn above(&self, id: u32) -> Vec<u32> {
-        let mut ids: Vec<u32> = self.of_lanes.iter().map(|stream| stream.id).filter(|&own| own > id).collect();
+        let mut ids: Vec<u32> = self.of_vus.iter().map(|stream| stream.id).filter(|&own| own > id).collect();
         ids.sort_unstable();
         ids
     }
@@ -121,11 +121,8 @@ mod tests {
         for _ in 0..1_000 {
             let id = table.open_for(1).id;
             assert!(id > last && id % 2 == 1 && table.was_opened(id));
-            assert_eq!(
-                (table.get(id).map(|stream| stream.lane), table.get(lasting).map(|s| s.lane)),
-                (Some(1), Some(0))
-            );
-            assert_eq!((table.open(), table.of_lane(1), table.above(lasting)), (2, Some(id), vec![id]));
+            assert_eq!((table.get(id).map(|stream| stream.vu), table.get(lasting).map(|s| s.vu)), (Some(1), Some(0)));
+            assert_eq!((table.open(), table.of_vu(1), table.above(lasting)), (2, Some(id), vec![id]));
             assert_eq!(table.close(id).map(|stream| stream.id), Some(id));
             assert!(table.get(id).is_none() && table.close(id).is_none());
             last = id;

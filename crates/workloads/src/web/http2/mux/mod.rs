@@ -24,8 +24,8 @@ const FIRST_WINDOW_BYTES: u32 = 65_535;
 /// Streams that are opened before the server has said how many it takes: it is asked to take as many (6.5.2).
 const FIRST_STREAMS: usize = 100;
 
-/// Frames that bring no reply any further (empty data, pings, settings, windows …) from the end of one reply to that of the
-/// next. A server that sends more keeps its client busy with nothing.
+/// Frames that bring no reply any further (empty data, pings, settings, windows …) from the end of one reply to that of
+/// the next. A server that sends more keeps its client busy with nothing.
 const IDLE_FRAMES_MOST: u32 = 10_000;
 
 const BROKEN: ErrorClass = ErrorClass::Protocol;
@@ -89,9 +89,9 @@ pub(super) struct Http2Mux {
     streams_allowed: Option<u32>,
     requests_left: u32,
     gone_away: bool,
-    /// Lanes whose requests the server has put back.
+    /// Virtual users whose requests the server has put back.
     unheard: VecDeque<usize>,
-    /// The lane whose reply is over, with the bytes of both ways: told behind the last of its body.
+    /// The virtual user whose reply is over, with the bytes of both ways: told behind the last of its body.
     ended: Option<(usize, u64, u64)>,
     /// Data bytes since the connection's window was opened.
     window_used: u32,
@@ -249,11 +249,11 @@ impl Http2Mux {
         let reply = self.reply;
         // Who answers twice breaks the protocol.
         let Some(stream) = self.streams.get(id) else { return if self.gave_up { Ok(None) } else { Err(BROKEN) } };
-        let lane = stream.lane;
+        let vu = stream.vu;
         let is_right = if stream.has_head { ends && reply.is_trailer() } else { reply.is_right(ends) };
         if !is_right {
-            self.cancel(lane, out);
-            return Ok(Some(MuxEvent::Stream(lane, StreamEvent::Malformed)));
+            self.cancel(vu, out);
+            return Ok(Some(MuxEvent::Stream(vu, StreamEvent::Malformed)));
         }
         if !stream.has_head && reply.is_interim() {
             stream.interims += 1;
@@ -264,14 +264,14 @@ impl Http2Mux {
             self.end(id);
         }
         let event = StreamEvent::Head { status: reply.status, length: reply.length };
-        Ok((!is_trailer).then_some(MuxEvent::Stream(lane, event)))
+        Ok((!is_trailer).then_some(MuxEvent::Stream(vu, event)))
     }
 
     /// The server's side of a stream is over.
     #[inline]
     fn end(&mut self, id: u32) {
         if let Some(stream) = self.streams.close(id) {
-            self.ended = Some((stream.lane, stream.bytes_in, stream.bytes_out));
+            self.ended = Some((stream.vu, stream.bytes_in, stream.bytes_out));
         }
     }
 
@@ -292,15 +292,15 @@ impl Http2Mux {
     #[inline]
     fn data<'a>(&mut self, head: Head, data: &'a [u8], last: bool, out: &mut Vec<u8>) -> Option<MuxEvent<'a>> {
         let stream = self.streams.get(head.stream)?;
-        let lane = stream.lane;
+        let vu = stream.vu;
         if !stream.has_head {
-            self.cancel(lane, out);
-            return Some(MuxEvent::Stream(lane, StreamEvent::Malformed));
+            self.cancel(vu, out);
+            return Some(MuxEvent::Stream(vu, StreamEvent::Malformed));
         }
         if last && head.has(flag::END_STREAM) {
             self.end(head.stream);
         }
-        (!data.is_empty()).then_some(MuxEvent::Stream(lane, StreamEvent::Body(data)))
+        (!data.is_empty()).then_some(MuxEvent::Stream(vu, StreamEvent::Body(data)))
     }
 
     fn reset(&mut self, head: Head, payload: &[u8]) -> Result<Option<MuxEvent<'static>>, ErrorClass> {
@@ -312,9 +312,9 @@ impl Http2Mux {
         self.given_up_for = Some(code);
         let is_unheard = code == code::REFUSED_STREAM && !stream.has_head;
         Ok(Some(if is_unheard {
-            MuxEvent::Unheard(stream.lane)
+            MuxEvent::Unheard(stream.vu)
         } else {
-            MuxEvent::Stream(stream.lane, StreamEvent::Reset)
+            MuxEvent::Stream(stream.vu, StreamEvent::Reset)
         }))
     }
 
@@ -364,7 +364,7 @@ impl Http2Mux {
         self.given_up_for = Some(code);
         let last = u32::from_be_bytes(*last) & 0x7fff_ffff;
         for id in self.streams.above(last) {
-            self.unheard.extend(self.streams.close(id).map(|stream| stream.lane));
+            self.unheard.extend(self.streams.close(id).map(|stream| stream.vu));
         }
         Ok(())
     }
@@ -413,7 +413,7 @@ impl Mux for Http2Mux {
     }
 
     #[inline]
-    fn ask(&mut self, lane: usize, request: &[u8], out: &mut Vec<u8>) -> bool {
+    fn ask(&mut self, vu: usize, request: &[u8], out: &mut Vec<u8>) -> bool {
         let allowed = match self.streams_allowed {
             Some(allowed) => allowed as usize,
             None if self.settled => usize::MAX,
@@ -423,7 +423,7 @@ impl Mux for Http2Mux {
             return false;
         }
         self.requests_left -= 1;
-        self.ended.take_if(|(ended, ..)| *ended == lane);
+        self.ended.take_if(|(ended, ..)| *ended == vu);
         let begin = out.len();
         out.extend_from_slice(&[0; HEAD_BYTES]);
         if let Some(bytes) = self.resize_bytes.take() {
@@ -433,7 +433,7 @@ impl Mux for Http2Mux {
         if self.form == Form::First {
             self.form = Form::Later;
         }
-        let stream = self.streams.open_for(lane);
+        let stream = self.streams.open_for(vu);
         stream.bytes_out = (out.len() - begin) as u64;
         let length = out.len() - begin - HEAD_BYTES;
         let head = Head { length, kind: kind::HEADERS, flags: flag::END_STREAM | flag::END_HEADERS, stream: stream.id };
@@ -441,10 +441,10 @@ impl Mux for Http2Mux {
         true
     }
 
-    fn cancel(&mut self, lane: usize, out: &mut Vec<u8>) {
-        self.ended.take_if(|(ended, ..)| *ended == lane);
-        self.unheard.retain(|unheard| *unheard != lane);
-        if let Some(id) = self.streams.of_lane(lane) {
+    fn cancel(&mut self, vu: usize, out: &mut Vec<u8>) {
+        self.ended.take_if(|(ended, ..)| *ended == vu);
+        self.unheard.retain(|unheard| *unheard != vu);
+        if let Some(id) = self.streams.of_vu(vu) {
             self.streams.close(id);
             self.gave_up = true;
             frame::put_number(kind::RST_STREAM, id, code::CANCEL, out);
@@ -454,12 +454,12 @@ impl Mux for Http2Mux {
     #[inline]
     fn next<'a>(&mut self, bytes: &mut &'a [u8], out: &mut Vec<u8>) -> Result<Option<MuxEvent<'a>>, ErrorClass> {
         loop {
-            if let Some((lane, bytes_in, bytes_out)) = self.ended.take() {
+            if let Some((vu, bytes_in, bytes_out)) = self.ended.take() {
                 self.idle_frames = 0;
-                return Ok(Some(MuxEvent::Stream(lane, StreamEvent::End { bytes_in, bytes_out })));
+                return Ok(Some(MuxEvent::Stream(vu, StreamEvent::End { bytes_in, bytes_out })));
             }
-            if let Some(lane) = self.unheard.pop_front() {
-                return Ok(Some(MuxEvent::Unheard(lane)));
+            if let Some(vu) = self.unheard.pop_front() {
+                return Ok(Some(MuxEvent::Unheard(vu)));
             }
             let event = match self.reader.next(bytes)? {
                 None => return Ok(None),

@@ -21,13 +21,13 @@ enum Seen {
     Unheard(usize),
 }
 
-const LANES: usize = 4;
+const VUS: usize = 4;
 
 impl Client {
     fn new() -> Self {
         let fields = [("User-Agent".to_owned(), "bakeoff".to_owned())];
-        let http2 = Http2::new("http", "example.test", &fields, LANES, u32::MAX);
-        let mut client = Self { mux: Http2Mux::new(Arc::clone(&http2.shared), LANES, u32::MAX), out: Vec::new() };
+        let http2 = Http2::new("http", "example.test", &fields, VUS, u32::MAX);
+        let mut client = Self { mux: Http2Mux::new(Arc::clone(&http2.shared), VUS, u32::MAX), out: Vec::new() };
         client.mux.open(&mut client.out);
         client
     }
@@ -42,23 +42,23 @@ impl Client {
         client
     }
 
-    fn ask(&mut self, lane: usize) -> bool {
+    fn ask(&mut self, vu: usize) -> bool {
         let mut own = Vec::new();
         put_own("GET", "/a", &mut own);
-        self.mux.ask(lane, &own, &mut self.out)
+        self.mux.ask(vu, &own, &mut self.out)
     }
 
     fn hear(&mut self, mut bytes: &[u8]) -> Result<Vec<Seen>, ErrorClass> {
         let mut seen = Vec::new();
         while let Some(event) = self.mux.next(&mut bytes, &mut self.out)? {
             seen.push(match event {
-                MuxEvent::Unheard(lane) => Seen::Unheard(lane),
-                MuxEvent::Stream(lane, event) => match event {
-                    StreamEvent::Head { status, length } => Seen::Head(lane, status, length),
-                    StreamEvent::Body(bytes) => Seen::Body(lane, bytes.to_vec()),
-                    StreamEvent::End { bytes_in, bytes_out } => Seen::End(lane, bytes_in, bytes_out),
-                    StreamEvent::Reset => Seen::Reset(lane),
-                    StreamEvent::Malformed => Seen::Malformed(lane),
+                MuxEvent::Unheard(vu) => Seen::Unheard(vu),
+                MuxEvent::Stream(vu, event) => match event {
+                    StreamEvent::Head { status, length } => Seen::Head(vu, status, length),
+                    StreamEvent::Body(bytes) => Seen::Body(vu, bytes.to_vec()),
+                    StreamEvent::End { bytes_in, bytes_out } => Seen::End(vu, bytes_in, bytes_out),
+                    StreamEvent::Reset => Seen::Reset(vu),
+                    StreamEvent::Malformed => Seen::Malformed(vu),
                 },
             });
         }
@@ -106,7 +106,7 @@ fn joined(events: Vec<Seen>) -> Vec<Seen> {
     let mut joined: Vec<Seen> = Vec::new();
     for event in events {
         match (joined.last_mut(), event) {
-            (Some(Seen::Body(lane, so_far)), Seen::Body(other, part)) if *lane == other => so_far.extend(part),
+            (Some(Seen::Body(vu, so_far)), Seen::Body(other, part)) if *vu == other => so_far.extend(part),
             (_, event) => joined.push(event),
         }
     }
@@ -163,11 +163,11 @@ fn replies_are_the_same_however_their_bytes_are_cut_and_interleave_as_they_come(
         seen.extend(client.hear(&wire[cut..]).unwrap());
         let in_3 = (9 + head.len() + 9 + 3 + 9 + 5 + 9 + 3) as u64;
         let in_1 = (9 + head.len() + 9 + 6 + 9 + block(&[("x-trailer", "1")]).len()) as u64;
-        let of = |lane| {
+        let of = |vu| {
             joined(
                 seen.iter()
                     .filter(
-                        |event| matches!(event, Seen::Head(l, ..) | Seen::Body(l, _) | Seen::End(l, ..) if *l == lane),
+                        |event| matches!(event, Seen::Head(l, ..) | Seen::Body(l, _) | Seen::End(l, ..) if *l == vu),
                     )
                     .cloned()
                     .collect(),
@@ -225,7 +225,7 @@ fn a_server_is_asked_for_no_more_streams_than_it_allows() {
 #[test]
 fn what_a_server_puts_back_is_unheard_and_what_it_resets_has_failed() {
     let mut client = Client::settled(&[]);
-    (0..LANES).for_each(|lane| assert!(client.ask(lane)));
+    (0..VUS).for_each(|vu| assert!(client.ask(vu)));
     let refused = frame(kind::RST_STREAM, 0, 3, &code::REFUSED_STREAM.to_be_bytes());
     let reset = frame(kind::RST_STREAM, 0, 1, &2_u32.to_be_bytes());
     assert_eq!(client.hear(&[refused, reset].concat()).unwrap(), [Seen::Unheard(1), Seen::Reset(0)]);
@@ -255,7 +255,7 @@ fn a_stream_that_was_given_up_is_reset_and_what_still_comes_is_nobodys() {
 }
 
 #[test]
-fn the_end_of_a_reply_whose_lane_has_gone_on_is_not_told_to_its_next_request() {
+fn the_end_of_a_reply_whose_virtual_user_has_gone_on_is_not_told_to_its_next_request() {
     let mut client = Client::settled(&[]);
     client.ask(0);
     let wire = reply(1, b"x");
@@ -409,16 +409,16 @@ fn hostile_frames_never_panic() {
     let (mut broken, mut ends, mut heads) = (0, 0, 0);
     for _ in 0..20_000 {
         let mut client = if rng.below(8) == 0 { Client::new() } else { Client::settled(&[]) };
-        let mut open = [false; LANES];
+        let mut open = [false; VUS];
         for _ in 0..rng.below(20) {
-            let lane = rng.below(LANES as u64) as usize;
-            if !open[lane] {
-                open[lane] = client.ask(lane);
+            let vu = rng.below(VUS as u64) as usize;
+            if !open[vu] {
+                open[vu] = client.ask(vu);
             } else if rng.below(6) == 0 {
-                client.mux.cancel(lane, &mut client.out);
-                open[lane] = client.ask(lane);
+                client.mux.cancel(vu, &mut client.out);
+                open[vu] = client.ask(vu);
             }
-            let own = client.mux.streams.of_lane(lane).filter(|_| rng.below(50) > 0);
+            let own = client.mux.streams.of_vu(vu).filter(|_| rng.below(50) > 0);
             let is_within_head = client.mux.continues.is_some();
             let stream = own.unwrap_or(rng.below(12) as u32);
             let wire = random_frame(&mut rng, stream, is_within_head);
@@ -433,12 +433,12 @@ fn hostile_frames_never_panic() {
             };
             for event in seen {
                 match event {
-                    Seen::End(lane, ..) | Seen::Reset(lane) | Seen::Malformed(lane) | Seen::Unheard(lane) => {
-                        assert!(std::mem::take(&mut open[lane]));
+                    Seen::End(vu, ..) | Seen::Reset(vu) | Seen::Malformed(vu) | Seen::Unheard(vu) => {
+                        assert!(std::mem::take(&mut open[vu]));
                         ends += 1;
                     }
-                    Seen::Head(lane, ..) | Seen::Body(lane, _) => {
-                        assert!(open[lane]);
+                    Seen::Head(vu, ..) | Seen::Body(vu, _) => {
+                        assert!(open[vu]);
                         heads += 1;
                     }
                 }

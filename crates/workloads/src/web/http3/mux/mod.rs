@@ -1,7 +1,7 @@
 //! One connection of HTTP/3 (RFC 9114), the client's side: requests without a body, replies handed on as they come.
 //!
-//! QUIC's streams come and go as records (`engine/session/records.rs`). Memory is bounded whatever comes: a frame that is not data
-//! waits for its payload, up to 64 KiB, on as many streams as QUIC lets the server open.
+//! QUIC's streams come and go as records (`engine/session/records.rs`). Memory is bounded whatever comes: a frame that
+//! is not data waits for its payload, up to 64 KiB, on as many streams as QUIC lets the server open.
 
 use super::frames::{PAYLOAD_BYTES_MAX, Piece, Reader, kind};
 use super::request::SharedFields;
@@ -66,7 +66,7 @@ impl MakeMux for Http3 {
 #[derive(Debug)]
 struct Asked {
     id: u64,
-    lane: usize,
+    vu: usize,
     bytes_in: u64,
     bytes_out: u64,
     has_head: bool,
@@ -91,7 +91,7 @@ enum Own {
 #[derive(Debug)]
 pub(super) struct Http3Mux {
     shared: Arc<SharedFields>,
-    /// By lane; their places by number of stream.
+    /// By virtual user; their places by number of stream.
     asked: Vec<Option<Asked>>,
     index: HashMap<u64, usize>,
     own: HashMap<u64, Own>,
@@ -104,7 +104,7 @@ pub(super) struct Http3Mux {
     /// The server takes requests below this number.
     gone_away: Option<u64>,
     unheard: VecDeque<usize>,
-    /// The lane whose reply is over, and how.
+    /// The virtual user whose reply is over, and how.
     ended: Option<(usize, StreamEvent<'static>)>,
     /// The record that is being read.
     record: Option<Record>,
@@ -136,8 +136,8 @@ impl Http3Mux {
         self.asked[place].take()
     }
 
-    fn of_lane(&self, lane: usize) -> Option<u64> {
-        self.asked[lane % self.asked.len()].as_ref().map(|asked| asked.id)
+    fn of_vu(&self, vu: usize) -> Option<u64> {
+        self.asked[vu % self.asked.len()].as_ref().map(|asked| asked.id)
     }
 
     /// A record begins.
@@ -167,7 +167,7 @@ impl Http3Mux {
             *part = &[]; // it was given up
             return Ok(None);
         };
-        let (lane, has_head) = (asked.lane, asked.has_head);
+        let (vu, has_head) = (asked.vu, asked.has_head);
         let wanted = |found| match found {
             kind::DATA if has_head => Ok(true),
             kind::HEADERS => Ok(true),
@@ -186,11 +186,11 @@ impl Http3Mux {
         };
         if event == Some(StreamEvent::Malformed) {
             *part = &[];
-            self.cancel(lane, out);
+            self.cancel(vu, out);
         } else if part.is_empty() && record.said == Said::Last {
             self.end(id);
         }
-        Ok(event.map(|event| MuxEvent::Stream(lane, event)))
+        Ok(event.map(|event| MuxEvent::Stream(vu, event)))
     }
 
     /// A whole header section.
@@ -219,7 +219,7 @@ impl Http3Mux {
         let Some(asked) = self.close(id) else { return };
         let is_whole = asked.has_head && asked.reader.is_between();
         let end = StreamEvent::End { bytes_in: asked.bytes_in, bytes_out: asked.bytes_out };
-        self.ended = Some((asked.lane, if is_whole { end } else { StreamEvent::Malformed }));
+        self.ended = Some((asked.vu, if is_whole { end } else { StreamEvent::Malformed }));
     }
 
     fn reset(&mut self, record: Record, part: &mut &[u8]) -> Result<Option<MuxEvent<'static>>, ErrorClass> {
@@ -231,11 +231,7 @@ impl Http3Mux {
             };
         };
         let is_unheard = u64::from_be_bytes(code) == REQUEST_REJECTED && !asked.has_head;
-        Ok(Some(if is_unheard {
-            MuxEvent::Unheard(asked.lane)
-        } else {
-            MuxEvent::Stream(asked.lane, StreamEvent::Reset)
-        }))
+        Ok(Some(if is_unheard { MuxEvent::Unheard(asked.vu) } else { MuxEvent::Stream(asked.vu, StreamEvent::Reset) }))
     }
 
     /// What a server sends on a stream of its own.
@@ -312,7 +308,8 @@ impl Http3Mux {
                 continue;
             }
             self.settled = true;
-            // None of them matters to requests without the dynamic table; what is wrong with them is wrong all the same.
+            // None of them matters to requests without the dynamic table; what is wrong with them is wrong all the
+            // same.
             while !rest.is_empty() {
                 let name = varint::take(&mut rest).ok_or(BROKEN)?;
                 varint::take(&mut rest).ok_or(BROKEN)?;
@@ -331,8 +328,8 @@ impl Http3Mux {
         let mut ids: Vec<u64> = self.index.keys().copied().filter(|&own| own >= id).collect();
         ids.sort_unstable();
         for id in ids {
-            let lane = self.close(id).map(|asked| asked.lane);
-            self.unheard.extend(lane);
+            let vu = self.close(id).map(|asked| asked.vu);
+            self.unheard.extend(vu);
         }
         Ok(())
     }
@@ -355,30 +352,30 @@ impl Mux for Http3Mux {
     }
 
     #[inline]
-    fn ask(&mut self, lane: usize, request: &[u8], out: &mut Vec<u8>) -> bool {
+    fn ask(&mut self, vu: usize, request: &[u8], out: &mut Vec<u8>) -> bool {
         if self.is_leaving() {
             return false;
         }
         let Some(id) = self.free.pop_front() else { return false };
         self.requests_left -= 1;
-        self.ended.take_if(|(ended, _)| *ended == lane);
+        self.ended.take_if(|(ended, _)| *ended == vu);
         let mut frame = std::mem::take(&mut self.text);
         frame.clear();
         self.shared.put(request, &mut frame);
         records::put(Said::Last, id, &frame, out);
         let bytes_out = frame.len() as u64;
         self.text = frame;
-        let place = lane % self.asked.len();
+        let place = vu % self.asked.len();
         self.asked[place] =
-            Some(Asked { id, lane, bytes_in: 0, bytes_out, has_head: false, interims: 0, reader: Reader::new() });
+            Some(Asked { id, vu, bytes_in: 0, bytes_out, has_head: false, interims: 0, reader: Reader::new() });
         self.index.insert(id, place);
         true
     }
 
-    fn cancel(&mut self, lane: usize, out: &mut Vec<u8>) {
-        self.ended.take_if(|(ended, _)| *ended == lane);
-        self.unheard.retain(|unheard| *unheard != lane);
-        if let Some(id) = self.of_lane(lane) {
+    fn cancel(&mut self, vu: usize, out: &mut Vec<u8>) {
+        self.ended.take_if(|(ended, _)| *ended == vu);
+        self.unheard.retain(|unheard| *unheard != vu);
+        if let Some(id) = self.of_vu(vu) {
             self.close(id);
             records::put(Said::Reset, id, &REQUEST_CANCELLED.to_be_bytes(), out);
         }
@@ -387,11 +384,11 @@ impl Mux for Http3Mux {
     #[inline]
     fn next<'a>(&mut self, bytes: &mut &'a [u8], out: &mut Vec<u8>) -> Result<Option<MuxEvent<'a>>, ErrorClass> {
         loop {
-            if let Some((lane, event)) = self.ended.take() {
-                return Ok(Some(MuxEvent::Stream(lane, event)));
+            if let Some((vu, event)) = self.ended.take() {
+                return Ok(Some(MuxEvent::Stream(vu, event)));
             }
-            if let Some(lane) = self.unheard.pop_front() {
-                return Ok(Some(MuxEvent::Unheard(lane)));
+            if let Some(vu) = self.unheard.pop_front() {
+                return Ok(Some(MuxEvent::Unheard(vu)));
             }
             let record = match self.record.take() {
                 Some(record) => record,

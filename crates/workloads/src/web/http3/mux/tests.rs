@@ -20,15 +20,15 @@ enum Seen {
     Unheard(usize),
 }
 
-const LANES: usize = 4;
+const VUS: usize = 4;
 /// The server's control stream.
 const SERVER: u64 = 3;
 
 impl Client {
     /// One that may use so many streams.
     fn new(free: u64) -> Self {
-        let http3 = Http3::new("example.test", &[("User-Agent".to_owned(), "bakeoff".to_owned())], LANES, u32::MAX);
-        let mut client = Self { mux: Http3Mux::new(Arc::clone(&http3.shared), LANES, u32::MAX), out: Vec::new() };
+        let http3 = Http3::new("example.test", &[("User-Agent".to_owned(), "bakeoff".to_owned())], VUS, u32::MAX);
+        let mut client = Self { mux: Http3Mux::new(Arc::clone(&http3.shared), VUS, u32::MAX), out: Vec::new() };
         client.mux.open(&mut client.out);
         let mut wire = Vec::new();
         (0..free).for_each(|number| records::put(Said::Free, number * 4, &[], &mut wire));
@@ -36,22 +36,22 @@ impl Client {
         client
     }
 
-    fn ask(&mut self, lane: usize) -> bool {
+    fn ask(&mut self, vu: usize) -> bool {
         let mut own = Vec::new();
         put_own("GET", "/a", &mut own);
-        self.mux.ask(lane, &own, &mut self.out)
+        self.mux.ask(vu, &own, &mut self.out)
     }
 
     fn hear(&mut self, mut bytes: &[u8]) -> Result<Vec<Seen>, ErrorClass> {
         let mut seen = Vec::new();
         while let Some(event) = self.mux.next(&mut bytes, &mut self.out)? {
             seen.push(match event {
-                MuxEvent::Unheard(lane) => Seen::Unheard(lane),
-                MuxEvent::Stream(lane, StreamEvent::Head { status, length }) => Seen::Head(lane, status, length),
-                MuxEvent::Stream(lane, StreamEvent::Body(bytes)) => Seen::Body(lane, bytes.to_vec()),
-                MuxEvent::Stream(lane, StreamEvent::End { bytes_in, .. }) => Seen::End(lane, bytes_in),
-                MuxEvent::Stream(lane, StreamEvent::Reset) => Seen::Reset(lane),
-                MuxEvent::Stream(lane, StreamEvent::Malformed) => Seen::Malformed(lane),
+                MuxEvent::Unheard(vu) => Seen::Unheard(vu),
+                MuxEvent::Stream(vu, StreamEvent::Head { status, length }) => Seen::Head(vu, status, length),
+                MuxEvent::Stream(vu, StreamEvent::Body(bytes)) => Seen::Body(vu, bytes.to_vec()),
+                MuxEvent::Stream(vu, StreamEvent::End { bytes_in, .. }) => Seen::End(vu, bytes_in),
+                MuxEvent::Stream(vu, StreamEvent::Reset) => Seen::Reset(vu),
+                MuxEvent::Stream(vu, StreamEvent::Malformed) => Seen::Malformed(vu),
             });
         }
         assert!(bytes.is_empty());
@@ -159,7 +159,7 @@ fn no_request_is_made_without_a_stream_and_none_after_goaway() {
 #[test]
 fn streams_that_are_reset_or_given_up_are_gone() {
     let mut client = Client::new(4);
-    (0..4).for_each(|lane| assert!(client.ask(lane)));
+    (0..4).for_each(|vu| assert!(client.ask(vu)));
     client.written();
     assert_eq!(client.say(Said::Reset, 0, &REQUEST_REJECTED.to_be_bytes()), Ok(vec![Seen::Unheard(0)]));
     assert_eq!(client.say(Said::Reset, 4, &0x102_u64.to_be_bytes()), Ok(vec![Seen::Reset(1)]));
@@ -209,8 +209,8 @@ fn what_breaks_the_protocol_ends_the_connection_and_a_wrong_head_the_stream() {
     assert_eq!(client.mux.open_streams(), 0);
 }
 
-/// Random records of streams, with frames that are nearly right among them: nothing panics, nothing grows, and a lane is
-/// told its end once.
+/// Random records of streams, with frames that are nearly right among them: nothing panics, nothing grows, and a
+/// virtual user is told its end once.
 #[test]
 fn random_bytes_never_panic_and_are_never_kept() {
     let mut rng = bakeoff_engine::Rng::for_thread(9, 0, 0);
@@ -218,11 +218,11 @@ fn random_bytes_never_panic_and_are_never_kept() {
     let mut ends = 0;
     for _ in 0..3_000 {
         let mut client = Client::new(6);
-        let mut open = [false; LANES];
+        let mut open = [false; VUS];
         'connection: for _ in 0..30 {
-            let lane = below(LANES as u64) as usize;
-            if !open[lane] {
-                open[lane] = client.ask(lane);
+            let vu = below(VUS as u64) as usize;
+            if !open[vu] {
+                open[vu] = client.ask(vu);
             }
             let content = match below(6) {
                 0 => (0..below(20)).map(|_| below(256) as u8).collect(),
@@ -237,11 +237,10 @@ fn random_bytes_never_panic_and_are_never_kept() {
             let content = if said == Said::Reset { code.to_vec() } else { content };
             let Ok(seen) = client.say(said, stream, &content) else { break 'connection };
             for seen in seen {
-                let (Seen::End(lane, _) | Seen::Reset(lane) | Seen::Malformed(lane) | Seen::Unheard(lane)) = seen
-                else {
+                let (Seen::End(vu, _) | Seen::Reset(vu) | Seen::Malformed(vu) | Seen::Unheard(vu)) = seen else {
                     continue;
                 };
-                assert!(std::mem::replace(&mut open[lane], false), "{lane} has ended before");
+                assert!(std::mem::replace(&mut open[vu], false), "{vu} has ended before");
                 ends += 1;
             }
             assert_eq!(client.mux.open_streams(), open.iter().filter(|&&is_open| is_open).count());

@@ -1,4 +1,4 @@
-//! One thread with a loop of a kind's own: the frame that every trial has, without the event loop of lanes.
+//! One thread with a loop of a kind's own: the frame that every trial has, without the event loop of virtual users.
 
 use super::start_line::StartLine;
 use crate::clock::thread_cpu_ns;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// What a loop of its own leaves behind.
 #[derive(Debug)]
-pub struct Alone {
+pub struct CustomLoop {
     /// What it counted.
     pub recorder: Recorder,
     /// What still ran at the end.
@@ -29,13 +29,13 @@ pub struct Alone {
     pub workload: Value,
 }
 
-/// Runs `body` on one load thread and makes a trial's result of what it leaves. It is told the trial's phases, makes all
-/// ready, calls what it was given last, which comes back at the start, and then has to look at [`Live::is_cancelled`] every
-/// 100 ms. The window is the whole of its life.
-pub fn start_alone(
+/// Runs `body` on one load thread and makes a trial's result of what it leaves. It is told the trial's phases, makes
+/// all ready, calls what it was given last, which comes back at the start, and then has to look at
+/// [`Live::is_cancelled`] every 100 ms. The window is the whole of its life.
+pub fn start_custom_loop(
     spec: TrialSpec,
     operations: Vec<String>,
-    body: impl FnOnce(&Arc<Live>, Timeline, &dyn Fn()) -> std::io::Result<Alone> + Send + 'static,
+    body: impl FnOnce(&Arc<Live>, Timeline, &dyn Fn()) -> std::io::Result<CustomLoop> + Send + 'static,
 ) -> Result<TrialHandle, TrialError> {
     process::raise_file_limit();
     let live = Arc::new(Live::new(1, None));
@@ -54,36 +54,36 @@ pub fn start_alone(
                 let timeline = spec.timeline(place.ready());
                 beside.expect(&timeline);
                 let (cpu_ns, run_delay_ns) = (thread_cpu_ns(), process::thread_run_delay_ns());
-                let alone = body(&live, timeline, &|| line.leave())?;
+                let ended = body(&live, timeline, &|| line.leave())?;
                 let (cpu_ns, run_delay_ns) =
                     (thread_cpu_ns() - cpu_ns, spent(run_delay_ns, process::thread_run_delay_ns()));
-                let window_ns = alone.ended_ns.min(timeline.end_ns).saturating_sub(timeline.start_ns);
+                let window_ns = ended.ended_ns.min(timeline.end_ns).saturating_sub(timeline.start_ns);
                 let thread = ThreadFigures {
                     window_ns,
-                    cost: Generator::of_thread(window_ns, cpu_ns, alone.polled_ns, run_delay_ns),
-                    connections: alone.connections,
-                    unfinished: alone.unfinished,
+                    cost: Generator::of_thread(window_ns, cpu_ns, ended.polled_ns, run_delay_ns),
+                    connections: ended.connections,
+                    unfinished: ended.unfinished,
                     outside_ns: 0,
                 };
-                Ok::<_, std::io::Error>((alone, thread, timeline))
+                Ok::<_, std::io::Error>((ended, thread, timeline))
             })?
         };
         let start_ns = start.await_start();
         control.begin(spec.timeline(start_ns));
-        let (alone, thread, timeline) =
+        let (ended, thread, timeline) =
             load.join().map_err(|panic| TrialError::Broken(panic_text(panic.as_ref())))??;
         control.end();
         let generator = GeneratorFigures {
             start: start.figures(),
-            elapsed_ns: alone.ended_ns.saturating_sub(timeline.start_ns).max(1),
+            elapsed_ns: ended.ended_ns.saturating_sub(timeline.start_ns).max(1),
             cancelled: watched.is_cancelled(),
             fatal: None,
             rss_bytes: process::resident_bytes(),
             disturbances: Some(watch.finish(&timeline)),
-            workload: alone.workload,
+            workload: ended.workload,
             // All that httperf does is one client's, on each machine.
             slice: (!spec.is_whole()).then_some(0..1),
         };
-        Ok(collect(&operations, vec![alone.recorder], &[thread], &generator))
+        Ok(collect(&operations, vec![ended.recorder], &[thread], &generator))
     })
 }

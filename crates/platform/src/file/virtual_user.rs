@@ -5,7 +5,7 @@ use super::cache::pages_of;
 use super::folder::WorkFolder;
 use super::observe::Counters;
 use super::psync::Files;
-use crate::barrier::sessions::{Opened, Rendezvous};
+use crate::barrier::sessions::{Opened, SessionBarrier};
 use crate::process::RunDelay;
 use crate::trial::start_line::StartLine;
 use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
@@ -22,14 +22,14 @@ use std::time::Duration;
 pub(crate) struct Common {
     pub live: Arc<Live>,
     pub line: Arc<StartLine>,
-    pub rendezvous: Arc<Rendezvous>,
+    pub rendezvous: Arc<SessionBarrier>,
     pub folder: WorkFolder,
     /// Of what the folder lies on: another device, perhaps, after each cold command.
     pub counters: Mutex<Counters>,
     pub cold_command: Option<String>,
     /// How the cold command ended that failed, and what it said.
     pub command_fault: Mutex<Option<String>>,
-    /// One for each session, see [`Lane::beat`].
+    /// One for each session, see [`VirtualUser::beat`].
     pub beats: Vec<Beat>,
     pub times: Arc<SharedTimes>,
     /// A call found the file system full, or a quota used up.
@@ -62,7 +62,7 @@ pub(crate) struct Beat(pub AtomicU64);
 
 /// What one session has of the machine.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct VirtualUser {
     pub common: Arc<Common>,
     pub files: Files,
     pub buffers: AlignedBuffers,
@@ -85,12 +85,13 @@ const SLICE: Duration = Duration::from_millis(20);
 /// So much of what a command says is told.
 const SAID_BYTES: usize = 400;
 
-impl Lane {
-    /// The lane of a session whose first call, that on the folder, [`Common::begin`] has announced; made by its thread.
+impl VirtualUser {
+    /// The virtual user of a session whose first call, that on the folder, [`Common::begin`] has announced; made by its
+    /// thread.
     pub fn new(common: Arc<Common>, files: Files, buffers: AlignedBuffers, session: usize) -> Self {
-        let mut lane = Self { common, files, buffers, session, beats: 1, run_delay: RunDelay::of_this_thread() };
-        lane.beat();
-        lane
+        let mut vu = Self { common, files, buffers, session, beats: 1, run_delay: RunDelay::of_this_thread() };
+        vu.beat();
+        vu
     }
 
     /// Lets go of files and folder. That is a call on the share as well, and may hang.
@@ -121,11 +122,11 @@ impl Lane {
     pub fn wait<S: FileSession, C: Clock>(
         &self,
         driver: &mut FileDriver<S, C>,
-        wait: impl FnOnce(&Rendezvous) -> Option<Opened>,
+        wait: impl FnOnce(&SessionBarrier) -> Option<Opened>,
     ) -> bool {
         driver.arrived(self.run_delay.read_ns());
         let Some(opened) = wait(&self.common.rendezvous) else { return false };
-        driver.released(opened.at_ns, opened.met_ns, self.run_delay.read_ns());
+        driver.released(opened.at_ns, opened.released_ns, self.run_delay.read_ns());
         true
     }
 
@@ -174,7 +175,7 @@ impl Lane {
         }
     }
 
-    /// 0 when the command succeeds; else what it said is kept for [`Lane::aborted`].
+    /// 0 when the command succeeds; else what it said is kept for [`VirtualUser::aborted`].
     fn run_shell(&self, command: &str) -> i64 {
         let Err(why) = shell(command) else { return 0 };
         *self.common.command_fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
@@ -225,32 +226,32 @@ fn last_lines(file: &File) -> String {
 }
 
 /// Runs a session to its end with blocking calls.
-pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane: &mut Lane, clock: &C) -> End {
-    let common = Arc::clone(&lane.common);
+pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, vu: &mut VirtualUser, clock: &C) -> End {
+    let common = Arc::clone(&vu.common);
     loop {
-        match driver.next(0, common.rendezvous.someone_waits(), &mut lane.buffers) {
+        match driver.next(0, common.rendezvous.someone_waits(), &mut vu.buffers) {
             FileNext::Call(call) => {
-                lane.beat();
-                let value = lane.execute(&call, driver);
-                driver.done(0, value, &mut lane.buffers);
-                lane.beat();
+                vu.beat();
+                let value = vu.execute(&call, driver);
+                driver.done(0, value, &mut vu.buffers);
+                vu.beat();
                 common.note(value);
             }
             FileNext::Barrier => {
-                if !lane.wait(driver, Rendezvous::wait) {
+                if !vu.wait(driver, SessionBarrier::wait) {
                     return End::Stopped;
                 }
             }
-            FileNext::Meeting => {
-                if !lane.wait(driver, Rendezvous::meet) {
+            FileNext::FleetBarrier => {
+                if !vu.wait(driver, SessionBarrier::wait_for_fleet) {
                     return End::Stopped;
                 }
             }
             FileNext::Wait(until_ns) => {
-                lane.sleep_until(until_ns, clock);
+                vu.sleep_until(until_ns, clock);
                 driver.resumed(Some(until_ns));
             }
-            FileNext::Abort => return lane.aborted(driver.session().fault()),
+            FileNext::Abort => return vu.aborted(driver.session().fault()),
             FileNext::Idle | FileNext::Stopped => return End::Stopped,
         }
     }

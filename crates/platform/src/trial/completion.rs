@@ -8,22 +8,22 @@ use std::time::Duration;
 
 /// What ended a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Met {
+pub enum Wake {
     /// It has happened.
-    Over,
+    Completed,
     /// A signal may have come.
     Signal,
     /// Neither in time.
-    Nothing,
+    TimedOut,
 }
 
 /// A descriptor that can be read once it has happened.
 #[derive(Debug)]
-pub(crate) struct Signpost {
+pub(crate) struct Completion {
     fd: OwnedFd,
 }
 
-impl Signpost {
+impl Completion {
     pub fn new() -> io::Result<Self> {
         // SAFETY: the call has no preconditions; what it gives is ours alone.
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
@@ -37,7 +37,7 @@ impl Signpost {
     }
 
     /// Sleeps until it has happened, a signal interrupts this thread, `wake` can be read, or `timeout` has passed.
-    pub fn wait(&self, timeout: Duration, wake: Option<RawFd>) -> Met {
+    pub fn wait(&self, timeout: Duration, wake: Option<RawFd>) -> Wake {
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut watched = [entry(self.fd.as_raw_fd()), entry(wake.unwrap_or(-1))];
         let until_ns = MonotonicClock.now_ns().saturating_add(timeout.as_nanos().min(u128::from(u64::MAX / 2)) as u64);
@@ -50,19 +50,19 @@ impl Signpost {
             // SAFETY: two valid entries, a valid time and no signal mask; the kernel ignores negative descriptors.
             let count = unsafe { libc::ppoll(watched.as_mut_ptr(), 2, &raw const left, std::ptr::null()) };
             if watched[0].revents != 0 {
-                return Met::Over;
+                return Wake::Completed;
             }
             if count != 0 {
-                return Met::Signal;
+                return Wake::Signal;
             }
             if left_ns == 0 {
-                return Met::Nothing;
+                return Wake::TimedOut;
             }
         }
     }
 }
 
-struct Raise<'a>(&'a Signpost);
+struct Raise<'a>(&'a Completion);
 
 impl Drop for Raise<'_> {
     fn drop(&mut self) {
@@ -78,11 +78,11 @@ mod tests {
 
     #[test]
     fn a_wait_ends_when_it_has_happened_when_the_other_descriptor_is_ready_and_in_time() {
-        let (post, other) = (Signpost::new().unwrap(), Signpost::new().unwrap());
-        assert_eq!(post.wait(Duration::from_millis(5), Some(other.fd.as_raw_fd())), Met::Nothing);
+        let (post, other) = (Completion::new().unwrap(), Completion::new().unwrap());
+        assert_eq!(post.wait(Duration::from_millis(5), Some(other.fd.as_raw_fd())), Wake::TimedOut);
         drop(other.raised_at_end());
-        assert_eq!(post.wait(Duration::MAX, Some(other.fd.as_raw_fd())), Met::Signal);
+        assert_eq!(post.wait(Duration::MAX, Some(other.fd.as_raw_fd())), Wake::Signal);
         drop(post.raised_at_end());
-        assert_eq!(post.wait(Duration::MAX, Some(other.fd.as_raw_fd())), Met::Over);
+        assert_eq!(post.wait(Duration::MAX, Some(other.fd.as_raw_fd())), Wake::Completed);
     }
 }
