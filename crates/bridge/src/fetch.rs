@@ -2,26 +2,27 @@
 
 use crate::{EngineError, SpecError};
 use bakeoff_engine::Workload;
-use bakeoff_platform::net::{FetchLimits, TlsFault, Wire, WireError, WireLimits, fetch, words};
+use bakeoff_platform::net::{FetchLimits, ProbeConnection, ProbeError, ProbeLimits, TlsFault, fetch, words};
 use bakeoff_workloads::web::{Exchange, Faulty, WebWorkload, WholeReply};
 use pyo3::prelude::*;
 use std::time::Duration;
 
-/// Status, version, fields, bytes of the head, body, whether the connection is kept, version and cipher of TLS, bytes that
-/// came, streams that the server takes at once.
+/// Status, version, fields, bytes of the head, body, whether the connection is kept, version and cipher of TLS, bytes
+/// that came, streams that the server takes at once.
 type Whole = (u16, &'static str, Vec<(String, Vec<u8>)>, usize, Vec<u8>, bool, Option<String>, usize, Option<u32>);
 
 /// Connects as a workload does, and drops the connection. For errors see [`fetch_http`].
 #[pyfunction]
 pub(crate) fn connect(py: Python<'_>, workload_json: &str, streams: u32, connect_s: f64, reply_s: f64) -> PyResult<()> {
     let workload = read(workload_json, streams)?;
-    let limits = WireLimits { connect: time(connect_s), reply: time(reply_s), most_bytes: usize::MAX };
-    py.detach(|| Wire::open(workload.endpoint(), limits)).map(drop).map_err(|error| told(fault_of(error), 0))
+    let limits = ProbeLimits { connect: time(connect_s), reply: time(reply_s), most_bytes: usize::MAX };
+    py.detach(|| ProbeConnection::open(workload.endpoint(), limits)).map(drop).map_err(|error| told(fault_of(error), 0))
 }
 
-/// Makes the first request of a workload over HTTP/1 or HTTP/2 on a connection of its own, or over HTTP/1 `request` in its
-/// place. `connect_s` is for the connection, `reply_s` for all behind it; at most `most_bytes` may come, and the body is cut
-/// off at `largest` bytes. `EngineError` has the name of what is wrong, what shows it, a count, and the bytes that came.
+/// Makes the first request of a workload over HTTP/1 or HTTP/2 on a connection of its own, or over HTTP/1 `request` in
+/// its place. `connect_s` is for the connection, `reply_s` for all behind it; at most `most_bytes` may come, and the
+/// body is cut off at `largest` bytes. `EngineError` has the name of what is wrong, what shows it, a count, and the
+/// bytes that came.
 #[pyfunction]
 #[pyo3(signature = (workload_json, streams, connect_s, reply_s, most_bytes, largest, request=None))]
 #[allow(clippy::too_many_arguments)]
@@ -39,12 +40,13 @@ pub(crate) fn fetch_http(
     let (Some(own), false) = (workload.first(), workload.endpoint().is_quic) else {
         return Err(SpecError::new_err("a request over HTTP/1 or HTTP/2 is needed"));
     };
-    let limits = WireLimits { connect: time(connect_s), reply: time(reply_s), most_bytes };
+    let limits = ProbeLimits { connect: time(connect_s), reply: time(reply_s), most_bytes };
     py.detach(|| {
-        let mut wire = Wire::open(workload.endpoint(), limits).map_err(|error| (fault_of(error), 0))?;
-        match exchange(&mut wire, request.unwrap_or(own), workload.exchange(largest)) {
-            Ok(reply) => Ok((reply, wire.agreed(), wire.received())),
-            Err(fault) => Err((fault, wire.received())),
+        let mut connection =
+            ProbeConnection::open(workload.endpoint(), limits).map_err(|error| (fault_of(error), 0))?;
+        match exchange(&mut connection, request.unwrap_or(own), workload.exchange(largest)) {
+            Ok(reply) => Ok((reply, connection.agreed(), connection.received())),
+            Err(fault) => Err((fault, connection.received())),
         }
     })
     .map(|(reply, tls, received)| {
@@ -54,12 +56,16 @@ pub(crate) fn fetch_http(
     .map_err(|(fault, received)| told(fault, received))
 }
 
-fn exchange(wire: &mut Wire, request: &[u8], mut reader: Box<dyn Exchange>) -> Result<WholeReply, Fault> {
+fn exchange(
+    connection: &mut ProbeConnection,
+    request: &[u8],
+    mut reader: Box<dyn Exchange>,
+) -> Result<WholeReply, Fault> {
     let wrong = |faulty: Faulty| (faulty.fault.name(), faulty.shown, faulty.count);
     let mut out = reader.start(request);
     let mut part = Vec::new();
     loop {
-        let moved = wire.send(&out).and_then(|()| wire.receive(&mut part));
+        let moved = connection.send(&out).and_then(|()| connection.receive(&mut part));
         if !moved
             .map_err(|error| reader.broken().map_or_else(|| fault_of(error), |fault| (fault.name(), Vec::new(), 0)))?
         {
@@ -77,17 +83,17 @@ fn exchange(wire: &mut Wire, request: &[u8], mut reader: Box<dyn Exchange>) -> R
 /// The name of what is wrong, what shows it, and a count.
 pub(crate) type Fault = (&'static str, Vec<u8>, usize);
 
-pub(crate) fn fault_of(error: WireError) -> Fault {
+pub(crate) fn fault_of(error: ProbeError) -> Fault {
     let (name, shown) = match error {
-        WireError::Setting(why) => ("setting", why),
-        WireError::Refused => ("refused", String::new()),
-        WireError::NotConnected => ("not_connected", String::new()),
-        WireError::Unreachable(errno) => ("unreachable", words(errno)),
-        WireError::Tls(fault, why) => (tls_name(fault), why),
-        WireError::SlowTls => ("tls_slow", String::new()),
-        WireError::Slow => ("slow", String::new()),
-        WireError::Long => ("long", String::new()),
-        WireError::Broken(why) => ("broken", why),
+        ProbeError::Setting(why) => ("setting", why),
+        ProbeError::Refused => ("refused", String::new()),
+        ProbeError::NotConnected => ("not_connected", String::new()),
+        ProbeError::Unreachable(errno) => ("unreachable", words(errno)),
+        ProbeError::Tls(fault, why) => (tls_name(fault), why),
+        ProbeError::SlowTls => ("tls_slow", String::new()),
+        ProbeError::Slow => ("slow", String::new()),
+        ProbeError::Long => ("long", String::new()),
+        ProbeError::Broken(why) => ("broken", why),
     };
     (name, shown.into_bytes(), 0)
 }
@@ -122,8 +128,8 @@ pub(crate) fn time(length_s: f64) -> Duration {
 /// Status, stated length, body, and the streams that the server takes at once where these are fewer than `streams`.
 type Reply = (u16, Option<u64>, Vec<u8>, Option<u32>);
 
-/// Makes the first request of a workload over HTTP/3, with `connect_s` for the handshake and `reply_s` for the reply, whose
-/// body is cut off at `largest` bytes. `EngineError` has the class of the error and what is known of it in words.
+/// Makes the first request of a workload over HTTP/3, with `connect_s` for the handshake and `reply_s` for the reply,
+/// whose body is cut off at `largest` bytes. `EngineError` has the class of the error and what is known of it in words.
 #[pyfunction]
 pub(crate) fn fetch_http3(
     py: Python<'_>,

@@ -226,7 +226,7 @@ impl TrialHandle {
 
     /// Sleeps until the trial is to be looked at, about once a second; `False` when it is over. One thread looks.
     fn next_look(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.inner.next_look())
+        py.detach(|| self.inner.next_sample())
     }
 
     /// What threads that make no load took of the window: their processor time, within which time, and the most that

@@ -29,7 +29,7 @@ pub enum Load {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// Turns that begin, per second: the mean, unless the shape's factors say otherwise.
+    /// Iterations that begin, per second: the mean, unless the shape's factors say otherwise.
     pub per_s: f64,
     /// How the starts are spread over time.
     #[serde(default)]

@@ -11,8 +11,8 @@ use bakeoff_engine::TrialSpec;
 use bakeoff_platform::net::{DialOptions, Dialer, TlsOptions, connector};
 use bakeoff_platform::{TrialError, TrialHandle, start_custom_loop};
 use generator::run::{Prepared, Run};
-use http::held::Held;
-pub use http::held::PageSpec;
+use http::page_check::PageCheck;
+pub use http::page_check::PageSpec;
 pub use result::figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
 pub use result::merge::merged;
 pub use spec::octets::{Octets, text_of};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Begins a trial and returns at once: it makes itself ready and waits for [`TrialHandle::go`].
 pub fn start(spec: HttperfSpec, trial: TrialSpec) -> Result<TrialHandle, TrialError> {
     let prepared = prepare(spec, &trial).map_err(TrialError::Endpoint)?;
-    let operations = result::books::OPERATIONS.map(str::to_owned).to_vec();
+    let operations = result::counters::OPERATIONS.map(str::to_owned).to_vec();
     start_custom_loop(trial, operations, move |live, timeline, at_start| {
         let run = Run::new(prepared, live, timeline)?;
         at_start();
@@ -53,9 +53,9 @@ fn prepare(spec: HttperfSpec, trial: &TrialSpec) -> Result<Prepared, String> {
         None => Vec::new(),
     };
     let length_ns = (trial.length_s * 1e9).round() as u64;
-    let held = spec.page.as_ref().map(|page| Held::new(page, trial.secret, spec.part.index)).transpose();
-    let held = held.map_err(|error| error.to_string())?;
-    Ok(Prepared { spec: Arc::new(spec), held, dialer, connectors, poll: trial.poll, length_ns })
+    let page_check = spec.page.as_ref().map(|page| PageCheck::new(page, trial.secret, spec.part.index)).transpose();
+    let page_check = page_check.map_err(|error| error.to_string())?;
+    Ok(Prepared { spec: Arc::new(spec), page_check, dialer, connectors, poll: trial.poll, length_ns })
 }
 
 fn tls_options(ssl: &SslSpec) -> TlsOptions {

@@ -41,12 +41,12 @@ impl<S: Session, C: Clock> Driver<S, C> {
     }
 
     /// The trial is over: what still ends is counted no more.
-    pub fn close_books(&mut self, now_ns: Nanos) {
+    pub fn stop_counting(&mut self, now_ns: Nanos) {
         if let Schedule::Planned(plan) = &self.schedule {
             let starved = self.idle.is_empty() && self.planned > 0;
             let offered = plan.offered(now_ns);
-            let open = self.vus.iter().filter(|vu| vu.turn_ns != Nanos::MAX);
-            open.for_each(|vu| self.recorder.record_unfinished(vu.turn_ns, offered.is_some()));
+            let open = self.vus.iter().filter(|vu| vu.iteration_ns != Nanos::MAX);
+            open.for_each(|vu| self.recorder.record_unfinished(vu.iteration_ns, offered.is_some()));
             if offered.is_some() {
                 plan.rest().for_each(|planned_ns| self.recorder.record_unbegun(planned_ns));
             }
@@ -56,7 +56,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 self.idle.used().div_ceil(self.streams),
             );
         }
-        self.recorder.close_books();
+        self.recorder.stop_counting();
     }
 
     /// Ends the trial: the counts, and the sessions for a workload's own figures.

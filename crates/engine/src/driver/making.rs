@@ -58,7 +58,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 failures: 0,
                 late_ns: 0,
                 turned_ns: None,
-                turn_ns: Nanos::MAX,
+                iteration_ns: Nanos::MAX,
             })
             .collect();
         let names = workload.operations();
@@ -92,7 +92,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.schedule = Schedule::of_load(spec, share, *self.recorder.timeline(), recorded.as_ref());
         if self.schedule.is_planned() {
             self.recorder = self.recorder.with_plan();
-            self.idle = Idle::all(self.vus.len(), workload.takes_turns());
+            self.idle = Idle::all(self.vus.len(), workload.is_round_robin());
         }
         if let Some(row_s) = spec.row_s {
             self.recorder = self.recorder.with_rows(nanos(row_s));

@@ -29,7 +29,7 @@ pub enum Next {
     Begun,
     /// Nothing to do until this moment; then call [`Driver::begin`].
     Wait(Nanos),
-    /// The turn is over, and no start is due: [`Driver::begin_planned`] says when the virtual user goes on.
+    /// The iteration is over, and no start is due: [`Driver::begin_planned`] says when the virtual user goes on.
     Idle,
     /// This virtual user starts no more operations.
     Stopped,
@@ -49,12 +49,12 @@ struct VirtualUser<S> {
     deadline_ns: Nanos,
     part: Part,
     failures: u32,
-    /// How late the turn began, for all of its operations.
+    /// How late the iteration began, for all of its operations.
     late_ns: Nanos,
     /// When the operation in progress began to turn its connection to TLS.
     turned_ns: Option<Nanos>,
-    /// For when the turn was planned that goes on; `Nanos::MAX` where none does.
-    turn_ns: Nanos,
+    /// For when the iteration was planned that goes on; `Nanos::MAX` where none does.
+    iteration_ns: Nanos,
 }
 
 /// All virtual users (threads or streams of clients) of one load-generating thread.
@@ -180,7 +180,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.session.assigned(index);
         let next = self.begin_now(vu, planned_ns, now_ns, actions);
         if next == Next::Begun {
-            self.vus[vu].turn_ns = planned_ns;
+            self.vus[vu].iteration_ns = planned_ns;
             self.idle.begun(vu);
             self.recorder.record_start(planned_ns);
         }
@@ -437,14 +437,14 @@ impl<S: Session, C: Clock> Driver<S, C> {
         Next::Wait(due_ns)
     }
 
-    /// A virtual user of a load with planned starts has ended an operation: its turn goes on, or is over.
+    /// A virtual user of a load with planned starts has ended an operation: its iteration goes on, or is over.
     #[inline(never)]
     fn follow_plan(&mut self, vu: usize, error: Option<ErrorClass>, now_ns: Nanos, actions: &mut Actions) -> Next {
         let VirtualUser { session, failures, late_ns, .. } = &self.vus[vu];
         if !session.goes_on() {
-            let turn_ns = std::mem::replace(&mut self.vus[vu].turn_ns, Nanos::MAX);
-            self.recorder.record_turn(turn_ns, now_ns, error.is_none());
-            return self.end_turn(vu, now_ns, actions);
+            let iteration_ns = std::mem::replace(&mut self.vus[vu].iteration_ns, Nanos::MAX);
+            self.recorder.record_iteration(iteration_ns, now_ns, error.is_none());
+            return self.end_iteration(vu, now_ns, actions);
         }
         let (late_ns, back_off_ns) = (*late_ns, pause_after(error, *failures));
         if back_off_ns > 0 {
@@ -453,8 +453,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.begin_now(vu, now_ns - late_ns, now_ns, actions)
     }
 
-    /// The turn of a virtual user is over: it takes the next start when that is due, and waits for it idly when not.
-    fn end_turn(&mut self, vu: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+    /// The iteration of a virtual user is over: it takes the next start when that is due, and waits for it idly when
+    /// not.
+    fn end_iteration(&mut self, vu: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
         let Schedule::Planned(plan) = &self.schedule else { return Next::Stopped };
         if plan.next_ns() > now_ns || now_ns >= self.end_ns {
             self.idle.put(vu);

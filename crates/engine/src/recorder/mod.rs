@@ -25,7 +25,7 @@ use tally::Tally;
 
 /// What is written down of an operation that ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Books {
+enum Counting {
     /// A closed loop's.
     Plain,
     /// Starts are planned: response times as well.
@@ -58,7 +58,7 @@ pub struct Recorder {
     pub(crate) close: LatencyHistogram,
     /// Announced closes that were left to the client.
     pub(crate) late_closes: u64,
-    books: Books,
+    counting: Counting,
     pub(crate) series: Series,
     /// Counts with ramps, for live figures.
     tally: Arc<Tally>,
@@ -67,7 +67,7 @@ pub struct Recorder {
     pub(crate) log: Option<TimesLog>,
     /// There when the load plans its starts.
     pub(crate) planned: Option<Box<PlannedFigures>>,
-    /// The only one whose response times count, if those of turns do not.
+    /// The only one whose response times count, if those of iterations do not.
     responds: Option<u16>,
     /// There in a soak, which has them in place of seconds.
     rows: Option<Box<RowBook>>,
@@ -105,7 +105,7 @@ impl Recorder {
             connections_failed: 0,
             close: LatencyHistogram::lazy(),
             late_closes: 0,
-            books: Books::Plain,
+            counting: Counting::Plain,
             series: Series::warm(&timeline),
             tally: Arc::new(Tally::new(operations)),
             focus: None,
@@ -123,11 +123,11 @@ impl Recorder {
         let operations = if self.log.is_some() { 0 } else { self.operations.len() };
         let queue = self.responds.is_none().then(Queue::new);
         self.planned = Some(Box::new(PlannedFigures::new(operations, queue)));
-        self.books = Books::Planned;
+        self.counting = Counting::Planned;
         self
     }
 
-    /// The same of a load that ends with its last turn, and with the response times of one operation alone: others
+    /// The same of a load that ends with its last iteration, and with the response times of one operation alone: others
     /// contain it, or have other moments.
     #[must_use]
     pub fn with_plan_of(mut self, operation: u16) -> Self {
@@ -189,17 +189,18 @@ impl Recorder {
         }
     }
 
-    /// Counts a turn, planned for `planned_ns`, that is over.
+    /// Counts an iteration, planned for `planned_ns`, that is over.
     #[inline]
-    pub fn record_turn(&mut self, planned_ns: Nanos, end_ns: Nanos, good: bool) {
+    pub fn record_iteration(&mut self, planned_ns: Nanos, end_ns: Nanos, good: bool) {
         if let Some(planned) = &mut self.planned
-            && self.books == Books::Planned
+            && self.counting == Counting::Planned
         {
             planned.over(&self.timeline, planned_ns, end_ns, good);
         }
     }
 
-    /// At the trial's end: counts a turn that was planned for `planned_ns` and goes on; with `waited` how long it has.
+    /// At the trial's end: counts an iteration that was planned for `planned_ns` and goes on; with `waited` how long it
+    /// has.
     pub fn record_unfinished(&mut self, planned_ns: Nanos, waited: bool) {
         if let Some(planned) = &mut self.planned {
             planned.still_open(&self.timeline, planned_ns);
@@ -314,10 +315,10 @@ impl Recorder {
     /// Counts one finished operation; in full only when it ended inside the window.
     #[inline]
     pub fn record(&mut self, client: u32, outcome: &Outcome, stamps: &Stamps) {
-        match self.books {
-            Books::Plain => {}
-            Books::Planned => self.record_planned(outcome, stamps),
-            Books::Closed => return,
+        match self.counting {
+            Counting::Plain => {}
+            Counting::Planned => self.record_planned(outcome, stamps),
+            Counting::Closed => return,
         }
         if let Some(error) = outcome.error {
             self.record_failure(client, outcome, error, stamps.end_ns);
@@ -366,7 +367,7 @@ impl Recorder {
             return;
         }
         if self.responds.is_some() {
-            planned.turns.record(stamps.response_ns());
+            planned.iterations.record(stamps.response_ns());
         }
         match &mut self.log {
             Some(log) => log.push(self.operations.len() as u16 + outcome.operation, stamps.response_ns()),
@@ -377,7 +378,7 @@ impl Recorder {
     /// A server closed a connection as it had said, `waited_ns` after the last operation on it, or was waited for in
     /// vain and so `late`.
     pub(crate) fn record_close(&mut self, now_ns: Nanos, waited_ns: u64, late: bool) {
-        if self.books == Books::Closed {
+        if self.counting == Counting::Closed {
             return;
         }
         self.late_closes += u64::from(late);
@@ -387,8 +388,8 @@ impl Recorder {
     }
 
     /// The trial is over: what follows is counted no more, but for operations that are found to hang.
-    pub(crate) fn close_books(&mut self) {
-        self.books = Books::Closed;
+    pub(crate) fn stop_counting(&mut self) {
+        self.counting = Counting::Closed;
     }
 
     /// Counts an operation of the window that never ended.

@@ -9,24 +9,24 @@ use crate::{LatencyHistogram, Nanos, Timeline};
 pub(crate) struct PlannedFigures {
     /// From the planned start to the end, by operation; empty where the times are kept elsewhere.
     pub response: Vec<LatencyHistogram>,
-    /// From the planned start to the end of the turn; of turns that were not over at the window's end, until then. Where
-    /// one operation's alone count, those.
-    pub turns: LatencyHistogram,
+    /// From the planned start to the end of the iteration; of iterations that were not over at the window's end, until
+    /// then. Where one operation's alone count, those.
+    pub iterations: LatencyHistogram,
     /// Starts that found every session busy: how late they began.
     pub late: LatencyHistogram,
     /// Starts that were planned.
     pub offered: u64,
     /// Those of them that began.
     pub started: u64,
-    /// Turns that ended well in the window.
+    /// Iterations that ended well in the window.
     pub answered: u64,
-    /// Counted where a start is a turn.
+    /// Counted where a start is an iteration.
     pub fates: Option<Fates>,
     /// Those that found every session busy, whether or not they began later.
     pub ran_out: u64,
     /// Connections that were used, ramps included.
     pub connections_used: u64,
-    /// Turns that were due and not over, over time; where response times are of turns.
+    /// Iterations that were due and not over, over time; where response times are of iterations.
     pub queue: Option<Queue>,
 }
 
@@ -34,7 +34,7 @@ impl PlannedFigures {
     pub fn new(operations: usize, queue: Option<Queue>) -> Self {
         Self {
             response: (0..operations).map(|_| LatencyHistogram::lazy()).collect(),
-            turns: LatencyHistogram::lazy(),
+            iterations: LatencyHistogram::lazy(),
             late: LatencyHistogram::lazy(),
             offered: 0,
             started: 0,
@@ -46,7 +46,7 @@ impl PlannedFigures {
         }
     }
 
-    /// A turn that was planned for `planned_ns` is over.
+    /// An iteration that was planned for `planned_ns` is over.
     pub fn over(&mut self, timeline: &Timeline, planned_ns: Nanos, end_ns: Nanos, good: bool) {
         if let Some(fates) = self.fates.as_mut().filter(|_| timeline.in_window(planned_ns)) {
             let is_open = end_ns >= timeline.window_end_ns;
@@ -59,7 +59,7 @@ impl PlannedFigures {
         let Some(queue) = &mut self.queue else { return };
         queue.leave(timeline, end_ns);
         if good {
-            self.turns.record(end_ns.saturating_sub(planned_ns));
+            self.iterations.record(end_ns.saturating_sub(planned_ns));
         } else if end_ns >= timeline.window_end_ns {
             self.unfinished(timeline, planned_ns);
         }
@@ -75,7 +75,7 @@ impl PlannedFigures {
     /// One that was not over at the window's end: it has waited as long as that, and nobody knows how much longer.
     pub fn unfinished(&mut self, timeline: &Timeline, planned_ns: Nanos) {
         if planned_ns < timeline.window_end_ns {
-            self.turns.record(timeline.window_end_ns - planned_ns);
+            self.iterations.record(timeline.window_end_ns - planned_ns);
         }
     }
 
@@ -83,7 +83,7 @@ impl PlannedFigures {
         for (total, part) in self.response.iter_mut().zip(&other.response) {
             total.add(part);
         }
-        self.turns.add(&other.turns);
+        self.iterations.add(&other.iterations);
         self.late.add(&other.late);
         self.offered += other.offered;
         self.started += other.started;

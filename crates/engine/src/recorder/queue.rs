@@ -1,4 +1,4 @@
-//! How many turns are due and not over, over the window: a queue that grows is told from a pause.
+//! How many iterations are due and not over, over the window: a queue that grows is told from a pause.
 
 use crate::{Nanos, Timeline};
 
@@ -16,13 +16,13 @@ impl Queue {
         Self { changes: [0; STRETCHES + 1] }
     }
 
-    /// A turn is due.
+    /// An iteration is due.
     #[inline]
     pub fn join(&mut self, timeline: &Timeline, planned_ns: Nanos) {
         self.change(timeline, planned_ns, 1);
     }
 
-    /// A turn is over, well or not.
+    /// An iteration is over, well or not.
     #[inline]
     pub fn leave(&mut self, timeline: &Timeline, end_ns: Nanos) {
         self.change(timeline, end_ns, -1);
@@ -47,7 +47,7 @@ impl Queue {
         self.changes.iter_mut().zip(other.changes).for_each(|(mine, theirs)| *mine += theirs);
     }
 
-    /// Turns that were due and not over at the begin of the window, and at the end of each stretch.
+    /// Iterations that were due and not over at the begin of the window, and at the end of each stretch.
     pub fn lengths(&self) -> Vec<i64> {
         let mut length = 0;
         self.changes

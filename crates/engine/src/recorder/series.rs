@@ -77,7 +77,7 @@ impl Series {
     #[inline]
     pub fn count(&mut self, now_ns: Nanos, bytes_in: u64) {
         if now_ns >= self.row_end_ns {
-            self.turn(now_ns);
+            self.advance(now_ns);
         }
         self.counts.operations += 1;
         self.counts.bytes_in += bytes_in;
@@ -85,13 +85,13 @@ impl Series {
 
     pub fn failure(&mut self, now_ns: Nanos) {
         if now_ns >= self.row_end_ns {
-            self.turn(now_ns);
+            self.advance(now_ns);
         }
         self.counts.errors += 1;
     }
 
     #[cold]
-    fn turn(&mut self, now_ns: Nanos) {
+    fn advance(&mut self, now_ns: Nanos) {
         self.finish_row();
         self.index = (now_ns - self.start_ns) / SECOND_NS;
         self.row_end_ns = self.start_ns + (self.index + 1) * SECOND_NS;

@@ -112,7 +112,7 @@ fn shared_response_times_come_back_beside_the_service_times() {
     let mut recorder = Recorder::lazy(timeline, 2, 1).sharing(shared).with_plan();
     let stamps = Stamps { planned_ns: 100, ..stamps(300, 500) };
     recorder.record(0, &Outcome { operation: 1, ..outcome(None) }, &stamps);
-    recorder.record_turn(100, 500, true);
+    recorder.record_iteration(100, 500, true);
     recorder.end();
     let result = crate::result::collect::collect(
         &["a".into(), "b".into()],
@@ -128,20 +128,20 @@ fn shared_response_times_come_back_beside_the_service_times() {
 }
 
 #[test]
-fn response_times_are_of_turns_and_what_waits_at_the_end_counts_as_far_as_it_waited() {
+fn response_times_are_of_iterations_and_what_waits_at_the_end_counts_as_far_as_it_waited() {
     let mut recorder = Recorder::new(Timeline::new(0, 100, 1_000, 100), 1, 1).with_plan();
     // Of two operations, planned for 200; of one that fails; over in the ramp down; not over; never begun.
     recorder.record(0, &outcome(None), &Stamps { planned_ns: 200, ..stamps(210, 300) });
     recorder.record(0, &outcome(None), &Stamps { planned_ns: 300, ..stamps(300, 450) });
-    recorder.record_turn(200, 450, true);
-    recorder.record_turn(300, 500, false);
-    recorder.record_turn(800, 950, true);
+    recorder.record_iteration(200, 450, true);
+    recorder.record_iteration(300, 500, false);
+    recorder.record_iteration(800, 950, true);
     recorder.record_unfinished(890, true);
     recorder.record_unbegun(500);
     [200, 300, 800, 890].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
     recorder.close_plan(Some(5), 1, 1);
     let figures = crate::result::collect::gather(&[recorder]).planned.unwrap();
-    let times: Vec<_> = figures.turns.to_hdr().iter_recorded().map(|time| time.value_iterated_to()).collect();
+    let times: Vec<_> = figures.iterations.to_hdr().iter_recorded().map(|time| time.value_iterated_to()).collect();
     assert_eq!((times, figures.answered), (vec![10, 100, 250, 400], 1));
     // Of five: 200 was answered, 300 failed, 800 and 890 are open, 500 never began.
     assert_eq!(figures.fates, Some(crate::Fates { answered: 1, failed: 1, open: 2 }));

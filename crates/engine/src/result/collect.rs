@@ -287,7 +287,7 @@ pub fn collect(
         OperationResult { measured: part.told(), name: name.clone() }
     };
     let per_operation = operations.iter().enumerate().map(&mut operation).collect();
-    whole.response = all.planned.as_mut().map(|planned| std::mem::take(&mut planned.turns));
+    whole.response = all.planned.as_mut().map(|planned| std::mem::take(&mut planned.iterations));
     let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);
     let statuses = STATUS_NAMES.iter().zip(all.statuses).skip(1).filter(|(_, count)| *count > 0);
     let mut result = TrialResult {

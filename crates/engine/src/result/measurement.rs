@@ -1,6 +1,6 @@
 //! What is measured of any work: of a trial, of an operation of it, of a row of a soak; of a second, of a client.
 
-use super::merge::{Merge, MergeError, Merged, Part, figures, most, most_if_all};
+use super::merge::{Merge, MergeError, Merged, Part, figures, max, max_if_all};
 use crate::{ErrorClass, LatencyHistogram, Nanos, Summary, deserialize, serialize, summarize};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -83,11 +83,11 @@ figures! {
     #[derive(Copy)]
     pub struct Cost {
         /// CPU time of a thread in the time it lived, as a share of that.
-        pub cpu_share: f64 => most,
+        pub cpu_share: f64 => max,
         /// Time that it was ready and waited for a processor, as a share; `None` where one thread could not measure it.
-        pub run_delay_share: Option<f64> => most_if_all,
+        pub run_delay_share: Option<f64> => max_if_all,
         /// Resident memory of the process, bytes.
-        pub rss_bytes: u64 => most,
+        pub rss_bytes: u64 => max,
     }
 }
 
@@ -100,7 +100,8 @@ impl Counts {
 }
 
 impl Cost {
-    /// Of a thread that lived for `lived_ns`, of which it ran for `cpu_ns` and waited for a processor for `run_delay_ns`.
+    /// Of a thread that lived for `lived_ns`, of which it ran for `cpu_ns` and waited for a processor for
+    /// `run_delay_ns`.
     pub fn of_thread(lived_ns: Nanos, cpu_ns: Nanos, run_delay_ns: Option<Nanos>) -> Self {
         let share = |part_ns| share(part_ns, lived_ns);
         Self { cpu_share: share(cpu_ns), run_delay_share: run_delay_ns.map(share), rss_bytes: 0 }

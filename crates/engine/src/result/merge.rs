@@ -63,8 +63,9 @@ pub(crate) trait Merge: Sized {
     fn merged(parts: &[Part<'_, Self>]) -> Merged<Self>;
 }
 
-/// Declares structs of a result, as `#[derive(Serialize, Deserialize)]` would, with [`Merge`]: a figure comes together as
-/// its type does or, behind `=>`, by a function. The figures of a `flat` field stand among those of the struct in JSON.
+/// Declares structs of a result, as `#[derive(Serialize, Deserialize)]` would, with [`Merge`]: a figure comes together
+/// as its type does or, behind `=>`, by a function. The figures of a `flat` field stand among those of the struct in
+/// JSON.
 macro_rules! figures {
     ($(
         $(#[$meta:meta])*
@@ -157,15 +158,15 @@ impl<T: Merge> Merge for Option<T> {
 }
 
 /// The greatest.
-pub(crate) fn most<T: PartialOrd + Copy + Default>(parts: &[Part<'_, T>]) -> Merged<T> {
+pub(crate) fn max<T: PartialOrd + Copy + Default>(parts: &[Part<'_, T>]) -> Merged<T> {
     let greater = |one: T, other: T| if other > one { other } else { one };
     Ok(parts.iter().map(|(_, part)| **part).reduce(greater).unwrap_or_default())
 }
 
 /// The greatest of what some cannot measure; `None` where one did not, as that may be the greatest of all.
-pub(crate) fn most_if_all<T: PartialOrd + Copy + Default>(parts: &[Part<'_, Option<T>>]) -> Merged<Option<T>> {
+pub(crate) fn max_if_all<T: PartialOrd + Copy + Default>(parts: &[Part<'_, Option<T>>]) -> Merged<Option<T>> {
     let told: Option<Vec<_>> = parts.iter().map(|(name, part)| Some((*name, part.as_ref()?))).collect();
-    told.as_deref().filter(|told| !told.is_empty()).map(most).transpose()
+    told.as_deref().filter(|told| !told.is_empty()).map(max).transpose()
 }
 
 /// The sum of seconds, added as whole nanoseconds: so it is the same in any order.

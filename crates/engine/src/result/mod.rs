@@ -9,7 +9,7 @@ pub(super) mod merge;
 pub(super) mod snapshot;
 
 use measurement::{Cost, Counts, Measurement, Times, told};
-use merge::{Merge, MergeError, Merged, Part, afterwards, figures, first, most, of_each, seconds};
+use merge::{Merge, MergeError, Merged, Part, afterwards, figures, first, max, of_each, seconds};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -23,9 +23,9 @@ figures! {
         /// Failed operations of all classes.
         pub errors_total: u64,
         /// Length of the window as it was lived, s.
-        pub window_s: f64 => most,
+        pub window_s: f64 => max,
         /// From the first moment of traffic to the last, s.
-        pub elapsed_s: f64 => most,
+        pub elapsed_s: f64 => max,
         /// When traffic started; `None` when it never did, and for several machines: each has a clock of its own.
         pub start: Option<StartFigures> => of_each,
         /// Stopped before its time.
@@ -71,7 +71,7 @@ figures! {
         /// How many.
         pub operations: u64,
         /// Age of the oldest of them, s.
-        pub oldest_s: f64 => most,
+        pub oldest_s: f64 => max,
     }
 
     /// Starts that the load planned for the window.
@@ -82,9 +82,9 @@ figures! {
         pub started: u64,
         /// Those that did not.
         pub never_started: u64,
-        /// Turns that ended well in the window.
+        /// Iterations that ended well in the window.
         pub answered: u64,
-        /// What became of the starts; counted where a start is a turn.
+        /// What became of the starts; counted where a start is an iteration.
         pub fates: Option<Fates>,
         /// How late those began that found no free virtual user.
         pub late: Times,
@@ -92,7 +92,8 @@ figures! {
         pub ran_out: u64,
         /// Connections that were used, ramps included.
         pub connections_used: u64,
-        /// Turns that were due and not over, at the begin of the window and at the end of each of its 50 stretches.
+        /// Iterations that were due and not over, at the begin of the window and at the end of each of its 50
+        /// stretches.
         pub queue: Option<Vec<i64>> => queues,
     }
 
@@ -111,7 +112,7 @@ figures! {
     /// One operation of the workload in the window.
     pub struct OperationResult {
         flat
-        /// What was done of it; its response times are those of single operations, where the trial's are of turns.
+        /// What was done of it; its response times are those of single operations, where the trial's are of iterations.
         pub measured: Measurement,
         /// Its name.
         pub name: String => first,
@@ -131,9 +132,9 @@ figures! {
         /// What ended in it.
         pub counts: Counts,
         /// Its number, from the start of traffic.
-        pub second: u64 => most,
+        pub second: u64 => max,
         /// How long it was: the last one is as narrow as the trial's end makes it, s.
-        pub width_s: f64 => most,
+        pub width_s: f64 => max,
         /// `ramp_up`, `window` or `ramp_down`.
         pub phase: String => first,
         /// Service times.
@@ -147,7 +148,7 @@ figures! {
         /// What it did.
         pub counts: Counts,
         /// Its number.
-        pub client: u64 => most,
+        pub client: u64 => max,
         /// Time in which its operations were under way, added up, s.
         pub busy_s: f64 => seconds,
     }
@@ -168,7 +169,7 @@ figures! {
         /// What came on connections after their last reply.
         pub unsolicited: u64,
         /// The receive buffer that the kernel made of the one asked for, bytes; 0 when none was.
-        pub receive_buffer_bytes: u64 => most,
+        pub receive_buffer_bytes: u64 => max,
     }
 
     /// What the trial cost the generator, inside the window.
@@ -179,7 +180,7 @@ figures! {
         /// CPU time of all load threads, s.
         pub cpu_s: f64 => seconds,
         /// CPU time of a thread without what went into looking for replies in vain, as a share of the time it lived.
-        pub busy_share: f64 => most,
+        pub busy_share: f64 => max,
         /// What went into looking for replies in vain, all threads, s.
         pub polled_s: f64 => seconds,
         /// CPU time for one operation, failed ones included, µs.
@@ -348,7 +349,7 @@ fn first_fatal(parts: &[Part<'_, Option<String>>]) -> Merged<Option<String>> {
     Ok(parts.iter().find_map(|(name, fatal)| Some(format!("{name}: {}", fatal.as_ref()?))))
 }
 
-/// Turns that were due and not over: those of all machines together, where each has told as many moments.
+/// Iterations that were due and not over: those of all machines together, where each has told as many moments.
 fn queues(parts: &[Part<'_, Option<Vec<i64>>>]) -> Merged<Option<Vec<i64>>> {
     let told: Option<Vec<&Vec<i64>>> = parts.iter().map(|(_, lengths)| lengths.as_ref()).collect();
     let alike = told.filter(|told| told.windows(2).all(|pair| pair[0].len() == pair[1].len()));

@@ -123,7 +123,7 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Whether every session is somebody, so that a rate must not pass one over: idle ones then begin in turn. Else the
     /// one that became idle last begins, and as few connections are open as the rate needs.
-    fn takes_turns(&self) -> bool {
+    fn is_round_robin(&self) -> bool {
         false
     }
 
@@ -150,13 +150,13 @@ pub trait Session: Send {
     /// Starts the next operation.
     fn begin(&mut self, actions: &mut Actions);
 
-    /// Under a rate, before [`Session::begin`] of a turn's first operation: the number of the planned start that it is
-    /// for, counted over all threads.
+    /// Under a rate, before [`Session::begin`] of an iteration's first operation: the number of the planned start that
+    /// it is for, counted over all threads.
     #[inline]
     fn assigned(&mut self, _start: u64) {}
 
-    /// Asked under a rate when an operation is over: whether the next one belongs to the same turn and so follows at
-    /// once. A planned start begins a turn; without this, each is one operation.
+    /// Asked under a rate when an operation is over: whether the next one belongs to the same iteration and so follows
+    /// at once. A planned start begins an iteration; without this, each is one operation.
     #[inline]
     fn goes_on(&self) -> bool {
         false

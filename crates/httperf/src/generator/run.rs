@@ -1,16 +1,16 @@
-//! The loop: starts what is due, carries out what visits order, and waits.
+//! The loop: starts what is due, carries out what iterations order, and waits.
 
+use super::iteration::{Iteration, Left, Order, Rules};
 use super::period::Starts;
 use super::random::Random;
-use super::visit::{Left, Order, Rules, Visit};
 use super::work::Work;
 use crate::http::conn::{Answer, Conn, Found, State};
-use crate::http::held::Held;
+use crate::http::page_check::PageCheck;
+use crate::http::pipeline::{Asked, Call, Flight};
 use crate::http::prints;
 use crate::http::reply::{Reply, Wanted};
 use crate::http::request::Requests;
-use crate::http::talk::{Asked, Call, Flight};
-use crate::result::books::{Books, CALL, Failure, OPERATIONS, seconds};
+use crate::result::counters::{CALL, Counters, Failure, OPERATIONS, seconds};
 use crate::result::figures::HttperfFigures;
 use crate::spec::uris::Uri;
 use crate::spec::{HttperfSpec, Mode};
@@ -39,7 +39,7 @@ const BURST_MAX: u64 = 1_000;
 /// What is made ready before a trial starts, so that what is wrong is told at once.
 pub(crate) struct Prepared {
     pub spec: Arc<HttperfSpec>,
-    pub held: Option<Held>,
+    pub page_check: Option<PageCheck>,
     pub dialer: Dialer,
     /// By server, when connections are to speak TLS.
     pub connectors: Vec<Connector>,
@@ -47,10 +47,10 @@ pub(crate) struct Prepared {
     pub length_ns: Nanos,
 }
 
-/// A place for visits, used by one after the other.
+/// A place for iterations, used by one after the other.
 #[derive(Default)]
 struct Place {
-    visit: Visit,
+    iteration: Iteration,
     /// The places of its connections, by link.
     conns: Vec<Option<usize>>,
     planned_ns: Nanos,
@@ -75,8 +75,8 @@ pub(crate) struct Run<'a> {
     rules: Rules,
     work: Work,
     requests: Requests,
-    held: Option<Held>,
-    books: Books,
+    page_check: Option<PageCheck>,
+    counters: Counters,
     wanted: Wanted,
     conns: Vec<Conn>,
     free_conns: Vec<usize>,
@@ -93,7 +93,7 @@ pub(crate) struct Run<'a> {
     dirty: Vec<usize>,
     buffer: Vec<u8>,
     next_server: usize,
-    /// When visits begin; `None` when one follows the other.
+    /// When iterations begin; `None` when one follows the other.
     starts: Option<Starts>,
     next_start_ns: Nanos,
     /// When last one of all allowed connections became free: starts that were due before had to wait.
@@ -114,13 +114,13 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub fn new(prepared: Prepared, live: &'a Arc<Live>, timeline: Timeline) -> io::Result<Self> {
-        let Prepared { spec, held, dialer, connectors, poll, length_ns } = prepared;
+        let Prepared { spec, page_check, dialer, connectors, poll, length_ns } = prepared;
         let recorder = Recorder::new(timeline, OPERATIONS.len(), 1);
         let recorder = if spec.period.is_some() { recorder.with_plan_of(CALL) } else { recorder };
         let recorder = if spec.planned_s() > LONG_S { recorder.without_seconds() } else { recorder };
         live.show(0, OPERATIONS.map(str::to_owned).to_vec(), recorder.tally());
         let start_ns = timeline.start_ns;
-        let books = Books::new(recorder, spec.mode(), (spec.client, spec.part), start_ns);
+        let counters = Counters::new(recorder, spec.mode(), (spec.client, spec.part), start_ns);
         let mut starts = spec
             .period
             .clone()
@@ -137,8 +137,8 @@ impl<'a> Run<'a> {
             rules: Rules::new(&spec),
             work: Work::new(&spec),
             requests: Requests::new(&spec),
-            held,
-            books,
+            page_check,
+            counters,
             wanted: Wanted {
                 cookie: spec.session_cookies,
                 page: spec.wsesspage.is_some(),
@@ -206,14 +206,14 @@ impl<'a> Run<'a> {
         self.live.publish_time(self.now_ns - self.start_ns, Some(self.timeline.phase(self.now_ns)));
         if self.spec.periodic_stats && self.now_ns >= self.next_second_ns {
             self.next_second_ns += SECOND_NS;
-            let statuses = self.books.figures.statuses;
+            let statuses = self.counters.figures.statuses;
             let before = std::mem::replace(&mut self.told, (statuses.s200, statuses.s302));
             let told = json!({"200": statuses.s200 - before.0, "302": statuses.s302 - before.1});
             self.live.tell("periodic", &told.to_string());
         }
         if self.now_ns >= self.next_figures_ns {
             self.next_figures_ns = self.now_ns + TELL_NS + (self.now_ns - self.start_ns) / TELL_SHARE;
-            let figures = self.books.so_far(self.start_ns, self.now_ns);
+            let figures = self.counters.so_far(self.start_ns, self.now_ns);
             let figures = HttperfFigures { starts: self.started, ..figures };
             self.live.tell("figures", &serde_json::to_string(&figures).unwrap_or_default());
         }
@@ -221,10 +221,10 @@ impl<'a> Run<'a> {
     }
 
     fn sample(&mut self) {
-        if self.now_ns < self.books.sample_due_ns() {
+        if self.now_ns < self.counters.sample_due_ns() {
             return;
         }
-        if let Some((replies, sessions)) = self.books.sample(self.now_ns)
+        if let Some((replies, sessions)) = self.counters.sample(self.now_ns)
             && self.spec.verbose
         {
             let told = json!({"replies_per_s": replies, "sessions_per_s": sessions});
@@ -232,11 +232,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Begins the visits that are due.
+    /// Begins the iterations that are due.
     fn begin_due(&mut self) {
         if self.starts.is_none() {
             if self.active == 0 && self.started < self.to_start && !self.work.is_exhausted() {
-                self.books.figures.connect_burst_max = 1;
+                self.counters.figures.connect_burst_max = 1;
                 self.begin(self.now_ns, self.now_ns);
             }
             return;
@@ -252,15 +252,15 @@ impl<'a> Run<'a> {
             self.next_start_ns = self.start_ns + starts;
             let now_ns = MonotonicClock.now_ns();
             let late_ns = now_ns.saturating_sub(planned_ns);
-            self.books.recorder.record_start(planned_ns);
+            self.counters.recorder.record_start(planned_ns);
             if planned_ns < self.freed_ns {
-                self.books.recorder.record_late(planned_ns, late_ns);
+                self.counters.recorder.record_late(planned_ns, late_ns);
             } else {
-                self.books.recorder.late_start(late_ns);
+                self.counters.recorder.late_start(late_ns);
             }
             self.begin(planned_ns, now_ns);
         }
-        self.books.figures.connect_burst_max = self.books.figures.connect_burst_max.max(burst);
+        self.counters.figures.connect_burst_max = self.counters.figures.connect_burst_max.max(burst);
     }
 
     fn may_begin(&self) -> bool {
@@ -284,7 +284,7 @@ impl<'a> Run<'a> {
         self.active += 1;
         let place = &mut self.places[at];
         (place.planned_ns, place.start_ns, place.busy) = (planned_ns, start_ns.max(planned_ns), true);
-        place.visit.begin(nth, &self.rules, &mut self.work, &mut self.orders);
+        place.iteration.begin(nth, &self.rules, &mut self.work, &mut self.orders);
         self.obey(at);
     }
 
@@ -292,7 +292,7 @@ impl<'a> Run<'a> {
         self.timers.grow(2 * self.conns.len().max(self.places.len()));
     }
 
-    /// Carries out what the visit in this place has ordered, and what it orders because of that.
+    /// Carries out what the iteration in this place has ordered, and what it orders because of that.
     fn obey(&mut self, at: usize) {
         loop {
             while let Some(order) = self.orders.pop_front() {
@@ -323,12 +323,12 @@ impl<'a> Run<'a> {
             Ok(line) => line,
             Err(error) => {
                 if error.attempted {
-                    self.books.attempted();
+                    self.counters.attempted();
                 }
                 return self.not_opened(at, link, Failure::Errno(error.errno), began_ns);
             }
         };
-        self.books.attempted();
+        self.counters.attempted();
         let tls = match self.connectors.get(server).map(Connector::session) {
             Some(Ok(session)) => Some(Box::new(session)),
             Some(Err(_)) => {
@@ -337,7 +337,7 @@ impl<'a> Run<'a> {
             }
             None => None,
         };
-        self.books.exists();
+        self.counters.exists();
         let index = self.free_conns.pop().unwrap_or(self.conns.len());
         if index == self.conns.len() {
             self.conns.push(Conn::new());
@@ -345,7 +345,7 @@ impl<'a> Run<'a> {
         }
         let place = &mut self.places[at];
         let conn = &mut self.conns[index];
-        (conn.visit, conn.link, conn.server) = (at, link, server);
+        (conn.iteration, conn.link, conn.server) = (at, link, server);
         (conn.planned_ns, conn.began_ns) = (began_ns - place.late_ns().min(began_ns), began_ns);
         conn.take(line, tls);
         conn.rank = self.open.len();
@@ -364,12 +364,12 @@ impl<'a> Run<'a> {
     /// A connection could not even be begun: the calls that were to go over it come back.
     fn not_opened(&mut self, at: usize, link: usize, failure: Failure, began_ns: Nanos) {
         self.dialer.settle(None);
-        self.books.failed(failure);
-        self.books.recorder.record_connection(false);
+        self.counters.failed(failure);
+        self.counters.recorder.record_connection(false);
         let late_ns = self.places[at].late_ns();
         let end_ns = MonotonicClock.now_ns();
         let planned_ns = began_ns - late_ns.min(began_ns);
-        self.books.unopened(&Stamps { planned_ns, start_ns: began_ns, end_ns, ..Stamps::default() }, failure);
+        self.counters.unopened(&Stamps { planned_ns, start_ns: began_ns, end_ns, ..Stamps::default() }, failure);
         let mut calls = Vec::new();
         self.orders.retain_mut(|order| match order {
             Order::Send(other, call) if *other == link => {
@@ -378,25 +378,25 @@ impl<'a> Run<'a> {
             }
             _ => true,
         });
-        let visit = &mut self.places[at].visit;
-        visit.left(link, Left::Failed, calls.into_iter(), &self.rules, &mut self.work, &mut self.orders);
+        let iteration = &mut self.places[at].iteration;
+        iteration.left(link, Left::Failed, calls.into_iter(), &self.rules, &mut self.work, &mut self.orders);
     }
 
     fn queue(&mut self, at: usize, link: usize, mut call: Call) {
         let place = &self.places[at];
         let Some(index) = place.conns.get(link).copied().flatten() else { return };
         if call.due_ns == 0 {
-            // What a visit begins with was due when the visit was: it waits for its connection as well.
-            call.due_ns = if place.visit.replies == 0 { place.planned_ns } else { self.now_ns };
+            // What an iteration begins with was due when the iteration was: it waits for its connection as well.
+            call.due_ns = if place.iteration.replies == 0 { place.planned_ns } else { self.now_ns };
         }
         let conn = &mut self.conns[index];
-        let hash = call.uri == Uri::Fixed && self.held.as_mut().is_some_and(Held::is_due);
+        let hash = call.uri == Uri::Fixed && self.page_check.as_mut().is_some_and(PageCheck::is_due);
         let asked = Asked { to_head: self.requests.is_head(&call.uri), hash };
         let (uri, serial) = (call.uri.clone(), call.serial);
-        let (requests, server, cookie) = (&self.requests, conn.server, place.visit.cookie.as_deref());
+        let (requests, server, cookie) = (&self.requests, conn.server, place.iteration.cookie.as_deref());
         let mut told = None;
         let print = self.spec.print_request;
-        conn.talk.queue(call, asked, |out| {
+        conn.pipeline.queue(call, asked, |out| {
             let begin = out.len();
             let size = requests.write(&uri, server, cookie, out);
             if print.header || print.body {
@@ -414,7 +414,7 @@ impl<'a> Run<'a> {
 
     fn print(&mut self, text: &str) {
         if !self.live.tell("print", text) {
-            self.books.figures.prints_lost += 1;
+            self.counters.figures.prints_lost += 1;
         }
     }
 
@@ -430,11 +430,11 @@ impl<'a> Run<'a> {
         let wanted_write = conn.wants_write;
         let mut whole = 0;
         let result = conn.write(now_ns, |_| whole += 1);
-        self.books.figures.requests += whole;
+        self.counters.figures.requests += whole;
         match result {
             Ok(0) => {}
             Ok(bytes) => {
-                self.books.wrote(bytes);
+                self.counters.wrote(bytes);
                 self.set_deadline(index);
             }
             Err(failure) => return self.lose(index, failure),
@@ -464,10 +464,10 @@ impl<'a> Run<'a> {
             && conn.state == State::Up
             && let Some(connect_ns) = conn.connect_ns
         {
-            self.books.connected(connect_ns);
+            self.counters.connected(connect_ns);
             match conn.tls.as_ref().and_then(|tls| tls.resumed()) {
-                Some(true) => self.books.figures.tls_resumed += 1,
-                Some(false) => self.books.figures.tls_full += 1,
+                Some(true) => self.counters.figures.tls_resumed += 1,
+                Some(false) => self.counters.figures.tls_full += 1,
                 None => {}
             }
         }
@@ -477,15 +477,15 @@ impl<'a> Run<'a> {
     fn set_deadline(&mut self, index: usize) {
         let Some(timeout_ns) = self.timeout_ns else { return };
         let conn = &self.conns[index];
-        if conn.talk.is_idle() {
+        if conn.pipeline.is_idle() {
             return self.timers.clear(2 * index);
         }
-        let all_out = conn.talk.outgoing().is_empty() && conn.state == State::Up;
-        let think_ns = if all_out && conn.talk.awaits_first_byte() { self.think_timeout_ns } else { 0 };
+        let all_out = conn.pipeline.outgoing().is_empty() && conn.state == State::Up;
+        let think_ns = if all_out && conn.pipeline.awaits_first_byte() { self.think_timeout_ns } else { 0 };
         self.timers.set(self.now_ns + timeout_ns + think_ns, 2 * index);
     }
 
-    /// Reads from a connection and tells its visit; whether there was anything.
+    /// Reads from a connection and tells its iteration; whether there was anything.
     fn read(&mut self, index: usize, ending: bool) -> bool {
         let mut heard = std::mem::take(&mut self.heard);
         let conn = &mut self.conns[index];
@@ -495,13 +495,13 @@ impl<'a> Run<'a> {
             self.heard = heard;
             return false;
         }
-        let (generation, at, link) = (conn.generation, conn.visit, conn.link);
+        let (generation, at, link) = (conn.generation, conn.iteration, conn.link);
         self.note_state(index, before);
         for answer in heard.drain(..) {
             self.answered(at, link, &answer.0, &answer.1);
         }
         self.heard = heard;
-        // What TLS has to say, and calls that waited for the end of its handshake, go out before what visits order.
+        // What TLS has to say, and calls that waited for the end of its handshake, go out before what iterations order.
         if self.conns[index].tls.is_some() && self.conns[index].wants_write {
             self.dirty.push(index);
         }
@@ -511,7 +511,7 @@ impl<'a> Run<'a> {
         }
         match result {
             // A server that closes without a word has the next request on its way to it.
-            Ok(Found::End) if !self.conns[index].talk.is_idle() => self.lose(index, Failure::ClosedBefore),
+            Ok(Found::End) if !self.conns[index].pipeline.is_idle() => self.lose(index, Failure::ClosedBefore),
             Ok(Found::End) => self.leave(index, Left::InOrder, None),
             Ok(_) => self.set_deadline(index),
             Err(failure) => self.lose(index, failure),
@@ -522,44 +522,44 @@ impl<'a> Run<'a> {
 
     fn answered(&mut self, at: usize, link: usize, flight: &Flight, reply: &Reply) {
         let place = &mut self.places[at];
-        if !place.busy || place.visit.is_over() {
+        if !place.busy || place.iteration.is_over() {
             return;
         }
-        let held = self.held.as_mut().filter(|_| flight.call.uri == Uri::Fixed);
-        let fault = held.and_then(|held| held.fault(reply));
-        self.books.replied(flight, reply, (self.spec.failure_status, fault), self.now_ns);
+        let page_check = self.page_check.as_mut().filter(|_| flight.call.uri == Uri::Fixed);
+        let fault = page_check.and_then(|page_check| page_check.fault(reply));
+        self.counters.replied(flight, reply, (self.spec.failure_status, fault), self.now_ns);
         let (rules, work, orders) = (&self.rules, &mut self.work, &mut self.orders);
-        place.visit.replied(link, flight, reply, rules, work, orders);
+        place.iteration.replied(link, flight, reply, rules, work, orders);
         let print = self.spec.print_reply;
         if print.header || print.body {
             self.print(&prints::of_reply(flight.call.serial, reply, print));
         }
     }
 
-    /// A connection failed: it is counted, and its visit is told.
+    /// A connection failed: it is counted, and its iteration is told.
     fn lose(&mut self, index: usize, failure: Failure) {
-        self.books.failed(failure);
+        self.counters.failed(failure);
         if self.conns[index].state != State::Up {
-            self.books.recorder.record_connection(false);
+            self.counters.recorder.record_connection(false);
         }
         let timed_out = matches!(failure, Failure::ConnectTimeout | Failure::ReplyTimeout);
         self.leave(index, if timed_out { Left::TimedOut } else { Left::Failed }, Some(failure));
     }
 
-    /// A connection is over; its visit gets the calls back that it had.
+    /// A connection is over; its iteration gets the calls back that it had.
     fn leave(&mut self, index: usize, cause: Left, failure: Option<Failure>) {
-        let (at, link) = (self.conns[index].visit, self.conns[index].link);
+        let (at, link) = (self.conns[index].iteration, self.conns[index].link);
         let flights = self.close(index, failure);
         let sent_again = self.rules.mode == Mode::Sessions && failure.is_none();
         for flight in &flights {
-            self.books.unanswered(flight, failure, sent_again, self.now_ns);
+            self.counters.unanswered(flight, failure, sent_again, self.now_ns);
         }
         let place = &mut self.places[at];
         if let Some(slot) = place.conns.get_mut(link) {
             *slot = None;
         }
         let calls = flights.into_iter().map(|flight| flight.call);
-        place.visit.left(link, cause, calls, &self.rules, &mut self.work, &mut self.orders);
+        place.iteration.left(link, cause, calls, &self.rules, &mut self.work, &mut self.orders);
     }
 
     fn close_link(&mut self, at: usize, link: usize) {
@@ -574,7 +574,7 @@ impl<'a> Run<'a> {
             self.freed_ns = self.now_ns;
         }
         let conn = &mut self.conns[index];
-        let flights = conn.talk.abandon();
+        let flights = conn.pipeline.abandon();
         let Some(line) = conn.release() else { return flights };
         self.dialer.leave(line);
         self.timers.clear(2 * index);
@@ -587,7 +587,7 @@ impl<'a> Run<'a> {
             sent_ns: conn.began_ns,
             ..Stamps::default()
         };
-        self.books.gone(&stamps, conn.replies, (conn.bytes_in, conn.bytes_out), failure);
+        self.counters.gone(&stamps, conn.replies, (conn.bytes_in, conn.bytes_out), failure);
         let rank = conn.rank;
         self.open.swap_remove(rank);
         if let Some(&moved) = self.open.get(rank) {
@@ -597,12 +597,12 @@ impl<'a> Run<'a> {
         flights
     }
 
-    /// A visit is over: what it has open is closed.
+    /// An iteration is over: what it has open is closed.
     fn over(&mut self, at: usize, completed: bool) {
         for link in 0..self.places[at].conns.len() {
             if let Some(index) = self.places[at].conns[link].take() {
                 for flight in self.close(index, None) {
-                    self.books.unanswered(&flight, None, true, self.now_ns);
+                    self.counters.unanswered(&flight, None, true, self.now_ns);
                 }
             }
         }
@@ -616,7 +616,7 @@ impl<'a> Run<'a> {
             end_ns: self.now_ns.max(place.start_ns),
             ..Stamps::default()
         };
-        self.books.session_over(&stamps, completed, place.visit.replies, place.visit.connections);
+        self.counters.session_over(&stamps, completed, place.iteration.replies, place.iteration.connections);
         self.active -= 1;
         self.free_places.push(at);
     }
@@ -629,14 +629,14 @@ impl<'a> Run<'a> {
             }
             let at = vu / 2;
             if vu % 2 == 1 {
-                let visit = &mut self.places[at].visit;
-                visit.thought(&self.rules, &mut self.work, &mut self.orders);
+                let iteration = &mut self.places[at].iteration;
+                iteration.thought(&self.rules, &mut self.work, &mut self.orders);
                 self.obey(at);
             } else if self.conns[at].line.is_some() {
-                let visit = self.conns[at].visit;
+                let iteration = self.conns[at].iteration;
                 let up = self.conns[at].state == State::Up;
                 self.lose(at, if up { Failure::ReplyTimeout } else { Failure::ConnectTimeout });
-                self.obey(visit);
+                self.obey(iteration);
             }
         }
     }
@@ -646,7 +646,7 @@ impl<'a> Run<'a> {
         if self.starts.is_none() && self.active == 0 {
             return;
         }
-        let mut until_ns = self.end_ns.min(self.next_tick_ns).min(self.books.sample_due_ns());
+        let mut until_ns = self.end_ns.min(self.next_tick_ns).min(self.counters.sample_due_ns());
         let mut start = false;
         if self.starts.is_some() && self.may_begin() && !self.is_full() && self.next_start_ns < until_ns {
             (until_ns, start) = (self.next_start_ns, true);
@@ -673,14 +673,14 @@ impl<'a> Run<'a> {
         let write = conn.wants_write;
         if !write
             && until_ns > self.now_ns
-            && let Some(look_ns) = self.waiter.look_ns()
+            && let Some(poll_ns) = self.waiter.poll_ns()
         {
-            let until_ns = until_ns.min(self.now_ns + look_ns);
+            let until_ns = until_ns.min(self.now_ns + poll_ns);
             let mut last_ns = self.now_ns;
             loop {
                 self.now_ns = MonotonicClock.now_ns();
                 let found = self.read(index, false);
-                let over = self.waiter.looked(&mut last_ns, until_ns, found);
+                let over = self.waiter.polled(&mut last_ns, until_ns, found);
                 if found {
                     return;
                 }
@@ -703,7 +703,7 @@ impl<'a> Run<'a> {
             let added = self.waiter.add(line.fd(), conn.wants_write, token);
             conn.registered = true;
             if added.is_err() {
-                let at = conn.visit;
+                let at = conn.iteration;
                 self.lose(index, Failure::Errno(0));
                 self.obey(at);
             }
@@ -722,7 +722,7 @@ impl<'a> Run<'a> {
 
     fn handle(&mut self, index: usize, ready: Ready) {
         let conn = &mut self.conns[index];
-        let (generation, at) = (conn.generation, conn.visit);
+        let (generation, at) = (conn.generation, conn.iteration);
         if ready.write && conn.wants_write {
             let before = conn.state;
             if let Err(failure) = conn.reached(self.now_ns) {
@@ -746,7 +746,7 @@ impl<'a> Run<'a> {
         let waiting: u64 = self
             .open
             .iter()
-            .map(|&index| self.conns[index].talk.in_flight().filter(|f| f.written).count() as u64)
+            .map(|&index| self.conns[index].pipeline.in_flight().filter(|f| f.written).count() as u64)
             .sum();
         self.open.clear();
         for conn in &mut self.conns {
@@ -756,8 +756,8 @@ impl<'a> Run<'a> {
         }
         let after = thread_usage_ns();
         let planned = self.planned_until(now_ns);
-        self.books.close(self.start_ns, now_ns);
-        if let Some(sessions) = &mut self.books.figures.sessions {
+        self.counters.close(self.start_ns, now_ns);
+        if let Some(sessions) = &mut self.counters.figures.sessions {
             sessions.unfinished = self.active;
         }
         let figures = HttperfFigures {
@@ -768,10 +768,10 @@ impl<'a> Run<'a> {
             cpu_user_s: seconds(after.0 - usage.0),
             cpu_system_s: seconds(after.1 - usage.1),
             descriptors_max: raise_file_limit(),
-            hashed: self.held.as_ref().map_or(0, |held| held.hashed),
-            ..std::mem::take(&mut self.books.figures)
+            hashed: self.page_check.as_ref().map_or(0, |page_check| page_check.hashed),
+            ..std::mem::take(&mut self.counters.figures)
         };
-        let mut recorder = self.books.recorder;
+        let mut recorder = self.counters.recorder;
         recorder.close_plan(Some(planned), planned - self.started.min(planned), figures.concurrent_max as usize);
         self.live.publish_time(now_ns - self.start_ns, Some(bakeoff_engine::Phase::Done));
         let connections =

@@ -1,8 +1,8 @@
-//! What visits have to do, burst by burst: made when it is asked for, so that it may be without end.
+//! What iterations have to do, burst by burst: made when it is asked for, so that it may be without end.
 
 use crate::http::page;
+use crate::http::pipeline::Call;
 use crate::http::reply::Reply;
-use crate::http::talk::Call;
 use crate::spec::HttperfSpec;
 use crate::spec::uris::{Uri, UriTexts, Uris};
 use bakeoff_engine::Nanos;
@@ -67,7 +67,7 @@ impl Work {
         self.burst(script, bursts, calls).is_some()
     }
 
-    /// Whether no visit finds anything to do any more.
+    /// Whether no iteration finds anything to do any more.
     pub fn is_exhausted(&self) -> bool {
         self.spec.wsesslog.is_none() && self.uris.is_exhausted()
     }

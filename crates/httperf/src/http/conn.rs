@@ -1,8 +1,8 @@
-//! One connection with its socket: what its talk says is written, what comes is read into it.
+//! One connection with its socket: what its pipeline says is written, what comes is read into it.
 
+use super::pipeline::{Broken, Flight, Pipeline, Received};
 use super::reply::{Reply, Wanted};
-use super::talk::{Broken, Flight, Heard, Talk};
-use crate::result::books::Failure;
+use crate::result::counters::Failure;
 use bakeoff_engine::{ErrorClass, Nanos};
 use bakeoff_platform::net::{Line, Moved, TlsSession};
 
@@ -27,9 +27,9 @@ pub(crate) struct Conn {
     pub registered: bool,
     /// Where it stands in the list of all that are open.
     pub rank: usize,
-    pub talk: Talk,
-    /// Whose it is: a visit's place, and which of its links.
-    pub visit: usize,
+    pub pipeline: Pipeline,
+    /// Whose it is: an iteration's place, and which of its links.
+    pub iteration: usize,
     pub link: usize,
     pub server: usize,
     pub planned_ns: Nanos,
@@ -69,8 +69,8 @@ impl Conn {
             generation: 0,
             registered: false,
             rank: 0,
-            talk: Talk::new(),
-            visit: 0,
+            pipeline: Pipeline::new(),
+            iteration: 0,
             link: 0,
             server: 0,
             planned_ns: 0,
@@ -97,7 +97,7 @@ impl Conn {
         (self.replies, self.bytes_in, self.bytes_out) = (0, 0, 0);
         self.wants_write = true;
         (self.sent_before, self.no_delay) = (false, false);
-        self.talk.reset();
+        self.pipeline.reset();
     }
 
     /// Gives its socket up; what is told of it later finds another generation.
@@ -142,7 +142,7 @@ impl Conn {
         let mut total = 0;
         loop {
             let Some(line) = &self.line else { return Ok(total) };
-            let bytes = self.talk.outgoing();
+            let bytes = self.pipeline.outgoing();
             if bytes.is_empty() {
                 self.wants_write = self.state == State::Connecting;
                 return Ok(total);
@@ -161,7 +161,7 @@ impl Conn {
                     self.sent_before = true;
                     self.bytes_out += count as u64;
                     total += count;
-                    self.talk.wrote(count, now_ns, &mut whole);
+                    self.pipeline.wrote(count, now_ns, &mut whole);
                 }
                 Moved::Blocked => {
                     self.wants_write = true;
@@ -178,7 +178,7 @@ impl Conn {
             line.set_no_delay();
             self.no_delay = true;
         }
-        let bytes = if self.state == State::Up { self.talk.outgoing() } else { &[] };
+        let bytes = if self.state == State::Up { self.pipeline.outgoing() } else { &[] };
         let count = bytes.len();
         if count > 0 {
             tls.write(bytes).map_err(|_| Failure::Tls)?;
@@ -191,7 +191,7 @@ impl Conn {
         self.bytes_out += count as u64;
         if count > 0 {
             // What rustls has taken goes out by itself.
-            self.talk.wrote(count, now_ns, whole);
+            self.pipeline.wrote(count, now_ns, whole);
         }
         Ok(count)
     }
@@ -208,7 +208,7 @@ impl Conn {
         let mut found = Found::Nothing;
         loop {
             let Some(line) = &self.line else { return Ok(found) };
-            let droppable = if self.tls.is_none() { self.talk.droppable_bytes(wanted) } else { 0 };
+            let droppable = if self.tls.is_none() { self.pipeline.droppable_bytes(wanted) } else { 0 };
             let dropping = droppable > buffer.len() as u64;
             let moved = if dropping { line.discard(droppable.min(DROP_BYTES) as usize) } else { line.receive(buffer) };
             let count = match moved {
@@ -220,7 +220,7 @@ impl Conn {
             found = Found::Some;
             self.bytes_in += count as u64;
             if dropping {
-                if let Heard::Reply(answer) = self.talk.dropped(count as u64) {
+                if let Received::Reply(answer) = self.pipeline.dropped(count as u64) {
                     let stays = self.answered(answer, heard);
                     if !stays {
                         return Ok(found);
@@ -259,9 +259,9 @@ impl Conn {
         heard: &mut Vec<Answer>,
     ) -> Result<Found, Failure> {
         while !bytes.is_empty() {
-            match self.talk.take(&mut bytes, wanted, now_ns) {
-                Ok(Heard::More) => break,
-                Ok(Heard::Reply(answer)) => {
+            match self.pipeline.take(&mut bytes, wanted, now_ns) {
+                Ok(Received::More) => break,
+                Ok(Received::Reply(answer)) => {
                     if !self.answered(answer, heard) {
                         return Ok(Found::Nothing);
                     }
@@ -326,12 +326,12 @@ impl Conn {
         if self.state == State::Handshaking {
             return Err(Failure::Tls);
         }
-        match self.talk.end() {
-            Ok(Heard::Reply(answer)) => {
+        match self.pipeline.end() {
+            Ok(Received::Reply(answer)) => {
                 self.answered(answer, heard);
                 Ok(Found::End)
             }
-            Ok(Heard::More) | Err(Broken::Idle) => Ok(Found::End),
+            Ok(Received::More) | Err(Broken::Idle) => Ok(Found::End),
             Err(Broken::Within) => Err(Failure::ClosedWithin),
             Err(Broken::Before | Broken::Garbage) => Err(Failure::ClosedBefore),
         }

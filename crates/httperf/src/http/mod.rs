@@ -1,9 +1,9 @@
 //! What is said on a connection.
 
 pub(super) mod conn;
-pub(super) mod held;
 pub(super) mod page;
+pub(super) mod page_check;
+pub(super) mod pipeline;
 pub(super) mod prints;
 pub(super) mod reply;
 pub(super) mod request;
-pub(super) mod talk;

@@ -5,7 +5,7 @@ pub(super) mod for_tests;
 pub(super) mod octets;
 pub(super) mod uris;
 
-use crate::http::held::PageSpec;
+use crate::http::page_check::PageSpec;
 use bakeoff_engine::{Load, Shape, SpecError, TrialSpec};
 use octets::Octets;
 use serde::Deserialize;

@@ -147,7 +147,7 @@ impl VirtualUser {
             FileCall::Observe { name, counters } => {
                 let mut pages = None;
                 if let Some(name) = name {
-                    self.files.with_look(driver.session().path(name), |file: RawFd| {
+                    self.files.with_opened(driver.session().path(name), |file: RawFd| {
                         pages = pages_of(file);
                         0
                     });

@@ -9,7 +9,7 @@ use crate::barrier::threads::ThreadBarrier;
 use crate::clock::MonotonicClock;
 use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
-use crate::watch::control::{BackgroundPolicy, Control, ControlFigures, next_look_ns};
+use crate::watch::control::{BackgroundPolicy, Control, ControlFigures, next_sample_ns};
 use crate::watch::{Watch, Watched};
 use bakeoff_engine::{
     Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakRow, Stage, Stages, Timeline,
@@ -50,7 +50,7 @@ pub struct TrialHandle {
     line: Arc<StartLine>,
     control: Arc<Control>,
     spec: TrialSpec,
-    looked_ns: AtomicU64,
+    sampled_ns: AtomicU64,
     barrier: Option<Arc<SessionBarrier>>,
     over: Arc<Completion>,
     finished: Mutex<Receiver<Outcome>>,
@@ -146,7 +146,7 @@ impl TrialHandle {
 
     /// Sleeps until the trial is to be looked at, about once a second; `false` when it is over. What other threads took
     /// until then is counted. One thread looks.
-    pub fn next_look(&self) -> bool {
+    pub fn next_sample(&self) -> bool {
         const EVERY: Duration = Duration::from_secs(1);
         let Some(start_ns) = self.line.await_start_for(EVERY) else {
             return self.rest(Duration::ZERO, None) != Wake::Completed;
@@ -154,10 +154,10 @@ impl TrialHandle {
         self.control.hush_this();
         let timeline = self.spec.timeline(start_ns);
         let now_ns = MonotonicClock.now_ns();
-        let due_ns = next_look_ns(&timeline, now_ns.max(self.looked_ns.load(Ordering::Relaxed)));
-        self.looked_ns.store(due_ns, Ordering::Relaxed);
+        let due_ns = next_sample_ns(&timeline, now_ns.max(self.sampled_ns.load(Ordering::Relaxed)));
+        self.sampled_ns.store(due_ns, Ordering::Relaxed);
         let is_over = self.rest(Duration::from_nanos(due_ns.saturating_sub(now_ns)), None) == Wake::Completed;
-        self.control.look();
+        self.control.sample();
         !is_over
     }
 }
@@ -182,8 +182,8 @@ pub(crate) fn launch(
         ended.close();
     })?;
     let (finished, thread) = (Mutex::new(finished), Mutex::new(Some(thread)));
-    let (spec, looked_ns) = (spec.clone(), AtomicU64::new(0));
-    Ok(TrialHandle { live, line, control, spec, looked_ns, barrier: None, over, finished, thread })
+    let (spec, sampled_ns) = (spec.clone(), AtomicU64::new(0));
+    Ok(TrialHandle { live, line, control, spec, sampled_ns, barrier: None, over, finished, thread })
 }
 
 impl Drop for TrialHandle {
@@ -349,7 +349,7 @@ impl<W: Workload> Shared<W> {
         let starts = driver.first_starts(spec);
         let event_loop = EventLoop::new(driver, &self.live, remotes.to_vec(), timeline)?
             .lingering(nanos(stages.linger_s))
-            .leaving_at_most(room_for_leavers(spec))
+            .with_leaving_limit(room_for_leavers(spec))
             .listening(nanos(stages.listen_s))
             .polling(spec.poll)
             .sharing(self.workload.streams())

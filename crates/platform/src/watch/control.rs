@@ -35,7 +35,7 @@ pub struct ControlFigures {
     pub cpu_ns: Nanos,
     /// Within this time, ns.
     pub span_ns: Nanos,
-    /// The most that one of them took between two looks, ns: no piece of work was longer.
+    /// The most that one of them took between two samples, ns: no piece of work was longer.
     pub longest_ns: Nanos,
 }
 
@@ -99,18 +99,18 @@ impl Control {
         let mut state = self.lock();
         state.timeline = Some(timeline);
         drop(state);
-        self.look();
+        self.sample();
     }
 
     /// Traffic is over.
     pub fn end(&self) {
-        self.look();
+        self.sample();
         self.lock().closed = true;
         self.restore();
     }
 
-    /// Counts what the other threads took. Looks before the window only begin the count anew.
-    pub fn look(&self) {
+    /// Counts what the other threads took. Samples before the window only begin the count anew.
+    pub fn sample(&self) {
         let mut state = self.lock();
         let Some(timeline) = state.timeline.filter(|_| !state.closed) else { return };
         let now_ns = MonotonicClock.now_ns();
@@ -275,7 +275,7 @@ fn set_of(processors: &[u32]) -> libc::cpu_set_t {
 
 /// When the trial is looked at next, after a look at `last_ns` or now: a moment before its window, each second from
 /// there on and at its end; never twice within half a second.
-pub(crate) fn next_look_ns(timeline: &Timeline, last_ns: Nanos) -> Nanos {
+pub(crate) fn next_sample_ns(timeline: &Timeline, last_ns: Nanos) -> Nanos {
     const SECOND_NS: Nanos = 1_000_000_000;
     const EARLY_NS: Nanos = 30_000_000;
     let (begin_ns, end_ns) = (timeline.window_start_ns.saturating_sub(EARLY_NS), timeline.window_end_ns);
@@ -296,11 +296,11 @@ mod tests {
 
     const S: Nanos = 1_000_000_000;
 
-    fn looks(timeline: &Timeline, until_ns: Nanos) -> Vec<Nanos> {
+    fn samples(timeline: &Timeline, until_ns: Nanos) -> Vec<Nanos> {
         let mut found = vec![];
         let mut last_ns = timeline.start_ns;
         while last_ns < until_ns {
-            last_ns = next_look_ns(timeline, last_ns);
+            last_ns = next_sample_ns(timeline, last_ns);
             found.push((last_ns - timeline.start_ns) / 10_000_000);
         }
         found
@@ -309,11 +309,11 @@ mod tests {
     #[test]
     fn a_window_is_looked_at_once_a_second_and_at_its_ends() {
         let timeline = Timeline::new(10 * S, S / 2, 5 * S / 2 + S / 2, 0);
-        assert_eq!(looks(&timeline, timeline.end_ns + S), [47, 147, 247, 300, 400]);
+        assert_eq!(samples(&timeline, timeline.end_ns + S), [47, 147, 247, 300, 400]);
         let short = Timeline::new(10 * S, 0, S, 0);
-        assert_eq!(looks(&short, short.end_ns), [100]);
+        assert_eq!(samples(&short, short.end_ns), [100]);
         let ramped = Timeline::new(10 * S, 3 * S, 5 * S, 0);
-        assert_eq!(looks(&ramped, ramped.end_ns), [97, 197, 297, 397, 500]);
+        assert_eq!(samples(&ramped, ramped.end_ns), [97, 197, 297, 397, 500]);
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
         let (load, other) = (busy("bakeoff-load-7"), busy("other"));
         let counted = others();
         assert!(counted.contains(&other.0) && !counted.contains(&load.0));
-        control.look();
+        control.sample();
         let figures = control.figures().unwrap();
         assert!(figures.cpu_ns >= 50_000_000 && figures.longest_ns >= 50_000_000 && figures.span_ns > 0);
         drop((load.1, other.1));

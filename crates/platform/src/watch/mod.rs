@@ -4,13 +4,13 @@
 //! test can tell that the whole process was stopped.
 
 pub(super) mod control;
-mod looks;
+mod samples;
 mod throttled;
 
 use crate::clock::{self, MonotonicClock};
 use crate::process;
 use bakeoff_engine::{Clock, Disturbances, Nanos, Stop, Timeline};
-use looks::{Look, Looks};
+use samples::{Sample, Samples};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,7 +62,7 @@ impl Watched {
 /// What the thread saw.
 #[derive(Debug)]
 struct Seen {
-    looks: Looks,
+    samples: Samples,
     /// From the first look in the window to the last one.
     throttled: Option<Throttled>,
 }
@@ -85,7 +85,7 @@ impl Watch {
         let body = move || {
             process::block_signals();
             process::wake_on_time();
-            look(&bell, &told)
+            sample(&bell, &told)
         };
         let thread = std::thread::Builder::new().name("bakeoff-watch".to_owned()).stack_size(64 * 1024).spawn(body)?;
         Ok(Self { began: Moment::now(), watched, over, thread: Some(thread) })
@@ -109,19 +109,19 @@ impl Watch {
         let ended = Moment::now();
         let seconds = |ns: i64| ns as f64 / 1e9;
         let window = (timeline.window_start_ns, timeline.window_end_ns);
-        let stop = |&(from, to): &looks::Gap| Stop {
+        let stop = |&(from, to): &samples::Gap| Stop {
             at_s: seconds(from as i64 - timeline.start_ns as i64),
             length_s: seconds((to - from) as i64),
-            window_s: seconds(looks::inside((from, to), Some(window)) as i64),
+            window_s: seconds(samples::inside((from, to), Some(window)) as i64),
         };
         let stolen_ns = ended.stolen_ns.zip(self.began.stolen_ns).map(|(now, then)| now.saturating_sub(then));
         let lived_ns = ended.now_ns.saturating_sub(self.began.now_ns).max(1);
-        let looks = seen.as_ref().map(|seen| &seen.looks);
+        let samples = seen.as_ref().map(|seen| &seen.samples);
         let throttled = seen.as_ref().and_then(|seen| seen.throttled.as_ref());
         Disturbances {
-            stops: looks.map_or_else(Vec::new, |looks| looks.long.iter().map(stop).collect()),
-            stopped_s: looks.map(|looks| seconds(looks.stopped_in_window_ns as i64)),
-            interrupted: looks.map(|looks| looks.interrupted_in_window),
+            stops: samples.map_or_else(Vec::new, |samples| samples.long.iter().map(stop).collect()),
+            stopped_s: samples.map(|samples| seconds(samples.stopped_in_window_ns as i64)),
+            interrupted: samples.map(|samples| samples.interrupted_in_window),
             throttled_s: throttled.map(|each| seconds(each.length_ns as i64)),
             throttled: throttled.map(|each| each.periods),
             suspended_s: seconds(ended.suspended_ns - self.began.suspended_ns).max(0.0),
@@ -200,18 +200,18 @@ impl Bell {
     }
 }
 
-/// Sleeps and looks until it hears that it is over.
-fn look(bell: &Bell, watched: &Watched) -> Seen {
+/// Sleeps and samples until it hears that it is over.
+fn sample(bell: &Bell, watched: &Watched) -> Seen {
     let run_delay = process::RunDelay::of_this_thread();
-    let mut looks = Looks::new(MonotonicClock.now_ns(), run_delay.read_ns());
+    let mut samples = Samples::new(MonotonicClock.now_ns(), run_delay.read_ns());
     let (mut at_start, mut at_end) = (None, None);
     loop {
-        let woken = bell.sleep(looks.due_ns());
+        let woken = bell.sleep(samples.due_ns());
         let now_ns = MonotonicClock.now_ns();
         let window = watched.window();
         let interrupted = woken == Woken::Interrupted;
-        looks.look(Look { now_ns, run_delay_ns: run_delay.read_ns(), interrupted }, window);
-        watched.missed_ns.store(looks.missed_ns, Ordering::Relaxed);
+        samples.add(Sample { now_ns, run_delay_ns: run_delay.read_ns(), interrupted }, window);
+        watched.missed_ns.store(samples.missed_ns, Ordering::Relaxed);
         let passed = |edge: fn((Nanos, Nanos)) -> Nanos| window.is_some_and(|window| now_ns >= edge(window));
         if at_start.is_none() && passed(|window| window.0) {
             at_start = Some(Throttled::read());
@@ -222,7 +222,7 @@ fn look(bell: &Bell, watched: &Watched) -> Seen {
         }
         if over {
             let throttled = at_end.flatten().zip(at_start.flatten()).map(|(end, start)| end.since(start));
-            return Seen { looks, throttled };
+            return Seen { samples, throttled };
         }
     }
 }

@@ -29,7 +29,7 @@ const TICK_NS: u64 = 100_000_000;
 const LOOK_NS: u64 = 50_000;
 /// So many short requests in the queue are worth waking a second thread.
 const BACKLOG: usize = 16;
-const DOOR: u64 = u64::MAX;
+const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 
 struct State {
@@ -119,7 +119,7 @@ impl Pool {
             service,
             tallies: (0..=threads).map(|_| Tally::default()).collect(),
         };
-        pool.watch(pool.listener.as_raw_fd(), libc::EPOLLIN, DOOR)?;
+        pool.watch(pool.listener.as_raw_fd(), libc::EPOLLIN, LISTENER)?;
         pool.watch(pool.stopped.as_raw_fd(), libc::EPOLLIN, STOP)?;
         Ok(pool)
     }
@@ -274,7 +274,7 @@ impl Pool {
         for index in 0..count.max(0) as usize {
             let token = reactor.events[index].u64;
             match token {
-                DOOR => self.accept(&mut reactor, at_ns, tally),
+                LISTENER => self.accept(&mut reactor, at_ns, tally),
                 STOP => self.stop(),
                 _ => jobs.extend(self.ready(token, at_ns, tally)),
             }

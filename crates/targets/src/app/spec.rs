@@ -7,12 +7,12 @@ use bakeoff_app_protocol::{PAYLOAD_BYTES_MAX, RECORD_BYTES_MAX};
 use serde::Deserialize;
 
 use crate::ServeError;
-use crate::spec::check::{MOST_SECONDS, at_least_one, need, within};
+use crate::spec::check::{SECONDS_MAX, at_least_one, need, within};
 use crate::spec::place::{LOCALHOST, Place};
 
 /// Service threads besides the one for each processor.
 const THREADS_BESIDE_PROCESSORS: usize = 47;
-const MOST_SEGMENT_BYTES: u64 = 1 << 40;
+const SEGMENT_BYTES_MAX: u64 = 1 << 40;
 
 /// The app target. Times are in seconds, sizes in bytes.
 #[derive(Debug, Clone, Deserialize)]
@@ -114,7 +114,7 @@ impl AppSpec {
         self.place().check(0)?;
         let least = u64::from(RECORD_BYTES_MAX);
         need(
-            (least..=MOST_SEGMENT_BYTES).contains(&self.segment_bytes) && self.segment_bytes.is_multiple_of(least),
+            (least..=SEGMENT_BYTES_MAX).contains(&self.segment_bytes) && self.segment_bytes.is_multiple_of(least),
             "segment_bytes must be a multiple of 1 MiB, up to 1 TiB",
         )?;
         need(
@@ -135,8 +135,8 @@ impl AppSpec {
         for (key, value) in every {
             at_least_one(key, value)?;
         }
-        within("service_s", self.service_s, 0.0, MOST_SECONDS)?;
-        within("request_timeout_s", self.request_timeout_s, 0.001, MOST_SECONDS)?;
-        within("idle_timeout_s", self.idle_timeout_s, 0.001, MOST_SECONDS)
+        within("service_s", self.service_s, 0.0, SECONDS_MAX)?;
+        within("request_timeout_s", self.request_timeout_s, 0.001, SECONDS_MAX)?;
+        within("idle_timeout_s", self.idle_timeout_s, 0.001, SECONDS_MAX)
     }
 }

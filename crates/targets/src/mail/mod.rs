@@ -56,16 +56,17 @@ fn listen(host: std::net::IpAddr, port: u16) -> Result<std::net::TcpListener, Se
 
 /// Binds, and starts the worker threads; each accepts from both listeners.
 pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
-    let doors = [listen(spec.host, spec.smtp_port)?, listen(spec.host, spec.pop3_port)?];
-    let place = |door: &std::net::TcpListener| door.local_addr().map(|address| address.to_string()).unwrap_or_default();
+    let listeners = [listen(spec.host, spec.smtp_port)?, listen(spec.host, spec.pop3_port)?];
+    let place =
+        |listener: &std::net::TcpListener| listener.local_addr().map(|address| address.to_string()).unwrap_or_default();
     let side = if spec.lmtp { "lmtp" } else { "smtp" };
-    let address = format!("{side}={},pop3={}", place(&doors[0]), place(&doors[1]));
+    let address = format!("{side}={},pop3={}", place(&listeners[0]), place(&listeners[1]));
     let shared = Arc::new(Shared::new(spec.clone(), address)?);
     let (stop, stopped) = watch::channel(false);
     let mut server = MailServer { shared: Arc::clone(&shared), stop, threads: Vec::new() };
     for number in 0..shared.spec.threads {
         let broken = |e: io::Error| ServeError::Start(format!("cannot start a worker: {e}"));
-        let doors = [doors[0].try_clone().map_err(broken)?, doors[1].try_clone().map_err(broken)?];
+        let listeners = [listeners[0].try_clone().map_err(broken)?, listeners[1].try_clone().map_err(broken)?];
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
         let timer = {
             let _inside = runtime.enter();
@@ -75,9 +76,9 @@ pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
         let work = move || {
             runtime.block_on(async move {
                 tokio::spawn(Arc::clone(&timer).drive());
-                for (door, sends) in doors.into_iter().zip([true, false]) {
-                    if let Ok(door) = TcpListener::from_std(door) {
-                        tokio::spawn(accept(Arc::clone(&shared), door, sends, Arc::clone(&timer)));
+                for (listener, sends) in listeners.into_iter().zip([true, false]) {
+                    if let Ok(listener) = TcpListener::from_std(listener) {
+                        tokio::spawn(accept(Arc::clone(&shared), listener, sends, Arc::clone(&timer)));
                     }
                 }
                 // An error means that the server is gone: an end as well.
@@ -91,9 +92,9 @@ pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
     Ok(server)
 }
 
-async fn accept(shared: Arc<Shared>, door: TcpListener, sends: bool, timer: Arc<Timer>) {
+async fn accept(shared: Arc<Shared>, listener: TcpListener, sends: bool, timer: Arc<Timer>) {
     loop {
-        match door.accept().await {
+        match listener.accept().await {
             Ok((stream, _)) => admit(&shared, stream, sends, Arc::clone(&timer)),
             Err(e) if is_shortage(&e) => tokio::time::sleep(SHORTAGE_WAIT).await,
             // That connection ended before it was accepted; the next one may be good.
@@ -110,8 +111,8 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, sends: bool, timer: Arc<Timer>
         reset_on_close(stream.as_fd());
         return shared.count(|counts| counts.refused += 1);
     }
-    let most = shared.spec.max_sessions.unwrap_or(usize::MAX);
-    let more = |open: usize| (open < most).then_some(open + 1);
+    let max = shared.spec.max_sessions.unwrap_or(usize::MAX);
+    let more = |open: usize| (open < max).then_some(open + 1);
     let busy = shared.open[usize::from(sends)].fetch_update(Relaxed, Relaxed, more).is_err();
     let shared = Arc::clone(shared);
     tokio::spawn(async move {

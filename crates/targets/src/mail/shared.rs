@@ -104,8 +104,8 @@ impl Shared {
 
     /// Whether the POP3 side has died, as its description asks.
     pub fn pop3_is_gone(&self) -> bool {
-        let Some(most) = self.spec.pop3_ends_after else { return false };
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).accepted >= most
+        let Some(max) = self.spec.pop3_ends_after else { return false };
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).accepted >= max
     }
 
     pub fn count(&self, change: impl FnOnce(&mut Counts)) {

@@ -174,9 +174,9 @@ impl Wire {
         }
     }
 
-    /// The lines up to the final dot, unstuffed; `None` for the text when it is over `most` bytes. An error when the
+    /// The lines up to the final dot, unstuffed; `None` for the text when it is over `max` bytes. An error when the
     /// client goes away first.
-    pub async fn text(&mut self, most: usize) -> Result<Option<Vec<u8>>, NoLine> {
+    pub async fn text(&mut self, max: usize) -> Result<Option<Vec<u8>>, NoLine> {
         let mut text = Vec::new();
         let mut too_long = false;
         let mut in_line = false;
@@ -188,7 +188,7 @@ impl Wire {
                     self.taken();
                     return Ok((!too_long).then_some(text));
                 }
-                too_long |= text.len() + line.len() > most;
+                too_long |= text.len() + line.len() > max;
                 if !too_long {
                     text.extend_from_slice(if in_line { line } else { line.strip_prefix(b".").unwrap_or(line) });
                 }
@@ -197,7 +197,7 @@ impl Wire {
             // A line without end in sight is taken in parts, so that nobody can make the buffer grow for ever.
             if self.buffer.len() - self.at > 2 * READ_BYTES {
                 let part = &self.buffer[self.at..];
-                too_long |= text.len() + part.len() > most;
+                too_long |= text.len() + part.len() > max;
                 if !too_long {
                     text.extend_from_slice(if in_line { part } else { part.strip_prefix(b".").unwrap_or(part) });
                 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000;
 /// A day; later seconds are only in the totals.
-const MOST_SECONDS: usize = 86_400;
+const SECONDS_MAX: usize = 86_400;
 
 #[derive(Default, Clone, Copy)]
 pub struct Second {
@@ -45,7 +45,7 @@ impl Totals {
     /// The entry for an instant counted from the server's start; `None` after a day.
     pub fn second(&mut self, at_ns: u64) -> Option<&mut Second> {
         let second = (at_ns / SECOND) as usize;
-        if second >= MOST_SECONDS {
+        if second >= SECONDS_MAX {
             return None;
         }
         if second >= self.seconds.len() {

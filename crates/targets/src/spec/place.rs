@@ -8,8 +8,8 @@ use crate::ServeError;
 
 pub const LOCALHOST: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 /// Largest prebuilt page: enough for any wire, small enough to hold.
-const MOST_PAGE_BYTES: usize = 1 << 30;
-const MOST_THREADS: usize = 1024;
+const PAGE_BYTES_MAX: usize = 1 << 30;
+const THREADS_MAX: usize = 1024;
 
 /// Where a server listens and on how many threads.
 #[derive(Debug, Clone)]
@@ -28,8 +28,8 @@ pub struct Place {
 
 impl Place {
     pub fn check(&self, page_bytes: usize) -> Result<(), ServeError> {
-        need((1..=MOST_THREADS).contains(&self.threads), "threads must be 1 to 1024")?;
-        need(page_bytes <= MOST_PAGE_BYTES, "page_bytes must be at most 1 GiB")?;
+        need((1..=THREADS_MAX).contains(&self.threads), "threads must be 1 to 1024")?;
+        need(page_bytes <= PAGE_BYTES_MAX, "page_bytes must be at most 1 GiB")?;
         need(self.pin.as_ref().is_none_or(|cores| !cores.is_empty()), "pin needs at least one core number, or null")
     }
 }

@@ -1,4 +1,5 @@
-//! The page that is computed for each request: byte for byte what `cgi-bin/bakeoff.cgi` of the `web-dynamic` corpus prints.
+//! The page that is computed for each request: byte for byte what `cgi-bin/bakeoff.cgi` of the `web-dynamic` corpus
+//! prints.
 
 use std::fmt::Write;
 
@@ -11,12 +12,12 @@ const HEAD: &str = "<!DOCTYPE html><title>bakeoff</title><pre>\n";
 const TAIL: &str = "</pre>\n";
 const DOTS: &str = ".........................................";
 const LEAST_BYTES: u64 = 64;
-const MOST_BYTES: u64 = 131_072;
+const BYTES_MAX: u64 = 131_072;
 
 /// The page for a query such as `n=7&size=300`; `None` when it is not a good one.
 pub fn page(query: &str) -> Option<Bytes> {
     let number = parameter(query, "n", 9)?;
-    let size = parameter(query, "size", 6).filter(|size| (LEAST_BYTES..=MOST_BYTES).contains(size))?;
+    let size = parameter(query, "size", 6).filter(|size| (LEAST_BYTES..=BYTES_MAX).contains(size))?;
     Some(body(number, size as usize))
 }
 

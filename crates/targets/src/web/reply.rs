@@ -56,8 +56,8 @@ impl Body for ReplyBody {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let this = self.get_mut();
         if !this.data.is_empty() {
-            let most = if matches!(this.shape, Shape::Whole) { usize::MAX } else { CHUNK_BYTES };
-            let piece = this.data.split_to(this.data.len().min(most));
+            let max = if matches!(this.shape, Shape::Whole) { usize::MAX } else { CHUNK_BYTES };
+            let piece = this.data.split_to(this.data.len().min(max));
             return Poll::Ready(Some(Ok(Frame::data(piece))));
         }
         let Shape::Cut { conn, asked } = &mut this.shape else { return Poll::Ready(None) };

@@ -68,7 +68,7 @@ pub async fn answer(conn: Arc<Conn>, request: Request<Incoming>) -> io::Result<R
     }
     force_status(&conn, &mut draft);
     let head_only = request.method() == Method::HEAD;
-    let last = conn.shared.spec.requests_per_connection.is_some_and(|most| begun >= most);
+    let last = conn.shared.spec.requests_per_connection.is_some_and(|max| begun >= max);
     if conn.shared.every_bad_chunk.hit() {
         conn.count(|totals| totals.bad_chunks += 1);
         *conn.last_words.lock().unwrap_or_else(PoisonError::into_inner) = bad_chunk(&draft.page.body);
@@ -159,8 +159,8 @@ fn finish(conn: &Arc<Conn>, mut draft: Draft, head_only: bool, last: bool) -> Re
         if truncated {
             keep = full / 2;
         }
-        if let Some(most) = conn.shared.spec.close_after_bytes.filter(|most| *most < keep as u64) {
-            keep = most as usize;
+        if let Some(max) = conn.shared.spec.close_after_bytes.filter(|max| *max < keep as u64) {
+            keep = max as usize;
             closed_after = true;
         }
     }

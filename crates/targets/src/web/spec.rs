@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::ServeError;
 use crate::server::faults::{RefuseSpec, StallSpec};
 use crate::server::tls::TlsSpec;
-use crate::spec::check::{MOST_SECONDS, at_least_one, need, within};
+use crate::spec::check::{SECONDS_MAX, at_least_one, need, within};
 use crate::spec::place::{LOCALHOST, Place};
 
 /// Every `every`-th reply carries `code` instead of its own status.
@@ -109,10 +109,10 @@ impl WebSpec {
 
     pub fn check(&self) -> Result<(), ServeError> {
         self.place().check(self.page_bytes)?;
-        within("delay_s", self.delay_s, 0.0, MOST_SECONDS)?;
-        within("idle_timeout_s", self.idle_timeout_s, 0.001, MOST_SECONDS)?;
+        within("delay_s", self.delay_s, 0.0, SECONDS_MAX)?;
+        within("idle_timeout_s", self.idle_timeout_s, 0.001, SECONDS_MAX)?;
         if let Some(stall) = self.stall {
-            within("stall.every_s", stall.every_s, 0.001, MOST_SECONDS)?;
+            within("stall.every_s", stall.every_s, 0.001, SECONDS_MAX)?;
             within("stall.for_s", stall.for_s, 0.0, stall.every_s)?;
             need(
                 stall.for_s < stall.every_s,

@@ -26,7 +26,7 @@ use crate::server::faults::Stalls;
 use crate::server::listen::{Listener, Stream, is_shortage, pin_thread, reset_on_close};
 
 /// Longest request head, in bytes.
-const MOST_HEAD_BYTES: usize = 16 * 1024;
+const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Wait before accepting again when the system ran short of something.
 const SHORTAGE_WAIT: Duration = Duration::from_millis(10);
 
@@ -205,7 +205,7 @@ async fn serve<T: Transport>(conn: Arc<Conn>, transport: T) {
     // An error is the client's going away, a malformed request (answered with 400), or a cut made on purpose.
     let served = http1::Builder::new()
         .keep_alive(conn.shared.spec.keep_alive)
-        .max_buf_size(MOST_HEAD_BYTES)
+        .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(Wire::new(transport, Arc::clone(&conn)), service);
     if !leave_open {
         let _ = served.await;

@@ -178,37 +178,40 @@ mod tests {
     }
 
     /// Reads all that is asked for of a server that has lost what `lost` says.
-    fn read(book: &mut ReadBack, lost: impl Fn(u64) -> bool) -> Vec<u64> {
+    fn read(read_back: &mut ReadBack, lost: impl Fn(u64) -> bool) -> Vec<u64> {
         let mut indices = Vec::new();
-        while let Some((epoch, _, index)) = book.next() {
+        while let Some((epoch, _, index)) = read_back.next() {
             indices.push(index);
             let found = if lost(index) { entry(index, 0, 0) } else { entry(index, epoch, 10 + index) };
-            book.took(&found);
+            read_back.took(&found);
         }
         indices
     }
 
     #[test]
     fn few_records_are_all_read_and_each_that_was_lost_is_found() {
-        let (mut book, mut rng) = (ReadBack::default(), Rng::for_thread(1, 0, 0));
-        book.leave(written(3000));
-        book.leave(Shadow::new(6, 3000, 512));
-        book.choose(book.records(), 0, &mut rng);
-        let mut indices = read(&mut book, |index| index % 300 == 7);
+        let (mut read_back, mut rng) = (ReadBack::default(), Rng::for_thread(1, 0, 0));
+        read_back.leave(written(3000));
+        read_back.leave(Shadow::new(6, 3000, 512));
+        read_back.choose(read_back.records(), 0, &mut rng);
+        let mut indices = read(&mut read_back, |index| index % 300 == 7);
         indices.sort_unstable();
         assert!(indices.into_iter().eq(0..3000));
-        assert_eq!(book.found, Found { writes: 3000, records: 3000, asked: 3000, read: 3000, damaged: 0, lost: 10 });
+        assert_eq!(
+            read_back.found,
+            Found { writes: 3000, records: 3000, asked: 3000, read: 3000, damaged: 0, lost: 10 }
+        );
     }
 
     #[test]
     fn of_many_a_secret_sample_with_both_ends_is_read() {
         let sample = |secret: u64| {
-            let (mut book, mut rng) = (ReadBack::default(), Rng::for_thread(secret, 0, 0));
-            book.leave(written(100_000));
-            book.choose(100_000, 0, &mut rng);
-            let indices = read(&mut book, |index| index % 300 == 7);
-            assert!(book.found.asked >= SAMPLE && book.found.asked <= SAMPLE + 16, "{:?}", book.found);
-            assert!(book.found.lost > 5, "{:?}", book.found);
+            let (mut read_back, mut rng) = (ReadBack::default(), Rng::for_thread(secret, 0, 0));
+            read_back.leave(written(100_000));
+            read_back.choose(100_000, 0, &mut rng);
+            let indices = read(&mut read_back, |index| index % 300 == 7);
+            assert!(read_back.found.asked >= SAMPLE && read_back.found.asked <= SAMPLE + 16, "{:?}", read_back.found);
+            assert!(read_back.found.lost > 5, "{:?}", read_back.found);
             for end in (0..8).chain(99_992..100_000) {
                 assert!(indices.contains(&end), "{end}");
             }
@@ -219,23 +222,23 @@ mod tests {
 
     #[test]
     fn each_session_reads_its_share_of_what_all_have() {
-        let (mut book, mut rng) = (ReadBack::default(), Rng::for_thread(1, 0, 0));
-        book.leave(written(1000));
-        book.choose(10 * SAMPLE, 0, &mut rng);
-        assert!((100..=116).contains(&book.found.asked), "{:?}", book.found);
+        let (mut read_back, mut rng) = (ReadBack::default(), Rng::for_thread(1, 0, 0));
+        read_back.leave(written(1000));
+        read_back.choose(10 * SAMPLE, 0, &mut rng);
+        assert!((100..=116).contains(&read_back.found.asked), "{:?}", read_back.found);
     }
 
     #[test]
     fn what_is_silent_or_gone_is_not_read() {
-        let (mut book, mut rng) = (ReadBack::default(), Rng::for_thread(1, 0, 0));
-        (0..9).for_each(|_| book.leave(written(10)));
-        book.choose(book.records(), 0, &mut rng);
-        assert_eq!((book.found.writes, book.found.records), (90, 80), "the last eight segments");
-        book.gone();
-        book.heard(true, PATIENCE_NS);
-        book.heard(false, 2 * PATIENCE_NS);
-        assert!(book.next().is_some());
-        book.heard(false, 2 * PATIENCE_NS + 1);
-        assert_eq!((book.next(), book.found.asked, book.found.read), (None, 80, 0));
+        let (mut read_back, mut rng) = (ReadBack::default(), Rng::for_thread(1, 0, 0));
+        (0..9).for_each(|_| read_back.leave(written(10)));
+        read_back.choose(read_back.records(), 0, &mut rng);
+        assert_eq!((read_back.found.writes, read_back.found.records), (90, 80), "the last eight segments");
+        read_back.gone();
+        read_back.heard(true, PATIENCE_NS);
+        read_back.heard(false, 2 * PATIENCE_NS);
+        assert!(read_back.next().is_some());
+        read_back.heard(false, 2 * PATIENCE_NS + 1);
+        assert_eq!((read_back.next(), read_back.found.asked, read_back.found.read), (None, 80, 0));
     }
 }

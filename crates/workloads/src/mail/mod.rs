@@ -1,11 +1,11 @@
-//! Mail: sending by SMTP or LMTP and reading by POP3, step by step, with books on every message.
+//! Mail: sending by SMTP or LMTP and reading by POP3, step by step, with a ledger of every message.
 
-mod check;
 mod figures;
 mod ledger;
 mod operation;
 mod plan;
 mod pop3;
+mod probe;
 mod session;
 mod smtp;
 mod spec;
@@ -13,9 +13,9 @@ mod spec;
 mod tests;
 
 use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TrialSpec, Workload};
-pub use check::{MailFault, MailTalk, Next};
 use operation::Operation;
 use plan::Plan;
+pub use probe::{MailFault, MailProbe, Next};
 use serde_json::Value;
 pub use session::MailSession;
 pub use spec::{Bodies, Initialise, Login, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
@@ -57,7 +57,7 @@ impl Workload for MailWorkload {
     }
 
     /// Each has mailboxes of its own to read.
-    fn takes_turns(&self) -> bool {
+    fn is_round_robin(&self) -> bool {
         true
     }
 

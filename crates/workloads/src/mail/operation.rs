@@ -42,17 +42,17 @@ operations! {
 
 /// Where a server may bound how many sessions it serves, and the steps that wait for it: to be greeted by SMTP and by
 /// POP3, and to be logged in by POP3. `before` are the steps until a session is inside.
-pub(crate) struct Door {
+pub(crate) struct Service {
     pub name: &'static str,
     pub waits: &'static [Operation],
     pub before: &'static [Operation],
     pub sends: bool,
 }
 
-pub(crate) const DOORS: [Door; 3] = [
-    Door { name: "smtp", waits: &[Operation::SmtpConnect], before: &[Operation::SmtpConnect], sends: true },
-    Door { name: "pop3", waits: &[Operation::PopConnect], before: &[Operation::PopConnect], sends: false },
-    Door {
+pub(crate) const SERVICES: [Service; 3] = [
+    Service { name: "smtp", waits: &[Operation::SmtpConnect], before: &[Operation::SmtpConnect], sends: true },
+    Service { name: "pop3", waits: &[Operation::PopConnect], before: &[Operation::PopConnect], sends: false },
+    Service {
         name: "pop3_logged_in",
         waits: &[Operation::PopPass, Operation::PopLogin],
         before: &[

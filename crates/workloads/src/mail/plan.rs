@@ -1,6 +1,6 @@
 //! What all sessions of a trial share, checked and made ready once.
 
-use super::ledger::books::Books;
+use super::ledger::exchange::Exchange;
 use super::ledger::message::Pool;
 use super::spec::{Initialise, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
 use crate::deck::Spread;
@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     pub shared: bool,
     pub clients: u32,
     pub threads: u32,
-    /// Of the time; of the turns when the load is a rate.
+    /// Of the time; of the iterations when the load is a rate.
     pub sending_share: f64,
     /// Whether the load is a rate.
     pub rated: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub late_ns: Nanos,
     /// Refusals in a row of each client.
     refusals: Vec<AtomicU32>,
-    pub books: Books,
+    pub exchange: Exchange,
     pub stages: Stages,
     /// All clients are this machine's, so that it knows all that was sent.
     pub is_whole: bool,
@@ -53,7 +53,7 @@ impl Plan {
         mailboxes.truncate(needed);
         let prepares = spec.initialise != Initialise::Nothing && spec.pop3.is_some();
         let reads_to_the_end =
-            spec.initialise != Initialise::Look && keeps_books(spec.smtp.as_ref(), spec.pop3.as_ref());
+            spec.initialise != Initialise::Look && has_ledger(spec.smtp.as_ref(), spec.pop3.as_ref());
         Ok(Self {
             stages: Stages {
                 listen_s: 0.0,
@@ -79,7 +79,7 @@ impl Plan {
             retries: spec.retries,
             late_ns: nanos(spec.late_after_s),
             refusals: (0..trial.clients()).map(|_| AtomicU32::new(0)).collect(),
-            books: Books::default(),
+            exchange: Exchange::default(),
             is_whole: trial.is_whole(),
             linger_ns: nanos(spec.linger_s),
             quiet_ns: nanos(spec.quiet_s),
@@ -120,11 +120,11 @@ impl Plan {
     }
 
     /// Whether what was sent can be compared with what was read.
-    pub fn keeps_books(&self) -> bool {
-        keeps_books(self.smtp.as_ref(), self.pop3.as_ref())
+    pub fn has_ledger(&self) -> bool {
+        has_ledger(self.smtp.as_ref(), self.pop3.as_ref())
     }
 
-    /// Whether messages that are read are looked into: for the books, and not to delete what is not ours.
+    /// Whether messages that are read are looked into: for the ledger, and not to delete what is not ours.
     pub fn inspects(&self) -> bool {
         self.pop3.as_ref().is_some_and(|pop3| pop3.delete)
     }
@@ -132,7 +132,7 @@ impl Plan {
     /// Whether what other machines sent has come, as far as a quiet time tells, the measured part having ended at
     /// `end_ns`; `None` when there are no others.
     pub fn others_are_quiet(&self, now_ns: Nanos, end_ns: Nanos) -> Option<bool> {
-        let quiet = now_ns >= (end_ns + self.linger_ns).max(self.books.news_ns()) + self.quiet_ns;
+        let quiet = now_ns >= (end_ns + self.linger_ns).max(self.exchange.news_ns()) + self.quiet_ns;
         (!self.is_whole).then_some(quiet)
     }
 
@@ -162,7 +162,7 @@ fn nanos(seconds: f64) -> Nanos {
     (seconds * 1e9).round() as Nanos
 }
 
-fn keeps_books(smtp: Option<&SmtpSpec>, pop3: Option<&Pop3Spec>) -> bool {
+fn has_ledger(smtp: Option<&SmtpSpec>, pop3: Option<&Pop3Spec>) -> bool {
     smtp.is_some() && pop3.is_some_and(|pop3| pop3.delete)
 }
 

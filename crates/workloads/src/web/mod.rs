@@ -73,8 +73,8 @@ impl WebWorkload {
         }
     }
 
-    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can. Bodies to
-    /// hash are drawn by the `secret` of the trial.
+    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can. Bodies
+    /// to hash are drawn by the `secret` of the trial.
     pub fn new(spec: &WebSpec, streams: u32, secret: u64) -> Result<Self, SpecError> {
         let plan = Arc::new(WebPlan::new(spec, streams, secret)?);
         let name_end = spec.host.rfind(':').filter(|at| !spec.host[*at..].contains(']')).unwrap_or(spec.host.len());

@@ -7,7 +7,7 @@ use super::check::sampling::Sampler;
 use super::http1::body::Body;
 use super::http1::head;
 use super::http1::head::Head;
-use super::http2::message::INTERIM_MOST;
+use super::http2::message::INTERIM_MAX;
 use super::plan::WebPlan;
 use crate::deck::Deck;
 use bakeoff_engine::{
@@ -30,7 +30,7 @@ enum State {
 }
 
 /// So often a server may put one request back before it counts as refused.
-const PUT_BACK_MOST: u8 = 3;
+const PUT_BACK_MAX: u8 = 3;
 
 /// How a server may end a connection that was idle for too long (RFC 9110, 15.5.9), after `HTTP/1.x`.
 const IDLE_TIME_OUT: &[u8] = b" 408 ";
@@ -188,7 +188,7 @@ impl<R: Reader> WebSession<R> {
         let mut rest = bytes;
         let head = loop {
             match head::parse(rest, head_only) {
-                Ok(Some(head)) if head.status < 200 && self.interims < INTERIM_MOST => {
+                Ok(Some(head)) if head.status < 200 && self.interims < INTERIM_MAX => {
                     self.interims += 1;
                     rest = &rest[head.bytes..];
                 }
@@ -249,7 +249,8 @@ impl<R: Reader> WebSession<R> {
         }
     }
 
-    /// After a part of a body whose length only its end tells: one without end is not read for longer than the right one is.
+    /// After a part of a body whose length only its end tells: one without end is not read for longer than the right
+    /// one is.
     #[inline]
     fn bounded(&mut self, actions: &mut Actions) -> Progress {
         let agreed = &self.plan.requests[self.request].agreed;
@@ -352,7 +353,7 @@ impl<R: Reader> WebSession<R> {
     #[cold]
     fn ask_elsewhere(&mut self, actions: &mut Actions) -> bool {
         self.put_back += 1;
-        let again = self.put_back <= PUT_BACK_MOST;
+        let again = self.put_back <= PUT_BACK_MAX;
         if again {
             self.plan.put_back.fetch_add(1, Ordering::Relaxed);
             actions.send = true;
@@ -439,8 +440,8 @@ impl<R: Reader> Session for WebSession<R> {
     }
 
     /// The server closed a kept connection before the request had reached it: the request is asked again on a new one,
-    /// once (RFC 9112, 9.3.1), and the time counts. One that had reached the server is not: it was left unanswered. Nor is
-    /// one that may do a second time what it did before.
+    /// once (RFC 9112, 9.3.1), and the time counts. One that had reached the server is not: it was left unanswered. Nor
+    /// is one that may do a second time what it did before.
     fn ask_again(&mut self, actions: &mut Actions) -> bool {
         if self.plan.streams.is_some() {
             return self.ask_elsewhere(actions);

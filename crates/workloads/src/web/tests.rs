@@ -314,10 +314,10 @@ const JELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\njello";
 #[test]
 fn where_replies_are_few_every_changed_byte_is_caught() {
     let mut session = session(of_hello);
-    for turn in 0..999 {
-        let reply = if turn % 3 == 0 { JELLO } else { OK };
+    for iteration in 0..999 {
+        let reply = if iteration % 3 == 0 { JELLO } else { OK };
         let error = exchange(&mut session, &[reply], false).0.unwrap().error;
-        assert_eq!(error, (turn % 3 == 0).then_some(ErrorClass::WrongContent), "reply {turn}");
+        assert_eq!(error, (iteration % 3 == 0).then_some(ErrorClass::WrongContent), "reply {iteration}");
     }
 }
 
@@ -328,11 +328,11 @@ fn later_bodies_are_drawn_by_the_secret_of_the_trial() {
         let workload = WebWorkload::new(&spec(of_hello), 1, secret).unwrap();
         let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
         (0..1_000).for_each(|_| assert_eq!(exchange(&mut session, &[OK], false).0.unwrap().error, None));
-        let turns = (0..20_000).filter(|turn| {
-            let reply = if turn % 100 == 0 { OK } else { JELLO };
+        let iterations = (0..20_000).filter(|iteration| {
+            let reply = if iteration % 100 == 0 { OK } else { JELLO };
             exchange(&mut session, &[reply], false).0.unwrap().error.is_some()
         });
-        turns.collect::<Vec<_>>()
+        iterations.collect::<Vec<_>>()
     };
     let (one, other) = (caught(0x5eed), caught(0xfeed));
     assert!((130..280).contains(&one.len()), "one in a hundred of 20,000, not {}", one.len());

@@ -120,7 +120,7 @@ fn simulate_watched(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> 
     assert!(driver.is_finished());
     driver.publish(clock.now_ns());
     let end_ns = if spec.max_operations.is_some() { 0 } else { driver.end_ns };
-    driver.close_books(clock.now_ns().max(end_ns));
+    driver.stop_counting(clock.now_ns().max(end_ns));
     (driver.into_parts().0, live.snapshot())
 }
 
@@ -179,8 +179,8 @@ fn operations_that_hang_at_the_end_are_errors_of_the_window() {
     for vu in 0..3 {
         driver.begin(vu, 0, &mut actions);
     }
-    for turn in 1..=100 {
-        clock.0.set(turn * 1_000_000);
+    for iteration in 1..=100 {
+        clock.0.set(iteration * 1_000_000);
         driver.event(0, Event::Received(b"pong"), &mut actions);
     }
     clock.0.set(9_900_000_000);

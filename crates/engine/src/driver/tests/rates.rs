@@ -95,14 +95,14 @@ fn poisson_arrivals_at_a_single_server_wait_as_theory_says() {
     assert!((offered - 1.6e6).abs() < 5.0 * 1.6e6_f64.sqrt(), "{offered}");
 }
 
-/// As [`Ping`], but `of_turn` operations belong together; sessions note which start they are for.
+/// As [`Ping`], but `of_iteration` operations belong together; sessions note which start they are for.
 struct Together {
-    of_turn: u32,
+    of_iteration: u32,
     in_turn: bool,
 }
 
 struct TogetherSession {
-    of_turn: u32,
+    of_iteration: u32,
     left: u32,
     starts: Vec<u64>,
 }
@@ -112,14 +112,14 @@ impl Workload for Together {
     fn operations(&self) -> Vec<String> {
         vec!["ping".to_owned()]
     }
-    fn takes_turns(&self) -> bool {
+    fn is_round_robin(&self) -> bool {
         self.in_turn
     }
     fn moments(&self) -> Option<Arc<[Nanos]>> {
         Some(Arc::new([MS, 4 * MS, 4 * MS]))
     }
     fn session(&self, _: Identity) -> TogetherSession {
-        TogetherSession { of_turn: self.of_turn, left: self.of_turn, starts: Vec::new() }
+        TogetherSession { of_iteration: self.of_iteration, left: self.of_iteration, starts: Vec::new() }
     }
 }
 
@@ -131,11 +131,11 @@ impl Session for TogetherSession {
         actions.send = true;
     }
     fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress {
-        self.left = if self.left == 1 { self.of_turn } else { self.left - 1 };
+        self.left = if self.left == 1 { self.of_iteration } else { self.left - 1 };
         PingSession.advance(event, actions)
     }
     fn goes_on(&self) -> bool {
-        self.left < self.of_turn
+        self.left < self.of_iteration
     }
     fn outgoing(&self) -> &[u8] {
         b"ping"
@@ -170,7 +170,7 @@ impl Bench {
     }
 
     fn end(mut self, at_ns: Nanos) -> (crate::result::collect::Gathered, Vec<Vec<u64>>) {
-        self.driver.close_books(at_ns);
+        self.driver.stop_counting(at_ns);
         let (recorder, sessions) = self.driver.into_parts();
         let starts = sessions.into_iter().map(|(_, session)| session.starts).collect();
         (crate::result::collect::gather(&[recorder]), starts)
@@ -180,7 +180,7 @@ impl Bench {
 #[test]
 fn the_virtual_user_that_became_idle_last_begins_and_others_only_when_it_is_busy() {
     let spec = rate(1_000, "constant", 3, r#""length_s":1"#);
-    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    let mut bench = Bench::new(&Together { of_iteration: 1, in_turn: false }, &spec);
     assert_eq!((bench.start(0), bench.start(MS / 2), bench.start(MS)), (Some(0), None, Some(1)));
     assert_eq!((bench.reply(0, MS + 1), bench.reply(1, MS + 2)), (Next::Idle, Next::Idle));
     assert_eq!((bench.start(2 * MS), bench.start(3 * MS)), (Some(1), Some(0)));
@@ -193,7 +193,7 @@ fn the_virtual_user_that_became_idle_last_begins_and_others_only_when_it_is_busy
 #[test]
 fn virtual_users_that_share_a_connection_are_used_before_another_is_opened() {
     let spec = rate(1_000, "constant", 3, r#""length_s":1,"streams":4"#);
-    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    let mut bench = Bench::new(&Together { of_iteration: 1, in_turn: false }, &spec);
     assert!((0..5).all(|nth| bench.start(nth * MS) == Some(nth as usize)));
     assert_eq!(bench.end(SECOND_NS).0.planned.unwrap().connections_used, 2);
 }
@@ -201,7 +201,7 @@ fn virtual_users_that_share_a_connection_are_used_before_another_is_opened() {
 #[test]
 fn virtual_users_that_are_somebody_begin_in_turn() {
     let spec = rate(1_000, "constant", 3, r#""length_s":1"#);
-    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: true }, &spec);
+    let mut bench = Bench::new(&Together { of_iteration: 1, in_turn: true }, &spec);
     for nth in 0..7 {
         let vu = (nth % 3) as usize;
         assert_eq!((bench.start(nth * MS), bench.reply(vu, nth * MS + 1)), (Some(vu), Next::Idle));
@@ -212,7 +212,7 @@ fn virtual_users_that_are_somebody_begin_in_turn() {
 #[test]
 fn starts_that_find_nobody_idle_wait_in_their_order_and_are_counted() {
     let spec = rate(1_000, "constant", 2, r#""length_s":0.006"#);
-    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    let mut bench = Bench::new(&Together { of_iteration: 1, in_turn: false }, &spec);
     assert_eq!((bench.start(0), bench.start(MS), bench.start(2 * MS)), (Some(0), Some(1), None));
     assert_eq!(bench.driver.next_start_ns(), Nanos::MAX, "nothing to wake up for");
     // The starts of 2 and 3 ms begin with the replies, those of 4 and 5 ms never.
@@ -227,7 +227,7 @@ fn starts_that_find_nobody_idle_wait_in_their_order_and_are_counted() {
 #[test]
 fn a_start_that_the_generator_was_late_for_found_somebody_idle() {
     let spec = rate(1_000, "constant", 2, r#""length_s":1"#);
-    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    let mut bench = Bench::new(&Together { of_iteration: 1, in_turn: false }, &spec);
     assert_eq!(bench.start(0), Some(0));
     // The second is due when the reply to the first is looked at; the other virtual user was idle all the time.
     assert_eq!(bench.reply(0, MS + 7), Next::Begun);
@@ -236,15 +236,15 @@ fn a_start_that_the_generator_was_late_for_found_somebody_idle() {
 }
 
 #[test]
-fn a_turn_is_one_start_and_its_lateness_is_that_of_all_its_operations() {
+fn an_iteration_is_one_start_and_its_lateness_is_that_of_all_its_operations() {
     let spec = rate(1_000, "constant", 1, r#""length_s":0.004"#);
-    let mut bench = Bench::new(&Together { of_turn: 3, in_turn: false }, &spec);
+    let mut bench = Bench::new(&Together { of_iteration: 3, in_turn: false }, &spec);
     assert_eq!(bench.start(0), Some(0));
     let replies: Vec<_> = (1..=6).map(|nth| bench.reply(0, nth * MS / 2)).collect();
     assert_eq!(replies, [Next::Begun; 6]);
     let (merged, starts) = bench.end(4 * MS);
     let planned = merged.planned.unwrap();
-    // The second turn was due at 1 ms and began at 1.5 ms, the third at 2 and 3 ms.
+    // The second iteration was due at 1 ms and began at 1.5 ms, the third at 2 and 3 ms.
     assert_eq!(starts, [[0, 1, 2]]);
     assert_eq!((planned.offered, planned.started, planned.ran_out), (4, 3, 3));
     let response: Vec<_> = [0.5, 0.99].iter().map(|q| planned.response[0].to_hdr().value_at_quantile(*q)).collect();
@@ -255,7 +255,7 @@ fn a_turn_is_one_start_and_its_lateness_is_that_of_all_its_operations() {
 #[test]
 fn a_turn_that_fails_goes_on_after_a_pause_and_a_plan_is_kept() {
     let spec = rate(1_000, "constant", 1, r#""length_s":1"#);
-    let mut bench = Bench::new(&Together { of_turn: 3, in_turn: false }, &spec);
+    let mut bench = Bench::new(&Together { of_iteration: 3, in_turn: false }, &spec);
     assert_eq!((bench.start(0), bench.reply(0, 0)), (Some(0), Next::Begun));
     let mut fail = |at_ns| {
         bench.clock.0.set(at_ns);
@@ -268,7 +268,7 @@ fn a_turn_that_fails_goes_on_after_a_pause_and_a_plan_is_kept() {
 fn a_workload_that_knows_its_moments_is_asked_for_them() {
     let load = r#"{"rate":{"per_s":1,"arrivals":{"shape":"replay","at_s":[]},"most_connections":3}}"#;
     let mut bench =
-        Bench::new(&Together { of_turn: 1, in_turn: false }, &spec(&format!(r#""load":{load},"length_s":1"#)));
+        Bench::new(&Together { of_iteration: 1, in_turn: false }, &spec(&format!(r#""load":{load},"length_s":1"#)));
     assert_eq!((bench.start(MS - 1), bench.start(MS)), (None, Some(0)));
     assert_eq!(
         (bench.start(4 * MS), bench.start(4 * MS), bench.driver.next_start_ns()),

@@ -309,7 +309,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                 let planned_ns = self.schedule.planned_of(state.due_ns, start_ns);
                 let stamps = Stamps { planned_ns, start_ns, end_ns, sent_ns: start_ns, ..Stamps::default() };
                 self.recorder.record_start(planned_ns);
-                self.recorder.record_turn(planned_ns, end_ns, outcome.error.is_none());
+                self.recorder.record_iteration(planned_ns, end_ns, outcome.error.is_none());
                 state.due_ns = self.schedule.next_ns(end_ns, state.due_ns == 0);
                 if state.due_ns < end_ns && end_ns < self.end_ns {
                     self.recorder.record_late(state.due_ns, end_ns - state.due_ns);

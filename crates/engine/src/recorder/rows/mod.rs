@@ -4,7 +4,7 @@
 //! a row that is over goes to the desk, where those of all threads become one, and from there to whoever asks.
 
 use crate::result::measurement::{Cost, Counted, Measurement};
-use crate::result::merge::{Merge, figures, most, most_if_all};
+use crate::result::merge::{Merge, figures, max, max_if_all};
 use crate::{ErrorClass, Nanos, Timeline};
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ figures! {
         /// Of its busiest thread.
         pub cost: Cost,
         /// Time that the hypervisor gave to others, s; `None`, as below, where nobody measured it.
-        pub stolen_s: Option<f64> => most_if_all,
+        pub stolen_s: Option<f64> => max_if_all,
         /// Time in which the process did not run: it, or its machine, was stopped, s.
-        pub stopped_s: Option<f64> => most_if_all,
+        pub stopped_s: Option<f64> => max_if_all,
     }
 
     /// A row of a trial.
@@ -40,11 +40,11 @@ figures! {
         /// What that took.
         pub cost: RowCost,
         /// Its number.
-        pub row: u64 => most,
+        pub row: u64 => max,
         /// From the start of the window, s.
-        pub start_s: f64 => most,
+        pub start_s: f64 => max,
         /// How long it was, s.
-        pub length_s: f64 => most,
+        pub length_s: f64 => max,
     }
 }
 

@@ -162,9 +162,9 @@ impl Files {
         }
     }
 
-    /// Runs `look` on a name opened for reading.
-    pub fn with_look(&self, name: &CStr, look: impl FnOnce(RawFd) -> i64) -> i64 {
-        names::with_look(self.folder(), name, look)
+    /// Runs `work` on a name opened for reading.
+    pub fn with_opened(&self, name: &CStr, work: impl FnOnce(RawFd) -> i64) -> i64 {
+        names::with_opened(self.folder(), name, work)
     }
 
     fn open(&mut self, file: Handle, name: &CStr, mode: OpenMode, permissions: u16) -> i64 {

@@ -41,20 +41,20 @@ pub(super) fn execute(folder: RawFd, call: &FileCall, session: &impl FileSession
             FileCall::Rename { .. } => libc::renameat(folder, text, folder, other.map_or(text, CStr::as_ptr)),
             FileCall::RemoveTree { .. } => return remove_tree(folder, name),
             FileCall::ReadFolder { .. } => return count_entries(folder, name),
-            FileCall::DropFileCache { .. } => return with_look(folder, name, cache::drop_file),
+            FileCall::DropFileCache { .. } => return with_opened(folder, name, cache::drop_file),
             _ => return -i64::from(libc::ENOSYS),
         }
     };
     value_or_errno(i64::from(value))
 }
 
-/// Runs `look` on a name opened for reading, without a handle.
-pub(super) fn with_look(folder: RawFd, name: &CStr, look: impl FnOnce(RawFd) -> i64) -> i64 {
+/// Runs `work` on a name opened for reading, without a handle.
+pub(super) fn with_opened(folder: RawFd, name: &CStr, work: impl FnOnce(RawFd) -> i64) -> i64 {
     let opened = open_beneath(folder, name, libc::O_RDONLY, 0);
     if opened < 0 {
         return opened;
     }
-    let value = look(opened as RawFd);
+    let value = work(opened as RawFd);
     // SAFETY: a descriptor just opened here.
     unsafe { libc::close(opened as RawFd) };
     value

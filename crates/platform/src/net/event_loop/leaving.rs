@@ -33,18 +33,18 @@ pub(super) struct Leaving {
     /// Virtual user and generation in the order of leaving, those that are gone too until they come first.
     order: VecDeque<(usize, u32)>,
     waiting: usize,
-    most: usize,
+    max: usize,
 }
 
 impl Leaving {
     pub fn new(vus: usize) -> Self {
         let of_vus = (0..vus).map(|_| Vec::new()).collect();
-        Self { of_vus, order: VecDeque::new(), waiting: 0, most: vus.max(WAITING_LEAST) }
+        Self { of_vus, order: VecDeque::new(), waiting: 0, max: vus.max(WAITING_LEAST) }
     }
 
     /// Lets no more than so many wait, or the least.
-    pub fn limit(&mut self, most: usize) {
-        self.most = self.most.min(most).max(WAITING_LEAST);
+    pub fn limit(&mut self, max: usize) {
+        self.max = self.max.min(max).max(WAITING_LEAST);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -52,7 +52,7 @@ impl Leaving {
     }
 
     fn is_full(&self) -> bool {
-        self.waiting >= self.most
+        self.waiting >= self.max
     }
 
     fn push(&mut self, vu: usize, leaver: Leaver) {

@@ -131,7 +131,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
     }
 
     /// Lets so many connections wait for their close at once, at the most.
-    pub fn leaving_at_most(mut self, most: usize) -> Self {
+    pub fn with_leaving_limit(mut self, most: usize) -> Self {
         self.leaving.limit(most);
         self
     }
@@ -173,7 +173,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             let now_ns = self.driver.now_ns();
             let stopped = now_ns.saturating_sub(last_ns) > STOPPED_NS;
             last_ns = now_ns;
-            meter.look(now_ns);
+            meter.sample(now_ns);
             if self.is_over(now_ns, bounded) {
                 break (now_ns, stopped);
             }
@@ -186,7 +186,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 }
                 self.close_late(now_ns);
             }
-            self.turn(now_ns);
+            self.run_once(now_ns);
         };
         self.figures.ended_ns = now_ns;
         let polled_ns = self.pacer.spun_ns + self.poller.as_ref().map_or(0, |poller| poller.polled_ns);
@@ -201,7 +201,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
         let cost = {
             let watched = self.watched.as_deref();
-            self.row_meter.as_mut().map(|meter| meter.look(now_ns, watched)).unwrap_or_default()
+            self.row_meter.as_mut().map(|meter| meter.sample(now_ns, watched)).unwrap_or_default()
         };
         self.driver.hand_in_rest(now_ns, cost);
         self.driver.publish(now_ns);
@@ -221,14 +221,14 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let watched = self.watched.as_deref();
         let meter = self.row_meter.get_or_insert_with(|| RowMeter::start(now_ns, watched));
         if self.driver.row_is_due(now_ns) {
-            let cost = meter.look(now_ns, watched);
+            let cost = meter.sample(now_ns, watched);
             self.driver.hand_in(now_ns, cost);
         }
     }
 
     /// After the end: operations that run may end, and what nobody asked for is heard. Nothing of it is counted.
     fn listen(&mut self, ended_ns: Nanos, stopped: bool) {
-        self.driver.close_books(ended_ns);
+        self.driver.stop_counting(ended_ns);
         if self.live.is_cancelled() || (self.listen_ns == 0 && !stopped) {
             return;
         }
@@ -243,7 +243,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 return;
             }
             self.over_ns = now_ns + LISTEN_TURN_NS;
-            self.turn(now_ns);
+            self.run_once(now_ns);
         }
     }
 
@@ -253,8 +253,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
         finished || now_ns >= self.over_ns || self.live.is_cancelled()
     }
 
-    /// One turn: wait, then sockets, timers, and operations without I/O.
-    fn turn(&mut self, now_ns: Nanos) {
+    /// One iteration: wait, then sockets, timers, and operations without I/O.
+    fn run_once(&mut self, now_ns: Nanos) {
         let count = self.wait_for_next(now_ns);
         let batch_ns = self.driver.now_ns();
         self.driver.batch(batch_ns);

@@ -59,7 +59,7 @@ impl<S: Session> EventLoop<'_, S> {
         let Some(quic) = &mut self.connections[place].quic else { return };
         let mut inbox = std::mem::take(&mut self.inbox);
         inbox.clear();
-        let news = quic.look(&mut inbox);
+        let news = quic.read_news(&mut inbox);
         // Replies that came before the end count; streams that may be used are known before the first request.
         let heard = if inbox.is_empty() { Ok(true) } else { self.hear(place, generation, &inbox) };
         self.inbox = inbox;

@@ -9,7 +9,7 @@ use bakeoff_engine::{Actions, ErrorClass, Event, MuxEvent, Session, StreamEvent}
 
 /// So often an empty socket is looked at again when a reply has begun: a server writes head and body one after the
 /// other, and so many looks take less than to fall asleep and be woken for the rest.
-const LOOKS: u32 = 12;
+const POLLS: u32 = 12;
 
 impl<S: Session> EventLoop<'_, S> {
     /// Something happened on a shared connection.
@@ -70,14 +70,14 @@ impl<S: Session> EventLoop<'_, S> {
         tls: &mut Option<Box<tls::Session>>,
         buffer: &mut [u8],
     ) -> Result<bool, ErrorClass> {
-        let mut looks_left = LOOKS;
+        let mut polls_left = POLLS;
         for _ in 0..READS_AT_ONCE {
             let fd = self.connections[place].fd;
             let count = match socket::receive(fd, buffer) {
                 Moved::Bytes(0) => return Ok(true),
                 Moved::Bytes(count) => count,
-                Moved::Blocked if looks_left > 0 && self.traffic.shared[place].is_amid => {
-                    looks_left -= 1;
+                Moved::Blocked if polls_left > 0 && self.traffic.shared[place].is_amid => {
+                    polls_left -= 1;
                     continue;
                 }
                 Moved::Blocked => return Ok(false),

@@ -99,7 +99,7 @@ impl Traffic {
         &mut self.groups[group]
     }
 
-    /// Something is to be written there before the turn is over.
+    /// Something is to be written there before the iteration is over.
     #[inline]
     fn mark(&mut self, place: usize) {
         let shared = &mut self.shared[place];
@@ -341,7 +341,7 @@ impl<S: Session> EventLoop<'_, S> {
         self.connections[place].generation == generation
     }
 
-    /// Writes what the turn has brought.
+    /// Writes what the iteration has brought.
     #[inline]
     pub(super) fn flush_shared(&mut self) {
         while let Some(place) = self.traffic.dirty.pop() {

@@ -7,7 +7,7 @@ use crate::net::wait::poller::SHARED_NS;
 use bakeoff_engine::{Nanos, Session};
 
 /// A look at the sockets takes up to so long, ns: closer to a start only the clock is looked at.
-const LAST_LOOK_NS: Nanos = 2_000;
+const LAST_SAMPLE_NS: Nanos = 2_000;
 /// Who has slept longer than this finds the way of a request cold, ns …
 const COOL_NS: Nanos = 1_000_000;
 /// … and goes it for so long before the start, ns.
@@ -17,7 +17,7 @@ impl<S: Session> EventLoop<'_, S> {
     /// Waits until something happens or is due; returns how many events there are.
     pub(super) fn wait_for_next(&mut self, now_ns: Nanos) -> usize {
         if !self.ready.is_empty() {
-            return self.epoll.look();
+            return self.epoll.poll();
         }
         let limit_ns = self.over_ns.min(now_ns + TICK_NS);
         let due_ns = self.timers.next_before(limit_ns).unwrap_or(limit_ns);
@@ -32,7 +32,7 @@ impl<S: Session> EventLoop<'_, S> {
     fn wait_for_start(&mut self, now_ns: Nanos, start_ns: Nanos) -> usize {
         let gap_ns = start_ns.saturating_sub(now_ns);
         if gap_ns == 0 {
-            return self.epoll.look();
+            return self.epoll.poll();
         }
         match self.pacer.pace(gap_ns) {
             Pace::Spin => self.spin(now_ns, start_ns),
@@ -52,11 +52,11 @@ impl<S: Session> EventLoop<'_, S> {
         let mut last_ns = now_ns;
         let mut count = 0;
         while last_ns < start_ns {
-            if start_ns - last_ns > LAST_LOOK_NS {
+            if start_ns - last_ns > LAST_SAMPLE_NS {
                 if self.cold && start_ns - last_ns < WARM_NS {
                     self.warm();
                 }
-                count = self.epoll.look();
+                count = self.epoll.poll();
                 if count > 0 {
                     break;
                 }
@@ -95,19 +95,19 @@ impl<S: Session> EventLoop<'_, S> {
         let Some(poller) = self.poller.as_mut().filter(|_| timeout_ns != Some(0)) else {
             return self.epoll.wait(timeout_ns);
         };
-        let Some(look_ns) = poller.look_ns() else { return self.epoll.wait(timeout_ns) };
-        let until_ns = now_ns + look_ns.min(timeout_ns.unwrap_or(look_ns));
+        let Some(poll_ns) = poller.poll_ns() else { return self.epoll.wait(timeout_ns) };
+        let until_ns = now_ns + poll_ns.min(timeout_ns.unwrap_or(poll_ns));
         let (mut last_ns, mut polled_ns) = (now_ns, 0);
         let count = loop {
-            let count = self.epoll.look();
+            let count = self.epoll.poll();
             if count > 0 {
                 poller.saw_events();
                 break count;
             }
-            let look_ns = self.driver.now_ns() - last_ns;
-            last_ns += look_ns;
-            polled_ns += look_ns.min(SHARED_NS);
-            if look_ns > SHARED_NS {
+            let poll_ns = self.driver.now_ns() - last_ns;
+            last_ns += poll_ns;
+            polled_ns += poll_ns.min(SHARED_NS);
+            if poll_ns > SHARED_NS {
                 // Another thread had this processor meanwhile: who shares one does not burn it.
                 poller.give_way();
                 break 0;

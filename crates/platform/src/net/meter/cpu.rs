@@ -32,7 +32,7 @@ impl CpuMeter {
     }
 
     #[inline]
-    pub fn look(&mut self, now_ns: Nanos) {
+    pub fn sample(&mut self, now_ns: Nanos) {
         if self.at_start.is_none() && now_ns >= self.timeline.window_start_ns {
             self.at_start = Some(Meter::read(now_ns));
         }
@@ -41,8 +41,8 @@ impl CpuMeter {
         }
     }
 
-    /// The window, ns, and what it cost, of which `polled_ns` went into looking for replies in vain. A bounded or broken-off
-    /// trial has the window it lived; any other the window of the plan.
+    /// The window, ns, and what it cost, of which `polled_ns` went into looking for replies in vain. A bounded or
+    /// broken-off trial has the window it lived; any other the window of the plan.
     pub fn finish(mut self, now_ns: Nanos, bounded: bool, polled_ns: Nanos) -> (Nanos, Generator) {
         let complete = self.at_end.is_some() && !bounded;
         let Some(start) = self.at_start else { return (0, Generator::default()) };

@@ -8,7 +8,7 @@ use bakeoff_engine::{Cost, Nanos, RowCost};
 /// A smaller step of the wall clock is none: it is set by parts of a second where it is kept right, and a leap.
 const STEP_NS: Nanos = 250_000_000;
 
-/// The clocks of a thread and its machine as they were at the last look.
+/// The clocks of a thread and its machine as they were at the last sample.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_field_names, reason = "units come last in names")]
 pub(crate) struct RowMeter {
@@ -38,8 +38,8 @@ impl RowMeter {
         }
     }
 
-    /// What was spent since the last look.
-    pub fn look(&mut self, now_ns: Nanos, watched: Option<&Watched>) -> RowCost {
+    /// What was spent since the last sample.
+    pub fn sample(&mut self, now_ns: Nanos, watched: Option<&Watched>) -> RowCost {
         let now = Self::start(now_ns, watched);
         let (span_ns, cpu_ns) = (now.last_ns.saturating_sub(self.last_ns), now.cpu_ns.saturating_sub(self.cpu_ns));
         let cost = Cost::of_thread(span_ns, cpu_ns, spent(self.run_delay_ns, now.run_delay_ns));
@@ -53,8 +53,9 @@ impl RowMeter {
         cost
     }
 
-    /// For how long the generator did not run: stopped, starved, throttled, or on a machine that was suspended or paused.
-    /// A pause shows as a step of the wall clock, as nothing else does. One can be another: the longest of them.
+    /// For how long the generator did not run: stopped, starved, throttled, or on a machine that was suspended or
+    /// paused. A pause shows as a step of the wall clock, as nothing else does. One can be another: the longest of
+    /// them.
     fn stopped_until(&self, now: &Self) -> Option<Nanos> {
         let missed_ns = spent(self.missed_ns, now.missed_ns)?;
         let throttled_ns = spent(self.throttled_ns, now.throttled_ns).unwrap_or(0);

@@ -100,7 +100,7 @@ impl Fetch {
                 self.quic.time_out(Instant::now());
             }
             let mut inbox = Vec::new();
-            let news = self.quic.look(&mut inbox);
+            let news = self.quic.read_news(&mut inbox);
             self.hear(&inbox, limits.largest)?;
             match news? {
                 News::Up => {

@@ -138,7 +138,7 @@ impl Session {
     }
 
     /// What has happened, with what streams brought as records in `inbox`.
-    pub fn look(&mut self, inbox: &mut Vec<u8>) -> Result<News, ErrorClass> {
+    pub fn read_news(&mut self, inbox: &mut Vec<u8>) -> Result<News, ErrorClass> {
         let mut news = News::None;
         while let Some(event) = self.connection.poll() {
             match event {
@@ -207,7 +207,7 @@ impl Session {
                 }
             }
         }
-        let _ = chunks.finalize(); // what it asks for is sent with the rest of the turn
+        let _ = chunks.finalize(); // what it asks for is sent with the rest of the iteration
     }
 
     /// Takes records for the streams.

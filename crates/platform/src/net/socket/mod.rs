@@ -1,8 +1,8 @@
 //! Raw socket calls of the hot path, each with its result as data.
 
 pub(super) mod dial;
+pub(super) mod probe;
 pub(super) mod remote;
-pub(super) mod wire;
 
 use bakeoff_engine::ErrorClass;
 use std::io;
@@ -121,7 +121,8 @@ pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> Moved {
 /// The same of several parts, which leave together.
 #[inline]
 pub(crate) fn send_gathered(fd: RawFd, parts: &[io::IoSlice<'_>]) -> Moved {
-    // SAFETY: all zeros are a `msghdr`; an `IoSlice` is an `iovec` to readable memory, which the kernel does not write to.
+    // SAFETY: all zeros are a `msghdr`; an `IoSlice` is an `iovec` to readable memory, which the kernel does not write
+    // to.
     moved(unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = parts.as_ptr().cast_mut().cast();

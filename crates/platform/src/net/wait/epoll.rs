@@ -75,7 +75,7 @@ impl Epoll {
 
     /// The events that are there now; as [`Epoll::wait`] without waiting.
     #[inline]
-    pub fn look(&mut self) -> usize {
+    pub fn poll(&mut self) -> usize {
         usize::try_from(self.wait_coarse(0)).unwrap_or(0)
     }
 

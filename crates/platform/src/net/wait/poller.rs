@@ -6,7 +6,7 @@
 use bakeoff_engine::Nanos;
 
 /// Longest look without a find, ns: several times what a fast server takes to answer.
-const LOOK_NS: Nanos = 250_000;
+const POLL_NS: Nanos = 250_000;
 /// A look takes a microsecond; one that took longer than this was interrupted by another thread, ns.
 pub(crate) const SHARED_NS: Nanos = 50_000;
 /// After so many looks in vain in a row …
@@ -26,12 +26,12 @@ pub(crate) struct Poller {
 impl Poller {
     /// How long to look before a wait; `None` to sleep at once.
     #[inline]
-    pub fn look_ns(&mut self) -> Option<Nanos> {
+    pub fn poll_ns(&mut self) -> Option<Nanos> {
         if self.rest > 0 {
             self.rest -= 1;
             return None;
         }
-        Some(LOOK_NS)
+        Some(POLL_NS)
     }
 
     /// The look was not in vain.
@@ -63,9 +63,9 @@ mod tests {
     #[test]
     fn who_looks_in_vain_sleeps_most_of_the_time_and_who_finds_never() {
         let mut poller = Poller::default();
-        let looks = (0..1_000).filter(|_| poller.look_ns().map(|_| poller.missed()).is_some()).count();
-        assert_eq!(looks, 1_000 * PATIENCE as usize / (PATIENCE + REST) as usize);
+        let polls = (0..1_000).filter(|_| poller.poll_ns().map(|_| poller.missed()).is_some()).count();
+        assert_eq!(polls, 1_000 * PATIENCE as usize / (PATIENCE + REST) as usize);
         let mut poller = Poller::default();
-        assert!((0..1_000).all(|_| poller.look_ns().map(|_| poller.saw_events()).is_some()));
+        assert!((0..1_000).all(|_| poller.poll_ns().map(|_| poller.saw_events()).is_some()));
     }
 }

@@ -15,7 +15,7 @@ use std::os::fd::RawFd;
 /// Longest wait, so that a cancel is seen and live figures stay fresh, ns.
 const TICK_NS: Nanos = 50_000_000;
 /// A look at the sockets takes up to so long, ns: closer to a start only the clock is looked at.
-const LAST_LOOK_NS: Nanos = 2_000;
+const LAST_SAMPLE_NS: Nanos = 2_000;
 
 /// What can be done with a socket now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,13 +77,13 @@ impl Waiter {
     /// return before; when the moment is that of a `start` it does not return after it, as far as the machine lets it.
     pub fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, start: bool) -> usize {
         if until_ns <= now_ns {
-            return self.epoll.look();
+            return self.epoll.poll();
         }
-        if let Some(look_ns) = self.look_ns() {
-            let (limit_ns, mut last_ns) = (until_ns.min(now_ns + look_ns), now_ns);
+        if let Some(poll_ns) = self.poll_ns() {
+            let (limit_ns, mut last_ns) = (until_ns.min(now_ns + poll_ns), now_ns);
             loop {
-                let count = self.epoll.look();
-                let over = self.looked(&mut last_ns, limit_ns, count > 0);
+                let count = self.epoll.poll();
+                let over = self.polled(&mut last_ns, limit_ns, count > 0);
                 if count > 0 {
                     return count;
                 }
@@ -93,7 +93,7 @@ impl Waiter {
             }
         }
         match self.pace(until_ns, start) {
-            None => self.spin(until_ns, |waiter| Some(waiter.epoll.look()).filter(|&count| count > 0)).unwrap_or(0),
+            None => self.spin(until_ns, |waiter| Some(waiter.epoll.poll()).filter(|&count| count > 0)).unwrap_or(0),
             Some(asked) => {
                 let count = self.epoll.wait((asked.sleep_ns < TICK_NS).then_some(asked.sleep_ns));
                 if count == 0 {
@@ -125,14 +125,14 @@ impl Waiter {
         }
     }
 
-    /// Looks at clock and sockets until a start is there, `look` has found something, or the processor is wanted
+    /// Looks at clock and sockets until a start is there, `poll` has found something, or the processor is wanted
     /// elsewhere.
-    fn spin<T>(&mut self, until_ns: Nanos, look: impl Fn(&mut Self) -> Option<T>) -> Option<T> {
+    fn spin<T>(&mut self, until_ns: Nanos, poll: impl Fn(&mut Self) -> Option<T>) -> Option<T> {
         let began_ns = MonotonicClock.now_ns();
         let (mut last_ns, mut found) = (began_ns, None);
         while last_ns < until_ns && found.is_none() {
-            if until_ns - last_ns > LAST_LOOK_NS {
-                found = look(self);
+            if until_ns - last_ns > LAST_SAMPLE_NS {
+                found = poll(self);
             } else {
                 std::hint::spin_loop();
             }
@@ -163,22 +163,22 @@ impl Waiter {
 
     /// How long to look for a reply before sleeping, where that is wanted.
     #[inline]
-    pub fn look_ns(&mut self) -> Option<Nanos> {
-        self.poller.as_mut().and_then(Poller::look_ns)
+    pub fn poll_ns(&mut self) -> Option<Nanos> {
+        self.poller.as_mut().and_then(Poller::poll_ns)
     }
 
     /// One look was made; whether looking is over. `last_ns` is when the look before was made.
     #[inline]
-    pub fn looked(&mut self, last_ns: &mut Nanos, until_ns: Nanos, found: bool) -> bool {
+    pub fn polled(&mut self, last_ns: &mut Nanos, until_ns: Nanos, found: bool) -> bool {
         let Some(poller) = &mut self.poller else { return true };
         if found {
             poller.saw_events();
             return true;
         }
         let now_ns = MonotonicClock.now_ns();
-        let look_ns = now_ns - std::mem::replace(last_ns, now_ns);
-        poller.polled_ns += look_ns.min(SHARED_NS);
-        if look_ns > SHARED_NS {
+        let poll_ns = now_ns - std::mem::replace(last_ns, now_ns);
+        poller.polled_ns += poll_ns.min(SHARED_NS);
+        if poll_ns > SHARED_NS {
             // Another thread had this processor meanwhile: who shares one does not burn it.
             poller.give_way();
             return true;
@@ -194,8 +194,8 @@ impl Waiter {
     pub fn wait_one(&mut self, fd: RawFd, write: bool, until_ns: Nanos, start: bool) -> Ready {
         match self.pace(until_ns, start) {
             None => {
-                let look = |waiter: &mut Self| Some(waiter.poll_one(fd, write, Some(0))).filter(|ready| ready.any());
-                self.spin(until_ns, look).unwrap_or_default()
+                let poll = |waiter: &mut Self| Some(waiter.poll_one(fd, write, Some(0))).filter(|ready| ready.any());
+                self.spin(until_ns, poll).unwrap_or_default()
             }
             Some(asked) => {
                 let ready = self.poll_one(fd, write, (asked.sleep_ns < TICK_NS).then_some(asked.sleep_ns));

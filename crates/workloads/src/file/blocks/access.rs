@@ -224,8 +224,8 @@ mod tests {
         let mut chooser = chooser(1 << 20);
         for _ in 0..200 {
             let mut sizes = Vec::new();
-            for turn in 0..3 {
-                assert_eq!(chooser.burst(&lines) > 0.0, turn == 0);
+            for nth in 0..3 {
+                assert_eq!(chooser.burst(&lines) > 0.0, nth == 0);
                 sizes.push(chooser.next(&lines).size);
             }
             assert!(sizes.iter().all(|&size| size == sizes[0]), "{sizes:?}");

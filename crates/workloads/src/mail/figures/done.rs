@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// So many mailboxes and clients are told by name at most, of which most failed.
-const MOST_NAMED: usize = 1_000;
+const NAMED_MAX: usize = 1_000;
 
 /// How many were tried, and how many of them failed.
 #[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
@@ -123,6 +123,6 @@ impl Done {
 fn failing(tallies: &BTreeMap<u32, Tally>, name: impl Fn(u32) -> String) -> BTreeMap<String, Value> {
     let mut found: Vec<_> = tallies.iter().filter(|(_, tally)| tally.1 > 0).collect();
     found.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.1));
-    found.truncate(MOST_NAMED);
+    found.truncate(NAMED_MAX);
     found.into_iter().map(|(at, tally)| (name(*at), json!({"tried": tally.0, "failed": tally.1}))).collect()
 }

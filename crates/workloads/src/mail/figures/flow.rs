@@ -29,7 +29,7 @@ impl Load {
 struct Inside {
     window: (Nanos, Nanos),
     /// Moments at which one came in (+1) or was still missed for the last time (-1).
-    turns: Vec<(Nanos, i64)>,
+    changes: Vec<(Nanos, i64)>,
     total_ns: u128,
     /// Those that were inside at the end of the window.
     at_end: u64,
@@ -37,22 +37,22 @@ struct Inside {
 
 impl Inside {
     fn new(timeline: &Timeline) -> Self {
-        Self { window: (timeline.window_start_ns, timeline.window_end_ns), turns: Vec::new(), total_ns: 0, at_end: 0 }
+        Self { window: (timeline.window_start_ns, timeline.window_end_ns), changes: Vec::new(), total_ns: 0, at_end: 0 }
     }
 
     fn add(&mut self, accepted_ns: Nanos, missed_ns: Nanos) {
         let (from, to) = (accepted_ns.max(self.window.0), missed_ns.min(self.window.1));
         if from < to {
-            self.turns.extend([(from, 1), (to, -1)]);
+            self.changes.extend([(from, 1), (to, -1)]);
             self.total_ns += u128::from(to - from);
             self.at_end += u64::from(to == self.window.1);
         }
     }
 
     fn json(mut self) -> Value {
-        self.turns.sort_unstable();
+        self.changes.sort_unstable();
         let (mut now, mut peak, mut at_start) = (0, 0, 0);
-        for (at_ns, change) in &self.turns {
+        for (at_ns, change) in &self.changes {
             now += change;
             peak = peak.max(now);
             if *at_ns <= self.window.0 {
@@ -144,7 +144,7 @@ pub(crate) fn flow_json<'a>(
         .map(|(second, (accepted, read))| json!({"second": second, "accepted": accepted, "read": read}))
         .collect();
     let per_s = |count: u64| if window_s > 0.0 { count as f64 / window_s } else { 0.0 };
-    let delivered = ledger.map_or((0, 0), |books| (books.delivered_in_window, books.delivered_at_last));
+    let delivered = ledger.map_or((0, 0), |ledger| (ledger.delivered_in_window, ledger.delivered_at_last));
     json!({
         "delivered": delivered.0,
         "delivered_at_last": delivered.1,

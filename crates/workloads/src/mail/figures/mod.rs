@@ -1,18 +1,18 @@
 //! The figures of a trial, from what its sessions kept.
 
+pub(super) mod admission;
 pub(super) mod done;
-pub(super) mod doors;
 mod flow;
 mod part;
 pub(super) mod refusals;
 pub(super) mod response;
 
 use super::ledger::{Ledger, Names, Rules, SeenCopy, SentCopy};
-use super::operation::{DOORS, Door, Operation};
+use super::operation::{Operation, SERVICES, Service};
 use super::plan::Plan;
 use super::session::MailSession;
+use admission::{Admissions, Occupancy};
 use bakeoff_engine::{Nanos, Timeline};
-use doors::{Crowd, Visits};
 use flow::flow_json;
 use part::{Part, Sums, part_json};
 use serde_json::{Map, Value, json};
@@ -24,8 +24,8 @@ pub(super) fn figures(plan: &Plan, sessions: &[&MailSession]) -> Value {
         return part_json(&plan.run, sessions);
     }
     let timeline = sessions.first().map_or(Timeline::new(0, 0, 0, 0), |session| session.timeline);
-    let sent = || sessions.iter().flat_map(|session| &session.sender.book);
-    let seen = || sessions.iter().flat_map(|session| &session.reader.book);
+    let sent = || sessions.iter().flat_map(|session| &session.sender.entries);
+    let seen = || sessions.iter().flat_map(|session| &session.reader.entries);
     let visits = sessions.iter().map(|session| &session.visits);
     tell(plan, &plan.run, &Sums::of(sessions), timeline, sent, seen, &visits)
 }
@@ -35,7 +35,7 @@ pub(super) fn merged(plan: &Plan, parts: &[&Value]) -> Result<Value, String> {
     let whole = Part::joined(parts)?;
     let all = plan.mailboxes.len() as u32;
     let boxes = whole.sent.iter().map(|copy| copy.mailbox).chain(whole.seen.iter().map(|copy| copy.mailbox));
-    let told = whole.sums.foreign.keys().chain(whole.sums.unlooked.keys()).copied();
+    let told = whole.sums.foreign.keys().chain(whole.sums.uninspected.keys()).copied();
     let told = told.chain(whole.sums.messages.mailboxes()).chain(whole.sums.mailbox_visits.mailboxes());
     let senders = whole.sent.iter().any(|copy| u64::from(copy.id.parts().0) >= u64::from(plan.clients));
     if senders || boxes.chain(told).any(|mailbox| mailbox >= all) {
@@ -53,14 +53,14 @@ fn tell<'a, Sent, Seen>(
     timeline: Timeline,
     sent: impl Fn() -> Sent,
     seen: impl Fn() -> Seen,
-    visits: &(impl Iterator<Item = &'a Visits> + Clone),
+    visits: &(impl Iterator<Item = &'a Admissions> + Clone),
 ) -> Value
 where
     Sent: Iterator<Item = &'a SentCopy>,
     Seen: Iterator<Item = &'a SeenCopy>,
 {
-    let rules = Rules { timeline, late_ns: plan.late_ns, unchecked: sums.unlooked.keys().copied().collect() };
-    let ledger = plan.keeps_books().then(|| Ledger::join(rules, sums.accepted, sent(), seen()));
+    let rules = Rules { timeline, late_ns: plan.late_ns, unchecked: sums.uninspected.keys().copied().collect() };
+    let ledger = plan.has_ledger().then(|| Ledger::join(rules, sums.accepted, sent(), seen()));
     let mut figures = json!({
         "share": share_json(plan, sums),
         "init": init_json(plan, sums),
@@ -71,7 +71,7 @@ where
             "visits": sums.mailbox_visits.json(|at| address(plan, at)),
         },
         "polls": {"all": sums.polls, "empty": sums.empty_polls},
-        "sessions": doors_json(&sums.times_ns, &timeline, visits),
+        "sessions": services_json(&sums.times_ns, &timeline, visits),
         "flow": flow_json(&timeline, ledger.as_ref(), sent(), seen()),
     });
     if let Some(ledger) = &ledger {
@@ -107,7 +107,7 @@ fn init_json(plan: &Plan, sums: &Sums) -> Value {
 /// How many mailboxes that still had something to show could not be looked at, for which reason.
 fn unchecked<'a>(sums: &'a Sums, ledger: &Ledger) -> BTreeMap<&'a str, u64> {
     let mut reasons: BTreeMap<_, u64> = BTreeMap::new();
-    for (mailbox, reason) in &sums.unlooked {
+    for (mailbox, reason) in &sums.uninspected {
         if ledger.waited_for.contains(mailbox) {
             *reasons.entry(reason.as_str()).or_default() += 1;
         }
@@ -115,11 +115,11 @@ fn unchecked<'a>(sums: &'a Sums, ledger: &Ledger) -> BTreeMap<&'a str, u64> {
     reasons
 }
 
-/// Sessions inside each door at most and on average, and how many waited in front of it on average.
-fn doors_json<'a>(
+/// Sessions inside each service at most and on average, and how many waited in front of it on average.
+fn services_json<'a>(
     times_ns: &[Nanos],
     timeline: &Timeline,
-    visits: &(impl Iterator<Item = &'a Visits> + Clone),
+    visits: &(impl Iterator<Item = &'a Admissions> + Clone),
 ) -> Value {
     let length_ns = timeline.end_ns - timeline.start_ns;
     let spent = |of: &dyn Fn(Operation) -> bool| -> f64 {
@@ -127,17 +127,17 @@ fn doors_json<'a>(
         let time_ns = |step: Operation| times_ns.get(step as usize).copied().unwrap_or(0) as f64;
         steps.map(time_ns).sum::<f64>() / length_ns.max(1) as f64
     };
-    let one = |(at, door): (usize, &Door)| {
-        let inside = |step: Operation| step.sends() == door.sends && !door.before.contains(&step);
-        let crowd = Crowd::new(at, timeline.end_ns, visits.clone());
-        let peak = crowd.peak();
+    let one = |(at, service): (usize, &Service)| {
+        let inside = |step: Operation| step.sends() == service.sends && !service.before.contains(&step);
+        let occupancy = Occupancy::new(at, timeline.end_ns, visits.clone());
+        let peak = occupancy.peak();
         let value = json!({
             "peak": peak,
-            "at_peak": crowd.at_peak(peak),
+            "at_peak": occupancy.at_peak(peak),
             "mean": spent(&inside),
-            "waiting": spent(&|step| door.waits.contains(&step)),
+            "waiting": spent(&|step| service.waits.contains(&step)),
         });
-        (door.name.to_owned(), value)
+        (service.name.to_owned(), value)
     };
-    Value::Object(DOORS.iter().enumerate().map(one).collect())
+    Value::Object(SERVICES.iter().enumerate().map(one).collect())
 }

@@ -1,11 +1,12 @@
-//! What one machine of several tells of its part of a trial: its sums, and its books as they are. A message is lost,
-//! doubled or damaged by the books of all machines together only: it is sent by one and may be read by another.
+//! What one machine of several tells of its part of a trial: its sums, and its entries of the ledger as they are. A
+//! message is lost, doubled or damaged by the entries of all machines together only: it is sent by one and may be read
+//! by another.
 //!
 //! A message takes some 80 bytes for each recipient, 110 as text, most of them the hashes of what was sent and what was
 //! read.
 
+use super::admission::Admissions;
 use super::done::Done;
-use super::doors::Visits;
 use super::refusals::Refusals;
 use super::response::Response;
 use crate::mail::ledger::message::{Hash, Id};
@@ -38,7 +39,7 @@ pub(crate) struct Sums {
     /// The senders' own count of copies that were taken on.
     pub accepted: u64,
     /// Mailboxes that the drain could not look at to the end, and why.
-    pub unlooked: BTreeMap<u32, String>,
+    pub uninspected: BTreeMap<u32, String>,
 }
 
 impl Sums {
@@ -62,7 +63,7 @@ impl Sums {
             sums.messages.join(&session.messages);
             sums.mailbox_visits.join(&session.mailbox_visits);
             sums.accepted += session.sender.accepted;
-            sums.unlooked.extend(reader.unlooked().map(|(mailbox, why)| (mailbox, why.to_owned())));
+            sums.uninspected.extend(reader.uninspected().map(|(mailbox, why)| (mailbox, why.to_owned())));
         }
         sums
     }
@@ -82,7 +83,7 @@ impl Sums {
         self.messages.join(&other.messages);
         self.mailbox_visits.join(&other.mailbox_visits);
         self.accepted += other.accepted;
-        self.unlooked.extend(other.unlooked);
+        self.uninspected.extend(other.uninspected);
     }
 }
 
@@ -101,7 +102,7 @@ pub(crate) struct Part {
     pub run: String,
     pub sent: Vec<SentCopy>,
     pub seen: Vec<SeenCopy>,
-    pub visits: Vec<Visits>,
+    pub visits: Vec<Admissions>,
 }
 
 impl Part {
@@ -109,13 +110,13 @@ impl Part {
     pub fn joined(parts: &[&Value]) -> Result<Self, String> {
         let mut whole: Option<Self> = None;
         for value in parts {
-            let part = Self::from_json(value).ok_or("a machine does not tell its books on mail")?;
+            let part = Self::from_json(value).ok_or("a machine reports no mail ledger")?;
             match &mut whole {
                 Some(whole) => whole.add(part),
                 None => whole = Some(part),
             }
         }
-        whole.ok_or_else(|| "there are no books on mail".to_owned())
+        whole.ok_or_else(|| "there is no mail ledger".to_owned())
     }
 
     fn add(&mut self, other: Self) {
@@ -135,7 +136,7 @@ impl Part {
             run: value.get("run")?.as_str()?.to_owned(),
             sent: read_sent(&mut from)?,
             seen: read_seen(&mut from)?,
-            visits: (0..from.count(usize::MAX)?).map(|_| Visits::read(&mut from)).collect::<Option<_>>()?,
+            visits: (0..from.count(usize::MAX)?).map(|_| Admissions::read(&mut from)).collect::<Option<_>>()?,
         };
         from.0.is_empty().then_some(part)
     }
@@ -146,8 +147,8 @@ pub(crate) fn part_json(run: &str, sessions: &[&MailSession]) -> Value {
     let timeline = sessions.first().map_or(Timeline::new(0, 0, 0, 0), |session| session.timeline);
     let since = |at_ns: Nanos| at_ns.saturating_sub(timeline.start_ns);
     let mut out = Writer::default();
-    write_sent(&mut out, sessions.iter().flat_map(|session| &session.sender.book), since);
-    write_seen(&mut out, sessions.iter().flat_map(|session| &session.reader.book), since);
+    write_sent(&mut out, sessions.iter().flat_map(|session| &session.sender.entries), since);
+    write_seen(&mut out, sessions.iter().flat_map(|session| &session.reader.entries), since);
     out.number(sessions.len() as u64);
     sessions.iter().for_each(|session| session.visits.write(&mut out, since));
     json!({
@@ -271,7 +272,7 @@ mod tests {
 
     const SECOND: Nanos = bakeoff_engine::SECOND_NS;
 
-    fn books(count: u32) -> (Vec<SentCopy>, Vec<SeenCopy>) {
+    fn entries(count: u32) -> (Vec<SentCopy>, Vec<SeenCopy>) {
         let mut rng = Rng::for_thread(3, 0, 0);
         let mut hash = || Hash::from(rng.next_u64()) << 64 | Hash::from(rng.next_u64());
         let sent: Vec<_> = (0..count)
@@ -303,7 +304,7 @@ mod tests {
 
     #[test]
     fn books_are_read_as_they_were_written_from_the_start_on_and_are_small() {
-        let (sent, seen) = books(5_000);
+        let (sent, seen) = entries(5_000);
         let mut out = Writer::default();
         let later = |at_ns: Nanos| at_ns + 7 * SECOND;
         let moved: Vec<_> = sent.iter().map(|copy| SentCopy { at_ns: later(copy.at_ns), ..*copy }).collect();
@@ -328,7 +329,7 @@ mod tests {
 
     #[test]
     fn foreign_bytes_are_refused_or_books_and_never_a_panic() {
-        let (sent, seen) = books(40);
+        let (sent, seen) = entries(40);
         let mut out = Writer::default();
         write_sent(&mut out, sent.iter(), |at_ns| at_ns);
         write_seen(&mut out, seen.iter(), |at_ns| at_ns);

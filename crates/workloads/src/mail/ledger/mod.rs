@@ -1,6 +1,6 @@
-//! The books of a trial: what was sent to whom, what was seen where, and whether the two agree.
+//! The ledger of a trial: what was sent to whom, what was seen where, and whether the two agree.
 
-pub(super) mod books;
+pub(super) mod exchange;
 pub(super) mod inspect;
 pub(super) mod message;
 
@@ -67,7 +67,7 @@ const LOST_LISTED: usize = 10_000;
 /// Damaged messages whose beginnings are shown.
 const SAMPLES: usize = 20;
 
-/// By what the books are judged.
+/// By what the ledger is judged.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub timeline: Timeline,
@@ -151,7 +151,7 @@ struct Entry {
 }
 
 impl Ledger {
-    /// Joins the books. `accepted` is the senders' own running count, so that the join can be checked against it.
+    /// Joins the entries. `accepted` is the senders' own running count, so that the join can be checked against it.
     pub fn join<'a>(
         rules: Rules,
         accepted: u64,
@@ -312,7 +312,7 @@ impl Ledger {
         self.counts.get(class).copied().unwrap_or(0)
     }
 
-    /// Both sums of the books; anything but two equalities is a defect of the tool.
+    /// Both sums of the ledger; anything but two equalities is a defect of the tool.
     fn balance(&self) -> ((u64, u64), (u64, u64)) {
         let arrived = self.of("delivered") + self.of("duplicate") + self.of("corrupt");
         let doubtful = self.of("unknown_seen") + self.of("unknown_corrupt");

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// How the last look into a mailbox ended that the drain took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Inspection {
     /// There was none.
     Never,
     /// Everything that was listed was read.
@@ -24,7 +24,7 @@ pub(crate) struct Mailbox {
     pub known: HashMap<u64, (Option<Id>, bool)>,
     /// Unique ids of mail that is not Bakeoff's.
     pub foreign: HashSet<u64>,
-    pub look: Look,
+    pub inspection: Inspection,
     /// Begin of the last session that listed the mailbox.
     pub listed_ns: Nanos,
     /// While preparing: seen empty. While draining: polled once more after all had come.
@@ -58,7 +58,7 @@ impl Mailbox {
             index,
             known: HashMap::new(),
             foreign: HashSet::new(),
-            look: Look::Never,
+            inspection: Inspection::Never,
             listed_ns: 0,
             settled: false,
             cleanings: 0,

@@ -6,8 +6,8 @@ mod responses;
 mod step;
 
 use super::figures::refusals::Refusal;
+use super::session::dialogue::{Dialogue, StepExchange};
 use super::session::sasl::plain_token;
-use super::session::talk::{Dialogue, Talk};
 use super::session::thread::Thread;
 use super::spec::{Initialise, Login, Pop3Spec, Security};
 use bakeoff_engine::{Actions, ErrorClass, Progress, Stage};
@@ -33,7 +33,7 @@ pub(crate) struct Pop3<'a> {
     pub state: &'a mut State,
     pub reader: &'a mut Reader,
     pub thread: &'a mut Thread,
-    pub talk: &'a mut Talk,
+    pub exchange: &'a mut StepExchange,
 }
 
 impl Dialogue for Pop3<'_> {
@@ -47,7 +47,7 @@ impl Dialogue for Pop3<'_> {
 
     fn begin(&mut self, actions: &mut Actions) {
         if let Some(step) = self.state.step {
-            self.talk.operation = step.operation();
+            self.exchange.operation = step.operation();
             self.say(step, actions);
         }
     }
@@ -57,7 +57,7 @@ impl Dialogue for Pop3<'_> {
         let plan = &self.thread.plan;
         let State { responses, listing, inspector, .. } = &mut *self.state;
         let answer = match step {
-            // Without books there is nothing to compare a message with.
+            // Without a ledger there is nothing to compare a message with.
             Step::Retrieve(_) if !plan.inspects() => responses.next(&mut bytes, true, &mut |_| ()),
             Step::Retrieve(_) | Step::Head(_) => {
                 responses.next(&mut bytes, true, &mut |part| inspector.feed(&plan.run, part))
@@ -97,7 +97,7 @@ impl Dialogue for Pop3<'_> {
         } else if self.thread.stage == Stage::Prepare {
             self.thread.refused(Refusal::Other, "");
         }
-        self.look_broken(error.name());
+        self.inspection_failed(error.name());
         self.state.responses.clear();
         self.state.step = None;
     }
@@ -115,13 +115,13 @@ impl Pop3<'_> {
     /// The step succeeded; `next` is what follows.
     fn done(&mut self, next: Step) -> Progress {
         self.state.step = Some(next);
-        self.talk.done(0)
+        self.exchange.done(0)
     }
 
     /// The step failed; `next` is what follows.
     fn failed(&mut self, next: Step, error: ErrorClass) -> Progress {
         self.state.step = Some(next);
-        self.talk.failed(error, 0)
+        self.exchange.failed(error, 0)
     }
 
     /// Gives the connection up.
@@ -132,7 +132,8 @@ impl Pop3<'_> {
 
     /// Fills `out` with what the step sends.
     fn say(&mut self, step: Step, actions: &mut Actions) {
-        let (plan, state, reader, talk) = (&self.thread.plan, &mut *self.state, &mut *self.reader, &mut *self.talk);
+        let (plan, state, reader, exchange) =
+            (&self.thread.plan, &mut *self.state, &mut *self.reader, &mut *self.exchange);
         let account = &plan.mailboxes[reader.mailbox().index as usize];
         let number = |at: u32| reader.items[at as usize].number;
         match step {
@@ -143,21 +144,21 @@ impl Pop3<'_> {
                 reader.open();
                 self.thread.response.open();
             }
-            Step::Capabilities => talk.say(format_args!("CAPA\r\n")),
-            Step::StartTls | Step::Secure => talk.say(format_args!("STLS\r\n")),
-            Step::User => talk.say(format_args!("USER {}\r\n", account.user)),
-            Step::Pass => talk.say(format_args!("PASS {}\r\n", account.password)),
+            Step::Capabilities => exchange.say(format_args!("CAPA\r\n")),
+            Step::StartTls | Step::Secure => exchange.say(format_args!("STLS\r\n")),
+            Step::User => exchange.say(format_args!("USER {}\r\n", account.user)),
+            Step::Pass => exchange.say(format_args!("PASS {}\r\n", account.password)),
             Step::Login => {
                 let token = plain_token(&account.user, &account.password);
-                talk.say(format_args!("AUTH PLAIN {token}\r\n"));
+                exchange.say(format_args!("AUTH PLAIN {token}\r\n"));
             }
-            Step::Stat => talk.say(format_args!("STAT\r\n")),
-            Step::Uidl => talk.say(format_args!("UIDL\r\n")),
-            Step::List => talk.say(format_args!("LIST\r\n")),
-            Step::Head(at) if state.knows_top() => talk.say(format_args!("TOP {} {HEAD_LINES}\r\n", number(at))),
-            Step::Head(at) | Step::Retrieve(at) => talk.say(format_args!("RETR {}\r\n", number(at))),
-            Step::Delete(at) => talk.say(format_args!("DELE {}\r\n", number(at))),
-            Step::Quit => talk.say(format_args!("QUIT\r\n")),
+            Step::Stat => exchange.say(format_args!("STAT\r\n")),
+            Step::Uidl => exchange.say(format_args!("UIDL\r\n")),
+            Step::List => exchange.say(format_args!("LIST\r\n")),
+            Step::Head(at) if state.knows_top() => exchange.say(format_args!("TOP {} {HEAD_LINES}\r\n", number(at))),
+            Step::Head(at) | Step::Retrieve(at) => exchange.say(format_args!("RETR {}\r\n", number(at))),
+            Step::Delete(at) => exchange.say(format_args!("DELE {}\r\n", number(at))),
+            Step::Quit => exchange.say(format_args!("QUIT\r\n")),
         }
         match step {
             Step::Capabilities | Step::Uidl | Step::List => state.listing.clear(),
@@ -173,7 +174,7 @@ impl Pop3<'_> {
         }
         self.lost(error);
         self.hang_up(actions);
-        self.talk.failed(error, 0)
+        self.exchange.failed(error, 0)
     }
 
     /// How this server lets users in.
@@ -200,7 +201,7 @@ impl Pop3<'_> {
             }
             self.thread.refused(Refusal::Tls, "the POP3 server does not offer STLS");
             self.hang_up(actions);
-            return self.talk.failed(ErrorClass::Tls, 0);
+            return self.exchange.failed(ErrorClass::Tls, 0);
         }
         let next = self.login_step();
         self.done(next)
@@ -244,7 +245,7 @@ impl Pop3<'_> {
             Step::Quit => {
                 self.reader.confirmed(self.thread.stage);
                 self.hang_up(actions);
-                return self.talk.done(0);
+                return self.exchange.done(0);
             }
         };
         self.done(next)
@@ -259,7 +260,7 @@ impl Pop3<'_> {
             }
             Step::Connect | Step::User | Step::Pass | Step::Login => {
                 let passing = self.not_let_in(step, &text);
-                self.look_broken(if passing { "refused for the time being" } else { "not let in" });
+                self.inspection_failed(if passing { "refused for the time being" } else { "not let in" });
                 self.hang_up(actions);
                 // The same mailbox is tried again while preparing: not at once.
                 self.thread.waits = self.thread.stage == Stage::Prepare;
@@ -268,13 +269,13 @@ impl Pop3<'_> {
                     _ if passing => ErrorClass::PutOff,
                     _ => ErrorClass::WrongStatus,
                 };
-                self.talk.failed(error, 0)
+                self.exchange.failed(error, 0)
             }
             Step::Quit => {
                 // The server says that it did not delete everything; the next session will see.
                 self.thread.measured.sample(&text);
                 self.hang_up(actions);
-                self.talk.failed(ErrorClass::WrongStatus, 0)
+                self.exchange.failed(ErrorClass::WrongStatus, 0)
             }
             Step::Head(at) if self.state.knows_top() => {
                 // It does not know TOP: the whole message then.
@@ -284,14 +285,14 @@ impl Pop3<'_> {
             }
             _ => {
                 self.thread.measured.sample(&text);
-                self.look_broken("answered with -ERR");
+                self.inspection_failed("answered with -ERR");
                 self.failed(Step::Quit, ErrorClass::WrongStatus)
             }
         }
     }
 
     /// A session of the drain did not see everything.
-    fn look_broken(&mut self, why: &'static str) {
+    fn inspection_failed(&mut self, why: &'static str) {
         if self.thread.stage == Stage::Drain {
             self.reader.broke_off(why);
         }
@@ -371,7 +372,7 @@ impl Pop3<'_> {
     fn retrieved(&mut self, at: usize) {
         let plan = &self.thread.plan;
         if !plan.inspects() {
-            // Without books it is nobody's.
+            // Without a ledger it is nobody's.
             self.reader.items[at].todo = Todo::Delete;
             return;
         }

@@ -1,6 +1,6 @@
 //! What a reading thread knows of its mailboxes: which comes next, what it has seen, what is still to come.
 
-use super::mailbox::{Item, Look, Mailbox, Todo};
+use super::mailbox::{Inspection, Item, Mailbox, Todo};
 use crate::mail::ledger::SeenCopy;
 use crate::mail::ledger::inspect::Inspected;
 use crate::mail::ledger::message::Id;
@@ -15,7 +15,7 @@ pub(crate) enum Drain {
     Done,
 }
 
-/// What a step that is just over means for the books.
+/// What a step that is just over means for the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     LoggedIn,
@@ -23,7 +23,7 @@ pub(crate) enum Moment {
     SeenEmpty,
     /// The mailbox was listed. A second listing of the same session changes nothing.
     Listed,
-    /// The last message of the book was read.
+    /// The last message of the ledger was read.
     Read,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Reader {
     login_ns: Nanos,
     hit_ns: Nanos,
     missed_ns: Nanos,
-    pub book: Vec<SeenCopy>,
+    pub entries: Vec<SeenCopy>,
     pub polls: u64,
     pub empty_polls: u64,
     /// While preparing: messages deleted, and what else was there.
@@ -88,7 +88,7 @@ impl Reader {
             login_ns: 0,
             hit_ns: 0,
             missed_ns: 0,
-            book: Vec::new(),
+            entries: Vec::new(),
             polls: 0,
             empty_polls: 0,
             removed: 0,
@@ -124,7 +124,7 @@ impl Reader {
                 self.listed();
             }
             Some(Moment::Read) => {
-                if let Some(copy) = self.book.last_mut() {
+                if let Some(copy) = self.entries.last_mut() {
                     copy.read_ns = stamps.end_ns;
                 }
             }
@@ -144,7 +144,7 @@ impl Reader {
         for mailbox in &mut self.mailboxes {
             mailbox.expected = outstanding(mailbox.index);
             mailbox.settled = false;
-            mailbox.look = Look::Never;
+            mailbox.inspection = Inspection::Never;
         }
         self.items.clear();
         self.drains = true;
@@ -155,7 +155,7 @@ impl Reader {
     /// A session of the drain broke off.
     pub fn broke_off(&mut self, why: &'static str) {
         self.broken = Some(why);
-        self.mailbox_mut().look = Look::Broken(why);
+        self.mailbox_mut().inspection = Inspection::Broken(why);
         // What is still listed is accounted for by this.
         self.items.clear();
     }
@@ -163,37 +163,38 @@ impl Reader {
     /// The drain is over: what it did not see is lost only where it could look until then.
     pub fn stop_looking(&mut self) {
         if self.items.iter().any(|item| item.todo == Todo::Read) {
-            self.mailbox_mut().look = Look::Broken("cut off by the end of the drain");
+            self.mailbox_mut().inspection = Inspection::Broken("cut off by the end of the drain");
         }
         if let Some(why) = self.broken {
             // The server was not there any more: the looks before are too old.
-            let waiting = self.mailboxes.iter_mut().filter(|mailbox| !mailbox.settled && mailbox.look == Look::Whole);
-            waiting.for_each(|mailbox| mailbox.look = Look::Broken(why));
+            let waiting =
+                self.mailboxes.iter_mut().filter(|mailbox| !mailbox.settled && mailbox.inspection == Inspection::Whole);
+            waiting.for_each(|mailbox| mailbox.inspection = Inspection::Broken(why));
         }
     }
 
     /// Mailboxes that the drain was to look at and did not to the end, with the reason.
-    pub fn unlooked(&self) -> impl Iterator<Item = (u32, &'static str)> + '_ {
+    pub fn uninspected(&self) -> impl Iterator<Item = (u32, &'static str)> + '_ {
         let own = self.mailboxes.iter().filter(|_| self.drains && !self.leaves_it_to_another);
-        own.filter_map(|mailbox| match mailbox.look {
-            Look::Never => Some((mailbox.index, "not reached before the end of the drain")),
-            Look::Broken(why) => Some((mailbox.index, why)),
-            Look::Whole => None,
+        own.filter_map(|mailbox| match mailbox.inspection {
+            Inspection::Never => Some((mailbox.index, "not reached before the end of the drain")),
+            Inspection::Broken(why) => Some((mailbox.index, why)),
+            Inspection::Whole => None,
         })
     }
 
     /// Messages that were read: mailbox and id.
     pub fn seen_copies(&self) -> impl Iterator<Item = (u32, Id)> + '_ {
-        self.book.iter().filter_map(|copy| Some((copy.mailbox, copy.id?)))
+        self.entries.iter().filter_map(|copy| Some((copy.mailbox, copy.id?)))
     }
 
     /// Chooses the next mailbox in turn.
-    pub fn turn(&mut self) {
+    pub fn rotate(&mut self) {
         self.current = (self.current + 1) % self.mailboxes.len();
     }
 
     /// Chooses the next mailbox that is not known to be empty, if there is one.
-    pub fn turn_to_clean(&mut self) -> bool {
+    pub fn rotate_to_clean(&mut self) -> bool {
         if self.leaves_it_to_another {
             return false;
         }
@@ -202,10 +203,10 @@ impl Reader {
         full.is_some()
     }
 
-    /// Chooses a mailbox that still has to show something, or was not looked at since all had come. Where other machines
-    /// send as well, all has come when it has been quiet for long (`others_are_quiet`, None without others) and every
-    /// mailbox was found empty once more.
-    pub fn turn_to_drain(&mut self, others_are_quiet: Option<bool>) -> Drain {
+    /// Chooses a mailbox that still has to show something, or was not looked at since all had come. Where other
+    /// machines send as well, all has come when it has been quiet for long (`others_are_quiet`, None without others)
+    /// and every mailbox was found empty once more.
+    pub fn rotate_to_drain(&mut self, others_are_quiet: Option<bool>) -> Drain {
         let all_settled = self.mailboxes.iter().all(|mailbox| mailbox.settled);
         if self.leaves_it_to_another || all_settled && others_are_quiet.is_none() {
             return Drain::Done;
@@ -227,7 +228,7 @@ impl Reader {
                 }
             }
             self.round_left -= 1;
-            self.turn();
+            self.rotate();
             if !self.mailbox().settled {
                 return Drain::Poll;
             }
@@ -310,7 +311,7 @@ impl Reader {
         {
             self.round_news = true;
         }
-        self.book.push(SeenCopy {
+        self.entries.push(SeenCopy {
             id: message.id,
             mailbox: mailbox.index,
             uid,
@@ -348,7 +349,7 @@ impl Reader {
         }
         if stage == Stage::Drain {
             self.broken = None;
-            mailbox.look = Look::Whole;
+            mailbox.inspection = Inspection::Whole;
             if deleted {
                 // It must be seen empty once more.
                 self.round_news = true;
@@ -367,7 +368,7 @@ mod tests {
     fn drained(outstanding: Option<u32>, quiet: &[Option<bool>]) -> Vec<String> {
         let mut reader = Reader::new(0..2, false);
         reader.expect(|mailbox| if outstanding == Some(mailbox) { HashSet::from([Id(7)]) } else { HashSet::new() });
-        let mut step = |quiet: &Option<bool>| match reader.turn_to_drain(*quiet) {
+        let mut step = |quiet: &Option<bool>| match reader.rotate_to_drain(*quiet) {
             Drain::Poll => {
                 reader.confirmed(Stage::Drain);
                 reader.mailbox().index.to_string()
@@ -385,10 +386,10 @@ mod tests {
 
     #[test]
     fn mail_of_other_machines_is_looked_for_everywhere_until_it_has_long_been_quiet() {
-        let looks = drained(None, &[Some(false); 7]);
-        assert_eq!(looks, ["1", "0", "1", "0", "Pause", "1", "0"]);
-        let looks = drained(None, &[[Some(false); 3].as_slice(), &[Some(true); 5]].concat());
-        assert_eq!(looks, ["1", "0", "1", "0", "Pause", "1", "0", "Done"]);
+        let inspections = drained(None, &[Some(false); 7]);
+        assert_eq!(inspections, ["1", "0", "1", "0", "Pause", "1", "0"]);
+        let inspections = drained(None, &[[Some(false); 3].as_slice(), &[Some(true); 5]].concat());
+        assert_eq!(inspections, ["1", "0", "1", "0", "Pause", "1", "0", "Done"]);
         // One that is still waited for keeps none of the others from being looked at.
         assert_eq!(drained(Some(0), &[Some(true); 8]), ["1", "0", "1", "0", "Pause", "1", "0", "Pause"]);
     }

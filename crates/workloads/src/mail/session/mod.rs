@@ -1,11 +1,11 @@
 //! One thread of a simulated mail client: it divides its time between sending and reading.
 
+pub(super) mod dialogue;
 pub(super) mod sasl;
-pub(super) mod talk;
 pub(super) mod thread;
 
+use super::figures::admission::Admissions;
 use super::figures::done::Done;
-use super::figures::doors::Visits;
 use super::operation::Operation;
 use super::plan::Plan;
 use super::pop3::reader::{Drain, Reader};
@@ -16,8 +16,8 @@ use super::spec::Initialise;
 use bakeoff_engine::{
     Actions, ErrorClass, Event, Identity, Nanos, Outcome, Progress, Rng, Session, Stage, Stamps, Timeline,
 };
+use dialogue::{Dialogue as _, StepExchange};
 use std::sync::Arc;
-use talk::{Dialogue as _, Talk};
 use thread::Thread;
 
 /// Pause of the drain when a round over the mailboxes brought nothing.
@@ -38,7 +38,7 @@ pub(crate) enum Work {
 pub struct MailSession {
     pub(crate) thread: Thread,
     pub(crate) work: Work,
-    pub(crate) talk: Talk,
+    pub(crate) exchange: StepExchange,
     pub(crate) smtp: smtp::State,
     pub(crate) pop3: pop3::State,
     pub(crate) sender: Sender,
@@ -46,12 +46,12 @@ pub struct MailSession {
     pub(crate) timeline: Timeline,
     /// The last moment that it was told.
     now_ns: Nanos,
-    /// Sessions at the doors of the servers, while measuring.
-    pub(crate) visits: Visits,
+    /// Sessions that servers let in, while measuring.
+    pub(crate) visits: Admissions,
     pub(crate) send_ns: Nanos,
     pub(crate) read_ns: Nanos,
     /// Messages and reading sessions while measuring.
-    pub(crate) turns: [u64; 2],
+    pub(crate) iterations: [u64; 2],
     /// Time spent in each step while measuring.
     pub(crate) times_ns: [Nanos; Operation::COUNT],
     /// Whole messages, and whole visits of a mailbox, in the window.
@@ -62,14 +62,14 @@ pub struct MailSession {
 /// Does something with the dialogue at work. Each protocol is one line here.
 macro_rules! dialogue {
     ($session:ident, $dialogue:ident => $act:expr, idle => $idle:expr) => {{
-        let Self { thread, talk, smtp, sender, pop3, reader, .. } = $session;
+        let Self { thread, exchange, smtp, sender, pop3, reader, .. } = $session;
         match $session.work {
             Work::Send => {
-                let mut $dialogue = Smtp { state: smtp, sender, thread, talk };
+                let mut $dialogue = Smtp { state: smtp, sender, thread, exchange };
                 $act
             }
             Work::Read => {
-                let mut $dialogue = Pop3 { state: pop3, reader, thread, talk };
+                let mut $dialogue = Pop3 { state: pop3, reader, thread, exchange };
                 $act
             }
             Work::Idle | Work::Pause => $idle,
@@ -84,17 +84,17 @@ impl MailSession {
         Self {
             thread: Thread::new(plan, identity, rng),
             work: Work::Idle,
-            talk: Talk::new(),
+            exchange: StepExchange::new(),
             smtp: smtp::State::default(),
             pop3: pop3::State::default(),
             sender,
             reader,
             timeline: Timeline::new(0, 0, 0, 0),
             now_ns: 0,
-            visits: Visits::default(),
+            visits: Admissions::default(),
             send_ns: 0,
             read_ns: 0,
-            turns: [0; 2],
+            iterations: [0; 2],
             times_ns: [0; Operation::COUNT],
             messages: Done::default(),
             mailbox_visits: Done::default(),
@@ -104,18 +104,19 @@ impl MailSession {
     /// Chooses the next session.
     fn choose(&mut self) -> Option<Work> {
         match self.thread.stage {
-            Stage::Prepare => self.reader.turn_to_clean().then_some(Work::Read),
+            Stage::Prepare => self.reader.rotate_to_clean().then_some(Work::Read),
             // Mailboxes were looked at; that was all.
             Stage::Measure if self.thread.plan.initialise == Initialise::Look => None,
             Stage::Measure => {
                 if self.sends_next() {
                     return Some(Work::Send);
                 }
-                self.reader.turn();
+                self.reader.rotate();
                 Some(Work::Read)
             }
             Stage::Drain => {
-                match self.reader.turn_to_drain(self.thread.plan.others_are_quiet(self.now_ns, self.timeline.end_ns)) {
+                match self.reader.rotate_to_drain(self.thread.plan.others_are_quiet(self.now_ns, self.timeline.end_ns))
+                {
                     Drain::Poll => Some(Work::Read),
                     Drain::Pause => Some(Work::Pause),
                     Drain::Done => None,
@@ -124,15 +125,15 @@ impl MailSession {
         }
     }
 
-    /// Keeps the share of the time that went into sending where the plan wants it. Under a rate that of the turns: how
-    /// the work is made up is then not for the server's speed to say.
+    /// Keeps the share of the time that went into sending where the plan wants it. Under a rate that of the iterations:
+    /// how the work is made up is then not for the server's speed to say.
     fn sends_next(&mut self) -> bool {
         let plan = &self.thread.plan;
         if plan.smtp.is_none() || plan.pop3.is_none() {
             return plan.smtp.is_some();
         }
         let (sent, total) = if plan.rated {
-            (self.turns[0], self.turns[0] + self.turns[1])
+            (self.iterations[0], self.iterations[0] + self.iterations[1])
         } else {
             (self.send_ns, self.send_ns + self.read_ns)
         };
@@ -158,8 +159,8 @@ impl MailSession {
         progress
     }
 
-    /// A step is over: whether the message or the visit is that it belongs to. A message ends with its final reply; QUIT
-    /// is part of no message.
+    /// A step is over: whether the message or the visit is that it belongs to. A message ends with its final reply;
+    /// QUIT is part of no message.
     fn count_done(&mut self, operation: Operation, failed: bool, stamps: &Stamps) {
         let client = self.thread.identity.client;
         if !operation.sends() {
@@ -183,7 +184,7 @@ impl MailSession {
 
     /// The operation in progress breaks off.
     fn break_off(&mut self, error: ErrorClass) -> Outcome {
-        let outcome = self.talk.outcome(Some(error), 0);
+        let outcome = self.exchange.outcome(Some(error), 0);
         dialogue!(self, dialogue => dialogue.lost(error), idle => ());
         self.work = Work::Idle;
         outcome
@@ -192,7 +193,7 @@ impl MailSession {
 
 impl Session for MailSession {
     fn begin(&mut self, actions: &mut Actions) {
-        self.talk.clear();
+        self.exchange.clear();
         if self.work == Work::Idle {
             match self.choose() {
                 Some(work) if self.thread.fatal.is_none() => self.work = work,
@@ -204,13 +205,13 @@ impl Session for MailSession {
             dialogue!(self, dialogue => dialogue.open(), idle => ());
         }
         dialogue!(self, dialogue => dialogue.begin(actions), idle => actions.timer_ns = Some(PAUSE_NS));
-        actions.send = !self.talk.out.is_empty();
+        actions.send = !self.exchange.out.is_empty();
     }
 
     fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress {
         match event {
             Event::Received(bytes) => {
-                self.talk.bytes_in += bytes.len() as u64;
+                self.exchange.bytes_in += bytes.len() as u64;
                 if matches!(self.work, Work::Idle | Work::Pause) {
                     // Nobody asked.
                     actions.close = true;
@@ -228,17 +229,17 @@ impl Session for MailSession {
             }
             Event::Timer if self.work == Work::Pause => {
                 self.work = Work::Idle;
-                self.talk.done(0)
+                self.exchange.done(0)
             }
             Event::Timer | Event::Sent | Event::Discarded(_) | Event::Stream(_) => Progress::Pending,
         }
     }
 
     fn outgoing(&self) -> &[u8] {
-        &self.talk.out
+        &self.exchange.out
     }
 
-    /// A turn is a whole message, or a whole session of reading.
+    /// An iteration is a whole message, or a whole session of reading.
     fn goes_on(&self) -> bool {
         match self.work {
             Work::Idle => false,
@@ -254,13 +255,13 @@ impl Session for MailSession {
     fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
         let time_ns = stamps.end_ns - stamps.start_ns;
         self.now_ns = stamps.end_ns;
-        let operation = self.talk.operation;
+        let operation = self.exchange.operation;
         if self.thread.stage == Stage::Measure {
             let total = if operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
             *total += time_ns;
             self.times_ns[operation as usize] += time_ns;
             if !self.goes_on() {
-                self.turns[usize::from(!operation.sends())] += 1;
+                self.iterations[usize::from(!operation.sends())] += 1;
             }
             self.count_done(operation, outcome.error.is_some(), stamps);
             self.visits.add(operation, outcome.error.is_none(), self.work == Work::Idle, stamps);
@@ -278,7 +279,7 @@ impl Session for MailSession {
         if outcome.error.is_none() {
             let read = self.reader.stamp(stamps);
             if read && self.thread.stage == Stage::Drain {
-                self.thread.plan.books.note_news(stamps.end_ns);
+                self.thread.plan.exchange.note_news(stamps.end_ns);
             }
         }
     }
@@ -290,7 +291,7 @@ impl Session for MailSession {
             self.timeline = *timeline;
         }
         if stage == Stage::Drain {
-            let books = &self.thread.plan.books;
+            let books = &self.thread.plan.exchange;
             self.reader.expect(|mailbox| books.outstanding(mailbox));
         }
     }
@@ -301,7 +302,7 @@ impl Session for MailSession {
         self.work = Work::Idle;
         match stage {
             Stage::Prepare => {
-                if self.thread.fatal.is_none() && self.reader.turn_to_clean() {
+                if self.thread.fatal.is_none() && self.reader.rotate_to_clean() {
                     let looked = self.thread.plan.initialise == Initialise::Look;
                     let what = if looked { "looked at" } else { "emptied" };
                     self.thread
@@ -313,8 +314,8 @@ impl Session for MailSession {
                 self.mailbox_visits.cut();
                 self.thread.response.close();
                 let plan = &self.thread.plan;
-                if plan.keeps_books() {
-                    plan.books.deposit(self.sender.accepted_copies(), self.reader.seen_copies());
+                if plan.has_ledger() {
+                    plan.exchange.deposit(self.sender.accepted_copies(), self.reader.seen_copies());
                 }
             }
             Stage::Drain => self.reader.stop_looking(),

@@ -7,8 +7,8 @@ mod step;
 use super::figures::refusals::Refusal;
 use super::ledger::Sent;
 use super::operation::Operation;
+use super::session::dialogue::{Dialogue, StepExchange};
 use super::session::sasl::plain_token;
-use super::session::talk::{Dialogue, Talk};
 use super::session::thread::Thread;
 use super::spec::{Security, SmtpSpec};
 use bakeoff_engine::{Actions, ErrorClass, Progress};
@@ -22,7 +22,7 @@ pub(crate) struct Smtp<'a> {
     pub state: &'a mut State,
     pub sender: &'a mut Sender,
     pub thread: &'a mut Thread,
-    pub talk: &'a mut Talk,
+    pub exchange: &'a mut StepExchange,
 }
 
 impl Dialogue for Smtp<'_> {
@@ -37,7 +37,7 @@ impl Dialogue for Smtp<'_> {
     fn begin(&mut self, actions: &mut Actions) {
         if let Some(step) = self.state.step {
             self.state.replies_seen = 0;
-            self.talk.operation = step.operation();
+            self.exchange.operation = step.operation();
             self.say(step, actions);
         }
     }
@@ -83,13 +83,13 @@ impl Dialogue for Smtp<'_> {
         self.cut();
     }
 
-    /// What the books say about a message that was cut off: in doubt once its body was out, else not sent.
+    /// What the ledger says about a message that was cut off: in doubt once its body was out, else not sent.
     fn cut(&mut self) {
         match self.state.step.take() {
             None | Some(Step::Connect | Step::Hello | Step::StartTls | Step::Secure | Step::Login | Step::Quit) => {}
             Some(step) => {
                 // The step may not have begun when the stage ends.
-                if step == Step::Body && self.talk.operation == Operation::SmtpBody {
+                if step == Step::Body && self.exchange.operation == Operation::SmtpBody {
                     self.sender.settle_taken(Sent::Unknown);
                 }
                 // A message whose MAIL is still to be sent keeps its place.
@@ -108,13 +108,13 @@ impl Smtp<'_> {
     /// The step succeeded; `next` is what follows.
     fn done(&mut self, next: Step, code: u16) -> Progress {
         self.state.step = Some(next);
-        self.talk.done(code)
+        self.exchange.done(code)
     }
 
     /// The step failed; `next` is what follows.
     fn failed(&mut self, next: Step, error: ErrorClass, code: u16) -> Progress {
         self.state.step = Some(next);
-        self.talk.failed(error, code)
+        self.exchange.failed(error, code)
     }
 
     /// Gives the connection up.
@@ -125,7 +125,7 @@ impl Smtp<'_> {
 
     /// Fills `out` with what the step sends.
     fn say(&mut self, step: Step, actions: &mut Actions) {
-        let (plan, state, talk) = (&self.thread.plan, &mut *self.state, &mut *self.talk);
+        let (plan, state, exchange) = (&self.thread.plan, &mut *self.state, &mut *self.exchange);
         match step {
             Step::Connect => {
                 actions.connect = Some(plan.smtp_endpoint());
@@ -137,32 +137,32 @@ impl Smtp<'_> {
             Step::Hello => {
                 let name = plan.smtp.as_ref().map_or("", |smtp| &smtp.hello);
                 let verb = if plan.is_lmtp() { "LHLO" } else { "EHLO" };
-                talk.say(format_args!("{verb} {name}\r\n"));
+                exchange.say(format_args!("{verb} {name}\r\n"));
             }
-            Step::StartTls | Step::Secure => talk.say(format_args!("STARTTLS\r\n")),
+            Step::StartTls | Step::Secure => exchange.say(format_args!("STARTTLS\r\n")),
             Step::Login => {
                 let account = plan.account(self.thread.identity.client);
                 let token = plain_token(&account.user, &account.password);
-                talk.say(format_args!("AUTH PLAIN {token}\r\n"));
+                exchange.say(format_args!("AUTH PLAIN {token}\r\n"));
             }
             Step::Mail => self.say_mail(),
             Step::Recipient(at) => self.say_recipient(at as usize),
-            Step::Data => talk.say(format_args!("DATA\r\n")),
+            Step::Data => exchange.say(format_args!("DATA\r\n")),
             Step::Envelope => {
                 self.say_mail();
                 (0..self.sender.recipients.len()).for_each(|at| self.say_recipient(at));
-                self.talk.say(format_args!("DATA\r\n"));
+                self.exchange.say(format_args!("DATA\r\n"));
             }
             Step::Body => {
                 actions.stamp_written = true;
                 if self.sender.any_taken() {
-                    self.sender.render(self.thread, &mut talk.out);
+                    self.sender.render(self.thread, &mut exchange.out);
                 } else {
                     // The server asked for a body that nobody is to get: an empty one ends the transaction.
-                    talk.say(format_args!(".\r\n"));
+                    exchange.say(format_args!(".\r\n"));
                 }
             }
-            Step::Quit => talk.say(format_args!("QUIT\r\n")),
+            Step::Quit => exchange.say(format_args!("QUIT\r\n")),
         }
     }
 
@@ -174,22 +174,22 @@ impl Smtp<'_> {
         let from = self.thread.plan.return_path(self.thread.identity.client);
         if self.state.capabilities.size {
             let bytes = self.sender.bytes;
-            self.talk.say(format_args!("MAIL FROM:<{from}> SIZE={bytes}\r\n"));
+            self.exchange.say(format_args!("MAIL FROM:<{from}> SIZE={bytes}\r\n"));
         } else {
-            self.talk.say(format_args!("MAIL FROM:<{from}>\r\n"));
+            self.exchange.say(format_args!("MAIL FROM:<{from}>\r\n"));
         }
     }
 
     fn say_recipient(&mut self, at: usize) {
         let mailbox = self.sender.recipients[at].mailbox as usize;
-        self.talk.say(format_args!("RCPT TO:<{}>\r\n", self.thread.plan.mailboxes[mailbox].address));
+        self.exchange.say(format_args!("RCPT TO:<{}>\r\n", self.thread.plan.mailboxes[mailbox].address));
     }
 
     /// The server broke the protocol: nothing more can be done with this connection.
     fn broken(&mut self, error: ErrorClass, actions: &mut Actions) -> Progress {
         self.lost(error);
         self.hang_up(actions);
-        self.talk.failed(error, 0)
+        self.exchange.failed(error, 0)
     }
 
     /// One reply; `None` when the step needs more.
@@ -204,7 +204,7 @@ impl Smtp<'_> {
                 self.thread.refused(if code < 500 { Refusal::Busy } else { Refusal::Denied }, &reply.quoted());
                 self.hang_up(actions);
                 // Not a wrong answer but none: as with a refused connection, the next try comes later.
-                self.talk.failed(ErrorClass::Refused, code)
+                self.exchange.failed(ErrorClass::Refused, code)
             }
             Step::Hello => self.hello_reply(reply, actions),
             Step::StartTls if code == 220 => {
@@ -231,7 +231,7 @@ impl Smtp<'_> {
             Step::Body => return self.body_reply(reply),
             Step::Quit => {
                 self.hang_up(actions);
-                self.talk.done(code)
+                self.exchange.done(code)
             }
         };
         Some(progress)
@@ -240,12 +240,12 @@ impl Smtp<'_> {
     /// 421: the server goes away. What it did not confirm it did not take.
     fn closing(&mut self, reply: &Reply, actions: &mut Actions) -> Progress {
         self.thread.refused(Refusal::Busy, &reply.quoted());
-        if self.sender.in_book {
+        if self.sender.in_entries {
             self.sender.settle_all(Sent::Temporary);
             self.sender.forget();
         }
         self.hang_up(actions);
-        self.talk.failed(ErrorClass::PutOff, 421)
+        self.exchange.failed(ErrorClass::PutOff, 421)
     }
 
     fn hello_reply(&mut self, reply: &Reply, actions: &mut Actions) -> Progress {
@@ -262,7 +262,7 @@ impl Smtp<'_> {
             }
             self.thread.refused(Refusal::Tls, "the SMTP server does not offer STARTTLS");
             self.hang_up(actions);
-            return self.talk.failed(ErrorClass::Tls, reply.code);
+            return self.exchange.failed(ErrorClass::Tls, reply.code);
         }
         if wants_login && !self.state.logged_in {
             return self.done(Step::Login, reply.code);

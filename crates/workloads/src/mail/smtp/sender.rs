@@ -1,4 +1,4 @@
-//! What a sending thread knows: the message on its way, and the book of what became of all of them.
+//! What a sending thread knows: the message on its way, and the ledger of what became of all of them.
 
 use crate::mail::ledger::message::{Envelope, Id, render};
 use crate::mail::ledger::{Sent, SentCopy};
@@ -24,13 +24,13 @@ pub(crate) struct Sender {
     pub recipients: Vec<Recipient>,
     id: Id,
     pub bytes: usize,
-    /// Where its copies begin in the book, once MAIL was sent.
+    /// Where its copies begin in the ledger, once MAIL was sent.
     copies_at: usize,
-    /// The copies of the message that is being sent are in the book.
-    pub in_book: bool,
+    /// The copies of the message that is being sent are in the ledger.
+    pub in_entries: bool,
     /// A message was entered that [`Sender::last_copies`] has not told of.
     is_new: bool,
-    pub book: Vec<SentCopy>,
+    pub entries: Vec<SentCopy>,
     /// Copies that the server took on, counted as the replies come.
     pub accepted: u64,
     /// The final replies of a message have just come.
@@ -48,9 +48,9 @@ impl Sender {
             id: Id(0),
             bytes: 0,
             copies_at: 0,
-            in_book: false,
+            in_entries: false,
             is_new: false,
-            book: Vec::new(),
+            entries: Vec::new(),
             accepted: 0,
             to_stamp: false,
         }
@@ -74,9 +74,9 @@ impl Sender {
         }
     }
 
-    /// Enters the copies of the message in the book: it is on its way.
+    /// Enters the copies of the message in the ledger: it is on its way.
     pub fn enter(&mut self) {
-        self.copies_at = self.book.len();
+        self.copies_at = self.entries.len();
         let (id, bytes) = (self.id, self.bytes as u32);
         let copy = |recipient: &Recipient| SentCopy {
             id,
@@ -86,8 +86,8 @@ impl Sender {
             hash: 0,
             at_ns: 0,
         };
-        self.book.extend(self.recipients.iter().map(copy));
-        self.in_book = true;
+        self.entries.extend(self.recipients.iter().map(copy));
+        self.in_entries = true;
         self.is_new = true;
     }
 
@@ -98,37 +98,37 @@ impl Sender {
         let from = plan.return_path(thread.identity.client);
         let envelope = Envelope { run: &plan.run, id: self.id, from, to, bytes: self.bytes };
         let hash = render(out, &mut self.scratch, &plan.pool, &mut thread.rng, envelope);
-        self.book[self.copies_at..].iter_mut().for_each(|copy| copy.hash = hash);
+        self.entries[self.copies_at..].iter_mut().for_each(|copy| copy.hash = hash);
     }
 
     /// The final replies of a message came at this moment.
     pub fn stamp(&mut self, now_ns: Nanos) {
         if self.to_stamp {
             self.to_stamp = false;
-            self.book[self.copies_at..].iter_mut().for_each(|copy| copy.at_ns = now_ns);
+            self.entries[self.copies_at..].iter_mut().for_each(|copy| copy.at_ns = now_ns);
         }
     }
 
     /// What the server took on: mailbox and id.
     pub fn accepted_copies(&self) -> impl Iterator<Item = (u32, Id)> + '_ {
-        self.book.iter().filter(|copy| copy.outcome == Sent::Accepted).map(|copy| (copy.mailbox, copy.id))
+        self.entries.iter().filter(|copy| copy.outcome == Sent::Accepted).map(|copy| (copy.mailbox, copy.id))
     }
 
     /// The copies of the message that was entered last, once; none where it never came to that.
     pub fn last_copies(&mut self) -> &[SentCopy] {
-        if std::mem::take(&mut self.is_new) { &self.book[self.copies_at..] } else { &[] }
+        if std::mem::take(&mut self.is_new) { &self.entries[self.copies_at..] } else { &[] }
     }
 
     /// Ends the message that is being sent.
     pub fn forget(&mut self) {
         self.recipients.clear();
-        self.in_book = false;
+        self.in_entries = false;
     }
 
     /// The first answer about a copy is the one that counts.
     pub fn settle(&mut self, at: usize, outcome: Sent) {
-        let copy = &mut self.book[self.copies_at + at];
-        if !self.in_book || copy.outcome != Sent::NotSent {
+        let copy = &mut self.entries[self.copies_at + at];
+        if !self.in_entries || copy.outcome != Sent::NotSent {
             return;
         }
         copy.outcome = outcome;
@@ -157,14 +157,14 @@ impl Sender {
 
     /// What refusing some recipients amounts to.
     pub fn refusal(&self) -> ErrorClass {
-        let copies = &self.book[self.copies_at..];
+        let copies = &self.entries[self.copies_at..];
         let permanent = copies.iter().any(|copy| copy.outcome == Sent::Permanent);
         if permanent { ErrorClass::WrongStatus } else { ErrorClass::PutOff }
     }
 
     /// What became of the body for the recipients that were taken before: `None` when it was taken for all of them.
     pub fn refusal_of_taken(&self) -> Option<ErrorClass> {
-        let copies = self.book[self.copies_at..].iter().zip(&self.recipients);
+        let copies = self.entries[self.copies_at..].iter().zip(&self.recipients);
         let mut taken = copies.filter(|(_, recipient)| recipient.taken).map(|(copy, _)| copy.outcome).peekable();
         if taken.peek().is_none() {
             // The server asked for a body that nobody was to get.

@@ -95,14 +95,14 @@ fn foreign_mail_that_comes_during_a_trial_is_left_alone() {
     drive.step("+OK\r\n1 50\r\n.\r\n");
     assert_eq!(drive.step("+OK\r\n"), "QUIT\r\n");
     assert_eq!(drive.session.reader.empty_polls, 2);
-    assert_eq!(drive.session.reader.book.iter().filter(|copy| copy.id.is_none()).count(), 1);
+    assert_eq!(drive.session.reader.entries.iter().filter(|copy| copy.id.is_none()).count(), 1);
 }
 
 #[test]
 fn a_drain_that_is_turned_away_checks_nothing() {
     for (server_comes_back, unchecked) in [(false, 1), (true, 0)] {
         let workload = workload(|_| ());
-        workload.plan.books.deposit([(0, Id::new(0, 0, 7))].into_iter(), std::iter::empty());
+        workload.plan.exchange.deposit([(0, Id::new(0, 0, 7))].into_iter(), std::iter::empty());
         let mut drive = Drive::new(&workload, Stage::Measure);
         drive.session.enter(Stage::Drain, &Timeline::new(0, 0, 5_000_000_000, 0));
         drive.begin();
@@ -123,7 +123,7 @@ fn a_drain_that_is_turned_away_checks_nothing() {
             drive.session.work = Work::Idle;
         }
         drive.session.leave(Stage::Drain);
-        assert_eq!(drive.session.reader.unlooked().filter(|(mailbox, _)| *mailbox == 0).count(), unchecked);
+        assert_eq!(drive.session.reader.uninspected().filter(|(mailbox, _)| *mailbox == 0).count(), unchecked);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Sessions against scripted servers: no socket, no time.
 
+mod iterations;
 mod mailboxes;
 mod outbound;
 mod parts;
 mod sharing;
-mod turns;
 
 use super::session::{MailSession, Work};
 use super::{MailWorkload, pop3};

@@ -25,8 +25,8 @@ fn a_message_is_sent_step_by_step() {
     assert!(sent[5].ends_with("\r\n.\r\n") && sent[5].contains("X-Bake-Id: 00112233445566aa.0.0.0\r\n"));
     let names = ["smtp-connect", "smtp-ehlo", "smtp-mail", "smtp-rcpt", "smtp-data", "smtp-body", "smtp-quit"];
     assert_eq!(drive.steps, names);
-    assert_eq!(drive.session.sender.book[0].outcome, Sent::Accepted);
-    assert!(drive.session.sender.book[0].at_ns > 1 && drive.session.sender.accepted == 1);
+    assert_eq!(drive.session.sender.entries[0].outcome, Sent::Accepted);
+    assert!(drive.session.sender.entries[0].at_ns > 1 && drive.session.sender.accepted == 1);
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn refusing_replies_are_outcomes_of_the_message() {
         drive.step("220 mx\r\n");
         drive.step("250 mx\r\n");
         replies.iter().for_each(|reply| drop(drive.step(reply)));
-        assert_eq!(drive.session.sender.book.len(), 1);
-        assert_eq!(drive.session.sender.book[0].outcome, outcome, "{replies:?}");
+        assert_eq!(drive.session.sender.entries.len(), 1);
+        assert_eq!(drive.session.sender.entries[0].outcome, outcome, "{replies:?}");
         let mark = if outcome == Sent::Temporary { "!put_off" } else { "!wrong_status" };
         assert!(drive.steps.last().unwrap().ends_with(mark), "{:?}", drive.steps);
     }
@@ -78,14 +78,14 @@ fn a_connection_lost_after_the_final_dot_leaves_the_message_in_doubt() {
         let (outcome_of_step, actions) = drive.event(Event::Closed);
         assert_eq!(outcome_of_step.unwrap().error, Some(ErrorClass::ClosedEarly));
         assert!(actions.close);
-        assert_eq!(drive.session.sender.book[0].outcome, outcome);
+        assert_eq!(drive.session.sender.entries[0].outcome, outcome);
         assert_eq!(drive.session.work, Work::Idle);
     }
     // The stage's end before the body was begun is no doubt.
     let mut drive = Drive::new(&workload(sending), Stage::Measure);
     ["220 mx\r\n", "250 mx\r\n", "250 ok\r\n", "250 ok\r\n", "354 go\r\n"].iter().for_each(|r| drop(drive.step(r)));
     drive.session.leave(Stage::Measure);
-    assert_eq!(drive.session.sender.book[0].outcome, Sent::NotSent);
+    assert_eq!(drive.session.sender.entries[0].outcome, Sent::NotSent);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn lmtp_has_one_reply_for_each_recipient() {
     drive.begin();
     assert_eq!(drive.event(Event::Received(b"250 one\r\n")).0, None);
     assert!(drive.event(Event::Received(b"452 two\r\n")).0.is_some());
-    let outcomes: Vec<_> = drive.session.sender.book.iter().map(|copy| copy.outcome).collect();
+    let outcomes: Vec<_> = drive.session.sender.entries.iter().map(|copy| copy.outcome).collect();
     assert_eq!(outcomes, [Sent::Accepted, Sent::Permanent, Sent::Temporary]);
     assert_eq!(drive.steps[1], "lmtp-lhlo");
     assert_eq!(drive.session.sender.accepted, 1);

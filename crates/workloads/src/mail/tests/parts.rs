@@ -27,7 +27,7 @@ fn played(workload: &MailWorkload, client: u32, start_ns: u64) -> MailSession {
         let outcome = [Sent::Accepted, Sent::Accepted, Sent::Temporary, Sent::Unknown][number as usize % 4];
         let at_ns = start_ns + u64::from(number) * 70_000_000;
         let (id, (mailbox, hash)) = (Id::new(client, 0, number), of(number));
-        session.sender.book.push(SentCopy { id, mailbox, bytes: 600, outcome, hash, at_ns });
+        session.sender.entries.push(SentCopy { id, mailbox, bytes: 600, outcome, hash, at_ns });
         session.sender.accepted += u64::from(outcome == Sent::Accepted);
     }
     for sender in 0..3 {
@@ -35,7 +35,7 @@ fn played(workload: &MailWorkload, client: u32, start_ns: u64) -> MailSession {
             let (mailbox, hash) = of(number);
             let hit_ns = start_ns + u64::from(number) * 70_000_000 + 30_000_000;
             let damaged = number % 11 == 0;
-            session.reader.book.push(SeenCopy {
+            session.reader.entries.push(SeenCopy {
                 id: (number % 13 != 0).then(|| Id::new(sender, 0, number)),
                 mailbox,
                 uid: u64::from(number) << 40 | u64::from(sender),
@@ -60,7 +60,7 @@ fn played(workload: &MailWorkload, client: u32, start_ns: u64) -> MailSession {
         session.visits.add(Operation::SmtpQuit, true, true, &stamp(300, 310));
     }
     let (timeline, end_ns) = (session.timeline, start_ns + 2 * SECOND);
-    for copy in &session.sender.book[..8] {
+    for copy in &session.sender.entries[..8] {
         let taken = copy.outcome == Sent::Accepted;
         session.messages.sent(&timeline, end_ns, taken, client, std::slice::from_ref(copy));
     }
@@ -104,6 +104,6 @@ fn books_of_several_machines_give_the_figures_of_one() {
         let parts: Vec<_> = parts.collect();
         let merged = whole.merged(&parts.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(merged, expected);
-        assert!(whole.merged(&[&parts[0], &Value::Null]).unwrap_err().contains("does not tell its books"));
+        assert!(whole.merged(&[&parts[0], &Value::Null]).unwrap_err().contains("reports no mail ledger"));
     }
 }

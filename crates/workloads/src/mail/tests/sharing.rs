@@ -69,7 +69,7 @@ fn the_time_is_shared_as_planned_to_within_a_session() {
         assert!(off.abs() <= 8.0, "{share}: {sending_steps} of {all_steps} ms were spent in sending");
     }
 }
-/// Whatever a server says, a session neither panics nor loses a copy from its books.
+/// Whatever a server says, a session neither panics nor loses a copy from its ledger.
 #[test]
 fn random_bytes_do_no_harm() {
     let mut rng = Rng::for_thread(20, 0, 0);
@@ -126,7 +126,7 @@ fn random_bytes_do_no_harm() {
             }
         }
         drive.session.leave(stage);
-        let accepted = drive.session.sender.book.iter().filter(|copy| copy.outcome == Sent::Accepted).count();
+        let accepted = drive.session.sender.entries.iter().filter(|copy| copy.outcome == Sent::Accepted).count();
         assert_eq!(accepted as u64, drive.session.sender.accepted);
         let figures = workload.figures([&drive.session].into_iter());
         assert_eq!(figures["ledger"]["balanced"], true, "{figures}");

@@ -1,9 +1,10 @@
-//! One whole reply, and that over HTTP/1, for checks before timing: read as the load reads it, kept, and refused with a reason.
+//! One whole reply, and that over HTTP/1, for checks before timing: read as the load reads it, kept, and refused with a
+//! reason.
 
 use super::body::{Body, Chunked, LINE_BYTES_MAX, Stuck};
 use super::head;
 use super::head::{HEAD_BYTES_MAX, HEADERS_MAX};
-use crate::web::http2::message::INTERIM_MOST;
+use crate::web::http2::message::INTERIM_MAX;
 
 /// So much of what is wrong is shown, bytes.
 const SHOWN_BYTES: usize = 256;
@@ -205,9 +206,9 @@ impl WholeReader {
             // After 101 another protocol is spoken: nothing follows that could be read.
             if head.status < 200 && head.status != 101 {
                 self.interims += 1;
-                if self.interims > INTERIM_MOST {
+                if self.interims > INTERIM_MAX {
                     let status = head.status.to_string();
-                    return Err(Faulty::new(ReplyFault::Interims, status.as_bytes(), usize::from(INTERIM_MOST)));
+                    return Err(Faulty::new(ReplyFault::Interims, status.as_bytes(), usize::from(INTERIM_MAX)));
                 }
                 rest = behind;
                 continue;
@@ -294,11 +295,11 @@ fn fields_of(bytes: &[u8]) -> (&'static str, Vec<(String, Vec<u8>)>) {
 mod tests {
     use super::*;
 
-    const MOST: usize = 1000;
+    const BODY_BYTES_MAX: usize = 1000;
 
     /// A reply in pieces of so many bytes, after which the connection ends.
     fn read(wire: &[u8], piece: usize) -> Result<WholeReply, Faulty> {
-        let mut reader = WholeReader::new(false, MOST);
+        let mut reader = WholeReader::new(false, BODY_BYTES_MAX);
         for part in wire.chunks(piece) {
             if reader.take(part, &mut Vec::new())? {
                 break;
@@ -330,15 +331,15 @@ mod tests {
 
     #[test]
     fn a_body_is_read_as_far_as_it_is_wanted() {
-        let body = "x".repeat(MOST + 500);
+        let body = "x".repeat(BODY_BYTES_MAX + 500);
         for head in ["Content-Length: 1500", "Transfer-Encoding: chunked\r\n\r\n5dc", "Connection: close"] {
             let separator = if head.ends_with("5dc") { "\r\n" } else { "\r\n\r\n" };
             let wire = format!("HTTP/1.1 200 OK\r\n{head}{separator}{body}");
             for piece in [7, 5000] {
-                assert_eq!(read(wire.as_bytes(), piece).unwrap().body.len(), MOST, "{head}");
+                assert_eq!(read(wire.as_bytes(), piece).unwrap().body.len(), BODY_BYTES_MAX, "{head}");
             }
         }
-        let mut reader = WholeReader::new(true, MOST);
+        let mut reader = WholeReader::new(true, BODY_BYTES_MAX);
         let wire = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
         assert_eq!(reader.take(wire, &mut Vec::new()), Ok(true), "a HEAD has no body");
     }
@@ -387,7 +388,7 @@ mod tests {
             }
             let piece = 1 + rng.below(40) as usize;
             if let Ok(reply) = read(&wire, piece) {
-                assert!(reply.body.len() <= MOST && (100..600).contains(&reply.status));
+                assert!(reply.body.len() <= BODY_BYTES_MAX && (100..600).contains(&reply.status));
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::web::http1::head::parse_decimal;
 
 /// Interim heads (RFC 9110, 15.2) in front of one reply. A server that sends more keeps its client busy with nothing.
-pub(crate) const INTERIM_MOST: u8 = 32;
+pub(crate) const INTERIM_MAX: u8 = 32;
 
 /// What matters of a reply's head, or of its trailer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

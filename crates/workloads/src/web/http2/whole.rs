@@ -114,7 +114,7 @@ mod tests {
     use crate::web::WebWorkload;
     use bakeoff_engine::Workload;
 
-    const MOST: usize = 1000;
+    const BODY_BYTES_MAX: usize = 1000;
     const SETTINGS: &[u8] = &[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 7];
     /// `:status 200` and `x: a`, whole and the last of its stream, or not.
     const FIELDS: &[u8] = &[0x88, 0x00, 1, b'x', 1, b'a'];
@@ -127,7 +127,7 @@ mod tests {
         let json = r#"{"kind": "web", "scheme": "http", "host": "h", "addresses": ["127.0.0.1:1"], "http": "2",
             "keep_alive": true, "classes": [{"name": "a", "weight": 1, "requests": [{"path": "/"}]}]}"#;
         let streams = WebWorkload::from_json(json, 4).unwrap().streams().unwrap();
-        let mut reader = StreamReader::new(&streams, false, MOST);
+        let mut reader = StreamReader::new(&streams, false, BODY_BYTES_MAX);
         assert!(reader.start(&[]).starts_with(b"PRI * HTTP/2.0"));
         let mut out = Vec::new();
         for part in wire.chunks(piece) {
@@ -147,8 +147,8 @@ mod tests {
             assert_eq!(reply.fields, [("x".to_owned(), b"a".to_vec())]);
             assert_eq!((reply.head_bytes, reply.version), (":status200xa".len(), "2"));
         }
-        let long = [SETTINGS.to_vec(), frame(1, 4, 1, FIELDS), frame(0, 0, 1, &[0; MOST + 9])].concat();
-        assert_eq!(read(&long, 100).unwrap().body.len(), MOST);
+        let long = [SETTINGS.to_vec(), frame(1, 4, 1, FIELDS), frame(0, 0, 1, &[0; BODY_BYTES_MAX + 9])].concat();
+        assert_eq!(read(&long, 100).unwrap().body.len(), BODY_BYTES_MAX);
     }
 
     #[test]

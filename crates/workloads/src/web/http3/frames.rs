@@ -7,7 +7,7 @@ use bakeoff_engine::ErrorClass;
 pub(super) const PAYLOAD_BYTES_MAX: usize = 64 * 1024;
 /// Frames of one stream that bring nothing: empty data, and those that are skipped. A server that sends more keeps its
 /// client busy with nothing.
-const IDLE_FRAMES_MOST: u32 = 10_000;
+const IDLE_FRAMES_MAX: u32 = 10_000;
 /// Type and length of a frame take so much at most, bytes.
 const HEAD_BYTES_MAX: usize = 16;
 
@@ -61,8 +61,8 @@ impl Reader {
         matches!(self.state, State::Head | State::Data(0) | State::Skip(0)) && self.gathered.is_empty()
     }
 
-    /// Takes from `bytes` up to the next piece. `wanted` says which types of frames are, and refuses those that must not
-    /// come; all others are skipped.
+    /// Takes from `bytes` up to the next piece. `wanted` says which types of frames are, and refuses those that must
+    /// not come; all others are skipped.
     #[inline]
     pub fn next<'a>(
         &mut self,
@@ -75,7 +75,7 @@ impl Reader {
                     let Some((kind, length)) = self.head(bytes) else { return Ok(None) };
                     let is_wanted = wanted(kind)?;
                     self.idle_frames += u32::from(!is_wanted || length == 0);
-                    if self.idle_frames > IDLE_FRAMES_MOST {
+                    if self.idle_frames > IDLE_FRAMES_MAX {
                         return Err(ErrorClass::Protocol);
                     }
                     self.state = match kind {

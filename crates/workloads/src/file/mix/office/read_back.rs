@@ -7,7 +7,7 @@ use bakeoff_engine::{FileCall, FileResult, Identity, Nanos, OpenMode, Rng};
 
 /// Pages of each client that are read back, and how long that may take.
 const PAGES: usize = 8;
-const MOST_NS: Nanos = 3_000_000_000;
+const NS_MAX: Nanos = 3_000_000_000;
 /// Nobody knows what stands in the stamp: it was written in parts, or by an earlier trial.
 const UNKNOWN: u64 = 0;
 
@@ -34,8 +34,8 @@ impl Passes {
         self.pages.get_mut((first? + offset / PAGE as u64) as usize)
     }
 
-    /// The pass of the page at an offset that is about to be written, with its `whole` stamp or a part of it: a part goes
-    /// on with the pass that stands there.
+    /// The pass of the page at an offset that is about to be written, with its `whole` stamp or a part of it: a part
+    /// goes on with the pass that stands there.
     pub fn write(&mut self, first: Option<u64>, offset: u64, whole: bool) -> u64 {
         let now = self.now;
         match self.at(first, offset) {
@@ -105,7 +105,7 @@ impl ReadBack {
     /// The next call; `None` when all is done, or its time is over.
     pub fn next(&mut self, now_ns: Nanos, files: &[File], passes: &Passes, handle: u16) -> Option<FileCall> {
         if let Some(mut chance) = self.chance.take() {
-            self.ends_ns = now_ns + MOST_NS;
+            self.ends_ns = now_ns + NS_MAX;
             self.draw(&mut chance, files, passes);
         }
         if self.stage == Stage::Waits {

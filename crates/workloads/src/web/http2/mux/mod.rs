@@ -5,7 +5,7 @@
 
 use super::frame::{self, HEAD_BYTES, Head, PAYLOAD_BYTES_MAX, code, flag, kind, setting};
 use super::hpack::{Decoder, LIST_BYTES_MAX, TABLE_BYTES, put_integer};
-use super::message::{INTERIM_MOST, ReplyHead};
+use super::message::{INTERIM_MAX, ReplyHead};
 use super::reader::{Piece, Reader};
 use super::request::{Form, SharedFields};
 use super::streams::StreamTable;
@@ -26,7 +26,7 @@ const FIRST_STREAMS: usize = 100;
 
 /// Frames that bring no reply any further (empty data, pings, settings, windows …) from the end of one reply to that of
 /// the next. A server that sends more keeps its client busy with nothing.
-const IDLE_FRAMES_MOST: u32 = 10_000;
+const IDLE_FRAMES_MAX: u32 = 10_000;
 
 const BROKEN: ErrorClass = ErrorClass::Protocol;
 
@@ -257,7 +257,7 @@ impl Http2Mux {
         }
         if !stream.has_head && reply.is_interim() {
             stream.interims += 1;
-            return if stream.interims > INTERIM_MOST { Err(BROKEN) } else { Ok(None) };
+            return if stream.interims > INTERIM_MAX { Err(BROKEN) } else { Ok(None) };
         }
         let is_trailer = std::mem::replace(&mut stream.has_head, true);
         if ends {
@@ -486,7 +486,7 @@ impl Mux for Http2Mux {
             }
             if self.ended.is_none() {
                 self.idle_frames += 1;
-                if self.idle_frames > IDLE_FRAMES_MOST {
+                if self.idle_frames > IDLE_FRAMES_MAX {
                     return Err(BROKEN);
                 }
             }

@@ -491,15 +491,15 @@ fn frames_that_carry_nothing_are_bounded() {
     };
     for one in &idle {
         let mut client = begun();
-        let turns = (0..20_000).take_while(|_| client.hear(one).is_ok()).count();
+        let frames = (0..20_000).take_while(|_| client.hear(one).is_ok()).count();
         client.out.clear();
-        assert!((9_000..=10_000).contains(&turns), "{turns} frames of kind {}", one[3]);
+        assert!((9_000..=10_000).contains(&frames), "{frames} frames of kind {}", one[3]);
     }
     let mut client = begun();
-    for turn in 0..100_000_u32 {
+    for nth in 0..100_000_u32 {
         // As many as one for each part of a body: a body may be sent so.
         client.hear(&frame(kind::DATA, 0, 1, b"x")).unwrap();
-        assert!(client.hear(&idle[turn as usize % 2]).is_ok());
+        assert!(client.hear(&idle[nth as usize % 2]).is_ok());
         client.out.clear();
     }
 }

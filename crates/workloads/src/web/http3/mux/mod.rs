@@ -6,7 +6,7 @@
 use super::frames::{PAYLOAD_BYTES_MAX, Piece, Reader, kind};
 use super::request::SharedFields;
 use super::{qpack, varint};
-use crate::web::http2::message::{INTERIM_MOST, ReplyHead};
+use crate::web::http2::message::{INTERIM_MAX, ReplyHead};
 use bakeoff_engine::records::{self, Record, Said};
 use bakeoff_engine::{ErrorClass, MakeMux, Mux, MuxEvent, SpecError, StreamEvent};
 use std::collections::{HashMap, VecDeque};
@@ -19,7 +19,7 @@ const QPACK_MAX_TABLE_CAPACITY: u64 = 1;
 const MAX_FIELD_SECTION_SIZE: u64 = 6;
 const QPACK_BLOCKED_STREAMS: u64 = 7;
 /// What a server may send on a stream of unknown type, bytes.
-const UNKNOWN_BYTES_MOST: usize = 1 << 20;
+const UNKNOWN_BYTES_MAX: usize = 1 << 20;
 /// Codes (RFC 9114, 8.1).
 const REQUEST_REJECTED: u64 = 0x10b;
 const REQUEST_CANCELLED: u64 = 0x10c;
@@ -207,7 +207,7 @@ impl Http3Mux {
         }
         if asked.has_head || reply.is_interim() {
             asked.interims += 1;
-            return if asked.interims > INTERIM_MOST { Err(BROKEN) } else { Ok(None) };
+            return if asked.interims > INTERIM_MAX { Err(BROKEN) } else { Ok(None) };
         }
         asked.has_head = true;
         Ok(Some(StreamEvent::Head { status: reply.status, length: reply.length }))
@@ -255,7 +255,7 @@ impl Http3Mux {
             // Nobody needs more of what nobody knows.
             Own::Unknown(bytes) => {
                 *bytes += part.len();
-                if *bytes > UNKNOWN_BYTES_MOST {
+                if *bytes > UNKNOWN_BYTES_MAX {
                     return Err(BROKEN);
                 }
             }

@@ -275,13 +275,13 @@ fn frames_that_carry_nothing_are_bounded() {
         if idle[0] == 0 || idle != head(&[(":status", "103")]) {
             client.part(0, &head(&[(":status", "200")])).unwrap();
         }
-        let turns = (0..20_000).take_while(|_| client.part(0, &idle).is_ok()).count();
-        assert!((most - 1..=most).contains(&turns), "{turns} instead of {most}");
+        let frames = (0..20_000).take_while(|_| client.part(0, &idle).is_ok()).count();
+        assert!((most - 1..=most).contains(&frames), "{frames} instead of {most}");
     }
     let mut client = Client::new(1);
     let mut unknown = Vec::new();
     varint::put(0x21, &mut unknown);
     assert_eq!(client.part(7, &unknown), Ok(vec![]));
-    let turns = (0..100).take_while(|_| client.part(7, &[0; 65_536]).is_ok()).count();
-    assert!((15..=16).contains(&turns), "{turns}");
+    let frames = (0..100).take_while(|_| client.part(7, &[0; 65_536]).is_ok()).count();
+    assert!((15..=16).contains(&frames), "{frames}");
 }

@@ -16,7 +16,7 @@ const PART_BYTES: usize = 64 * 1024;
 
 /// What an exchange may take.
 #[derive(Debug, Clone, Copy)]
-pub struct WireLimits {
+pub struct ProbeLimits {
     /// For the connection.
     pub connect: Duration,
     /// For all that follows, the TLS handshake included.
@@ -27,7 +27,7 @@ pub struct WireLimits {
 
 /// Why an exchange failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WireError {
+pub enum ProbeError {
     /// What was to be connected to, or trusted, cannot be had; in words.
     Setting(String),
     /// Nobody listens there.
@@ -50,7 +50,7 @@ pub enum WireError {
 
 /// A connection; what it reads is counted, and every wait ends.
 #[derive(Debug)]
-pub struct Wire {
+pub struct ProbeConnection {
     socket: Socket,
     connector: Option<tls::Connector>,
     tls: Option<tls::Session>,
@@ -63,24 +63,24 @@ pub struct Wire {
     clear: Vec<u8>,
 }
 
-impl Wire {
+impl ProbeConnection {
     /// Connects, and agrees on TLS where the endpoint begins with it.
     ///
     /// # Errors
     /// There is no connection, or none that can be trusted.
-    pub fn open(endpoint: &Endpoint, limits: WireLimits) -> Result<Self, WireError> {
-        let remote = resolve(endpoint, 0).map_err(WireError::Setting)?;
+    pub fn open(endpoint: &Endpoint, limits: ProbeLimits) -> Result<Self, ProbeError> {
+        let remote = resolve(endpoint, 0).map_err(ProbeError::Setting)?;
         let kind = Type::STREAM.cloexec();
         let domain = Domain::from(i32::from(remote.address.family()));
-        let socket = Socket::new(domain, kind, None).map_err(|error| WireError::Unreachable(number(&error)))?;
+        let socket = Socket::new(domain, kind, None).map_err(|error| ProbeError::Unreachable(number(&error)))?;
         match socket.connect_timeout(&remote.address, limits.connect.max(Duration::from_millis(1))) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(WireError::Refused),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(WireError::NotConnected),
-            Err(error) => return Err(WireError::Unreachable(number(&error))),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(ProbeError::Refused),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(ProbeError::NotConnected),
+            Err(error) => return Err(ProbeError::Unreachable(number(&error))),
         }
-        socket.set_nonblocking(true).map_err(|error| WireError::Unreachable(number(&error)))?;
-        let mut wire = Self {
+        socket.set_nonblocking(true).map_err(|error| ProbeError::Unreachable(number(&error)))?;
+        let mut connection = Self {
             socket,
             connector: remote.tls,
             tls: None,
@@ -92,19 +92,19 @@ impl Wire {
             clear: Vec::new(),
         };
         if remote.tls_on_connect {
-            wire.secure()?;
+            connection.secure()?;
         }
-        Ok(wire)
+        Ok(connection)
     }
 
     /// Agrees on TLS, where the endpoint has it.
     ///
     /// # Errors
     /// There is none to agree on, or none that can be trusted.
-    pub fn secure(&mut self) -> Result<(), WireError> {
+    pub fn secure(&mut self) -> Result<(), ProbeError> {
         let Some(connector) = &self.connector else { return Ok(()) };
-        self.tls = Some(connector.session().map_err(|_| WireError::Tls(TlsFault::Other, String::new()))?);
-        self.shake_hands().map_err(|error| if error == WireError::Slow { WireError::SlowTls } else { error })
+        self.tls = Some(connector.session().map_err(|_| ProbeError::Tls(TlsFault::Other, String::new()))?);
+        self.shake_hands().map_err(|error| if error == ProbeError::Slow { ProbeError::SlowTls } else { error })
     }
 
     /// Version and cipher of TLS.
@@ -121,16 +121,16 @@ impl Wire {
     ///
     /// # Errors
     /// It cannot be sent, or not in time.
-    pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), WireError> {
+    pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), ProbeError> {
         if let Some(tls) = &mut self.tls {
-            tls.write(bytes).map_err(|_| WireError::Broken(String::new()))?;
+            tls.write(bytes).map_err(|_| ProbeError::Broken(String::new()))?;
             return self.flush();
         }
         while !bytes.is_empty() {
             match socket::send(self.socket.as_raw_fd(), bytes) {
                 Moved::Bytes(count) => bytes = &bytes[count..],
                 Moved::Blocked => self.wait(libc::POLLOUT)?,
-                Moved::Failed(errno) => return Err(WireError::Broken(words(errno))),
+                Moved::Failed(errno) => return Err(ProbeError::Broken(words(errno))),
             }
         }
         Ok(())
@@ -140,7 +140,7 @@ impl Wire {
     ///
     /// # Errors
     /// The connection broke, time ran out, or it is too much.
-    pub fn receive(&mut self, into: &mut Vec<u8>) -> Result<bool, WireError> {
+    pub fn receive(&mut self, into: &mut Vec<u8>) -> Result<bool, ProbeError> {
         loop {
             if !self.clear.is_empty() {
                 into.append(&mut self.clear);
@@ -155,21 +155,21 @@ impl Wire {
                 return Ok(true);
             }
             self.take(count).map_err(|error| match error {
-                WireError::Tls(_, why) => WireError::Broken(why),
+                ProbeError::Tls(_, why) => ProbeError::Broken(why),
                 other => other,
             })?;
         }
     }
 
-    fn shake_hands(&mut self) -> Result<(), WireError> {
+    fn shake_hands(&mut self) -> Result<(), ProbeError> {
         while self.tls.as_ref().is_some_and(tls::Session::is_handshaking) {
             self.flush()?;
             let count = match self.read() {
-                Err(WireError::Broken(why)) => return Err(WireError::Tls(TlsFault::Other, why)),
+                Err(ProbeError::Broken(why)) => return Err(ProbeError::Tls(TlsFault::Other, why)),
                 count => count?,
             };
             if count == 0 {
-                return Err(WireError::Tls(TlsFault::Other, "it closes the connection".to_owned()));
+                return Err(ProbeError::Tls(TlsFault::Other, "it closes the connection".to_owned()));
             }
             if let Err(error) = self.take(count) {
                 let _ = self.flush(); // the alert that tells the server why
@@ -182,7 +182,7 @@ impl Wire {
     }
 
     /// Hands cipher text to TLS, and takes what it says.
-    fn take(&mut self, count: usize) -> Result<(), WireError> {
+    fn take(&mut self, count: usize) -> Result<(), ProbeError> {
         let Some(tls) = &mut self.tls else { return Ok(()) };
         let mut cipher = &self.buffer[..count];
         while !cipher.is_empty() && !self.has_ended {
@@ -200,34 +200,34 @@ impl Wire {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), WireError> {
+    fn flush(&mut self) -> Result<(), ProbeError> {
         let fd = self.socket.as_raw_fd();
         while let Some(tls) = &mut self.tls {
             match tls.flush(fd) {
                 Ok(true) => break,
                 Ok(false) => self.wait(libc::POLLOUT)?,
-                Err(_) => return Err(WireError::Broken(words(last_errno()))),
+                Err(_) => return Err(ProbeError::Broken(words(last_errno()))),
             }
         }
         Ok(())
     }
 
     /// Some bytes into the buffer; 0 at the end of the stream.
-    fn read(&mut self) -> Result<usize, WireError> {
+    fn read(&mut self) -> Result<usize, ProbeError> {
         loop {
             self.left()?;
             match socket::receive(self.socket.as_raw_fd(), &mut self.buffer) {
                 Moved::Bytes(count) => {
                     self.received += count;
-                    return if self.received > self.most_bytes { Err(WireError::Long) } else { Ok(count) };
+                    return if self.received > self.most_bytes { Err(ProbeError::Long) } else { Ok(count) };
                 }
                 Moved::Blocked => self.wait(libc::POLLIN)?,
-                Moved::Failed(errno) => return Err(WireError::Broken(words(errno))),
+                Moved::Failed(errno) => return Err(ProbeError::Broken(words(errno))),
             }
         }
     }
 
-    fn wait(&self, events: libc::c_short) -> Result<(), WireError> {
+    fn wait(&self, events: libc::c_short) -> Result<(), ProbeError> {
         let wait_ms = self.left()?.as_nanos().div_ceil(1_000_000).min(60_000) as libc::c_int;
         let mut polled = libc::pollfd { fd: self.socket.as_raw_fd(), events, revents: 0 };
         // SAFETY: one descriptor, which is open. What it tells, the next call tells as well.
@@ -236,14 +236,14 @@ impl Wire {
     }
 
     /// Time that is left; an error when there is none.
-    fn left(&self) -> Result<Duration, WireError> {
+    fn left(&self) -> Result<Duration, ProbeError> {
         let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(WireError::Slow) } else { Ok(left) }
+        if left.is_zero() { Err(ProbeError::Slow) } else { Ok(left) }
     }
 }
 
-fn fault_of(tls: &tls::Session) -> WireError {
-    WireError::Tls(tls.fault(), tls.reason().unwrap_or_default().to_owned())
+fn fault_of(tls: &tls::Session) -> ProbeError {
+    ProbeError::Tls(tls.fault(), tls.reason().unwrap_or_default().to_owned())
 }
 
 fn number(error: &io::Error) -> i32 {

@@ -2,8 +2,8 @@
 
 use super::figures::{Errors, HttperfFigures, SessionFigures, Spread};
 use super::samples::{Lifetimes, Rate};
+use crate::http::pipeline::Flight;
 use crate::http::reply::Reply;
-use crate::http::talk::Flight;
 use crate::spec::{ClientSpec, Mode, Part};
 use bakeoff_engine::{ErrorClass, Nanos, Outcome, Recorder, Stamps};
 
@@ -35,7 +35,7 @@ pub(crate) enum Failure {
 }
 
 /// All that one trial counts.
-pub(crate) struct Books {
+pub(crate) struct Counters {
     pub figures: HttperfFigures,
     pub recorder: Recorder,
     lifetimes: Lifetimes,
@@ -46,7 +46,7 @@ pub(crate) struct Books {
     concurrent: u64,
 }
 
-impl Books {
+impl Counters {
     pub fn new(recorder: Recorder, mode: Mode, (client, part): (ClientSpec, Part), start_ns: Nanos) -> Self {
         let sessions = (mode == Mode::Sessions).then(SessionFigures::default);
         Self {
@@ -232,7 +232,7 @@ impl Books {
         self.recorder.record(0, &Outcome { operation, error, bytes_in, bytes_out, status: 0 }, stamps);
         let begun = if self.mode == Mode::Sessions { SESSION } else { CONNECTION };
         if operation == begun {
-            self.recorder.record_turn(stamps.planned_ns, stamps.end_ns, error.is_none());
+            self.recorder.record_iteration(stamps.planned_ns, stamps.end_ns, error.is_none());
         }
     }
 }

@@ -54,7 +54,7 @@ enum Reader {
 
 /// A session, which is opened as the load opens one.
 #[derive(Debug)]
-pub struct MailTalk {
+pub struct MailProbe {
     endpoint: Endpoint,
     reader: Reader,
     words: VecDeque<String>,
@@ -75,9 +75,9 @@ pub struct MailTalk {
     pub refusal: Option<Vec<u8>>,
 }
 
-impl MailTalk {
-    /// With this side of a server, as it stands in the specification of a trial. `steps` are said one after the other, until one
-    /// is refused.
+impl MailProbe {
+    /// With this side of a server, as it stands in the specification of a trial. `steps` are said one after the other,
+    /// until one is refused.
     ///
     /// # Errors
     /// `side` is not that.
@@ -220,25 +220,25 @@ mod tests {
     const POP3: &str = r#"{"addresses": ["127.0.0.1:110"], "login": "user"}"#;
 
     /// What is said to a server that sends these portions, however it is asked.
-    fn said(side: &str, steps: &[&str], portions: &[&[u8]]) -> (Vec<String>, Result<MailTalk, MailFault>) {
-        let mut talk = MailTalk::new(side, steps.iter().map(|step| (*step).to_owned()).collect()).unwrap();
+    fn said(side: &str, steps: &[&str], portions: &[&[u8]]) -> (Vec<String>, Result<MailProbe, MailFault>) {
+        let mut probe = MailProbe::new(side, steps.iter().map(|step| (*step).to_owned()).collect()).unwrap();
         let mut said = Vec::new();
         for portion in portions {
             let mut part = *portion;
             loop {
-                let next = match talk.take(std::mem::take(&mut part)) {
-                    Ok(Some(Next::Secure)) => talk.proceed(),
+                let next = match probe.take(std::mem::take(&mut part)) {
+                    Ok(Some(Next::Secure)) => probe.proceed(),
                     Ok(Some(next)) => next,
                     Ok(None) => break,
                     Err(fault) => return (said, Err(fault)),
                 };
                 match next {
                     Next::Say(words) => said.push(words),
-                    _ => return (said, Ok(talk)),
+                    _ => return (said, Ok(probe)),
                 }
             }
         }
-        (said, Ok(talk))
+        (said, Ok(probe))
     }
 
     #[test]
@@ -246,12 +246,12 @@ mod tests {
         let hello = b"250-mx\r\n250-SIZE 9\r\n250 PIPELINING\r\n";
         let replies: [&[u8]; 6] =
             [b"220 mx\r\n", b"250 mx\r\n", b"220 go\r\n", hello, b"250 ok\r\n", b"550 5.1.1 no\r\n"];
-        let (words, talk) = said(SMTP, &["MAIL FROM:<a@b>", "RCPT TO:<c@d>", "DATA"], &replies);
+        let (words, probe) = said(SMTP, &["MAIL FROM:<a@b>", "RCPT TO:<c@d>", "DATA"], &replies);
         let hello = "EHLO bakeoff.invalid\r\n";
         assert_eq!(words, [hello, "STARTTLS\r\n", hello, "MAIL FROM:<a@b>\r\n", "RCPT TO:<c@d>\r\n"]);
-        let talk = talk.unwrap();
-        assert_eq!(talk.greeting, b"mx\nSIZE 9\nPIPELINING");
-        assert_eq!((talk.answers.len(), talk.refusal.as_deref()), (1, Some(&b"550 5.1.1 no"[..])));
+        let probe = probe.unwrap();
+        assert_eq!(probe.greeting, b"mx\nSIZE 9\nPIPELINING");
+        assert_eq!((probe.answers.len(), probe.refusal.as_deref()), (1, Some(&b"550 5.1.1 no"[..])));
     }
 
     #[test]
@@ -259,10 +259,10 @@ mod tests {
         let wire = b"+OK pop\r\n+OK\r\n+OK in\r\n+OK 2 320\r\n+OK\r\nUSER\r\nSASL PLAIN\r\n.\r\n";
         let steps = ["USER u", "PASS p", "STAT", "CAPA"];
         for cut in 0..wire.len() {
-            let (words, talk) = said(POP3, &steps, &[&wire[..cut], &wire[cut..]]);
-            let talk = talk.unwrap();
-            assert_eq!((words.len(), talk.answers.len(), talk.refusal), (4, 4, None), "cut at {cut}");
-            assert_eq!((&talk.greeting[..], &talk.answers[3][..]), (&b"+OK pop"[..], &b"USER\r\nSASL PLAIN\r\n"[..]));
+            let (words, probe) = said(POP3, &steps, &[&wire[..cut], &wire[cut..]]);
+            let probe = probe.unwrap();
+            assert_eq!((words.len(), probe.answers.len(), probe.refusal), (4, 4, None), "cut at {cut}");
+            assert_eq!((&probe.greeting[..], &probe.answers[3][..]), (&b"+OK pop"[..], &b"USER\r\nSASL PLAIN\r\n"[..]));
         }
     }
 

@@ -1,5 +1,5 @@
-//! Holds replies to what the page was before timing: all of them to status and length; of the bodies those of a trial's
-//! first replies, and of the others a sample that nobody can foresee, to the hash.
+//! Compares replies with what the page was before timing: all of them to status and length; of the bodies those of a
+//! trial's first replies, and of the others a sample that nobody can foresee, to the hash.
 
 use super::reply::Reply;
 use bakeoff_engine::{ErrorClass, Rng, SpecError};
@@ -18,7 +18,7 @@ pub struct PageSpec {
 
 /// What replies are held to.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct PageCheck {
     agreed: Agreed,
     draws: Draws,
     hashes: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Held {
     hashed_bytes: u64,
 }
 
-impl Held {
+impl PageCheck {
     /// `secret` draws the sample; each `part` of the machines has draws of its own.
     pub fn new(page: &PageSpec, secret: u64, part: u32) -> Result<Self, SpecError> {
         let agreed = Agreed::new(&page.request)?;
@@ -60,11 +60,11 @@ mod tests {
 
     const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-    fn held(check_every: u32) -> Held {
+    fn page_check(check_every: u32) -> PageCheck {
         let reply = json!({"status": 200, "exact": true});
         let request = json!({"method": "GET", "path": "/", "length": 4, "sha256": EMPTY, "reply": reply});
         let page = serde_json::from_value(json!({"request": request, "check_every": check_every})).unwrap();
-        Held::new(&page, 7, 0).unwrap()
+        PageCheck::new(&page, 7, 0).unwrap()
     }
 
     fn reply(status: u16, content_bytes: u64, hash: Option<[u8; 32]>) -> Reply {
@@ -74,20 +74,22 @@ mod tests {
     #[test]
     fn status_length_and_hash_are_held() {
         let right: [u8; 32] = std::array::from_fn(|at| u8::from_str_radix(&EMPTY[2 * at..2 * at + 2], 16).unwrap());
-        let mut held = held(1);
-        assert_eq!(held.fault(&reply(200, 4, None)), None);
-        assert_eq!(held.fault(&reply(200, 4, Some(right))), None);
-        assert_eq!(held.fault(&reply(200, 4, Some([0; 32]))), Some(ErrorClass::WrongContent));
-        assert_eq!(held.fault(&reply(200, 5, Some(right))), Some(ErrorClass::WrongContent));
-        assert_eq!(held.fault(&reply(503, 4, Some(right))), Some(ErrorClass::WrongStatus));
-        assert_eq!(held.hashed, 2);
+        let mut page_check = page_check(1);
+        assert_eq!(page_check.fault(&reply(200, 4, None)), None);
+        assert_eq!(page_check.fault(&reply(200, 4, Some(right))), None);
+        assert_eq!(page_check.fault(&reply(200, 4, Some([0; 32]))), Some(ErrorClass::WrongContent));
+        assert_eq!(page_check.fault(&reply(200, 5, Some(right))), Some(ErrorClass::WrongContent));
+        assert_eq!(page_check.fault(&reply(503, 4, Some(right))), Some(ErrorClass::WrongStatus));
+        assert_eq!(page_check.hashed, 2);
     }
 
     #[test]
     fn the_first_bodies_are_hashed_and_then_one_in_so_many() {
-        let mut held = held(100);
+        let mut page_check = page_check(100);
         let mut due = |count: u32| {
-            (0..count).filter(|_| held.is_due() && held.fault(&reply(200, 4, Some([1; 32]))).is_some()).count()
+            (0..count)
+                .filter(|_| page_check.is_due() && page_check.fault(&reply(200, 4, Some([1; 32]))).is_some())
+                .count()
         };
         assert_eq!(due(1_000), 1_000);
         let later = due(100_000);
@@ -96,6 +98,6 @@ mod tests {
 
     #[test]
     fn nothing_is_hashed_where_no_hash_is_known_or_none_is_wanted() {
-        assert!(!held(0).is_due());
+        assert!(!page_check(0).is_due());
     }
 }

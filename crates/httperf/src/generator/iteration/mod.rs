@@ -1,13 +1,13 @@
 //! What begins by the clock: a connection with its calls, or a session. Told what happens, it answers with orders. No
 //! I/O, no clock.
 //!
-//! A connection of `--num-conns` sends its calls in bursts, each pipelined. A session sends the first call of a burst alone
-//! and the others when it was answered, pipelined on its connections or, where the server closes after each reply, on
-//! connections of their own.
+//! A connection of `--num-conns` sends its calls in bursts, each pipelined. A session sends the first call of a burst
+//! alone and the others when it was answered, pipelined on its connections or, where the server closes after each
+//! reply, on connections of their own.
 
 use super::work::{Burst, Work};
+use crate::http::pipeline::{Call, Flight};
 use crate::http::reply::Reply;
-use crate::http::talk::{Call, Flight};
 use crate::spec::{HttperfSpec, Mode};
 use bakeoff_engine::Nanos;
 use std::collections::VecDeque;
@@ -15,11 +15,11 @@ use std::collections::VecDeque;
 /// A call that fails again and again is sent so often.
 const TRIES_MAX: u32 = 1_000;
 
-/// What all visits of a trial go by.
+/// What all iterations of a trial go by.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     pub mode: Mode,
-    /// Connections of one visit at once.
+    /// Connections of one iteration at once.
     pub connections: usize,
     /// Calls on one connection at once.
     pub piped: usize,
@@ -51,14 +51,14 @@ impl Rules {
     }
 }
 
-/// What is to be done for a visit. Links are its connections, counted from 0; a place is used again.
+/// What is to be done for an iteration. Links are its connections, counted from 0; a place is used again.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Open a connection.
     Open(usize),
     /// Send on it, as soon as it is open.
     Send(usize, Call),
-    /// Close it; calls that wait on it come back by [`Visit::left`].
+    /// Close it; calls that wait on it come back by [`Iteration::left`].
     Close(usize),
     /// Tell it when so much time has passed.
     Think(Nanos),
@@ -88,7 +88,7 @@ struct Link {
 
 /// One connection with its calls, or one session.
 #[derive(Debug, Default)]
-pub(crate) struct Visit {
+pub(crate) struct Iteration {
     links: Vec<Link>,
     /// Which script, of those there are.
     script: u32,
@@ -118,7 +118,7 @@ pub(crate) struct Visit {
 
 type Orders = VecDeque<Order>;
 
-impl Visit {
+impl Iteration {
     /// Begins anew with the memory that is there.
     pub fn begin(&mut self, nth: u64, rules: &Rules, work: &mut Work, orders: &mut Orders) {
         let (mut links, mut waiting) = (std::mem::take(&mut self.links), std::mem::take(&mut self.waiting));

@@ -1,9 +1,9 @@
-//! Visits under scripted and random events.
+//! Iterations under scripted and random events.
 
 use super::*;
+use crate::http::pipeline::{Asked, Pipeline, Received};
 use crate::http::reply::Wanted;
 use crate::http::request::RequestSize;
-use crate::http::talk::{Asked, Heard, Talk};
 use crate::spec::for_tests::spec_with;
 use crate::spec::uris::Uri;
 use bakeoff_engine::Rng;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 const REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// A visit with its connections, as a loop would have them.
+/// An iteration with its connections, as a loop would have them.
 struct Stage {
     rules: Rules,
     work: Work,
-    visit: Visit,
+    iteration: Iteration,
     orders: Orders,
-    talks: BTreeMap<usize, Talk>,
+    pipelines: BTreeMap<usize, Pipeline>,
     /// What was done, in words.
     told: Vec<String>,
     over: Option<bool>,
@@ -31,10 +31,10 @@ impl Stage {
     fn new(extra: &str) -> Self {
         let spec = Arc::new(spec_with(extra));
         let (rules, work) = (Rules::new(&spec), Work::new(&spec));
-        let (visit, orders, talks) = (Visit::default(), Orders::new(), BTreeMap::new());
+        let (iteration, orders, pipelines) = (Iteration::default(), Orders::new(), BTreeMap::new());
         let (told, over, thinks, most) = (Vec::new(), None, false, 0);
-        let mut stage = Self { rules, work, visit, orders, talks, told, over, thinks, most };
-        stage.visit.begin(0, &stage.rules, &mut stage.work, &mut stage.orders);
+        let mut stage = Self { rules, work, iteration, orders, pipelines, told, over, thinks, most };
+        stage.iteration.begin(0, &stage.rules, &mut stage.work, &mut stage.orders);
         stage.obey();
         stage
     }
@@ -44,14 +44,14 @@ impl Stage {
             match order {
                 Order::Open(link) => {
                     self.told.push(format!("open {link}"));
-                    assert!(self.talks.insert(link, Talk::new()).is_none(), "link {link} was open");
-                    self.most = self.most.max(self.talks.len());
+                    assert!(self.pipelines.insert(link, Pipeline::new()).is_none(), "link {link} was open");
+                    self.most = self.most.max(self.pipelines.len());
                 }
                 Order::Send(link, call) => {
                     self.told.push(format!("send {link} #{}", call.serial));
-                    let talk = self.talks.get_mut(&link).expect("an open link");
-                    talk.queue(call, Asked::default(), |_| RequestSize { header_bytes: 1, content_bytes: 0 });
-                    talk.wrote(1, 1, |_| ());
+                    let pipeline = self.pipelines.get_mut(&link).expect("an open link");
+                    pipeline.queue(call, Asked::default(), |_| RequestSize { header_bytes: 1, content_bytes: 0 });
+                    pipeline.wrote(1, 1, |_| ());
                 }
                 Order::Close(link) => {
                     self.told.push(format!("close {link}"));
@@ -64,25 +64,26 @@ impl Stage {
                 Order::Over(completed) => {
                     self.told.push(format!("over {completed}"));
                     assert!(self.over.replace(completed).is_none(), "over twice");
-                    self.talks.clear();
+                    self.pipelines.clear();
                 }
             }
         }
     }
 
     fn leave(&mut self, link: usize, cause: Left) {
-        let Some(mut talk) = self.talks.remove(&link) else { return };
-        let calls = talk.abandon().into_iter().map(|flight| flight.call);
-        self.visit.left(link, cause, calls, &self.rules, &mut self.work, &mut self.orders);
+        let Some(mut pipeline) = self.pipelines.remove(&link) else { return };
+        let calls = pipeline.abandon().into_iter().map(|flight| flight.call);
+        self.iteration.left(link, cause, calls, &self.rules, &mut self.work, &mut self.orders);
     }
 
     fn reply(&mut self, link: usize, mut bytes: &[u8]) {
-        let talk = self.talks.get_mut(&link).expect("an open link");
-        let Ok(Heard::Reply(heard)) = talk.take(&mut bytes, Wanted { page: true, ..Wanted::default() }, 2) else {
+        let pipeline = self.pipelines.get_mut(&link).expect("an open link");
+        let Ok(Received::Reply(heard)) = pipeline.take(&mut bytes, Wanted { page: true, ..Wanted::default() }, 2)
+        else {
             panic!("no reply")
         };
         let (work, orders) = (&mut self.work, &mut self.orders);
-        self.visit.replied(link, &heard.0, &heard.1, &self.rules, work, orders);
+        self.iteration.replied(link, &heard.0, &heard.1, &self.rules, work, orders);
         self.obey();
     }
 
@@ -135,13 +136,13 @@ fn a_session_sends_the_first_call_of_a_burst_alone() {
     stage.reply(0, REPLY);
     stage.reply(0, REPLY);
     assert_eq!(stage.told(), "think");
-    stage.visit.thought(&stage.rules, &mut stage.work, &mut stage.orders);
+    stage.iteration.thought(&stage.rules, &mut stage.work, &mut stage.orders);
     stage.obey();
     assert_eq!(stage.told(), "send 0 #3");
     stage.reply(0, REPLY);
     stage.reply(0, REPLY);
     assert_eq!(stage.told(), "send 0 #4, over true");
-    assert_eq!((stage.visit.replies, stage.visit.connections), (5, 1));
+    assert_eq!((stage.iteration.replies, stage.iteration.connections), (5, 1));
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn where_the_server_closes_each_call_has_a_connection_of_its_own() {
     assert_eq!(stage.told(), "close 0, open 2, send 2 #4, close 1");
     stage.reply(2, LAST);
     assert_eq!(stage.told(), "close 2, over true");
-    assert_eq!((stage.most, stage.visit.connections), (2, 5));
+    assert_eq!((stage.most, stage.iteration.connections), (2, 5));
 }
 
 #[test]
@@ -217,7 +218,7 @@ fn pages_bring_what_they_embed_and_redirects_are_followed() {
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 26\r\n\r\n<img src=a><img src='/b'> ",
     );
     assert_eq!(stage.told(), "send 0 #2, send 0 #3");
-    let asked: Vec<_> = stage.talks[&0].in_flight().map(|flight| flight.call.uri.clone()).collect();
+    let asked: Vec<_> = stage.pipelines[&0].in_flight().map(|flight| flight.call.uri.clone()).collect();
     assert_eq!(asked, [Uri::Page(b"/q/a".as_slice().into()), Uri::Page(b"/b".as_slice().into())]);
     stage.reply(0, REPLY);
     stage.reply(0, b"HTTP/1.1 302 Found\r\nLocation: /c\r\nContent-Length: 0\r\n\r\n");
@@ -234,9 +235,10 @@ fn a_list_that_ends_ends_the_calls() {
     assert!(stage.work.is_exhausted());
 }
 
-/// Whatever a server does: the visit ends, never has more connections or calls on one than it may, and its books add up.
+/// Whatever a server does: the iteration ends, never has more connections or calls on one than it may, and its counters
+/// add up.
 #[test]
-fn random_servers_bring_every_visit_to_its_end() {
+fn random_servers_bring_every_iteration_to_its_end() {
     let kinds = [
         r#"{"num_calls":7,"burst_length":3}"#,
         r#"{"wsess":{"sessions":1,"calls":9,"think_s":0},"burst_length":4,"max_connections":2,"max_piped_calls":2}"#,
@@ -252,13 +254,14 @@ fn random_servers_bring_every_visit_to_its_end() {
         while stage.over.is_none() {
             steps += 1;
             assert!(steps < 5_000, "it never ends");
-            assert!(stage.talks.len() <= stage.rules.connections.max(1));
-            assert!(stage.talks.values().all(|talk| talk.in_flight().count() <= stage.rules.piped));
-            let busy: Vec<_> = stage.talks.iter().filter(|(_, talk)| !talk.is_idle()).map(|(link, _)| *link).collect();
+            assert!(stage.pipelines.len() <= stage.rules.connections.max(1));
+            assert!(stage.pipelines.values().all(|pipeline| pipeline.in_flight().count() <= stage.rules.piped));
+            let busy: Vec<_> =
+                stage.pipelines.iter().filter(|(_, pipeline)| !pipeline.is_idle()).map(|(link, _)| *link).collect();
             if busy.is_empty() || rng.below(20) == 0 {
                 if stage.thinks {
                     stage.thinks = false;
-                    stage.visit.thought(&stage.rules, &mut stage.work, &mut stage.orders);
+                    stage.iteration.thought(&stage.rules, &mut stage.work, &mut stage.orders);
                     stage.obey();
                     continue;
                 }
@@ -283,7 +286,7 @@ fn random_servers_bring_every_visit_to_its_end() {
                 }
             }
         }
-        assert_eq!(stage.visit.replies, replies);
+        assert_eq!(stage.iteration.replies, replies);
         ends[usize::from(stage.over == Some(true))] += 1;
     }
     assert!(ends.iter().all(|&count| count > 1_000), "{ends:?}: the events are badly chosen");

@@ -6,7 +6,7 @@ use crate::spec::uris::Uri;
 use bakeoff_engine::Nanos;
 use std::collections::VecDeque;
 
-/// A call as a visit asks for it.
+/// A call as an iteration asks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     pub uri: Uri,
@@ -48,7 +48,7 @@ pub(crate) struct Flight {
 
 /// One connection's requests and replies.
 #[derive(Debug)]
-pub(crate) struct Talk {
+pub(crate) struct Pipeline {
     flights: VecDeque<Flight>,
     /// Bytes that were not written yet, from `at` on.
     out: Vec<u8>,
@@ -60,7 +60,7 @@ pub(crate) struct Talk {
 }
 
 /// What came of bytes that were read.
-pub(crate) enum Heard {
+pub(crate) enum Received {
     /// All was taken, and more has to come.
     More,
     /// A reply is whole.
@@ -80,7 +80,7 @@ pub(crate) enum Broken {
     Within,
 }
 
-impl Talk {
+impl Pipeline {
     pub fn new() -> Self {
         Self { flights: VecDeque::new(), out: Vec::new(), at: 0, queued: 0, written: 0, reader: ReplyReader::default() }
     }
@@ -157,17 +157,17 @@ impl Talk {
     }
 
     /// So many were.
-    pub fn dropped(&mut self, bytes: u64) -> Heard {
+    pub fn dropped(&mut self, bytes: u64) -> Received {
         match self.reader.dropped(bytes) {
             Some(reply) => self.answered(reply),
-            None => Heard::More,
+            None => Received::More,
         }
     }
 
     /// Takes bytes up to the end of a reply; `bytes` is then what is left.
-    pub fn take(&mut self, bytes: &mut &[u8], wanted: Wanted, now_ns: Nanos) -> Result<Heard, Broken> {
+    pub fn take(&mut self, bytes: &mut &[u8], wanted: Wanted, now_ns: Nanos) -> Result<Received, Broken> {
         if bytes.is_empty() {
-            return Ok(Heard::More);
+            return Ok(Received::More);
         }
         // A reply before its request is out answers something else.
         let Some(flight) = self.flights.front_mut().filter(|flight| flight.sent_ns.is_some()) else {
@@ -177,11 +177,11 @@ impl Talk {
         let wanted = Wanted { hash: flight.asked.hash, ..wanted };
         let (used, reply) = self.reader.take(bytes, wanted, flight.asked.to_head).map_err(|_| Broken::Garbage)?;
         *bytes = &bytes[used..];
-        Ok(reply.map_or(Heard::More, |reply| self.answered(reply)))
+        Ok(reply.map_or(Received::More, |reply| self.answered(reply)))
     }
 
     /// The server has ended its side.
-    pub fn end(&mut self) -> Result<Heard, Broken> {
+    pub fn end(&mut self) -> Result<Received, Broken> {
         match self.reader.end() {
             Ok(reply) => Ok(self.answered(reply)),
             Err(End::Before) if self.flights.is_empty() => Err(Broken::Idle),
@@ -190,9 +190,9 @@ impl Talk {
         }
     }
 
-    fn answered(&mut self, reply: Reply) -> Heard {
+    fn answered(&mut self, reply: Reply) -> Received {
         // Nothing is read without a flight.
-        self.flights.pop_front().map_or(Heard::More, |flight| Heard::Reply(Box::new((flight, reply))))
+        self.flights.pop_front().map_or(Received::More, |flight| Received::Reply(Box::new((flight, reply))))
     }
 }
 
@@ -200,45 +200,47 @@ impl Talk {
 mod tests {
     use super::*;
 
-    fn talk(calls: u64) -> Talk {
-        let mut talk = Talk::new();
+    fn pipeline(calls: u64) -> Pipeline {
+        let mut pipeline = Pipeline::new();
         for serial in 0..calls {
-            talk.queue(Call { uri: Uri::Fixed, serial, tries: 0, due_ns: 0, depth: 0 }, Asked::default(), |out| {
+            pipeline.queue(Call { uri: Uri::Fixed, serial, tries: 0, due_ns: 0, depth: 0 }, Asked::default(), |out| {
                 out.extend_from_slice(b"0123456789");
                 RequestSize { header_bytes: 10, content_bytes: 0 }
             });
         }
-        talk
+        pipeline
     }
 
     #[test]
     fn a_request_counts_when_its_last_byte_is_out() {
-        let mut talk = talk(3);
+        let mut pipeline = pipeline(3);
         let mut whole = Vec::new();
         for (bytes, now_ns) in [(5, 1), (5, 2), (15, 3), (5, 4)] {
-            assert_eq!(talk.outgoing().len(), 30 - [0, 5, 10, 25][now_ns as usize - 1]);
-            talk.wrote(bytes, now_ns, |flight| whole.push((flight.call.serial, flight.sent_ns, now_ns)));
+            assert_eq!(pipeline.outgoing().len(), 30 - [0, 5, 10, 25][now_ns as usize - 1]);
+            pipeline.wrote(bytes, now_ns, |flight| whole.push((flight.call.serial, flight.sent_ns, now_ns)));
         }
         assert_eq!(whole, [(0, Some(1), 2), (1, Some(3), 3), (2, Some(3), 4)]);
     }
 
     #[test]
     fn replies_belong_to_requests_in_their_order() {
-        let mut talk = talk(2);
-        talk.wrote(20, 1, |_| ());
+        let mut pipeline = pipeline(2);
+        pipeline.wrote(20, 1, |_| ());
         let mut bytes = &b"HTTP/1.1 204 A\r\n\r\nHTTP/1.1 204 B\r\n\r\nmore"[..];
         for serial in 0..2 {
-            let Ok(Heard::Reply(heard)) = talk.take(&mut bytes, Wanted::default(), 7) else { panic!("no reply") };
+            let Ok(Received::Reply(heard)) = pipeline.take(&mut bytes, Wanted::default(), 7) else {
+                panic!("no reply")
+            };
             assert_eq!((heard.0.call.serial, heard.0.first_byte_ns), (serial, Some(7)));
         }
-        assert!(matches!(talk.take(&mut bytes, Wanted::default(), 8), Err(Broken::Garbage)), "nobody asked");
-        assert!(matches!(talk.end(), Err(Broken::Idle)));
+        assert!(matches!(pipeline.take(&mut bytes, Wanted::default(), 8), Err(Broken::Garbage)), "nobody asked");
+        assert!(matches!(pipeline.end(), Err(Broken::Idle)));
     }
 
     #[test]
     fn a_reply_to_what_was_not_sent_is_garbage() {
         let mut bytes = &b"HTTP/1.1 204 A\r\n\r\n"[..];
-        assert!(matches!(talk(1).take(&mut bytes, Wanted::default(), 7), Err(Broken::Garbage)));
-        assert!(matches!(talk(1).end(), Err(Broken::Before)));
+        assert!(matches!(pipeline(1).take(&mut bytes, Wanted::default(), 7), Err(Broken::Garbage)));
+        assert!(matches!(pipeline(1).end(), Err(Broken::Before)));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Accepted and seen copies by mailbox, so that the drain knows what is still to come.
 #[derive(Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct Exchange {
     inner: Mutex<Inner>,
     /// When the drain last read a message.
     news_ns: AtomicU64,
@@ -20,7 +20,7 @@ struct Inner {
     seen: HashSet<(u32, Id)>,
 }
 
-impl Books {
+impl Exchange {
     /// A session deposits what it knows.
     pub fn deposit(&self, accepted: impl Iterator<Item = (u32, Id)>, seen: impl Iterator<Item = (u32, Id)>) {
         if let Ok(mut inner) = self.inner.lock() {

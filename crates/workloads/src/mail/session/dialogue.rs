@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 /// The exchange of one step with a server.
 #[derive(Debug)]
-pub(crate) struct Talk {
+pub(crate) struct StepExchange {
     /// What the step sends.
     pub out: Vec<u8>,
     /// Received for the step so far.
@@ -15,7 +15,7 @@ pub(crate) struct Talk {
     pub operation: Operation,
 }
 
-impl Talk {
+impl StepExchange {
     pub fn new() -> Self {
         Self { out: Vec::new(), bytes_in: 0, operation: Operation::SmtpConnect }
     }
@@ -62,7 +62,7 @@ pub(crate) trait Dialogue {
     /// The session is over: there is no connection any more.
     fn is_over(&self) -> bool;
 
-    /// Fills [`Talk::out`] with what the next step sends, and names it.
+    /// Fills [`StepExchange::out`] with what the next step sends, and names it.
     fn begin(&mut self, actions: &mut Actions);
 
     /// Takes bytes of the server.
