@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 from tests.conftest import Target, app_workload, run_trial, web_workload
 from tests.truth.queueing import waiting_time_m_d_c
 from tests.truth.test_app_queue import ARRIVALS_PER_S, CLIENTS, SERVERS, SERVICE_S, think_s
-from tests.unit.compare.synthetic import FULL_MIXES, run
+from tests.unit.compare.synthetic import FULL_LOAD_STEPS, run
 from tests.unit.store.builders import stored
 
 # Independent copies side by side: they sleep most of the time, and together they are a long run in a short time.
@@ -130,7 +130,7 @@ def report() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [
             stored(run(blocks=1), Path(folder) / "small.bakeoff"),
-            stored(run(mixes=FULL_MIXES, blocks=8, window_s=240.0), Path(folder) / "full.bakeoff"),
+            stored(run(load_steps=FULL_LOAD_STEPS, blocks=8, window_s=240.0), Path(folder) / "full.bakeoff"),
         ]
         for path in paths:
             before = time.process_time()

@@ -54,7 +54,7 @@ def one_run(path: Path, first: str, second: str, seed: int, length: str, blocks:
         PlanInput(
             origin="busy",
             plan={"name": "busy", "suite": "web-static", "size": "quick", "seed": seed, "blocks": blocks},
-            settings={"length": length, "ramp_up": "100ms", "ramp_down": "50ms", "mixes": [4]},
+            settings={"length": length, "ramp_up": "100ms", "ramp_down": "50ms", "clients": [4]},
             contenders=[{"name": "one", "address": first}, {"name": "two", "address": second}],
         )
     )

@@ -27,7 +27,7 @@ from tests.conftest import Target
 FOLDERS = [Path("/dev/shm"), Path("/var/tmp")]
 WITHIN = 0.30
 LONGEST_S = 1800
-SHORT = {"length": "1s", "ramp_up": "100ms", "ramp_down": "100ms", "mixes": "1,4"}
+SHORT = {"length": "1s", "ramp_up": "100ms", "ramp_down": "100ms", "clients": "1,4"}
 
 # suite, what is given of the plan, its settings, and whether it takes minutes
 FILES: list[tuple[str, dict[str, str], dict[str, str], bool]] = [
@@ -36,7 +36,7 @@ FILES: list[tuple[str, dict[str, str], dict[str, str], bool]] = [
     ("file-matrix", {"size": "medium", "blocks": "2"}, {}, True),
     ("file-matrix", {"size": "short"}, {}, True),
     ("file-blocks", {"size": "quick", "blocks": "2"}, {}, False),
-    ("file-blocks", {"size": "quick", "blocks": "1"}, {"outstanding": "4", "mixes": "2"}, False),
+    ("file-blocks", {"size": "quick", "blocks": "1"}, {"outstanding": "4", "load_steps": "2"}, False),
     ("file-blocks", {"size": "quick"}, {}, True),
     ("file-mix", {"size": "quick", "blocks": "1"}, {}, False),
     ("file-mix", {"size": "quick"}, {}, True),

@@ -1,4 +1,4 @@
-"""The report of a large run: four contenders, 16 mixes of up to 60 clients, 13 blocks, trials of a minute.
+"""The report of a large run: four contenders, 16 load steps of up to 60 clients, 13 blocks, trials of a minute.
 
 From the run file, by the command that a user types: processor time, memory and size of the page and of the paper, and
 how long Chromium takes to load the page. Ends with 1 when a figure misses its mark.
@@ -19,7 +19,7 @@ from common import ROOT, machine_line, put_table
 from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(ROOT))
-from tests.unit.compare.synthetic import FULL_MIXES, Server, run
+from tests.unit.compare.synthetic import FULL_LOAD_STEPS, Server, run
 from tests.unit.store.builders import stored
 
 CHROMIUM = "/usr/bin/chromium"
@@ -69,7 +69,7 @@ def loaded_s(page: Path) -> float:
 def measured() -> tuple[dict[str, Made], float]:
     """Each form, and the seconds until the page is loaded."""
     with tempfile.TemporaryDirectory() as folder:
-        path = stored(run(SERVERS, FULL_MIXES, BLOCKS, WINDOW_S), Path(folder) / "large.bakeoff")
+        path = stored(run(SERVERS, FULL_LOAD_STEPS, BLOCKS, WINDOW_S), Path(folder) / "large.bakeoff")
         reports = {form: made(path, Path(folder) / f"large.{form}") for form in USER_S}
         return reports, loaded_s(Path(folder) / "large.html")
 

@@ -70,15 +70,15 @@ LENGTH = '\nlength = "{seconds:g}s"\nramp_up = "500ms"\nramp_down = "0s"'
 WEB = 'http = "1.1"\nkeep_alive = true\n'
 CASES = {
     "rate": Case(f"{PER_S:,}/s", "web-url", f"{WEB}rate = [{PER_S}]\nmost_connections = 1000{LENGTH}", "arrivals"),
-    "closed": Case("60 connections", "web-url", f"{WEB}mixes = [60]{LENGTH}", "arrivals"),
+    "closed": Case("60 connections", "web-url", f"{WEB}clients = [60]{LENGTH}", "arrivals"),
     "files": Case(
         "file-blocks, depth 1", "file-blocks",
-        'outstanding = 1\nmixes = [1]\nregion = "256MiB"\nblock_sizes = "4KiB"\npatterns = "random_read"\n'
+        'outstanding = 1\nclients = [1]\nregion = "256MiB"\nblock_sizes = "4KiB"\npatterns = "random_read"\n'
         'cell_time = "{seconds:g}s"\nramp_up = "500ms"\nlength = "10min"', "folder",
     ),
     "smtp": Case(
         "SMTP, 10 sessions", "mail-pop",
-        'users = "users.csv"\nmixes = [10]\nthreads = 1\nmailboxes = 2\nsizes = "4KiB"\nsending_share = "100%"'
+        'users = "users.csv"\nclients = [10]\nthreads = 1\nmailboxes = 2\nsizes = "4KiB"\nsending_share = "100%"'
         + LENGTH, "mail",
     ),
 }  # fmt: skip
@@ -94,8 +94,8 @@ from bakeoff.run.fleet import Fleet
 from bakeoff.run.ground import Ground
 plan = resolve_plan(read_plan_file(Path(sys.argv[1])))
 ground = Ground(plan, Fleet([make_agent()]))
-mix = plan.settings.mix_values[0]
-(spec,) = ground.specs().of("one", mix, plan.seed).values()
+load step = plan.settings.load_steps[0]
+(spec,) = ground.specs().of("one", load step, plan.seed).values()
 outcome = _engine.start(spec.to_json()).go().wait(600)
 ground.close()
 print(outcome.json())

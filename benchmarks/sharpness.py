@@ -3,9 +3,9 @@ after trials that are compared follow each other.
 
 Three nginx: two of one configuration, and one that is some 5 % slower by construction, which is measured by a bare
 client in turns before anything else. A repetition is one run of each arm, in random order: `visits` (before: each
-contender has all its mixes in one piece) and `mixes` (after: all contenders back to back at each mix), otherwise
-alike, with the same looks fixed in advance. Everything that was measured is in a JSON file as soon as it is there; the
-benchmark goes on from it.
+contender has all its load steps in one piece) and `load_steps` (after: all contenders back to back at each load step),
+otherwise alike, with the same looks fixed in advance. Everything that was measured is in a JSON file as soon as it is
+there; the benchmark goes on from it.
 
     python benchmarks/sharpness.py [--minutes 60] [--repetitions 20] [--patterns 220] [--output FILE] [--write]
 """
@@ -38,7 +38,7 @@ from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.read import read_run
 
 ROOT = Path(__file__).resolve().parent.parent
-ARMS = ("visits", "mixes")
+ARMS = ("visits", "load_steps")
 TRUTH = 0.05
 # Patterns with which the slower server is tried first, and blocks of bare trials: to find how many it takes, to know.
 PROBE, PROBE_BLOCKS, KNOWN_BLOCKS, BARE_S = 60, 6, 14, 0.35
@@ -66,7 +66,7 @@ def one_run(
     """A run of one arm: its verdicts at each look and when that was, and the rate of each trial."""
     looks = [int(look) for look in options.looks.split(",")]
     settings = {"length": f"{length_s * 1e3:.0f}ms", "ramp_up": "40ms", "ramp_down": "10ms", "keep_alive": False}
-    settings |= {"mixes": ",".join(map(str, CLIENTS))} | ({"pin": [CLIENT_CORE]} if options.pinned else {})
+    settings |= {"clients": ",".join(map(str, CLIENTS))} | ({"pin": [CLIENT_CORE]} if options.pinned else {})
     head = {"name": "sharpness", "suite": "web-url", "seed": seed, "order": arm, "delta": "2%"}
     plan = resolve_plan(
         PlanInput(
@@ -91,7 +91,14 @@ def one_run(
         look(path)
     run = read_run(path)
     trials = [
-        (t.block, t.mix.clients, t.contender, t.operations_per_s if t.state == "ok" else None, t.order, t.started_at)
+        (
+            t.block,
+            t.load_step.clients,
+            t.contender,
+            t.operations_per_s if t.state == "ok" else None,
+            t.order,
+            t.started_at,
+        )
         for t in run.trials
     ]
     return {"arm": arm, "seed": seed, "at": began, "wall_s": calls[-1]["s"], "looks": calls, "trials": trials}

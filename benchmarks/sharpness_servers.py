@@ -107,8 +107,8 @@ def weights(clients: Sequence[int] = CLIENTS) -> list[float]:
 def bare_blocks(
     program: Path, servers: Mapping[str, Server], blocks: int, seconds: float, core: int | None, seed: int
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Bare trials back to back, all servers at each mix in turns: by server the logarithms of its rate, weighted over
-    the mixes, one for each block; and the processor time of its worker for a request, µs.
+    """Bare trials back to back, all servers at each load step in turns: by server the logarithms of its rate, weighted
+    over the load steps, one for each block; and the processor time of its worker for a request, µs.
     """
     rng, share = random.Random(seed), weights()
     logs: dict[str, list[float]] = {name: [] for name in servers}

@@ -12,7 +12,10 @@ from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.stats.design.power import blocks_with_power, power_of_difference
 
 ONE, SAME, SLOWER = NAMES
-ARMS = {"visits": "before: each contender's mixes in one piece", "mixes": "after: contenders back to back at each mix"}
+ARMS = {
+    "visits": "before: each contender's load steps in one piece",
+    "load_steps": "after: contenders back to back at each load step",
+}
 TRUE, POWER, ALPHA = math.log(1.05), 0.8, 0.045
 TRIES = 4000
 DELTA = math.log(1.02)
@@ -137,7 +140,7 @@ def _variance(run: Run, other: str) -> float:
 
 
 def block_ratios(run: Run, first: str, second: str) -> list[float]:
-    """The log-ratio of each whole block, weighted over the mixes as the primary endpoint is."""
+    """The log-ratio of each whole block, weighted over the load steps as the primary endpoint is."""
     rates = {(block, clients, name): rate for block, clients, name, rate, *_ in run["trials"]}
     share = dict(zip(CLIENTS, weights(), strict=True))
     ratios = []

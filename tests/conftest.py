@@ -130,8 +130,8 @@ def web_workload(address: str, **settings: Any) -> dict[str, Any]:
 
 
 def app_workload(address: str, mix: dict[str, float] | None = None, **settings: Any) -> dict[str, Any]:
-    """A workload for `serve app`; `mix` gives the weights of the kinds (default: all alike). What is measured is all
-    that is asked: nobody looks again afterwards unless `look_again` is given.
+    """A workload for `serve app`; `load_step` gives the weights of the kinds (default: all alike). What is measured is
+    all that is asked: nobody looks again afterwards unless `look_again` is given.
     """
     kinds = mix or dict.fromkeys(("upload", "download", "processor", "read", "write"), 1.0)
     return {

@@ -44,7 +44,7 @@ title = "Three small-office servers made of Debian packages"
 
 [[suite]]
 suite = "web-static"
-mixes = "1,4,8,16"
+clients = "1,4,8,16"
 http = "1.1"
 keep_alive = true
 

@@ -14,7 +14,7 @@ from bakeoff.compare.model.comparison import SCHEMA as COMPARISON
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.formats.exporters.document_model import SCHEMA as SHOW
 from bakeoff.formats.exporters.document_model import Document
-from bakeoff.report.narrate.json_schema import IN_ROWS, is_mix, is_own, keys_of, leaves
+from bakeoff.report.narrate.json_schema import IN_ROWS, is_load_step, is_own, keys_of, leaves
 from bakeoff.run.checks.doctor import SCHEMA as DOCTOR
 from bakeoff.run.checks.doctor import Finding
 
@@ -39,7 +39,7 @@ SHOWN = """All that a report uses stands here, but for histograms. Each trial is
 that failed `workload.failed`. Files of earlier versions may tell less there. Names under `telemetry[].series` are those
 of [series of telemetry](csv.md#telemetry).
 """
-MIXES = ("clients", "rate", "share_of_capacity")
+LOAD_STEPS = ("clients", "rate", "share_of_capacity")
 OWN = "; not there in runs of other kinds"
 
 
@@ -103,15 +103,19 @@ def _meanings(made: Any) -> dict[str, str]:
 
 
 def _key(key: str, hint: Any) -> str:
-    """A mix is the member by its name."""
-    prefix = key.removesuffix("mix")
-    return " or ".join(code(f"{prefix}{name}") for name in MIXES) if key != prefix and is_mix(hint) else code(key)
+    """A load step is the member by its name."""
+    prefix = key.removesuffix("load_step")
+    return (
+        " or ".join(code(f"{prefix}{name}") for name in LOAD_STEPS)
+        if key != prefix and is_load_step(hint)
+        else code(key)
+    )
 
 
 def _kind(hint: Any) -> str:
     """A type as JSON has it."""
     origin, inner = get_origin(hint), get_args(hint)
-    if is_mix(hint):
+    if is_load_step(hint):
         return "clients, a [Rate](#rate), or a share" + " or null" * (NoneType in inner)
     if inner and inner[0] in IN_ROWS:
         return f"`columns` and `rows`, the values of [{inner[0].__name__}](#{inner[0].__name__.lower()})"

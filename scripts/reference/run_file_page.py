@@ -16,7 +16,7 @@ A file is sealed row by row and checked when it is read ([decision 10](../decisi
 it with any SQLite, and change nothing in it.
 
 ```sh
-sqlite3 -readonly my.bakeoff 'SELECT contender, mix, operations_per_s FROM trials JOIN planned USING (position)'
+sqlite3 -readonly my.bakeoff 'SELECT contender, load_step, operations_per_s FROM trials JOIN planned USING (position)'
 ```
 
 """

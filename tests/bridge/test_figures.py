@@ -120,7 +120,7 @@ def of_plan(kind: str, server: Target, **settings: object) -> dict[str, Any]:
     plan = resolve_plan(with_flags(given, {}, settings, {}))
     agent = LocalAgent()
     spec = trial_spec(run_part(kind).check(plan), plan.contenders[0], [server.address], agent.facts())
-    spec = spec.for_trial(plan.settings.mix_values[0], plan.seed, new_mark(), 7)
+    spec = spec.for_trial(plan.settings.load_steps[0], plan.seed, new_mark(), 7)
     outcome = _engine.start(spec.to_json()).go().wait(PATIENCE_S)
     assert outcome is not None, "the trial did not end"
     told: dict[str, Any] = json.loads(outcome.json())

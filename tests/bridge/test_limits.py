@@ -12,7 +12,7 @@ from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.core.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.load.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
-from bakeoff.load.load_step import RATE_MAX_PER_S, Clients, Mix, Rate
+from bakeoff.load.load_step import RATE_MAX_PER_S, Clients, LoadStep, Rate
 from bakeoff.plan.settings.shared import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, SESSIONS_MAX
 
 ARRIVALS: list[Arrivals] = [
@@ -35,8 +35,8 @@ MOST = {
     "rows": ROWS_MAX,
 }
 WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({"mixes": CLIENTS_MAX}, {"load": Clients(CLIENTS_MAX)}),
-    ({"mixes": SESSIONS_MAX // 2, "threads": 2}, {"load": Clients(SESSIONS_MAX // 2), "threads": 2}),
+    ({"clients": CLIENTS_MAX}, {"load": Clients(CLIENTS_MAX)}),
+    ({"clients": SESSIONS_MAX // 2, "threads": 2}, {"load": Clients(SESSIONS_MAX // 2), "threads": 2}),
     ({"cores": CORES_MAX}, {"cores": CORES_MAX}),
     ({"length": f"{LENGTH_MAX_S:.0f}s"}, {"length_s": LENGTH_MAX_S}),
     ({"think": f"{LENGTH_MAX_S:.0f}s"}, {"think_s": LENGTH_MAX_S}),
@@ -44,8 +44,8 @@ WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"connect_timeout": f"{LENGTH_MAX_S:.0f}s"}, {"connect_timeout_s": LENGTH_MAX_S}),
 ]
 BEYOND: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({"mixes": CLIENTS_MAX + 1}, {"load": Clients(CLIENTS_MAX + 1)}),
-    ({"mixes": SESSIONS_MAX // 4 + 1, "threads": 4}, {"load": Clients(SESSIONS_MAX // 4 + 1), "threads": 4}),
+    ({"clients": CLIENTS_MAX + 1}, {"load": Clients(CLIENTS_MAX + 1)}),
+    ({"clients": SESSIONS_MAX // 4 + 1, "threads": 4}, {"load": Clients(SESSIONS_MAX // 4 + 1), "threads": 4}),
     ({"cores": CORES_MAX + 1}, {"cores": CORES_MAX + 1}),
     ({"length": f"{LENGTH_MAX_S + 1:.0f}s"}, {"length_s": LENGTH_MAX_S + 1}),
     ({"think": f"{LENGTH_MAX_S + 1:.0f}s"}, {"think_s": LENGTH_MAX_S + 1}),
@@ -85,13 +85,13 @@ def test_checking_reads_the_workload_and_starts_nothing() -> None:
 
 
 @pytest.mark.parametrize("load", [Clients(3), *(Rate(500.0, arrivals, 8) for arrivals in ARRIVALS)])
-def test_the_engine_takes_a_mix_as_it_is_written(load: Mix) -> None:
+def test_the_engine_takes_a_load_step_as_it_is_written(load: LoadStep) -> None:
     LocalAgent().accept(spec(load=load))
     assert TrialSpec.model_validate_json(spec(load=load).to_json()).load == load
 
 
 @pytest.mark.parametrize("load", [{"rate": {"per_s": 5}}, {"rate": 5}, {"crowds": 1}, {}, 4])
-def test_what_is_no_mix_neither_side_takes(load: Any) -> None:
+def test_what_is_no_load_step_neither_side_takes(load: Any) -> None:
     text = json.dumps({"workload": {"kind": "null"}, "load": load, "length_s": 1.0})
     with pytest.raises(ValidationError):
         TrialSpec.model_validate_json(text)

@@ -12,14 +12,14 @@ from tests.control import PATIENCE_S
 SUITES = """
 [[suite]]
 suite = "web-url"
-mixes = "1,2"
+clients = "1,2"
 operations = 100
 length = "5m"
 
 [[suite]]
 suite = "file-mix"
 weight = 2
-mixes = "1"
+clients = "1"
 operations = 10
 length = "5m"
 """

@@ -28,13 +28,13 @@ files = "gone"
 
 [[suite]]
 suite = "web-url"
-mixes = "1"
+clients = "1"
 operations = 40
 length = "5m"
 
 [[suite]]
 suite = "file-mix"
-mixes = "1"
+clients = "1"
 operations = 10
 length = "5m"
 """

@@ -78,7 +78,7 @@ def test_what_a_command_line_or_a_plan_says_is_shown_and_not_done(forks: Forks, 
 def test_what_a_server_says_is_shown_and_not_done(forks: Forks, reply: bytes) -> None:
     with saying(reply) as server:
         code, out, said = forks.run(
-            *("run", "web-url", f"a=http://{server.place}/", "--mixes", "1", "--length", "100ms", "--blocks", "1"),
+            *("run", "web-url", f"a=http://{server.place}/", "--clients", "1", "--length", "100ms", "--blocks", "1"),
             *("-o", "s.bakeoff"),
         )
         assert code in (0, 2, 3, 4)

@@ -17,19 +17,19 @@ from tests.control import PATIENCE_S
 from tests.forks import COMMAND
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.toml"))
-MIXES = ["--mixes", "1,2", "--blocks", "1"]
-COUNTED = [*MIXES, "--operations", "50", "--length", "5m"]
+LOAD_STEPS = ["--clients", "1,2", "--blocks", "1"]
+COUNTED = [*LOAD_STEPS, "--operations", "50", "--length", "5m"]
 # What no count bounds is long enough for a machine that stands still for a moment.
 TIMES = ["--length", "2.5s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"]
 SHORT = {
-    "file-matrix": [*MIXES, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
-    "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
+    "file-matrix": [*LOAD_STEPS, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
+    "file-blocks": [*LOAD_STEPS, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
     "file-mix": [*COUNTED, "--stagger", "0s"],
-    "web-session": [*MIXES, "--operations", "10"],
+    "web-session": [*LOAD_STEPS, "--operations", "10"],
     "replay": ["--blocks", "2", "--speed", "10"],
     "httperf": ["--rate", "50,100", "--num-conns", "20", "--blocks", "1"],
     "rates": ["--rate", "50,100", "--blocks", "1", *TIMES],
-    "mail-pop": [*MIXES, *TIMES, "--mailboxes", "4", "--sizes", "4KiB"],
+    "mail-pop": [*LOAD_STEPS, *TIMES, "--mailboxes", "4", "--sizes", "4KiB"],
 }
 
 

@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[2] / "docs/how-to/ci.md"
 SHELL = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
 # So far apart that no machine is too busy to see it: the slow one takes two seconds for each trial.
 QUICK, SLOW = "1ms", "100ms"
-LOAD = "--mixes 2 --operations 40 --length 5m --blocks"
+LOAD = "--clients 2 --operations 40 --length 5m --blocks"
 
 
 def workflow() -> dict[Any, Any]:

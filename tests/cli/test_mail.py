@@ -26,7 +26,7 @@ from tests.unit.store.builders import stored
 from tests.unit.store.test_figures import record_of
 
 # Mail is bounded by time, not by a count: by so much that a machine may stand still for a moment.
-SHORT = ["--size", "quick", "--mixes", "2", "--length", "3s", "--ramp-up", "100ms", "--ramp-down", "100ms"]
+SHORT = ["--size", "quick", "--clients", "2", "--length", "3s", "--ramp-up", "100ms", "--ramp-down", "100ms"]
 MailServe = Callable[..., str]
 
 
@@ -112,16 +112,16 @@ def test_losses_that_are_not_listed_are_said_beside_the_list(bakeoff: Bakeoff, t
     assert done.returncode == 2 and "runs of mail" in done.stderr
 
 
-def test_a_client_that_is_refused_too_often_fails_its_mix_and_the_run_goes_on(
+def test_a_client_that_is_refused_too_often_fails_its_load_step_and_the_run_goes_on(
     bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path
 ) -> None:
     """With one session at a time four clients do not get their mailboxes emptied; a single client does."""
     shut = mail("--users", str(users), "--max-sessions", "1", "--delay", "20ms")
     open_ = mail("--users", str(users))
-    words = ["--users", users, *SHORT, "--mixes", "1,4", "--blocks", "1", "--retries", "4"]
+    words = ["--users", users, *SHORT, "--clients", "1,4", "--blocks", "1", "--retries", "4"]
     done = bakeoff("run", "mail-pop", f"shut={shut}", f"open={open_}", *words, "-o", "r.bakeoff")
     assert done.returncode == 4, done.stderr
-    found = {(trial.contender, trial.mix.clients): trial for trial in read_run(tmp_path / "r.bakeoff").trials}
+    found = {(trial.contender, trial.load_step.clients): trial for trial in read_run(tmp_path / "r.bakeoff").trials}
     assert found["shut", 4].state == "failed"
     assert re.match(r"client \d: could not open a POP3 session in 5 tries \(denied: -ERR", found["shut", 4].reason)
     assert {key: trial.state for key, trial in found.items() if key != ("shut", 4)} == {
@@ -191,7 +191,7 @@ def test_mail_of_others_stops_the_run_and_goes_only_when_that_was_said(
     # In a plan file, too.
     plan = tmp_path / "plan.toml"
     plan.write_text(
-        f'[plan]\nname = "p"\nsuite = "mail-pop"\nblocks = 1\n[settings]\nusers = "{users}"\nmixes = [2]\n'
+        f'[plan]\nname = "p"\nsuite = "mail-pop"\nblocks = 1\n[settings]\nusers = "{users}"\nclients = [2]\n'
         'length = "3s"\nramp_up = "100ms"\nramp_down = "100ms"\nempty_mailboxes = true\n'
         f'[[contender]]\nname = "one"\naddress = "{address}"\n'
     )

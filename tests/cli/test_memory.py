@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.control import PATIENCE_S
-from tests.unit.compare.synthetic import FULL_MIXES, run
+from tests.unit.compare.synthetic import FULL_LOAD_STEPS, run
 from tests.unit.store.builders import stored
 
 LIMIT_KIB = 819_200
@@ -16,8 +16,10 @@ LIMIT_KIB = 819_200
 
 @pytest.fixture(scope="module")
 def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """16 mixes, 8 blocks, 60 clients at most, a series of four minutes in each of 256 trials."""
-    return stored(run(mixes=FULL_MIXES, blocks=8, window_s=240.0), tmp_path_factory.mktemp("full") / "x.bakeoff")
+    """16 load steps, 8 blocks, 60 clients at most, a series of four minutes in each of 256 trials."""
+    return stored(
+        run(load_steps=FULL_LOAD_STEPS, blocks=8, window_s=240.0), tmp_path_factory.mktemp("full") / "x.bakeoff"
+    )
 
 
 def limited(limit_kib: int, *words: object) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ from tests.cli.conftest import Bakeoff, Serve
 
 # A limit of seconds: no machine is too slow to meet it.
 LONG = ["--length", "5m", "--blocks", "2", "-o", "r.bakeoff"]
-LOADS = {"closed loop": ["--mixes", "1,2", "--operations", "40"], "rate": ["--rate", "50", "--operations", "40"]}
+LOADS = {"closed loop": ["--clients", "1,2", "--operations", "40"], "rate": ["--rate", "50", "--operations", "40"]}
 
 
 @pytest.mark.parametrize("load", LOADS)

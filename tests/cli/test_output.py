@@ -130,7 +130,7 @@ def test_paths_that_are_no_text_are_read(forks: Forks) -> None:
 
 def test_a_run_is_measured_and_kept_whoever_listens(forks: Forks) -> None:
     with target("web", "--port", "0") as address:
-        words = ["run", "web-url", f"a={address}", "--mixes", "1", "--operations", "50", "--blocks", "1", "-o"]
+        words = ["run", "web-url", f"a={address}", "--clients", "1", "--operations", "50", "--blocks", "1", "-o"]
         odd = os.fsdecode(b"\xfe.bakeoff")
         for name, where, expected in (
             ("1.bakeoff", {"stdout": CLOSED, "stderr": CLOSED}, 0),

@@ -66,7 +66,7 @@ def test_one_look_a_second_wakes_the_process_and_it_stands_behind_its_load(serve
         f"a={serve()}",
         "--expect",
         "404",
-        "--mixes",
+        "--clients",
         "2",
         "--blocks",
         "1",

@@ -35,7 +35,7 @@ NOBODY = "a=http://127.0.0.1:1"
         (["run", "mail-pop", "a=h", "--imap"], "there is no --imap of mail-pop: `bakeoff run mail-pop --help` lists"),
         (["run", "web-static", NOBODY, "--duration", "10s"], "there is no --duration; in Bakeoff: --length 30s"),
         (["run", "web-static", NOBODY, "--duration=10s"], "there is no --duration; in Bakeoff: --length 30s"),
-        (["run", "web-static", NOBODY, "-c", "10"], "there is no -c; in Bakeoff: --mixes 1,4,8"),
+        (["run", "web-static", NOBODY, "-c", "10"], "there is no -c; in Bakeoff: --clients 1,4,8"),
         (["run", "web-static", NOBODY, "-d10"], "there is no -d; in Bakeoff: --length 30s"),
         (["run", "web-static", NOBODY, "-t", "2"], "there is no -t; in Bakeoff: --cores 2"),
         (
@@ -120,7 +120,7 @@ def test_version_and_help(bakeoff: Bakeoff) -> None:
         "--keep-alive",
         "--close",
         "--ramp-up",
-        "--mixes",
+        "--clients",
         "--threads",
         "--cores",
         "--insecure",
@@ -145,7 +145,7 @@ def test_the_whole_help_of_a_suite_has_its_settings_alone(bakeoff: Bakeoff) -> N
         assert "Options given most" in text and "--keep-alive" in text and "--think" in text
         for other in ("--mailboxes", "--workspace", "--num-conns", "--speed"):
             assert other not in text, (verb, other)
-        assert text.index("--mixes") < text.index("--http") < text.index("--think")
+        assert text.index("--clients") < text.index("--http") < text.index("--think")
     assert "--mailboxes" in bakeoff("run", "--help-all").stdout
 
 

@@ -11,14 +11,15 @@ from tests.cli.conftest import Bakeoff, Serve
 
 
 def test_a_file_that_was_passed_on_runs_by_its_plan_or_by_trust(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
-    words = ["web-dynamic", f"a={serve()}", "--mixes", "1", "--length", "300ms", "--blocks", "1"]
+    words = ["web-dynamic", f"a={serve()}", "--clients", "1", "--length", "300ms", "--blocks", "1"]
     log, run_file, plan_file = tmp_path / "log", tmp_path / "r.bakeoff", tmp_path / "p.toml"
     plan_file.write_text(bakeoff("plan", *words, "--reset", f"a=echo x >> {log}", "--toml").stdout)
     plan = resolve_plan(read_plan_file(plan_file))
     header = RunHeader(
         name=plan.name, suite=plan.suite, kind=plan.kind, plan=plan.to_dict(), plan_hash=plan.hash,
         tool={}, environment={}, contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
-        mixes=plan.settings.mix_values, blocks_planned=plan.blocks, delta=plan.delta, agents=[AgentRecord("local", {})],
+        load_steps=plan.settings.load_steps, blocks_planned=plan.blocks, delta=plan.delta, agents=[AgentRecord("local",
+        {})],
     )  # fmt: skip
     RunWriter.create(run_file, header, order_trials(plan)).close()
 

@@ -15,9 +15,9 @@ from tests import patient
 from tests.cli.conftest import COMMAND, Bakeoff, Serve
 from tests.control import PATIENCE_S
 
-FAST = ["--mixes", "1,2", "--operations", "200", "--length", "5m", "--blocks", "2"]
+FAST = ["--clients", "1,2", "--operations", "200", "--length", "5m", "--blocks", "2"]
 # Each of four trials, from a server that holds replies back for 20 ms: without keeping a processor busy.
-OF_FOUR_SECONDS = ["--mixes", "1", "--operations", "200", "--length", "5m", "--blocks", "4"]
+OF_FOUR_SECONDS = ["--clients", "1", "--operations", "200", "--length", "5m", "--blocks", "4"]
 
 
 def trials(bakeoff: Bakeoff, path: str) -> list[dict[str, object]]:
@@ -48,14 +48,14 @@ def test_two_contenders_from_start_to_verdict(bakeoff: Bakeoff, serve: Serve, tm
 
 def test_a_plan_file_and_the_default_name_of_the_run_file(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(
-        '[plan]\nsuite = "web-url"\nname = "my plan"\nblocks = 1\n[settings]\nmixes = [2]\noperations = 300\n'
+        '[plan]\nsuite = "web-url"\nname = "my plan"\nblocks = 1\n[settings]\nclients = [2]\noperations = 300\n'
         f'[[contender]]\nname = "a"\naddress = "{serve()}/page-256-0.html"\n'
     )
     done = bakeoff("run", "p.toml", "--threads", "2")
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob("web-url-????????-??????.bakeoff")
     (only,) = trials(bakeoff, path.name)
-    assert (only["operations"], only["state"], only["mix_clients"]) == (300, "ok", 2)
+    assert (only["operations"], only["state"], only["load_step_clients"]) == (300, "ok", 2)
     assert "my plan" in bakeoff("show", path.name).stdout
 
 
@@ -130,7 +130,7 @@ def test_a_contender_that_dies_is_a_result(bakeoff: Bakeoff, serve: Serve, tmp_p
     port = address.rpartition(":")[2]
     # The reset command plays the crash: from the second visit on, nothing listens on the contender's port.
     (tmp_path / "p.toml").write_text(
-        f'[plan]\nsuite = "web-dynamic"\nblocks = 2\n[settings]\nmixes = [1]\noperations = 50\n'
+        f'[plan]\nsuite = "web-dynamic"\nblocks = 2\n[settings]\nclients = [1]\noperations = 50\n'
         f'[[contender]]\nname = "a"\naddress = "{address}"\nready_timeout = "2m"\n'
         f"reset = 'echo x >> log; test $(wc -l < log) -lt 3'\n"
     )
@@ -146,7 +146,7 @@ def test_errors_are_counted_by_class(bakeoff: Bakeoff, serve: Serve) -> None:
         "run",
         "web-dynamic",
         f"a={serve('--refuse', '1/10')}",
-        "--mixes",
+        "--clients",
         "1",
         "--blocks",
         "1",
@@ -174,7 +174,7 @@ def test_on_a_terminal_the_progress_is_drawn(serve: Serve, tmp_path: Path) -> No
         "run",
         "web-dynamic",
         f"a={serve('--delay', '20ms')}",
-        "--mixes",
+        "--clients",
         "1",
         "--operations",
         "200",

@@ -47,7 +47,7 @@ class Lab:
         self._runs += 1
         file = f"/tmp/run{self._runs}.bakeoff"
         flags = ["--agents", str(len(self.agents)), "--cluster", self.cluster.address, "--start-spread", "1m"]
-        plan = ["--mixes", str(2 * len(self.agents)), "--blocks", "2", "--length", length, *flags, "-o", file]
+        plan = ["--clients", str(2 * len(self.agents)), "--blocks", "2", "--length", length, *flags, "-o", file]
         contender = f"x=http://{self.server.address}:8080/"
         return ["bakeoff", "run", "web-url", contender, *plan, *words], self.cluster.head.path(file)
 

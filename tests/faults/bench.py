@@ -69,10 +69,10 @@ def measure(
     except (PlanError, TargetError) as error:
         raise RefusedError(str(error)) from None
     results = dict(known)
-    mix = plan.settings.mix_values[0]
+    load_step = plan.settings.load_steps[0]
     for contender in plan.contenders:
         if contender.name not in results:
-            by_agent = {name: change(spec) for name, spec in specs.of(contender.name, mix, plan.seed).items()}
+            by_agent = {name: change(spec) for name, spec in specs.of(contender.name, load_step, plan.seed).items()}
             results[contender.name] = _served(fleet, by_agent)
     ground.close()
     return Measured(plan, {"content": ground.facts()}, results)
@@ -125,7 +125,7 @@ def record_of(measured: Measured, planned: PlannedTrial, result: TrialResult, sl
     """The record of a trial of a block."""
     plan, mean_ns = measured.plan, mean_of(measured, planned.contender, planned.block, slow)
     queue = result.starts.queue if planned.purpose and result.starts is not None else None
-    result = paced(result, mean_ns, planned.mix.sessions(plan.settings.sessions_per_client), queue)
+    result = paced(result, mean_ns, planned.load_step.sessions(plan.settings.sessions_per_client), queue)
     record = to_record(planned, "2026-11-20T10:00:00.000+00:00", result, plan.error_limit, None, run_part(plan.kind))
     return replace(record, id=planned.order + 1, marks=tuple(m for m in record.marks if m not in OF_MACHINES))
 
@@ -146,7 +146,7 @@ def run_of(measured: Measured, trials: Sequence[TrialRecord], searches: Sequence
         tool={"version": "0"},
         environment=measured.environment,
         contenders=tuple(ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders),
-        mixes=plan.mixes,
+        load_steps=plan.load_steps,
         blocks_planned=plan.blocks,
         delta=plan.delta,
         null_operations_per_s=None,

@@ -29,8 +29,8 @@ expect = 200
 """
 LINE = '::1 - - [10/Oct/2026:13:55:{second:02d} +0000] "GET /p{path} HTTP/1.1" 200 1024 "-" "x"\n'
 NOTHING_MORE: Mapping[str, str] = {}
-_COUNTED = {"mixes": "4", "operations": OPERATIONS, "length": "10min"}
-_FILES = {"mixes": "2", "length": "10min"}
+_COUNTED = {"clients": "4", "operations": OPERATIONS, "length": "10min"}
+_FILES = {"clients": "2", "length": "10min"}
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ SCENES: dict[str, Scene] = {
     "replay": Scene("web", {"log": "access.log", "speed": "20"}),
     "httperf": Scene("web", {"num_conns": OPERATIONS, "num_calls": 2}, "/page"),
     "app": Scene("app", {**_COUNTED, "upload": "1KiB", "download": "1KiB", "rounds": 100}),
-    "mail-pop": Scene("mail", {"mixes": "4", "length": "1s", "ramp_up": "0s", "ramp_down": "0s", "mailboxes": 5,
+    "mail-pop": Scene("mail", {"clients": "4", "length": "1s", "ramp_up": "0s", "ramp_down": "0s", "mailboxes": 5,
                                "users": "users.csv", "drain_limit": "2s", "sizes": "2KiB=1"}, operations=1_000),
     "file-blocks": Scene("files", {**_FILES, "cell_time": "20ms", "ramp_up": "0s", "region": "16MiB",
                                    "block_sizes": "4KiB", "patterns": "random_read"}),
     "file-matrix": Scene("files", {**_FILES, "file_sizes": "64KiB", "record_sizes": "4KiB"}),
-    "file-mix": Scene("files", {"mixes": "2", "length": "500ms", "ramp_up": "0s", "ramp_down": "0s"},
+    "file-mix": Scene("files", {"clients": "2", "length": "500ms", "ramp_up": "0s", "ramp_down": "0s"},
                       operations=20_000),
 }  # fmt: skip
 
@@ -75,9 +75,9 @@ def told(suite: str, load: str) -> tuple[dict[str, Any], int]:
     """The tables of the plan for a suite under a load, and how many agents send it."""
     settings, more, agents = dict(SCENES[suite].settings), dict[str, Any](), 1
     if load == CLOSED and suite == "replay":
-        settings["mixes"] = "4"
+        settings["clients"] = "4"
     elif load == RATE:
-        settings.pop("mixes", None)
+        settings.pop("clients", None)
         settings.pop("speed", None)
         settings["rate"] = {"app": "200", "mail-pop": "40"}.get(suite, "1000")
         if suite not in ("replay", "httperf"):
@@ -103,7 +103,7 @@ def told(suite: str, load: str) -> tuple[dict[str, Any], int]:
         if suite == "httperf":
             settings["rate"] = 1000
     elif load == CAPACITY:
-        settings.pop("mixes", None)
+        settings.pop("clients", None)
         settings.pop("operations", None)
         settings.pop("speed", None)
         settings["length"] = "1s"

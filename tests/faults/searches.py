@@ -34,8 +34,8 @@ def _search(measured: Measured, visit: Visit, slow: bool, trials: list[TrialReco
     most_per_s = SESSIONS * 1e9 / mean_of(measured, visit.contender, visit.block, slow)
 
     def at(load: float, purpose: str = SEARCH, share: float | None = None) -> JudgedRecord:
-        mix = capacity.mix(plan.settings, load)
-        planned = PlannedTrial(len(trials), visit.contender, mix, visit.block, visit.seed, purpose, share)
+        load_step = capacity.load_step(plan.settings, load)
+        planned = PlannedTrial(len(trials), visit.contender, load_step, visit.block, visit.seed, purpose, share)
         record = record_of(measured, planned, under(result, load, most_per_s), slow)
         also = run_part(plan.kind).held_too(record.workload, _timed)
         verdict = judge(capacity.goal, answers_of(record), record.reason, also=also)

@@ -18,9 +18,9 @@ SUITES = tuple(sorted(path.stem for path in Path(suites_folder.__file__).parent.
 
 CLOSED, IN_FLIGHT, RATE, CAPACITY = "closed loop", "in flight", "rate", "capacity"
 SOAK, HTTP_2, HTTP_3, AGENTS = "soak", "HTTP/2", "HTTP/3", "several agents"
-# Which load each sort of mix, version of HTTP, table of a plan and entry of a trial's clock stands for; empty for what
-# is no load of its own.
-MIXES = {"Clients": CLOSED, "InFlight": IN_FLIGHT, "Rate": RATE, "OfCapacity": CAPACITY}
+# Which load each sort of load step, version of HTTP, table of a plan and entry of a trial's clock stands for; empty for
+# what is no load of its own.
+LOAD_STEPS = {"Clients": CLOSED, "InFlight": IN_FLIGHT, "Rate": RATE, "OfCapacity": CAPACITY}
 VERSIONS = {"1.0": "", "1.1": "", "2": HTTP_2, "3": HTTP_3}
 PLAN_TABLES = {
     "plan": "", "settings": "", "contender": "", "factors": "",
@@ -31,7 +31,7 @@ CLOCKS = {
     "row_s": SOAK,
 }  # fmt: skip
 LOADS = tuple(
-    dict.fromkeys(filter(None, [*MIXES.values(), *CLOCKS.values(), *VERSIONS.values(), *PLAN_TABLES.values()]))
+    dict.fromkeys(filter(None, [*LOAD_STEPS.values(), *CLOCKS.values(), *VERSIONS.values(), *PLAN_TABLES.values()]))
 )
 
 
@@ -47,7 +47,7 @@ def keys_of(target: str) -> tuple[str, ...]:
 def without_a_load() -> list[str]:
     """Ways to load that no load of the table stands for."""
     found = {
-        "mixes": ({sort.__name__ for sort in get_args(load_step.Mix)}, MIXES),
+        "load_steps": ({sort.__name__ for sort in get_args(load_step.LoadStep)}, LOAD_STEPS),
         "versions of HTTP": (set(get_args(get_args(HttpSettings.__annotations__["http"])[0])), VERSIONS),
         "tables of plans": (set(TABLES), PLAN_TABLES),
         "clock of trials": ({field.name for field in fields(Clock)}, CLOCKS),

@@ -101,7 +101,7 @@ MISSING: dict[tuple[str, str], Says] = {
     **{(suite, RATE): _RATE for suite in ("file-blocks", "file-matrix", "file-mix")},
     ("file-matrix", AGENTS): Says(ABSENT, "a small file is through before another machine begins", "agents: a test of"),
     ("replay", CAPACITY): Says(ABSENT, "the load of a log changes", "a search needs the same load all through"),
-    ("replay", CLOSED): Says(ABSENT, "a log says itself when each request begins", "mixes: "),
+    ("replay", CLOSED): Says(ABSENT, "a log says itself when each request begins", "clients: "),
 }
 
 

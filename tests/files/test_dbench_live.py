@@ -110,7 +110,7 @@ def _fed_counts(process: subprocess.Popen[str], pipe: Path, lines: bytes) -> dic
 
 def bakeoff_trial(folder: Path, loadfile: Path, run_file: Path) -> dict[str, Any]:
     """The one trial of a run that goes through the loadfile once."""
-    words = ["run", "file-mix", f"a={folder}", "--loadfile", str(loadfile), "--once", "--mixes", "1", "--blocks", "1"]
+    words = ["run", "file-mix", f"a={folder}", "--loadfile", str(loadfile), "--once", "--clients", "1", "--blocks", "1"]
     times = ["--length", "15min", "--ramp-up", "0s", "--ramp-down", "0s", "--stagger", "0s", "-o", str(run_file)]
     done = subprocess.run([*COMMAND, *words, *times], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr

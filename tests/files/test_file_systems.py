@@ -34,7 +34,7 @@ BLOCKS = [
 ]  # fmt: skip
 MIX_OPERATIONS = 200
 MIX = [
-    "file-mix", "--blocks", "1", "--mixes", "1,4", "--operations", str(MIX_OPERATIONS), "--length", "5m",
+    "file-mix", "--blocks", "1", "--clients", "1,4", "--operations", str(MIX_OPERATIONS), "--length", "5m",
     "--stagger", "100ms", "--workspace", "2MB",
 ]  # fmt: skip
 
@@ -100,7 +100,7 @@ def check_mix(stored: RunRecord) -> None:
     for trial in stored.trials:
         assert (trial.state, trial.errors, trial.workload["unexpected"]) == ("ok", {}, {})
         assert trial.operations == MIX_OPERATIONS
-    assert [trial.mix.clients for trial in stored.trials] == [1, 4] * len(stored.contenders)
+    assert [trial.load_step.clients for trial in stored.trials] == [1, 4] * len(stored.contenders)
 
 
 def check_environment(stored: RunRecord, **options: str) -> None:
@@ -181,7 +181,7 @@ def test_direct_mapped_and_flushed_work_everywhere(option: str, systems: dict[st
 
 # A small workspace: what a share has not written yet, its first call waits for.
 FAULTY = ["--workspace", "1MB"]
-TIMED = ["--mixes", "1,8", "--length", "3s", "--ramp-up", "200ms", "--ramp-down", "200ms"]
+TIMED = ["--clients", "1,8", "--length", "3s", "--ramp-up", "200ms", "--ramp-down", "200ms"]
 
 
 def lines_until_the_end(process: subprocess.Popen[str], patience_s: float) -> list[str]:
@@ -203,7 +203,7 @@ def lines_until_the_end(process: subprocess.Popen[str], patience_s: float) -> li
 def reply_timeout_s(share: Path, tmp_path: Path) -> int:
     """What no healthy call needs on this machine now: ten times the longest of eight clients, and 5 s at least."""
     path = tmp_path / "control.bakeoff"
-    words = [f"share={share}", *FAULTY, "--mixes", "8", "--blocks", "1", "--reply-timeout", f"{PATIENCE_S:.0f}s"]
+    words = [f"share={share}", *FAULTY, "--clients", "8", "--blocks", "1", "--reply-timeout", f"{PATIENCE_S:.0f}s"]
     words += ["--operations", "200", "--length", f"{PATIENCE_S:.0f}s"]
     command = [*BAKEOFF, "run", "file-mix", *words, "-o", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
@@ -256,7 +256,7 @@ def check_faulty(stored: RunRecord, fault: str, hung: str, said: list[str]) -> N
     assert len(stored.trials) == stored.trials_planned == 8
     assert {trial.state for trial in stored.trials if trial.contender == "disk"} == {"ok"}
     share = sorted((trial for trial in stored.trials if trial.contender == "share"), key=lambda trial: trial.order)
-    first = next(trial for trial in share if trial.mix.clients == 8)
+    first = next(trial for trial in share if trial.load_step.clients == 8)
     before = [trial for trial in share if trial.order < first.order]
     after = [trial for trial in share if trial.order > first.order]
     reasons = [(trial.order, trial.state, trial.reason) for trial in share]

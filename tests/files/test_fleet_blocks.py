@@ -79,7 +79,7 @@ def test_each_machine_works_in_its_own_mount_and_the_run_file_has_one_rate_of_al
     here, there, path = tmp_path / "here", tmp_path / "there", tmp_path / "x.bakeoff"
     here.mkdir(), there.mkdir()
     tables = {"two": {"addresses": {"a": str(there)}}}
-    short = {"mixes": "1,2", "block_sizes": "4KiB", "patterns": "random_read,random_write", "cell_time": "200ms"}
+    short = {"clients": "1,2", "block_sizes": "4KiB", "patterns": "random_read,random_write", "cell_time": "200ms"}
     plan = plan_for(
         str(here), suite="file-blocks", plan={"blocks": 1}, fleet={"start_spread": "60s"}, agents=tables, region="4MB",
         **short,
@@ -88,7 +88,7 @@ def test_each_machine_works_in_its_own_mount_and_the_run_file_has_one_rate_of_al
     run = read_run(path)
     assert [(trial.state, trial.reason) for trial in run.trials] == [("ok", "")] * 2
     for trial in run.trials:
-        assert [share.agent for share in trial.per_agent] == ["one", "two"][: trial.mix.clients]
+        assert [share.agent for share in trial.per_agent] == ["one", "two"][: trial.load_step.clients]
         assert sum(share.operations for share in trial.per_agent) == trial.operations > 0
         assert len(trial.workload["cells"]) == 2 and "book" not in trial.workload
     assert list(here.iterdir()) == list(there.iterdir()) == []

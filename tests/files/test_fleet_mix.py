@@ -80,7 +80,7 @@ def test_each_machine_works_in_its_own_mount(tmp_path: Path) -> None:
     here, there, path = tmp_path / "here", tmp_path / "there", tmp_path / "x.bakeoff"
     here.mkdir(), there.mkdir()
     tables = {"two": {"addresses": {"a": str(there)}}}
-    once = {"mixes": "2", "operations": "3000", "length": "600s", "workspace": "2MB", "stagger": "0s"}
+    once = {"clients": "2", "operations": "3000", "length": "600s", "workspace": "2MB", "stagger": "0s"}
     patient = {"start_spread": "60s"}
     plan = plan_for(str(here), suite="file-mix", plan={"blocks": 1}, fleet=patient, agents=tables, **once)
     start_run(plan, path, [LocalAgent("one"), LocalAgent("two")], Notebook())

@@ -64,17 +64,17 @@ def test_a_forecast_is_what_a_folder_of_known_speed_takes(
 
 
 def test_the_work_of_a_plan_is_what_its_run_does(tmp_path: Path) -> None:
-    plan = plan_of("file-matrix", tmp_path, file_sizes="64KiB,1MiB", record_sizes="4KiB,64KiB,1MiB", mixes="1,2")
+    plan = plan_of("file-matrix", tmp_path, file_sizes="64KiB,1MiB", record_sizes="4KiB,64KiB,1MiB", clients="1,2")
     path = tmp_path / "r.bakeoff"
     start_run(plan, path, [LocalAgent()], Notebook())
     for trial in read_run(path).trials:
-        work = plan.settings.work(trial.mix)
+        work = plan.settings.work(trial.load_step)
         assert work is not None
         assert (work.calls, work.bytes) == (trial.operations, trial.bytes_in + trial.bytes_out)
 
 
 def cells_of(plan: Plan) -> int:
-    work = plan.settings.work(plan.settings.mix_values[0])
+    work = plan.settings.work(plan.settings.load_steps[0])
     assert work is not None
     return work.cells
 
@@ -82,14 +82,14 @@ def cells_of(plan: Plan) -> int:
 def parts_of(plan: Plan) -> list[Any]:
     """The parts that are tried in the folder of the only contender."""
     workload = LocalAgent().check(plan).workload(plan.contenders[0], ())
-    clients = plan.settings.mix_values[-1].clients * plan.settings.threads
+    clients = plan.settings.load_steps[-1].clients * plan.settings.threads
     return list(import_module(f"bakeoff.kinds.{plan.kind.replace('-', '_')}.run").samples(workload, clients))
 
 
 def emptying_of(plan: Plan) -> Any:
     """The part before which caches are emptied."""
     workload = LocalAgent().check(plan).workload(plan.contenders[0], ())
-    clients = plan.settings.mix_values[-1].clients * plan.settings.threads
+    clients = plan.settings.load_steps[-1].clients * plan.settings.threads
     return import_module(f"bakeoff.kinds.{plan.kind.replace('-', '_')}.run").emptying(workload, clients)
 
 
@@ -148,7 +148,11 @@ def test_caches_that_a_try_leaves_alone_are_told_beside_the_duration(suite: str,
     """Seen: "about 9s" for a run of 2m10s that dropped the caches of the machine before each cell."""
     plain = foreseen(plan_of(suite, tmp_path, cache="cold"), calibrate=False)
     dropped = plan_of(suite, tmp_path, cache="cold", drop_caches=True)
-    times = sum(work.emptied for mix in dropped.settings.mix_values if (work := dropped.settings.work(mix)) is not None)
+    times = sum(
+        work.emptied
+        for load_step in dropped.settings.load_steps
+        if (work := dropped.settings.work(load_step)) is not None
+    )
     cells = cells_of(dropped)
     assert times == (cells if suite == "file-blocks" else cells * 12 // 13)  # not before the test that makes its file
     told = foreseen(dropped, calibrate=False).lines[-1]
@@ -200,7 +204,7 @@ def test_only_what_was_typed_is_tried_by_a_plan(tmp_path: Path) -> None:
 def test_a_try_is_bounded_and_without_one_nothing_is_written(
     suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = plan_of(suite, tmp_path, mixes="4")
+    plan = plan_of(suite, tmp_path, clients="4")
     monkeypatch.setattr("bakeoff.kinds.files.foresee.CALIBRATION_S", 0.0)
     slow = foreseen(plan)
     assert slow.expected.how != "measured" and "did not end in time" in slow.lines[-1]

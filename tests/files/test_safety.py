@@ -178,7 +178,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("file-matrix", MATRIX),
         ("file-blocks", ("--block-sizes", "4KiB", "--region", "4MiB", "--cell-time", "50ms", "--blocks", "1")),
-        ("file-mix", ("--mixes", "1", "--operations", "3000", "--length", "5m", "--blocks", "1")),
+        ("file-mix", ("--clients", "1", "--operations", "3000", "--length", "5m", "--blocks", "1")),
     ],
 )
 def test_silent_corruption_is_caught_in_every_suite(
@@ -212,7 +212,7 @@ def test_silent_corruption_is_caught_in_every_suite(
                 *("--outstanding", "1", "--blocks", "1"),
             ),
         ),
-        ("file-mix", ("--mixes", "1", "--operations", "10000", "--length", "5m", "--blocks", "1")),
+        ("file-mix", ("--clients", "1", "--operations", "10000", "--length", "5m", "--blocks", "1")),
     ],
 )
 def test_writes_that_are_acknowledged_and_lost_disqualify(
@@ -254,7 +254,7 @@ def test_regions_that_are_there_need_no_room_again(tmp_path: Path) -> None:
             place.mkdir()
         words = ("--region", "16MiB", "--block-sizes", "4KiB", "--patterns", "random_read", "--blocks", "1", "--keep")
         words += (
-            "--mixes",
+            "--clients",
             "1",
             "--cell-time",
             "50ms",
@@ -316,18 +316,20 @@ def test_missing_folders_roots_and_homes_are_refused(tmp_path: Path) -> None:
 
 def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
     with tmpfs(tmp_path / "gone", "size=400m") as gone:
-        words = ("--mixes", "1,8", "--length", "4s", "--blocks", "2", "--workspace", "2MB")
+        words = ("--clients", "1,8", "--length", "4s", "--blocks", "2", "--workspace", "2MB")
         process = start("run", "file-mix", f"gone={gone}", f"good={good}", *words, "-o", f"{tmp_path}/r.bakeoff")
-        # The eighth client's folder is there while the second mix of this contender runs.
+        # The eighth client's folder is there while the second load step of this contender runs.
         wait_for(lambda: any(gone.glob(".bakeoff-mix-*/*7*")))
         time.sleep(0.5)
         subprocess.run(["umount", "-l", str(gone)], check=True)
         _, told = process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
         assert process.returncode == 4, told
-        states = {(trial.block, trial.mix.clients): trial for trial in trials(record, "gone")}
+        states = {(trial.block, trial.load_step.clients): trial for trial in trials(record, "gone")}
         failed = [trial for trial in states.values() if trial.state == "failed"]
-        assert failed[0].mix.clients == 8 and all(re.search("vanished|not mounted", trial.reason) for trial in failed)
+        assert failed[0].load_step.clients == 8 and all(
+            re.search("vanished|not mounted", trial.reason) for trial in failed
+        )
         assert [trial.state for trial in trials(record, "good")] == ["ok"] * 4
         assert record.finished_at is not None
         assert list(gone.iterdir()) == [], "nothing was written below the mount point"
@@ -335,7 +337,7 @@ def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_
 
 def test_a_server_that_dies_fails_the_trial_at_once(tmp_path: Path, good: Path) -> None:
     with share(tmp_path) as mounted:
-        words = ("--mixes", "2", "--length", "3600s", "--blocks", "1", "--workspace", "1MB")
+        words = ("--clients", "2", "--length", "3600s", "--blocks", "1", "--workspace", "1MB")
         process = start("run", "file-mix", f"dead={mounted.point}", *words, "-o", f"{tmp_path}/r.bakeoff")
         wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
         mounted.die()
@@ -367,7 +369,7 @@ def read_until(process: subprocess.Popen[str], words: str) -> None:
 def test_a_resumed_run_on_a_hung_share_says_why_it_does_not_end(tmp_path: Path) -> None:
     with share(tmp_path) as mounted:
         output = str(tmp_path / "r.bakeoff")
-        words = ("--mixes", "2", "--length", "5s", "--blocks", "2", "--reply-timeout", "5s", "--workspace", "1MB")
+        words = ("--clients", "2", "--length", "5s", "--blocks", "2", "--reply-timeout", "5s", "--workspace", "1MB")
         process = start("run", "file-mix", f"hung={mounted.point}", *words, "-o", output)
         read_until(process, "[1/2]")
         process.send_signal(signal.SIGINT)
@@ -401,7 +403,7 @@ def test_iozone_interrupted_on_a_hung_share_says_why_it_does_not_end(tmp_path: P
 
 def test_a_share_that_hangs_in_a_trial_fails_it_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
     with share(tmp_path) as mounted:
-        words = ("--mixes", "2", "--length", "5s", "--blocks", "1", "--reply-timeout", "5s", "--workspace", "1MB")
+        words = ("--clients", "2", "--length", "5s", "--blocks", "1", "--reply-timeout", "5s", "--workspace", "1MB")
         contenders = (f"hung={mounted.point}", f"good={good}")
         process = start("run", "file-mix", *contenders, *words, "--seed", "3", "-o", f"{tmp_path}/r.bakeoff")
         wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
@@ -433,7 +435,7 @@ def test_ctrl_c_removes_what_was_made_and_keeps_what_was_measured(suite: str, tm
     words = {
         "file-matrix": ("--file-sizes", "64MiB", "--record-sizes", "4KiB"),
         "file-blocks": ("--block-sizes", "4KiB", "--region", "16MiB", "--cell-time", "300ms"),
-        "file-mix": ("--mixes", "4", "--length", "2s"),
+        "file-mix": ("--clients", "4", "--length", "2s"),
     }[suite]
     output = tmp_path / "r.bakeoff"
     process = start("run", suite, f"a={good}", *words, "--blocks", "50", "-o", str(output))
@@ -466,7 +468,7 @@ def test_a_link_in_place_of_the_work_folder_is_not_followed(tmp_path: Path) -> N
     folder.mkdir()
     victim.mkdir()
     (victim / "precious").write_text("keep me")
-    words = ("--mixes", "1", "--length", "5m", "--operations", "50", "--blocks", "1", "--workspace", "1MB")
+    words = ("--clients", "1", "--length", "5m", "--operations", "50", "--blocks", "1", "--workspace", "1MB")
     run("file-mix", tmp_path, f"a={folder}", *words, "--keep")
     (left,) = folder.iterdir()
     subprocess.run(["rm", "-rf", str(left)], check=True)
@@ -486,7 +488,7 @@ def _mix(place: Path, tmp_path: Path, *words: str) -> subprocess.Popen[str]:
     """The office mix of one and of six clients, twice: by the number of files there is room for one, and free bytes say
     nothing of that beforehand.
     """
-    fixed = ("--mixes", "1,6", "--blocks", "2", "--length", "5m", "--operations", "20000", "--workspace", "1MB")
+    fixed = ("--clients", "1,6", "--blocks", "2", "--length", "5m", "--operations", "20000", "--workspace", "1MB")
     return start("run", "file-mix", f"a={place}", *fixed, *words, "-o", f"{tmp_path}/r.bakeoff")
 
 
@@ -496,7 +498,7 @@ def test_what_filled_a_share_leaves_with_its_trial(tmp_path: Path) -> None:
         _, told = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 4, told
         record = read_run(tmp_path / "r.bakeoff")
-        states = {(trial.block, trial.mix.clients): trial.state for trial in record.trials}
+        states = {(trial.block, trial.load_step.clients): trial.state for trial in record.trials}
         assert states == {(b, n): "failed" if n == 6 else "ok" for b in (1, 2) for n in (1, 6)}
         assert all("full" in trial.reason for trial in record.trials if trial.state == "failed")
         assert list(small.iterdir()) == []
@@ -516,7 +518,7 @@ def test_what_could_not_be_removed_is_named_and_not_charged(tmp_path: Path) -> N
         try:
             _, told = process.communicate(timeout=PATIENCE_S)
             record = read_run(tmp_path / "r.bakeoff")
-            at_six = [trial for trial in record.trials if trial.mix.clients == 6]
+            at_six = [trial for trial in record.trials if trial.load_step.clients == 6]
             assert [trial.state for trial in at_six] == ["failed", "voided"], told
             assert "of an earlier trial could not be removed" in at_six[1].reason
             assert any("could not be removed" in event.text for event in record.events)
@@ -529,7 +531,7 @@ def test_a_run_that_went_on_elsewhere_names_what_differed_first(tmp_path: Path) 
     place = tmp_path / "place"
     place.mkdir()
     folder = place / "folder"
-    words = ("--blocks", "3", "--mixes", "1", "--operations", "300", "--length", "5m", "--workspace", "1MB")
+    words = ("--blocks", "3", "--clients", "1", "--operations", "300", "--length", "5m", "--workspace", "1MB")
     output = str(tmp_path / "r.bakeoff")
     with mounts.disk(tmp_path, "ext4") as own, contextlib.ExitStack() as stack:
         subprocess.run(["mount", "--bind", str(own), str(place)], check=True)

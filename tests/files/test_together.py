@@ -12,8 +12,8 @@ from tests import forks
 from tests.control import PATIENCE_S
 
 COMMAND = [*forks.COMMAND, "run"]
-MIX = ["file-mix", "--mixes", "1", "--length", "5m", "--workspace", "2MB", "--blocks", "1", "--operations"]
-BLOCKS = ["file-blocks", "--mixes", "1", "--region", "8MiB", "--block-sizes", "4KiB", "--patterns", "random_read",
+MIX = ["file-mix", "--clients", "1", "--length", "5m", "--workspace", "2MB", "--blocks", "1", "--operations"]
+BLOCKS = ["file-blocks", "--clients", "1", "--region", "8MiB", "--block-sizes", "4KiB", "--patterns", "random_read",
           "--cell-time", "1s", "--ramp-up", "0s", "--blocks", "1"]  # fmt: skip
 
 

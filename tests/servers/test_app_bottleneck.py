@@ -24,7 +24,7 @@ GROUP = f"bakeoff-small-memory-{os.getpid()}"
 MEMORY_BYTES = 32 << 20
 SEGMENT = "8MiB"
 FEW, MANY = 2, 16  # Segments of 16 MiB in all, and of 128 MiB.
-RUN = ["--mixes", f"{FEW},{MANY}", "--ramp-up", "1s", "--ramp-down", "0.1s", "--blocks", "1"]
+RUN = ["--clients", f"{FEW},{MANY}", "--ramp-up", "1s", "--ramp-down", "0.1s", "--blocks", "1"]
 # A server tells what it used ten times a second: a window holds enough of it once so many requests were served.
 ENOUGH_OPERATIONS, LENGTHS_S = 100, (2.6, 10.0, 40.0)
 WORK = ["--weights", "processor=1,read=1,upload=0,download=0,write=0", "--rounds", "130000", "--read-records", "128"]
@@ -154,8 +154,8 @@ def test_the_disk_is_where_the_memory_ends(small_memory: Path, tmp_path: Path) -
         block for block in section.blocks if isinstance(block, Table) and block.title.startswith("Queue against")
     )
     assert len(table.rows) == 2
-    used = {(t.contender, t.mix.clients): t.workload["server"] for t in run.trials}
-    served = {(t.contender, t.mix.clients): t.operations for t in run.trials}
+    used = {(t.contender, t.load_step.clients): t.workload["server"] for t in run.trials}
+    served = {(t.contender, t.load_step.clients): t.operations for t in run.trials}
     # Each second request reads 128 records of 4 KiB; a quarter of the segments is in memory. What a server tells is the
     # device's, which others use as well: no less than its own share, and the other server has none.
     needed = 0.25 * served["small", MANY] / 2 * 128 * 4096
@@ -174,7 +174,7 @@ def test_what_the_server_used_is_that_of_the_window(tmp_path: Path) -> None:
             "run",
             "app",
             f"one={server.address}",
-            "--mixes",
+            "--clients",
             "4",
             "--blocks",
             "1",

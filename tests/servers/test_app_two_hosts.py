@@ -61,7 +61,7 @@ def test_a_client_machine_measures_two_settings_of_a_server_machine(hosts: None,
         assert json.loads(bare.stdout.readline()) == {"address": f"{SERVER_ADDRESS}:9001"}
         assert f"app://{SERVER_ADDRESS}:9002" in served.stdout.readline()
         contenders = (f"bare={SERVER_ADDRESS}:9001", f"served={SERVER_ADDRESS}:9002")
-        short = ("--mixes", "1,4", "--operations", "300", "--blocks", "1", "-o", "r.bakeoff")
+        short = ("--clients", "1,4", "--operations", "300", "--blocks", "1", "-o", "r.bakeoff")
         run = on(CLIENT, sys.executable, "-m", "bakeoff", "run", "app", *contenders, *short)
         done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         assert done.returncode == 0, done.stderr

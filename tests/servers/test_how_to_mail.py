@@ -17,7 +17,7 @@ from tests.servers.conftest import need
 from tests.servers.mail_servers import SERVERS
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/compare-mail-servers.md"
-SHORT = "--blocks 1 --mixes 1 --length 4s --ramp-up 0.2s --ramp-down 0.2s"
+SHORT = "--blocks 1 --clients 1 --length 4s --ramp-up 0.2s --ramp-down 0.2s"
 
 
 def blocks(section: str) -> str:

@@ -17,7 +17,7 @@ from tests.servers.test_replay_logs import log_of
 OPERATIONS = 25
 
 
-@pytest.mark.parametrize("order", ["mixes", "visits"])
+@pytest.mark.parametrize("order", ["load_steps", "visits"])
 def test_a_server_is_asked_in_the_order_of_the_plan(
     start_server: Callable[..., Server], public_folder: Callable[[str], Path], order: str, tmp_path: Path
 ) -> None:
@@ -27,14 +27,14 @@ def test_a_server_is_asked_in_the_order_of_the_plan(
         (root / f"{name}.html").write_text("<p>page</p>" * 30)
     server, run_file = start_server("nginx-log", root), tmp_path / "run.bakeoff"
     contenders = [f"{name}={server.url}/{name}.html" for name in "ab"]
-    flags = ["--order", order, "--blocks", "2", "--mixes", "1,3", "--operations", str(OPERATIONS)]
+    flags = ["--order", order, "--blocks", "2", "--clients", "1,3", "--operations", str(OPERATIONS)]
     command = [*COMMAND, "run", "web-url", *contenders, *flags, "-o", str(run_file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
 
     trials = read_run(run_file).trials
     turns = [(name, len(list(turn))) for name, turn in groupby(trials, key=lambda trial: trial.contender)]
-    assert len(trials) == 8 and max(count for _, count in turns) <= (2 if order == "mixes" else 4)
+    assert len(trials) == 8 and max(count for _, count in turns) <= (2 if order == "load_steps" else 4)
     assert {(t.state, t.operations) for t in trials} == {("ok", OPERATIONS)}
     # Each is asked before the first turn and, as the last thing, once more: whether it still answers.
     least = OPERATIONS * len(trials) + 4

@@ -17,7 +17,7 @@ from tests.forks import COMMAND
 from tests.servers.conftest import Server
 
 StartServer = Callable[..., Server]
-FAST = ["--mixes", "1,4", "--operations", "300", "--blocks", "2"]
+FAST = ["--clients", "1,4", "--operations", "300", "--blocks", "2"]
 
 
 def bakeoff(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -88,7 +88,7 @@ def test_every_server_serves_every_connection_mode(
     servers: dict[str, Server], kind: str, flags: list[str], tmp_path: Path
 ) -> None:
     run_file = tmp_path / "run.bakeoff"
-    bounded = ["--mixes", "4", "--operations", "400", "--blocks", "1", "--dynamic-share", "0%"]
+    bounded = ["--clients", "4", "--operations", "400", "--blocks", "1", "--dynamic-share", "0%"]
     bakeoff("run", "web-dynamic", f"one={servers[kind].url}", *bounded, *flags, "-o", str(run_file))
     (trial,) = trials_of(run_file)
     assert (trial["operations"], trial["errors"]) == (400, {})
@@ -104,7 +104,7 @@ def test_requests_in_the_access_log_equal_those_reported(
     for operations in (500, 1700):
         run_file = tmp_path / f"{operations}.bakeoff"
         before = len(log.read_text().splitlines())
-        bounded = ["--mixes", "3", "--operations", str(operations), "--blocks", "1", "--length", "10m"]
+        bounded = ["--clients", "3", "--operations", str(operations), "--blocks", "1", "--length", "10m"]
         bakeoff("run", "web-dynamic", f"one={server.url}", *bounded, "-o", str(run_file))
         (trial,) = trials_of(run_file)
         assert trial["operations"] == operations
@@ -127,7 +127,7 @@ def test_tls_full_handshakes_resumption_and_keep_alive(
 ) -> None:
     server = start_server(kind, dynamic_root, "https")
     trusted = ["--ca-file", str(server.folder / "cert.pem")]
-    bounded = ["--mixes", "2", "--operations", "60", "--blocks", "1", "--dynamic-share", "0%"]
+    bounded = ["--clients", "2", "--operations", "60", "--blocks", "1", "--dynamic-share", "0%"]
     for name, flags, opened in [
         ("full", ["--close", "--full-handshake"], 60),
         ("resumed", ["--close", "--resumption"], 60),
@@ -163,7 +163,7 @@ def test_http_2_with_streams_on_real_servers(
     for operations in (300, 1500):
         run_file = tmp_path / f"{operations}.bakeoff"
         before = len(log.read_text().splitlines()) if log.exists() else 0
-        bounded = ["--mixes", "2", "--operations", str(operations), "--blocks", "1", "--dynamic-share", "0%"]
+        bounded = ["--clients", "2", "--operations", str(operations), "--blocks", "1", "--dynamic-share", "0%"]
         flags = ["--http", "2", "--streams", "8", *trusted]
         bakeoff("run", "web-dynamic", f"one={server.url}", *bounded, *flags, "-o", str(run_file))
         (trial,) = trials_of(run_file)
@@ -201,7 +201,7 @@ def test_a_contender_with_other_bytes_is_refused_before_timing(
 def test_web_url_takes_any_status_that_is_expected(servers: dict[str, Server], tmp_path: Path) -> None:
     run_file = tmp_path / "run.bakeoff"
     missing = f"{servers['nginx'].url}/there-is-no-such-page"
-    bounded = ["--mixes", "1", "--operations", "50", "--blocks", "1"]
+    bounded = ["--clients", "1", "--operations", "50", "--blocks", "1"]
     refused = bakeoff("run", "web-url", f"one={missing}", *bounded, "-o", str(run_file), code=2)
     assert "status 404" in refused.stderr and not run_file.exists()
     bakeoff("run", "web-url", f"one={missing}", *bounded, "--expect", "404", "-o", str(run_file))
@@ -219,7 +219,7 @@ def test_heads_of_a_large_file_are_headers_only(
     assert largest.stat().st_size > 20_000
     run_file = tmp_path / "run.bakeoff"
     page = f"{servers['nginx'].url}/{largest.relative_to(dynamic_root)}"
-    bounded = ["--mixes", "2", "--operations", "60", "--blocks", "1", "--method", "HEAD", connections]
+    bounded = ["--clients", "2", "--operations", "60", "--blocks", "1", "--method", "HEAD", connections]
     bakeoff("run", "web-url", f"one={page}", *bounded, "-o", str(run_file))
     (trial,) = trials_of(run_file)
     assert (trial["operations"], trial["errors"], trial["statuses"]) == (60, {}, {"2xx": 60})

@@ -48,14 +48,14 @@ files = "slow"
 
 [[suite]]
 suite = "web-url"
-mixes = "1"
+clients = "1"
 operations = 20
 length = "10min"
 
 [[suite]]
 suite = "file-mix"
 weight = 2
-mixes = "1"
+clients = "1"
 operations = 10
 length = "10min"
 """
@@ -118,32 +118,40 @@ def verdicts(bench: Bench) -> None:
     fast = ("--delay", "20ms")
     contenders = [f"one={bench.web(*fast)}", f"same={bench.web(*fast)}", f"slow={bench.web('--delay', '60ms')}"]
     contenders += [f"failing={bench.web(*fast, '--status', '503/5')}"]
-    bench.run("web-url", *contenders, "--mixes", "2", *COUNTED, *ENOUGH, "--delta", "20%")
+    bench.run("web-url", *contenders, "--clients", "2", *COUNTED, *ENOUGH, "--delta", "20%")
 
 
 def disqualified(bench: Bench) -> None:
     """Damaged bytes."""
     contenders = [f"good={bench.of('static')}", f"bad={bench.of('static', '--corrupt', '3')}"]
-    bench.run("web-static", *contenders, "--mixes", "2", *COUNTED, *ENOUGH)
+    bench.run("web-static", *contenders, "--clients", "2", *COUNTED, *ENOUGH)
 
 
 def web_static(bench: Bench) -> None:
     """Files of a corpus."""
     contenders = [f"a={bench.of('static')}", f"b={bench.of('static', '--delay', '2ms')}"]
-    bench.run("web-static", *contenders, "--mixes", "1,4", *COUNTED, *FEW)
+    bench.run("web-static", *contenders, "--clients", "1,4", *COUNTED, *FEW)
 
 
 def web_dynamic(bench: Bench) -> None:
     """Files and a computed page."""
     contenders = [f"a={bench.of('dynamic')}", f"b={bench.of('dynamic', '--delay', '2ms')}"]
-    bench.run("web-dynamic", *contenders, "--mixes", "1,4", *COUNTED, *FEW)
+    bench.run("web-dynamic", *contenders, "--clients", "1,4", *COUNTED, *FEW)
 
 
 def web_session(bench: Bench) -> None:
     """Requests that follow each other."""
     session = session_file(bench.place, SESSION)
     bench.run(
-        "web-session", f"a={bench.shop()}", f"b={bench.shop()}", "--session", session, "--mixes", "1,2", *COUNTED, *FEW
+        "web-session",
+        f"a={bench.shop()}",
+        f"b={bench.shop()}",
+        "--session",
+        session,
+        "--clients",
+        "1,2",
+        *COUNTED,
+        *FEW,
     )
 
 
@@ -161,7 +169,7 @@ def app(bench: Bench) -> None:
     """An application server with two settings."""
     contenders = [f"a={bench.serve('app', '--port', '0')}", f"b={bench.serve('app', '--port', '0', '--threads', '1')}"]
     small = ["--upload", "1KiB", "--download", "1KiB", "--rounds", "100"]
-    bench.run("app", *contenders, "--mixes", "1,4", *small, *COUNTED, *FEW)
+    bench.run("app", *contenders, "--clients", "1,4", *small, *COUNTED, *FEW)
 
 
 def mail_pop(bench: Bench) -> None:
@@ -169,14 +177,14 @@ def mail_pop(bench: Bench) -> None:
     users = bench.place / "users.csv"
     words = ("mail", "--smtp-port", "0", "--pop3-port", "0", "--users", str(users))
     contenders = [f"good={bench.serve(*words)}", f"bad={bench.serve(*words, '--lose', '1/10')}"]
-    timing = ["--mixes", "2", "--length", "400ms", "--ramp-up", "0s", "--ramp-down", "0s", "--drain-limit", "2s"]
+    timing = ["--clients", "2", "--length", "400ms", "--ramp-up", "0s", "--ramp-down", "0s", "--drain-limit", "2s"]
     bench.run("mail-pop", *contenders, "--users", users, "--mailboxes", "5", "--sizes", "2KiB", *timing, *FEW)
 
 
 def file_mix(bench: Bench) -> None:
     """The work of an office."""
     counted = ["--operations", "20", "--length", "10min"]
-    bench.run("file-mix", *bench.folders("a", "b"), "--mixes", "1,2", *counted, *FEW)
+    bench.run("file-mix", *bench.folders("a", "b"), "--clients", "1,2", *counted, *FEW)
 
 
 def file_matrix(bench: Bench) -> None:
@@ -228,7 +236,7 @@ def factors(bench: Bench) -> None:
     ports = [bench.web(*words).split("/")[2].rpartition(":")[2] for words in ((), ("--delay", "4ms"))]
     host = "http://127.0.0.1:{port}/{page}"
     levels = ["--factor", f"port={','.join(ports)}", "--factor", "page=one,two"]
-    bench.run("web-url", f"box={host}", *levels, "--mixes", "2", *COUNTED, *ENOUGH)
+    bench.run("web-url", f"box={host}", *levels, "--clients", "2", *COUNTED, *ENOUGH)
 
 
 def campaign(bench: Bench) -> None:
@@ -243,37 +251,37 @@ def joined(bench: Bench) -> None:
     """One plan on two days."""
     contenders = pair(bench)
     for name in ("monday", "tuesday"):
-        bench.run("web-url", *contenders, "--mixes", "1,2", *COUNTED, "--blocks", "4", name=name)
+        bench.run("web-url", *contenders, "--clients", "1,2", *COUNTED, "--blocks", "4", name=name)
 
 
 def apart(bench: Bench) -> None:
     """Runs that share one contender alone."""
     fast, slow = pair(bench)
     for name, other in (("first", slow), ("second", f"third={bench.web('--delay', '1ms')}")):
-        bench.run("web-url", fast, other, "--mixes", "2", *COUNTED, *ENOUGH, name=name)
+        bench.run("web-url", fast, other, "--clients", "2", *COUNTED, *ENOUGH, name=name)
 
 
 def agents(bench: Bench) -> None:
     """Two machines that send load together."""
     together = ["--cluster", "two", "--agents", "2", "--start-spread", "60s"]
-    bench.run("web-url", *pair(bench), "--mixes", "2,4", *COUNTED, *FEW, *together)
+    bench.run("web-url", *pair(bench), "--clients", "2,4", *COUNTED, *FEW, *together)
 
 
 def looks(bench: Bench) -> None:
     """A run that ends when the verdict is clear."""
     words = ["--looks", "6,8", "--until", "clear", "--blocks", "8"]
-    bench.run("web-url", *pair(bench), "--mixes", "2", *COUNTED, *words)
+    bench.run("web-url", *pair(bench), "--clients", "2", *COUNTED, *words)
 
 
 def streams(bench: Bench) -> None:
     """Streams of HTTP/2, held to an objective."""
     words = ["--http", "2", "--streams", "2", "--objective", "p99<=20s"]
-    bench.run("web-url", *map(bench.over_http2, pair(bench)), "--mixes", "1,2", *COUNTED, *FEW, *words)
+    bench.run("web-url", *map(bench.over_http2, pair(bench)), "--clients", "1,2", *COUNTED, *FEW, *words)
 
 
 def noise(bench: Bench) -> None:
     """One server as two contenders."""
-    bench.run(pair(bench)[0], "web-url", "--mixes", "2", *COUNTED, *ENOUGH, verb="aa")
+    bench.run(pair(bench)[0], "web-url", "--clients", "2", *COUNTED, *ENOUGH, verb="aa")
 
 
 def imported(bench: Bench) -> None:

@@ -102,7 +102,7 @@ def test_false_times_are_counted(target: MakeTarget, fault: str, name: str) -> N
 
 def test_what_was_lost_reaches_the_headline(target: MakeTarget, tmp_path: Path) -> None:
     good, bad = target(kind="app", service_s=0.001), target(kind="app", lose_every=50)
-    settings = {"mixes": "4", "operations": "2000", "length": "600s"}
+    settings = {"clients": "4", "operations": "2000", "length": "600s"}
     plan = plan_for(good.address, bad.address, suite="app", plan={"blocks": 1}, **settings)
     start_run(plan, tmp_path / "x.bakeoff", [LocalAgent()], Notebook())
     run = read_run(tmp_path / "x.bakeoff")

@@ -40,7 +40,7 @@ def disturbed(trial: TrialRecord) -> bool:
     all of it, but late, as a target does that was held up for a moment and has little to spare.
     """
     late = trial.response is not None and (trial.response.p50_ns or 0) > LATE_NS
-    return marked(trial) or late or trial.operations_per_s < 0.998 * trial.mix.x
+    return marked(trial) or late or trial.operations_per_s < 0.998 * trial.load_step.x
 
 
 def test_the_capacity_of_a_limited_target_is_what_it_keeps(target: Callable[..., Target], tmp_path: Path) -> None:
@@ -59,13 +59,13 @@ def test_the_capacity_of_a_limited_target_is_what_it_keeps(target: Callable[...,
     assert search.outcome != NONE and search.met is not None
     met = next(trial for trial in run.trials if trial.order == search.met)
     assert met.judged is not None and met.judged.met and met.response is not None
-    asked_more = [trial for trial in run.trials if trial.mix.x > ASKED_MORE * LIMIT_PER_S]
+    asked_more = [trial for trial in run.trials if trial.load_step.x > ASKED_MORE * LIMIT_PER_S]
     kept = [trial.operations_per_s for trial in asked_more if not marked(trial)]
     assert asked_more and (not kept or statistics.median(kept) <= 1.01 * LIMIT_PER_S)
-    assert met.mix.x <= 1.02 * LIMIT_PER_S
+    assert met.load_step.x <= 1.02 * LIMIT_PER_S
     # A stall of the machine takes a search below what the target can do; then the probes that it missed there tell it.
-    early = [t for t in run.trials if t.mix.x <= 0.98 * LIMIT_PER_S and t.judged is not None and not t.judged.met]
-    assert met.mix.x >= 0.98 * LIMIT_PER_S or (early and all(map(disturbed, early))), (met.mix, early)
-    missed = [t for t in run.trials if t.purpose == SEARCH and t.mix.x > ASKED_MORE * LIMIT_PER_S]
+    early = [t for t in run.trials if t.load_step.x <= 0.98 * LIMIT_PER_S and t.judged is not None and not t.judged.met]
+    assert met.load_step.x >= 0.98 * LIMIT_PER_S or (early and all(map(disturbed, early))), (met.load_step, early)
+    missed = [t for t in run.trials if t.purpose == SEARCH and t.load_step.x > ASKED_MORE * LIMIT_PER_S]
     assert all(t.judged is not None and not t.judged.met for t in missed)
     assert compare_run(run).capacity is not None

@@ -23,7 +23,7 @@ from tests.unit.run.fake import SOME, FakeAgent, Notebook, plan_for, result, two
 pytestmark = pytest.mark.usefixtures("patient")
 
 RUNS = 60
-BLOCKS, MIXES = 6, (1, 2)
+BLOCKS, LOAD_STEPS = 6, (1, 2)
 LEVEL = 0.05
 # Shares: of one trial, of a whole block, of coming second in a block, and of each trial that went before.
 NOISE, BLOCK, SECOND, DRIFT = 0.02, 0.05, -0.08, 0.002
@@ -57,10 +57,10 @@ class Machine(FakeAgent):
     def measure(self, spec: TrialSpec) -> TrialResult:
         assert isinstance(spec.workload, WebWorkload)
         before = len(self.specs) - 1
-        place = before % (2 * len(MIXES))
+        place = before % (2 * len(LOAD_STEPS))
         if place == 0:
             self._block = self._random.normal(0.0, BLOCK)
-        log = self._block + DRIFT * before + SECOND * (place >= len(MIXES)) + self._random.normal(0.0, NOISE)
+        log = self._block + DRIFT * before + SECOND * (place >= len(LOAD_STEPS)) + self._random.normal(0.0, NOISE)
         return drawn(self._rates[spec.workload.host] * math.exp(log), spec.load.clients)
 
 

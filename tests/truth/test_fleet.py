@@ -98,7 +98,7 @@ def test_two_agents_send_a_rate_to_the_unit(target: Callable[..., Target], shape
 def test_a_run_of_two_agents_has_a_share_of_each(target: Callable[..., Target], tmp_path: Path) -> None:
     server, path = target(), tmp_path / "x.bakeoff"
     plan = plan_for(
-        f"http://{server.address}/", suite="web-url", mixes="2", operations="100", plan={"blocks": 1}, fleet=WHENEVER
+        f"http://{server.address}/", suite="web-url", clients="2", operations="100", plan={"blocks": 1}, fleet=WHENEVER
     )
     start_run(plan, path, [LocalAgent("one"), LocalAgent("two")], Notebook())
     (trial,) = read_run(path).trials

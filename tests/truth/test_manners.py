@@ -23,7 +23,7 @@ from tests.unit.run.fake import Notebook
 
 pytestmark = pytest.mark.usefixtures("patient")
 
-SETTINGS = {"mixes": [1, 3], "operations": 200}
+SETTINGS = {"clients": [1, 3], "operations": 200}
 BLOCKS = 2
 
 
@@ -106,7 +106,7 @@ def test_headers_go_to_one_alone(target: Callable[..., Target], tmp_path: Path) 
     plain, own = target(), target()
     plan = plan_of(
         {"plain": (plain.address, {}), "own": (own.address, {"headers": [header]})},
-        {"mixes": [1, 3], "operations": 200},
+        {"clients": [1, 3], "operations": 200},
     )
     path = tmp_path / "r.bakeoff"
     start_run(plan, path, [LocalAgent()], Notebook())

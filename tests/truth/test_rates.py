@@ -95,17 +95,17 @@ def test_a_server_that_answers_400_a_second_falls_behind_800_and_nobody_else_doe
     start_run(plan, path, [LocalAgent("one")], Notebook())
     run = read_run(path)
     names = [contender.name for contender in run.contenders]
-    behind = {(t.contender, t.mix.x): fell_behind(t) for t in run.trials}
+    behind = {(t.contender, t.load_step.x): fell_behind(t) for t in run.trials}
     assert behind[names[1], 800.0], "it cannot answer more than half"
     for trial in run.trials:
-        assert trial.starts is not None and trial.starts.offered == trial.mix.x, "a window of one second"
+        assert trial.starts is not None and trial.starts.offered == trial.load_step.x, "a window of one second"
         assert trial.starts.answered == trial.operations
     if any(trial.state == "voided" for trial in run.trials):  # the machine stood still: nothing is said of these
         return
     comparison = compare_run(run)
     if not behind[names[0], 800.0]:  # the machine of the moment carries twice the limit: then half of it, too
         assert not behind[names[0], 100.0] and not behind[names[1], 100.0]
-        assert [told.behind_mix for told in comparison.falls_behind] == [None, run.mixes[1]]
+        assert [told.behind_load_step for told in comparison.falls_behind] == [None, run.load_steps[1]]
         assert comparison.pairs[0].curves[0].points[1].ratio >= 10.0
     text = json.loads(to_json(comparison))
     assert text["falls_behind"][1]["behind_rate"]["per_s"] in (100.0, 800.0)

@@ -94,7 +94,7 @@ def has_lost(found: dict[str, Any]) -> bool:
     )
 
 
-OPERATIONS = ("--operations", "400", "--mixes", "2")
+OPERATIONS = ("--operations", "400", "--clients", "2")
 
 
 @pytest.mark.parametrize("cheat", CHEATS)

@@ -50,7 +50,7 @@ def site(judged_site: WebServer, patient: None) -> WebServer:
 
 def soak(site: WebServer, path: Path, length: str, **settings: str) -> RunRecord:
     plan = plan_for(
-        site.address, suite="web-url", plan={"blocks": 1, "error_limit": "100%"}, mixes="1", length=length,
+        site.address, suite="web-url", plan={"blocks": 1, "error_limit": "100%"}, clients="1", length=length,
         ramp_up="100ms", ramp_down="100ms", http="1.0", **settings,
     )  # fmt: skip
     start_run(plan, path, [LocalAgent()], Notebook())
@@ -225,7 +225,7 @@ class Waiting:
 
 
 @pytest.mark.parametrize(
-    ("load", "void"), [({"mixes": "1"}, (6, 7, 8, 9)), ({"rate": "200"}, (6, 7, 8, 9, 10))], ids=["closed", "rate"]
+    ("load", "void"), [({"clients": "1"}, (6, 7, 8, 9)), ({"rate": "200"}, (6, 7, 8, 9, 10))], ids=["closed", "rate"]
 )
 def test_rows_in_which_the_generator_did_not_run_are_void_and_the_others_count(
     judged_site: WebServer, tmp_path: Path, load: dict[str, str], void: tuple[int, ...]
@@ -255,7 +255,7 @@ def test_rows_in_which_the_generator_did_not_run_are_void_and_the_others_count(
 
 
 def test_a_soak_in_which_the_generator_hardly_ran_is_void(judged_site: WebServer, tmp_path: Path) -> None:
-    settings = {"mixes": "1", "length": "1200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms"}
+    settings = {"clients": "1", "length": "1200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms"}
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, http="1.0", **settings)
     start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent((0.2, 0.5), (0.75, 1.05))], Notebook())
     assert read_run(tmp_path / "x.bakeoff").trials[0].state == "voided"
@@ -276,7 +276,7 @@ def test_what_befell_the_machine_voids_its_rows_and_not_the_soak(
 ) -> None:
     settings = {"length": "3200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
     plan = plan_for(
-        judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", stop_if="rate<1000000000/s", **settings
+        judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", stop_if="rate<1000000000/s", **settings
     )
     agent = StoppedAgent(rows={0: row, 2: row}, **befell)
     # A rule that any row breaks is held against none that is void.
@@ -285,7 +285,7 @@ def test_what_befell_the_machine_voids_its_rows_and_not_the_soak(
     trial, one = run.trials[0], told(run)
     assert trial.reason.startswith("stopped early: rate<1000000000/s: ") and trial.reason.endswith("in row 2")
     assert [each.void for each in one.rows][:2] == [True, False]
-    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", **settings)
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
     start_run(plan, tmp_path / "y.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "y.bakeoff")
     trial, one = run.trials[0], told(run)
@@ -299,7 +299,7 @@ def test_rows_in_which_the_generator_ran_out_of_ports_are_void_and_the_others_co
     judged_site: WebServer, tmp_path: Path, ran_out: set[int], state: str
 ) -> None:
     settings = {"length": "3200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
-    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", **settings)
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
     agent = StoppedAgent(rows={row: {"errors": {"ports_exhausted": 12}} for row in ran_out})
     start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
@@ -315,11 +315,11 @@ def test_rows_in_which_the_generator_ran_out_of_ports_are_void_and_the_others_co
 def test_void_rows_of_a_stretch_that_was_broken_off_stay_void(judged_site: WebServer, tmp_path: Path) -> None:
     """All rows had ended when the machine crashed, before the trial was stored: they say what befell them."""
     settings = {"length": "1200ms", "row": "250ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
-    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, mixes="1", **settings)
+    plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
     start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent(rows={1: {"stopped_s": 0.1}})], Notebook())
     before = read_run(tmp_path / "x.bakeoff")
     trial = before.trials[0]
-    planned = PlannedTrial(trial.order, trial.block, trial.contender, trial.mix, trial.seed)
+    planned = PlannedTrial(trial.order, trial.block, trial.contender, trial.load_step, trial.seed)
     with RunWriter.reopen(tmp_path / "x.bakeoff") as writer:
         stretch = Stretch(plan, planned, writer, Notebook())
         assert stretch.is_over
@@ -334,11 +334,11 @@ def test_void_rows_of_a_stretch_that_was_broken_off_stay_void(judged_site: WebSe
 
 def test_a_generator_that_stood_still_does_not_find_the_server_silent(site: WebServer, tmp_path: Path) -> None:
     plan = plan_for(
-        site.address, suite="web-url", plan={"blocks": 1}, mixes="1", length="3h", row="1h", give_up="1m", http="1.0"
+        site.address, suite="web-url", plan={"blocks": 1}, clients="1", length="3h", row="1h", give_up="1m", http="1.0"
     )
-    planned = PlannedTrial(0, 1, "a", plan.mixes[0], 1)
+    planned = PlannedTrial(0, 1, "a", plan.load_steps[0], 1)
     start_run(
-        plan_for(site.address, suite="web-url", plan={"blocks": 1}, mixes="1", length="400ms", http="1.0"),
+        plan_for(site.address, suite="web-url", plan={"blocks": 1}, clients="1", length="400ms", http="1.0"),
         tmp_path / "x.bakeoff", [LocalAgent()], Notebook(),
     )  # fmt: skip
     with RunWriter.reopen(tmp_path / "x.bakeoff") as writer:
@@ -366,7 +366,7 @@ def test_rows_are_kept_in_the_file_and_not_in_memory(site: WebServer, tmp_path: 
             kept.append(sum(isinstance(each, SoakRowRecord) for each in gc.get_objects()))
 
     plan = plan_for(
-        site.address, suite="web-url", plan={"blocks": 1}, mixes="1", length="3200ms", row="100ms", ramp_up="100ms",
+        site.address, suite="web-url", plan={"blocks": 1}, clients="1", length="3200ms", row="100ms", ramp_up="100ms",
         ramp_down="100ms", http="1.0", stop_if="rate<0 for 3",
     )  # fmt: skip
     start_run(plan, tmp_path / "x.bakeoff", [LocalAgent()], Counting())

@@ -61,7 +61,7 @@ def test_bodies_of_other_streams_win_nothing(tmp_path: Path, cheat: str, version
     urls = tmp_path / "urls.txt"
     urls.write_text("".join(f"1 {path}\n" for path in PATHS))
     flags = ["--urls", str(urls), "--http", version, "--streams", "4"]
-    flags += ["--operations", "120", "--mixes", "2"] if load == "closed" else ["--rate", "60", "--length", "1s"]
+    flags += ["--operations", "120", "--clients", "2"] if load == "closed" else ["--rate", "60", "--length", "1s"]
     flags += ["--insecure"] if version == "3" else []
     with serving(version, tmp_path, right) as honest, serving(version, tmp_path, CHEATS[cheat]) as swapped:
         found = compared(tmp_path, "web-url", {"honest": honest, "cheat": swapped}, *flags)
@@ -75,7 +75,7 @@ def test_equal_servers_of_several_streams_lose_nothing(tmp_path: Path, version: 
     """The control of the test above."""
     urls = tmp_path / "urls.txt"
     urls.write_text("".join(f"1 {path}\n" for path in PATHS))
-    flags = ["--urls", str(urls), "--http", version, "--streams", "4", "--operations", "120", "--mixes", "2"]
+    flags = ["--urls", str(urls), "--http", version, "--streams", "4", "--operations", "120", "--clients", "2"]
     flags += ["--insecure"] if version == "3" else []
     with serving(version, tmp_path, right) as one, serving(version, tmp_path, right) as other:
         found = compared(tmp_path, "web-url", {"one": one, "other": other}, *flags)

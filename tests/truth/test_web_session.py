@@ -115,7 +115,7 @@ def test_a_session_that_cannot_come_to_its_end_is_refused_before_timing(tmp_path
 
 def test_a_server_that_breaks_sessions_is_not_the_better_one(tmp_path: Path) -> None:
     run_file = tmp_path / "run.bakeoff"
-    timing = ["--mixes", "2", "--operations", "30", "--blocks", "6"]
+    timing = ["--clients", "2", "--operations", "30", "--blocks", "6"]
     with shop() as good, shop(login_again=3) as hasty:
         session = ["--session", str(session_file(tmp_path))]
         done = bakeoff(

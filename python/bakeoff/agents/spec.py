@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, SerializeAsAny, field_validator
 
 from bakeoff.kinds.spec import SECRET_BITS, OfNothing, Spec, Workload, spec_part
-from bakeoff.load.load_step import Mix, MixField
+from bakeoff.load.load_step import LoadStep, LoadStepField
 
 
 def of_its_kind(value: Any) -> Any:
@@ -28,14 +28,14 @@ class NullWorkload(Workload):
 
 
 class Slice(Spec):
-    """Which part of a mix an agent drives: part `index` of `of`, counted from 0."""
+    """Which part of a load step an agent drives: part `index` of `of`, counted from 0."""
 
     index: int = Field(ge=0)
     of: int = Field(ge=1)
 
-    def clients(self, mix_clients: int) -> int:
-        """How many of a mix's clients that are; may be none."""
-        return mix_clients * (self.index + 1) // self.of - mix_clients * self.index // self.of
+    def clients(self, load_step_clients: int) -> int:
+        """How many of a load step's clients that are; may be none."""
+        return load_step_clients * (self.index + 1) // self.of - load_step_clients * self.index // self.of
 
 
 WHOLE = Slice(index=0, of=1)
@@ -49,7 +49,7 @@ class TrialSpec(Spec):
     """
 
     workload: SerializeAsAny[Workload]
-    load: MixField
+    load: LoadStepField
     threads: int = Field(default=1, ge=1)
     streams: int = Field(default=1, ge=1)
     ramp_up_s: float = Field(default=0.0, ge=0)
@@ -75,7 +75,7 @@ class TrialSpec(Spec):
         is_null = isinstance(value, dict) and value.get("kind") == "null"
         return NullWorkload.model_validate(value) if is_null else of_its_kind(value)
 
-    def for_trial(self, load: Mix, seed: int, mark: str, secret: int) -> "TrialSpec":
+    def for_trial(self, load: LoadStep, seed: int, mark: str, secret: int) -> "TrialSpec":
         """The spec of one trial, whose mark and secret all its agents are told."""
         workload = self.workload.under(load).marked(mark)
         return self.model_copy(update={"load": load.load, "seed": seed, "secret": secret, "workload": workload})

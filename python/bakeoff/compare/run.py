@@ -207,7 +207,7 @@ def _info(subject: Subject, pairs: tuple[PairComparison, ...]) -> RunInfo:
         finished_at=run.finished_at,
         work=cube.kind.work,
         rate_unit=rate_of(subject.metrics).unit,
-        mixes=cube.mixes,
+        load_steps=cube.load_steps,
         blocks_planned=run.blocks_wanted,
         blocks_measured=len(cube.blocks),
         trials_planned=run.trials_planned,

@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, SerializeAsAny
 
 from bakeoff.kinds import load
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 MARK_BYTES = 8
 SECRET_BITS = 64
@@ -65,8 +65,8 @@ class Workload(Spec):
         """The same way of asking, of a server that does nothing; None where Bakeoff has none that can be asked so."""
         return None
 
-    def under(self, mix: Mix) -> Self:
-        """The same work at this mix, where that is not a matter of the load alone."""
+    def under(self, load_step: LoadStep) -> Self:
+        """The same work at this load step, where that is not a matter of the load alone."""
         return self
 
     def at(self, address: str, certificate: str | None = None) -> Self:

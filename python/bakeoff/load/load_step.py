@@ -1,7 +1,7 @@
-"""Mixes as values: what one step of a suite puts on its contender.
+"""Load steps as values: what one step of a suite puts on its contender.
 
-A mix has a label for tables, a place on the axis of a chart and a unit for both; the mixes of a run are of one sort.
-It knows what it implies of a trial, so that an audit can ask; None where it implies nothing.
+A load step has a label for tables, a place on the axis of a chart and a unit for both; the load steps of a run are of
+one sort. It knows what it implies of a trial, so that an audit can ask; None where it implies nothing.
 """
 
 from collections.abc import Mapping
@@ -285,7 +285,7 @@ class OfCapacity:
         return False
 
     @property
-    def load(self) -> "Mix":
+    def load(self) -> "LoadStep":
         """The load that was sent."""
         return self if self.of is None else self.of.load
 
@@ -294,36 +294,38 @@ class OfCapacity:
         return {"share_of_capacity": self.share}
 
 
-Mix = Clients | InFlight | Rate | OfCapacity
+LoadStep = Clients | InFlight | Rate | OfCapacity
 _SORTS: Mapping[str, type[Clients] | type[Rate]] = {"clients": Clients, "rate": Rate}
 
 
-def mix_from_json(value: Any) -> Mix:
-    """The mix that `to_json` wrote; a mix is returned as it is. Raises ValueError."""
-    if isinstance(value, Mix):
+def load_step_from_json(value: Any) -> LoadStep:
+    """The load step that `to_json` wrote; a load step is returned as it is. Raises ValueError."""
+    if isinstance(value, LoadStep):
         return value
     if isinstance(value, Mapping) and set(value) == {"clients", "outstanding"}:
         return InFlight.from_json(value)
     if not isinstance(value, Mapping) or len(value) != 1 or (sort := next(iter(value))) not in _SORTS:
-        raise ValueError("a mix is {clients: …}, {clients: …, outstanding: …} or {rate: …}")
+        raise ValueError("a load step is {clients: …}, {clients: …, outstanding: …} or {rate: …}")
     return _SORTS[sort].from_json(value[sort])
 
 
-# A mix as a field of a Pydantic model.
-MixField = Annotated[Mix, BeforeValidator(mix_from_json), PlainSerializer(lambda mix: mix.to_json())]
+# A load step as a field of a Pydantic model.
+LoadStepField = Annotated[
+    LoadStep, BeforeValidator(load_step_from_json), PlainSerializer(lambda load_step: load_step.to_json())
+]
 
 
-def mixes_from_json(value: Any) -> tuple[Mix, ...]:
-    """Mixes of a run: different ones of one sort. Raises ValueError."""
+def load_steps_from_json(value: Any) -> tuple[LoadStep, ...]:
+    """Load steps of a run: different ones of one sort. Raises ValueError."""
     if not isinstance(value, list | tuple):
-        raise ValueError("mixes are a list")
-    mixes = tuple(mix_from_json(item) for item in value)
-    if len({type(mix) for mix in mixes}) > 1 or len(set(mixes)) < len(mixes):
-        raise ValueError("the mixes of a run are different ones of one sort")
-    return mixes
+        raise ValueError("load steps are a list")
+    load_steps = tuple(load_step_from_json(item) for item in value)
+    if len({type(load_step) for load_step in load_steps}) > 1 or len(set(load_steps)) < len(load_steps):
+        raise ValueError("the load steps of a run are different ones of one sort")
+    return load_steps
 
 
-def named(mix: Mix | None, prefix: str = "") -> dict[str, Any]:
-    """A mix as members of JSON output: `{"clients": 8}`, with `prefix` in their names; null clients for none."""
-    stored = {"clients": None} if mix is None else mix.to_json()
+def named(load_step: LoadStep | None, prefix: str = "") -> dict[str, Any]:
+    """A load step as members of JSON output: `{"clients": 8}`, with `prefix` in their names; null clients for none."""
+    stored = {"clients": None} if load_step is None else load_step.to_json()
     return {f"{prefix}{sort}": value for sort, value in stored.items()}

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from bakeoff.core.thresholds import P95_OPERATIONS, P99_OPERATIONS
-from bakeoff.load.load_step import Mix, Rate
+from bakeoff.load.load_step import LoadStep, Rate
 
 # Of what was offered, a contender that keeps up answers this share.
 KEEPS_UP = 0.99
-# Figures of a response time by how many answers each needs in a trial; what decides is the first that all mixes allow.
+# Figures of a response time by how many answers each needs in a trial; what decides is the first that all load steps
+# allow.
 DECIDING: Sequence[tuple[str, int, str]] = (
     ("p99", P99_OPERATIONS, "99th percentile of response time"),
     ("p95", P95_OPERATIONS, "95th percentile of response time"),
@@ -21,12 +22,14 @@ PRIMARY = (
 )
 
 
-def deciding(mixes: Sequence[Mix], begin_s: float, end_s: float, length_s: float, operations: int | None) -> str:
+def deciding(
+    load_steps: Sequence[LoadStep], begin_s: float, end_s: float, length_s: float, operations: int | None
+) -> str:
     """The figure of response time that decides, by its key: the highest percentile that the fewest starts planned for
-    the window of a mix allow. `operations` bounds a trial where it is given.
+    the window of a load step allow. `operations` bounds a trial where it is given.
     """
-    rates = [mix for mix in mixes if isinstance(mix, Rate)]
-    planned = [mix.arrivals.planned(mix.per_s, begin_s, end_s, length_s) for mix in rates]
+    rates = [load_step for load_step in load_steps if isinstance(load_step, Rate)]
+    planned = [load_step.arrivals.planned(load_step.per_s, begin_s, end_s, length_s) for load_step in rates]
     fewest = min(planned, default=0.0) if operations is None else float(operations)
     return next(key for key, needed, _ in DECIDING if not fewest < needed)
 

@@ -17,7 +17,7 @@
     [[suite]]
     suite = "mail-pop"
     weight = 2
-    mixes = "1,8"
+    load steps = "1,8"
 
 A contender has an address for each sort of suite in which it takes part, by the names that `PlanPart.door` has, and
 settings of how clients talk with it by the same names: `settings.web = { http = "2" }`. What stands in a `[[suite]]`

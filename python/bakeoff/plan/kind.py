@@ -28,12 +28,12 @@ class PlanPart:
     settings: type[CommonSettings]
     # The `[[class]]` tables of its suites.
     suite_class: type[SuiteClass] = SuiteClass
-    # What the verdict of a run is about, of which the geometric mean over the mixes is taken.
+    # What the verdict of a run is about, of which the geometric mean over the load steps is taken.
     endpoint = "operations per second"
     # The built-in server that answers what it asks, where that is not called like the kind.
     target: str | None = None
     # Its settings that are given most, as in a plan file, each in a line for the help: the first comes first.
-    often: Mapping[str, str] = MappingProxyType({"mixes": CLIENTS, "length": LENGTH})
+    often: Mapping[str, str] = MappingProxyType({"clients": CLIENTS, "length": LENGTH})
     # Settings with which the duration of its sizes is told, where their own do not fix it, and these in words; what
     # fixes it where no setting does.
     example: tuple[Mapping[str, str], str] = ({}, "")

@@ -38,7 +38,7 @@ TEXT_MAX = 100_000
 DEPTH_MAX = 8
 TABLES = ("plan", "settings", "capacity", "fleet", "agents", "factors", "contender")
 # The primary endpoint in words: what the verdict of a run is about.
-PRIMARY = "geometric mean over the mixes of the ratio of {}"
+PRIMARY = "geometric mean over the load steps of the ratio of {}"
 
 
 SEARCHED = "capacity: the highest load that meets {}"
@@ -192,7 +192,7 @@ def resolve_plan(given: PlanInput) -> Plan:
     if plan.most_trials > TRIALS_MAX:
         raise PlanError(
             f"{given.origin}: {plan.most_trials:,} trials are too many for one run: at most {TRIALS_MAX:,}; "
-            "use fewer blocks, mixes or contenders"
+            "use fewer blocks, load steps or contenders"
         )
     return plan
 
@@ -325,7 +325,7 @@ def _primary(settings: CommonSettings, endpoint: str) -> str:
     if not settings.is_at_rates:
         return PRIMARY.format(endpoint + settings.weighted)
     begin_s, end_s = settings.clock.ramp_up_s, settings.length_s - settings.clock.ramp_down_s
-    figure = open_loop.deciding(settings.mix_values, begin_s, end_s, settings.length_s, settings.clock.operations)
+    figure = open_loop.deciding(settings.load_steps, begin_s, end_s, settings.length_s, settings.clock.operations)
     return open_loop.PRIMARY.format(figure=open_loop.words_of(figure))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, StrictInt, ValidationInfo, field_validator, model_validator
 
 from bakeoff.load.capacity.objective import Objective, parse_objective
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.factors import Factor
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.rules.capacity import CapacityPlan
@@ -21,8 +21,8 @@ from bakeoff.store.sqlite.canonical import plan_hash
 from bakeoff.telemetry import where
 
 FORMAT = 2
-Order = Literal["mixes", "visits"]
-MIXES: Order = "mixes"
+Order = Literal["load_steps", "visits"]
+LOAD_STEPS: Order = "load_steps"
 VISITS: Order = "visits"
 NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 
@@ -160,14 +160,14 @@ class Plan(Strict):
         return plan_hash(self.to_dict())
 
     @property
-    def mixes(self) -> tuple[Mix, ...]:
-        """The mixes that are planned beforehand: none by a search, which makes them as it goes."""
-        return () if self.capacity else self.settings.mix_values
+    def load_steps(self) -> tuple[LoadStep, ...]:
+        """The load steps that are planned beforehand: none by a search, which makes them as it goes."""
+        return () if self.capacity else self.settings.load_steps
 
     @property
     def trials(self) -> int:
-        """Number of trials: contenders x mixes x blocks; of a search so many as it usually takes."""
-        each = self.capacity.usual_trials(self.blocks) if self.capacity else len(self.settings.mix_values) * self.blocks
+        """Number of trials: contenders x load steps x blocks; of a search so many as it usually takes."""
+        each = self.capacity.usual_trials(self.blocks) if self.capacity else len(self.settings.load_steps) * self.blocks
         return len(self.contenders) * each
 
     @property

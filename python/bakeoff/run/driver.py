@@ -213,7 +213,7 @@ def _header(plan: Plan, fleet: Fleet, ground: Ground, more: Mapping[str, Any]) -
         environment={"content": ground.facts(), **more},
         agents=fleet.records(),
         contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
-        mixes=plan.mixes,
+        load_steps=plan.load_steps,
         blocks_planned=plan.blocks,
         delta=plan.delta,
     )

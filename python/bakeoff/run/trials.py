@@ -12,7 +12,7 @@ from itertools import groupby
 from bakeoff.agents.machine.thread_priority import uncollected
 from bakeoff.agents.result import DisturbancesResult, EngineEvent
 from bakeoff.core.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
-from bakeoff.plan.model import MIXES, Contender, Plan
+from bakeoff.plan.model import LOAD_STEPS, Contender, Plan
 from bakeoff.run.checks.generator_capacity import Ceilings
 from bakeoff.run.checks.preflight import check_disk, trial_bytes
 from bakeoff.run.contenders.dead_contenders import Deaths, Silence, is_dead
@@ -132,12 +132,14 @@ class Trials:
             self._run_block(block, list(trials))
 
     def _run_block(self, block: int, planned: Sequence[PlannedTrial]) -> None:
-        """The trials of a block. A contender is made ready at each of its turns: its visit, or by mixes each trial.
-        Once it is not there, it is not asked in this block any more.
+        """The trials of a block. A contender is made ready at each of its turns: its visit, or by load steps each
+        trial. Once it is not there, it is not asked in this block any more.
         """
         faults: dict[str, str | None] = {}
-        by_mixes = self._plan.order == MIXES
-        for (name, _), turn in groupby(planned, key=lambda trial: (trial.contender, trial.mix if by_mixes else None)):
+        by_load_steps = self._plan.order == LOAD_STEPS
+        for (name, _), turn in groupby(
+            planned, key=lambda trial: (trial.contender, trial.load_step if by_load_steps else None)
+        ):
             if name not in faults:
                 faults[name] = self.why_not_asked(name)
             faults[name] = faults[name] or self.visit(name)
@@ -160,7 +162,7 @@ class Trials:
         try:
             self.answers(record.contender)
         except TargetError as error:
-            return f"dead since the trial before, at {record.mix.words}: {error}"
+            return f"dead since the trial before, at {record.load_step.words}: {error}"
         return None
 
     def ends_before(self, block: int) -> bool:
@@ -247,7 +249,7 @@ class Trials:
     def _one(self, trial: PlannedTrial) -> tuple[TrialRecord, list[AgentLostError]]:
         """The same, and who was lost in the middle. Raises AgentLostError when one was before anything was sent."""
         check_disk(self._writer.path, trial_bytes(self._plan))
-        specs = self._specs.of(trial.contender, trial.mix, trial.seed)
+        specs = self._specs.of(trial.contender, trial.load_step, trial.seed)
         stretch = Stretch(self._plan, trial, self._writer, self._observer) if soaks(self._plan) else None
         if stretch is not None and stretch.is_over:
             return self._store(trial, *stretch.from_rows(), []), []

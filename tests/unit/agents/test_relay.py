@@ -205,7 +205,7 @@ def test_only_who_was_just_heard_is_passed_on() -> None:
 
 @pytest.mark.parametrize("second", [["m0", "m1", "m2"], ["m1"]])
 def test_a_machine_without_a_part_in_the_next_trial_is_not_counted(second: list[str]) -> None:
-    """A small mix leaves some without clients; what they tell is still of the trial before."""
+    """A low load step leaves some without clients; what they tell is still of the trial before."""
     relay = Relay({})
     for i, name in enumerate(NAMES[:3]):
         relay._take(name, Pulse(trial=1, snapshot=told(i)))

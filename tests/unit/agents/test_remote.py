@@ -271,7 +271,7 @@ def test_a_result_is_kept_until_the_run_file_has_it(tmp_path: Path) -> None:
     RunWriter.create(tmp_path / "x.bakeoff", header(), planned()).close()
     run = read_run(tmp_path / "x.bakeoff")
     fleet, specs = Fleet(agents), {agent.name: NULL for agent in agents}
-    trial = PlannedTrial(order=4, contender="x", mix=NULL.load, block=1, seed=1)
+    trial = PlannedTrial(order=4, contender="x", load_step=NULL.load, block=1, seed=1)
     Kept(run, fleet, resumed=False).begin(trial)
     measured = fleet.start(specs).wait(PATIENCE_S)
     assert measured is not None and measured.whole is not None

@@ -53,7 +53,7 @@ def test_a_damaged_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, damage: Callable[[Path], None]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = stored(run(mixes=(1,), blocks=2, window_s=2.0), tmp_path / "x.bakeoff", bytes(5000))
+    path = stored(run(load_steps=(1,), blocks=2, window_s=2.0), tmp_path / "x.bakeoff", bytes(5000))
     damage(path)
     before = path.read_bytes()
     verb, *options = words.split()

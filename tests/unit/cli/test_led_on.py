@@ -36,7 +36,7 @@ def test_iozone_refuses_a_record_that_does_not_fit_before_its_heading(
 
 
 def test_accounts_that_are_not_there_are_as_many_as_the_size_needs(tmp_path: Path) -> None:
-    words = ("mail-pop", "a=127.0.0.1", "--size", "quick", "--mixes", "3", "--mailboxes", "5")
+    words = ("mail-pop", "a=127.0.0.1", "--size", "quick", "--clients", "3", "--mailboxes", "5")
     said, _ = refused("plan", *words, "--users", str(tmp_path / "no.csv"))
     assert "bakeoff users new --count 15 --domain example.test" in said
 

@@ -31,7 +31,7 @@ PLACES = {
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    record = run(blocks=6, mixes=(1, 4))
+    record = run(blocks=6, load_steps=(1, 4))
     plan = json.loads(json.dumps(record.plan)) | {"cookie": PLACES["cookie"], "basic_auth": PLACES["basic_auth"]}
     plan["settings"] = {**plan.get("settings", {}), "headers": PLACES["headers"], "urls": PLACES["urls"]}
     first, *others = record.contenders

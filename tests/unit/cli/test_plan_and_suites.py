@@ -21,7 +21,7 @@ def output(*words: str) -> str:
 
 def test_a_plan_shows_trials_order_duration_and_blocks() -> None:
     text = output("plan", "web-static", "a=http://127.0.0.1:1", "b=http://127.0.0.1:2")
-    assert "36 trials = 2 contenders x 3 mixes x 6 blocks" in text
+    assert "36 trials = 2 contenders x 3 load steps x 6 blocks" in text
     assert "duration: about 1m" in text
     assert "(assumed) Shares of the request classes" in text
     assert "fewest for a verdict" in text and "0.0625" in text and "0.0312" in text
@@ -41,7 +41,9 @@ def test_a_plan_of_mail_tells_what_servers_may_take_on_top_of_its_length(tmp_pat
 def test_few_blocks_are_called_what_they_are() -> None:
     assert "5 blocks give numbers but no verdict" in output("plan", "web-static", "--blocks", "5")
     assert "One contender: figures only" in output("plan", "web-static", "a=http://h")
-    assert "enough for the verdict of the suite and for single mixes" in output("plan", "web-static", "--blocks", "13")
+    assert "enough for the verdict of the suite and for single load steps" in output(
+        "plan", "web-static", "--blocks", "13"
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,10 +75,10 @@ web = "http://127.0.0.1:8081/"
 {third}
 [[suite]]
 suite = "web-static"
-mixes = [1, 4]
+clients = [1, 4]
 [[suite]]
 suite = "web-url"
-mixes = [4]
+clients = [4]
 """
 THIRD = """
 [[contender]]
@@ -112,7 +114,7 @@ def test_a_campaign_of_five_blocks_gives_no_verdict(tmp_path: Path) -> None:
 
 def test_other_designs_say_beforehand_what_they_cannot_reach() -> None:
     two = ("a=http://h", "b=http://i")
-    soaked = output("plan", "web-static", *two, "--blocks", "1", "--row", "10s", "--length", "60s", "--mixes", "4")
+    soaked = output("plan", "web-static", *two, "--blocks", "1", "--row", "10s", "--length", "60s", "--clients", "4")
     assert "1 block gives numbers but no verdict" in soaked
     searched = ("plan", "web-static", *two, "--objective", "p99<=50ms")
     assert "5 blocks give numbers but no verdict" in output(*searched, "--blocks", "5")
@@ -144,13 +146,13 @@ def test_effects_of_factors_need_blocks_as_pairs_do() -> None:
 
 def test_single_claims_are_about_cells_where_a_trial_has_them(tmp_path: Path) -> None:
     words = ("plan", "file-blocks", f"a={tmp_path}", f"b={tmp_path}", "--no-calibration", "--region", "16MiB")
-    text = output(*words, "--mixes", "1")
-    assert "12 trials = 2 contenders x 1 mix x 6 blocks" in text
-    assert "use --blocks 13 for claims about single cells" in text and "single mixes" not in text
+    text = output(*words, "--clients", "1")
+    assert "12 trials = 2 contenders x 1 load step x 6 blocks" in text
+    assert "use --blocks 13 for claims about single cells" in text and "single load steps" not in text
 
 
 def test_the_order_can_be_listed() -> None:
-    words = ["web-static", "--blocks", "1", "--mixes", "3"]
+    words = ["web-static", "--blocks", "1", "--clients", "3"]
     rows = [line.split() for line in output("plan", *words, "--trials").splitlines()]
     assert ["0", "1", "A", "3"] in rows or ["0", "1", "B", "3"] in rows
     assert ["1", "1", "A", "3"] in rows or ["1", "1", "B", "3"] in rows
@@ -173,7 +175,7 @@ def test_smallest_p(blocks: int, p: float) -> None:
 def test_suites_are_listed_with_every_setting() -> None:
     assert "WebBench 3.0 STATIC" in output("suites")
     text = output("suites", "web-static")
-    for name in ("ramp_up", "receive_buffer", "keep_alive", "check_every", "mixes"):
+    for name in ("ramp_up", "receive_buffer", "keep_alive", "check_every", "clients"):
         assert name in text
     assert "(assumed)" in text
 
@@ -227,7 +229,7 @@ def test_a_suite_shows_values_as_one_would_write_them(suite: str) -> None:
     [("1s", "100ms"), ("10s", "500ms"), ("1m", "2s"), ("10m", "20s"), ("1h", "2m"), ("12h", "30m"), ("28h", "1h")],
 )
 def test_a_soak_has_some_two_dozen_rows_or_one_an_hour(length: str, row: str) -> None:
-    given = PlanInput("x", {"suite": "web-url"}, {"mixes": "1"}, [{"name": "a", "address": "http://h"}])
+    given = PlanInput("x", {"suite": "web-url"}, {"clients": "1"}, [{"name": "a", "address": "http://h"}])
     assert parse_duration(as_soak(given, length).settings["row"]) == parse_duration(row)
 
 

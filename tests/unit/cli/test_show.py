@@ -44,7 +44,7 @@ def test_json_has_one_object_per_trial_with_the_promised_keys(tmp_path: Path) ->
     assert len(trials) == 2
     promised = {
         "contender",
-        "mix_clients",
+        "load_step_clients",
         "block",
         "order",
         "state",

@@ -42,7 +42,7 @@ def told(*words: object) -> tuple[int, str]:
 def campaign(folder: Path) -> Path:
     """Two suites that were measured, and one that could not start."""
     folder.mkdir()
-    runs = {"web": run(mixes=(4,)), "other": run(mixes=(4,), seed=2)}
+    runs = {"web": run(load_steps=(4,)), "other": run(load_steps=(4,), seed=2)}
     legs = tuple(
         StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan=(runs.get(name) or runs["web"]).plan)
         for name in ("web", "other", "mail")
@@ -63,13 +63,13 @@ def again(record: RunRecord, day: int) -> RunRecord:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run files of several sorts, and reports of them."""
     place = tmp_path_factory.mktemp("alone")
-    stored(run(window_s=24.0, mixes=(4,)), place / "demo.bakeoff")
+    stored(run(window_s=24.0, load_steps=(4,)), place / "demo.bakeoff")
     few = Server("qube", 30_000.0, 0.12), Server("raq", 40_000.0, 0.1), Server("zeus", 20_000.0, 0.1)
     stored(again(run(few, (4,), window_s=2.0), 1), place / "monday.bakeoff")
     stored(again(run(few[:2], (4,), window_s=2.0, seed=2), 2), place / "tuesday.bakeoff")
     broken = change(run(few[:2], (4,), window_s=2.0, seed=3), "qube", 4, None, state="failed", reason="crashed")
     stored(again(broken, 3), place / "broken.bakeoff")
-    other = replace(run(mixes=(4,), window_s=2.0, seed=4), suite="web-dynamic")
+    other = replace(run(load_steps=(4,), window_s=2.0, seed=4), suite="web-dynamic")
     stored(other, place / "dynamic.bakeoff")
     (place / "paper.toml").write_text(PAPER)
     campaign(place / "lab.bakeoff")
@@ -219,7 +219,7 @@ def test_a_pdf_whose_trials_are_others_is_found(lab: Path, tmp_path: Path) -> No
 
 def test_who_changes_all_of_it_alike_is_found_by_the_run_file_alone(lab: Path, tmp_path: Path) -> None:
     """The limit that the help tells: figures that follow from trials which nobody measured."""
-    stored(run(window_s=24.0, mixes=(4,), seed=9), tmp_path / "demo.bakeoff")
+    stored(run(window_s=24.0, load_steps=(4,), seed=9), tmp_path / "demo.bakeoff")
     assert told("report", tmp_path / "demo.bakeoff", "-o", tmp_path / "demo.html")[0] == 0
     code, out = told("verify", tmp_path / "demo.html")
     assert code == 0 and "That these are what was measured is told by the run file (demo.bakeoff, seal" in out
@@ -250,7 +250,7 @@ def with_secrets(record: RunRecord, other: str) -> RunRecord:
 @pytest.mark.parametrize("form", ["html", "pdf"])
 def test_what_a_report_hides_is_not_in_what_it_holds(tmp_path: Path, form: str) -> None:
     """Also where two files differ by secrets alone, of which it is told that they differ."""
-    small = run(mixes=(1, 4), blocks=2, window_s=2.0)
+    small = run(load_steps=(1, 4), blocks=2, window_s=2.0)
     stored(with_secrets(small, SECRETS[0]), tmp_path / "a.bakeoff")
     stored(again(with_secrets(small, "planted7"), 2), tmp_path / "b.bakeoff")
     report = tmp_path / f"r.{form}"

@@ -68,7 +68,7 @@ def test_a_machine_of_another_kind_is_refused_and_told_how_to_mend_it(
     [
         ({"affinity": (3,)}, Demand(1, cores=2), "may use 1 core, and each machine has 2 load threads: set cores to 1"),
         ({"quota_cores": 1.5}, Demand(1, cores=2), "has 1.5 cores' time from its control group"),
-        ({"open_files": 256}, Demand(1000), "may open 256 files, and its part of the largest mix needs 1,192"),
+        ({"open_files": 256}, Demand(1000), "may open 256 files, and its part of the highest load step needs 1,192"),
     ],
 )
 def test_a_machine_that_cannot_carry_its_part_is_refused(other: dict[str, Any], demand: Demand, said: str) -> None:

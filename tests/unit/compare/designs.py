@@ -40,7 +40,7 @@ def planned(record: RunRecord, levels: Mapping[str, Levels], shape: Mapping[str,
 def design(
     speed: Callable[[Levels], float],
     shape: Mapping[str, Sequence[str]] = SHAPE,
-    mixes: tuple[int, ...] = (1, 4),
+    load_steps: tuple[int, ...] = (1, 4),
     blocks: int = 8,
     seed: int = 1,
     spread: float = 0.02,
@@ -50,7 +50,7 @@ def design(
     servers = tuple(
         Server(name, 1e6 * speed(own), 1.0 / speed(own), spread) for name, own in levels.items()
     )  # far from their capacity: the ratios are exact
-    return planned(run(servers, mixes, blocks, seed=seed), levels, shape)
+    return planned(run(servers, load_steps, blocks, seed=seed), levels, shape)
 
 
 def redrawn(record: RunRecord, speed: Callable[[Levels], float], spread: float, seed: int) -> RunRecord:
@@ -62,7 +62,7 @@ def redrawn(record: RunRecord, speed: Callable[[Levels], float], spread: float, 
     for trial in record.trials:
         rate = 1e4 * speed(levels[trial.contender]) * math.exp(blocks[trial.block] + random.normal(0.0, spread))
         # Clients that never rest: Little's law holds.
-        service = replace(trial.service, mean_ns=trial.mix.clients / rate * 1e9)
+        service = replace(trial.service, mean_ns=trial.load_step.clients / rate * 1e9)
         trials.append(replace(trial, operations_per_s=rate, service=service))
     return replace(record, trials=tuple(trials))
 

@@ -34,7 +34,7 @@ class Machines:
 
 def divided(machines: Machines, record: RunRecord | None = None, seed: int = 5) -> RunRecord:
     """A run whose trials these machines drove together."""
-    record = run(mixes=(4, 8, 40), blocks=6) if record is None else record
+    record = run(load_steps=(4, 8, 40), blocks=6) if record is None else record
     rng = np.random.default_rng(seed)
     agents = [
         AgentRecord(name, CARD | {"kernel": "6.5" if name == "dog" else "6.1"}, machines.ceilings.get(name, 1e6))
@@ -45,7 +45,7 @@ def divided(machines: Machines, record: RunRecord | None = None, seed: int = 5) 
 
 
 def _divided(trial: TrialRecord, machines: Machines, rng: np.random.Generator) -> TrialRecord:
-    count, clients = len(machines.names), trial.mix.clients
+    count, clients = len(machines.names), trial.load_step.clients
     parts = [clients * (i + 1) // count - clients * i // count for i in range(count)]
     odd = machines.of(trial)
     speeds = [machines.speed.get(name, 1.0) if odd else 1.0 for name in machines.names]

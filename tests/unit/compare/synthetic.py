@@ -26,7 +26,7 @@ from bakeoff.store.records.trial_parts import (
     Summary,
 )
 
-FULL_MIXES = (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
+FULL_LOAD_STEPS = (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
 CLASSES = (
     ("223", 20, 223),
     ("735", 8, 735),
@@ -100,7 +100,7 @@ def trial(
     return TrialRecord(
         id=order + 1,
         contender=server.name,
-        mix=Clients(clients),
+        load_step=Clients(clients),
         block=block,
         order=order,
         seed=1000 + block,
@@ -155,7 +155,7 @@ def _seconds(
 
 def run(
     servers: tuple[Server, ...] = (FAST, SLOW),
-    mixes: tuple[int, ...] = (1, 4, 8),
+    load_steps: tuple[int, ...] = (1, 4, 8),
     blocks: int = 6,
     window_s: float = 8.0,
     seed: int = 1,
@@ -168,7 +168,8 @@ def run(
         shared = random.normal(0.0, block_spread)
         for server in random.permutation(np.array(servers, dtype=object)):
             trials += [
-                trial(server, mix, block, len(trials) + i, window_s, random, shared) for i, mix in enumerate(mixes)
+                trial(server, load_step, block, len(trials) + i, window_s, random, shared)
+                for i, load_step in enumerate(load_steps)
             ]
     return RunRecord(
         path=Path("synthetic.bakeoff"),
@@ -188,7 +189,7 @@ def run(
             "seed": seed,
             "delta": 0.05,
             "settings": {
-                "mixes": list(mixes),
+                "clients": list(load_steps),
                 "threads": 1,
                 "length_s": window_s + 2,
                 "ramp_up_s": 1.0,
@@ -213,7 +214,7 @@ def run(
             "sysctl": {"net.ipv4.ip_local_port_range": "1024 65535"},
         },
         contenders=tuple(ContenderRecord(s.name, f"http://127.0.0.1:80{80 + i}", None) for i, s in enumerate(servers)),
-        mixes=tuple(map(Clients, mixes)),
+        load_steps=tuple(map(Clients, load_steps)),
         blocks_planned=blocks,
         delta=0.05,
         null_operations_per_s=254_000.0,
@@ -236,25 +237,27 @@ def with_ceiling(record: RunRecord, per_s: float | None) -> RunRecord:
 
 def at_rates(record: RunRecord) -> RunRecord:
     """The same run under rates of 1,000/s for each client that there was, kept to the unit."""
-    rates = {mix: Rate(1000.0 * mix.clients, Constant(), mix.clients) for mix in record.mixes}
+    rates = {
+        load_step: Rate(1000.0 * load_step.clients, Constant(), load_step.clients) for load_step in record.load_steps
+    }
 
     def planned(trial: TrialRecord) -> TrialRecord:
-        rate = rates[trial.mix]
+        rate = rates[trial.load_step]
         offered = round(rate.per_s * trial.window_s)
         starts = StartsRecord(offered, offered, 0, offered, 0, 1, EMPTY_SUMMARY)
-        return replace(trial, mix=rate, response=trial.service, starts=starts)
+        return replace(trial, load_step=rate, response=trial.service, starts=starts)
 
-    return replace(record, mixes=tuple(rates.values()), trials=tuple(map(planned, record.trials)))
+    return replace(record, load_steps=tuple(rates.values()), trials=tuple(map(planned, record.trials)))
 
 
 def change(
     record: RunRecord, contender: str, clients: int | None, blocks: tuple[int, ...] | None, **fields: object
 ) -> RunRecord:
-    """`record` with `fields` replaced in the trials named; None means all mixes or all blocks."""
+    """`record` with `fields` replaced in the trials named; None means all load steps or all blocks."""
 
     def chosen(t: TrialRecord) -> bool:
-        at_mix = clients is None or t.mix.clients == clients
-        return t.contender == contender and at_mix and (blocks is None or t.block in blocks)
+        at_load_step = clients is None or t.load_step.clients == clients
+        return t.contender == contender and at_load_step and (blocks is None or t.block in blocks)
 
     changed = tuple(replace(t, **fields) if chosen(t) else t for t in record.trials)  # type: ignore[arg-type]
     return replace(record, trials=changed)

@@ -85,11 +85,11 @@ def matrix_run(
     spread: float = 0.01,
     change: Change | None = None,
     kind: str = "file-matrix",
-    mixes: tuple[int, ...] = (1,),
+    load_steps: tuple[int, ...] = (1,),
 ) -> RunRecord:
     """A run of contenders "nfs" (A) and "cifs" (B). `change` may alter each cell: contender, block, cell."""
     random = np.random.default_rng(7)
-    record = run((Server("nfs", 9_000.0, 0.2), Server("cifs", 9_000.0, 0.2)), mixes=mixes, blocks=blocks)
+    record = run((Server("nfs", 9_000.0, 0.2), Server("cifs", 9_000.0, 0.2)), load_steps=load_steps, blocks=blocks)
     trials = []
     for trial in record.trials:
         cells = []

@@ -21,7 +21,7 @@ from tests.unit.compare.synthetic import run, summary
 
 def trial(*clients: tuple[int, float], window_s: float = 10.0) -> TrialRecord:
     """A trial of clients given as (transactions, seconds in them)."""
-    (one,) = run(mixes=(len(clients),), blocks=1).trials[:1]
+    (one,) = run(load_steps=(len(clients),), blocks=1).trials[:1]
     records = tuple(ClientRecord(i, n, 0, 0, busy_s) for i, (n, busy_s) in enumerate(clients))
     return replace(one, per_client=records, operations=sum(n for n, _ in clients), window_s=window_s)
 
@@ -47,7 +47,7 @@ def test_a_client_without_a_transaction_makes_the_harmonic_scores_zero() -> None
 
 def app_run(starve: bool) -> RunRecord:
     """Two app servers: in one the processors are full, in the other writes take long."""
-    record = run(mixes=(1, 4), blocks=6)
+    record = run(load_steps=(1, 4), blocks=6)
     trials = []
     for t in record.trials:
         cpu, write_ms = (0.95, 0.01) if t.contender == "nginx" else (0.2, 0.5)
@@ -59,7 +59,7 @@ def app_run(starve: bool) -> RunRecord:
         ]
         server = {"cpu_share": cpu, "watched_s": 10.0, "disk_read_bytes": 0, "disk_written_bytes": 10**9}
         clients = t.per_client
-        if starve and t.contender == "apache" and t.mix.clients == 4 and t.block == 2:
+        if starve and t.contender == "apache" and t.load_step.clients == 4 and t.block == 2:
             clients = (*clients[:-1], replace(clients[-1], operations=0, busy_s=0.0))
         trials.append(replace(t, steps=tuple(steps), workload={"server": server}, per_client=clients))
     return replace(record, kind="app", suite="app", trials=tuple(trials))
@@ -95,7 +95,7 @@ def test_many_starved_clients_are_counted_after_the_first() -> None:
     record = app_run(starve=False)
     trials = tuple(
         replace(t, per_client=tuple(replace(c, operations=0) if c.client else c for c in t.per_client))
-        if t.contender == "nginx" and t.mix.clients == 4
+        if t.contender == "nginx" and t.load_step.clients == 4
         else t
         for t in record.trials
     )
@@ -128,7 +128,7 @@ def test_the_primary_score_sees_the_starved_client() -> None:
 
 @pytest.mark.parametrize(("busy_s", "said"), [(1.9, "full processors, network or client"), (1.0, "network or client")])
 def test_who_waits_for_a_full_processor_is_not_said_to_wait_for_the_network_alone(busy_s: float, said: str) -> None:
-    """Seen: "bound by network or client" on one page with "processor-bound", both at every mix."""
+    """Seen: "bound by network or client" on one page with "processor-bound", both at every load step."""
     record = app_run(starve=False)
     shares = {"network": 0.9, "queue": 0.05, "service": 0.05}
     steps = tuple(StepRecord(name, summary(1_000, share)) for name, share in shares.items())
@@ -144,13 +144,13 @@ def test_who_waits_for_a_full_processor_is_not_said_to_wait_for_the_network_alon
         for t in record.trials
     )
     text = text_of(replace(record, trials=trials), "bottleneck")
-    assert f"What is at its limit: nginx: bound by {said} at every mix." in text
+    assert f"What is at its limit: nginx: bound by {said} at every load step." in text
 
 
 def test_the_report_says_what_limits_each_server() -> None:
     text = text_of(app_run(starve=False), "bottleneck")
-    assert "What is at its limit: nginx: processor-bound at every mix." in text
-    assert "What is at its limit: apache: disk-bound at every mix." in text
+    assert "What is at its limit: nginx: processor-bound at every load step." in text
+    assert "What is at its limit: apache: disk-bound at every load step." in text
     assert "95%" in text and "100" in text
     ids = [section.id for section in compose(app_run(False), compare_run(app_run(False))).sections]
     assert "steps" not in ids and ids.index("scores") < ids.index("bottleneck")

@@ -34,7 +34,7 @@ def changed(
 
 def of(name: str, *places: int) -> Callable[[TrialRecord], bool]:
     """Trials of a contender at the rates that 1, 4 or 8 clients became."""
-    return lambda trial: trial.contender == name and trial.mix.clients in places
+    return lambda trial: trial.contender == name and trial.load_step.clients in places
 
 
 def answering(share: float) -> Callable[[TrialRecord], TrialRecord]:
@@ -147,7 +147,7 @@ def test_who_answers_less_than_was_offered_falls_behind(
     starts = StartsRecord(offered, offered, 0, answered, 0, 1, trial.generator_lag)
     service = replace(trial.service, mean_ns=mean_ms * 1e6)
     per_s = answered / (offered / rate.per_s)
-    assert fell_behind(replace(trial, mix=rate, starts=starts, service=service, operations_per_s=per_s)) is behind
+    assert fell_behind(replace(trial, load_step=rate, starts=starts, service=service, operations_per_s=per_s)) is behind
 
 
 QUEUES: dict[str, list[int]] = {
@@ -179,7 +179,7 @@ def test_a_queue_that_grows_over_the_window_falls_behind_and_a_pause_does_not(
     starts = StartsRecord(10_000, 10_000, 0, answered, 0, 1, trial.generator_lag, tuple(lengths))
     trial = replace(
         trial,
-        mix=Rate(1000.0, Constant(), 1000),
+        load_step=Rate(1000.0, Constant(), 1000),
         starts=starts,
         service=replace(trial.service, mean_ns=1e6, p50_ns=1_000_000),
         window_s=10.0,
@@ -187,7 +187,7 @@ def test_a_queue_that_grows_over_the_window_falls_behind_and_a_pause_does_not(
     )
     assert fell_behind(trial) is behind
     # Where the load itself changes over the window, nothing is said of a pause.
-    ramp = replace(trial, mix=Rate(1000.0, Ramp(0.5, 1.5), 1000))
+    ramp = replace(trial, load_step=Rate(1000.0, Ramp(0.5, 1.5), 1000))
     assert fell_behind(ramp) is (answered < 9_890)
     # A server that hangs from some moment on is none that pauses.
     assert fell_behind(replace(trial, errors={"unfinished": 300}))
@@ -203,9 +203,13 @@ def test_where_a_contender_falls_behind_is_the_median_over_blocks() -> None:
     record = changed(alike(), of(OTHER, 8), answering(0.8))
     record = changed(record, lambda trial: of(OTHER, 4)(trial) and trial.block <= 2, answering(0.8))
     steady, other = compare_run(record).falls_behind
-    assert (steady.behind_mix, steady.kept_mix) == (None, record.mixes[2])
-    assert (other.behind_mix, other.kept_mix, other.blocks) == (record.mixes[2], record.mixes[1], BLOCKS)
-    assert (other.low_mix, other.high_mix) == (record.mixes[1], record.mixes[2])
+    assert (steady.behind_load_step, steady.kept_load_step) == (None, record.load_steps[2])
+    assert (other.behind_load_step, other.kept_load_step, other.blocks) == (
+        record.load_steps[2],
+        record.load_steps[1],
+        BLOCKS,
+    )
+    assert (other.low_load_step, other.high_load_step) == (record.load_steps[1], record.load_steps[2])
     assert sentence(other) == "at 8,000 operations/s (keeps up with 4,000; 95 % interval 4,000 to 8,000; 8 blocks)"
     assert sentence(steady) == "nowhere up to 8,000 operations/s (8 blocks alike)"
 
@@ -221,7 +225,11 @@ def test_a_rate_of_sessions_is_told_in_sessions() -> None:
 def test_who_falls_behind_in_half_of_the_blocks_has_fallen_behind() -> None:
     record = changed(alike(), lambda trial: of(OTHER, 8)(trial) and trial.block <= BLOCKS // 2, answering(0.8))
     _, other = compare_run(record).falls_behind
-    assert (other.behind_mix, other.low_mix, other.high_mix) == (record.mixes[2], record.mixes[2], None)
+    assert (other.behind_load_step, other.low_load_step, other.high_load_step) == (
+        record.load_steps[2],
+        record.load_steps[2],
+        None,
+    )
 
 
 def test_a_trial_that_is_missing_leaves_its_block_out_of_it() -> None:

@@ -469,7 +469,7 @@ def test_blocks_that_are_advised_count_the_pairs_of_all_suites_and_the_time_of_t
     noisy = tuple(Server(name, 9000.0 * ratio, 0.5, spread=0.05) for name, ratio in (("blue", 1.0), ("red", 1.05)))
 
     def suite(seed: int, after_s: int) -> RunRecord:
-        record = run(noisy, mixes=(8,), blocks=8, seed=seed)
+        record = run(noisy, load_steps=(8,), blocks=8, seed=seed)
         moments = {t.id: t.block * 200 + after_s + t.order % 2 * 50 for t in record.trials}
         trials = (
             replace(t, started_at=f"2026-11-20T10:{moments[t.id] // 60:02}:{moments[t.id] % 60:02}+00:00")

@@ -78,7 +78,7 @@ def test_what_is_of_most_trials_comes_before_what_is_of_few() -> None:
     few = change(record, "apache", 8, (1,), **WAITED)
     assert told(compare_run(few))[0] == "blocks"
     most = record
-    for clients in {trial.mix.clients for trial in record.trials}:
+    for clients in {trial.load_step.clients for trial in record.trials}:
         most = change(most, "apache", clients, tuple(range(1, 7)), **WAITED)
     found = compare_run(most)
     assert told(found) == ("generator waited", "apache") and found.caveat is not None
@@ -88,7 +88,7 @@ def test_what_is_of_most_trials_comes_before_what_is_of_few() -> None:
 
 def test_what_the_headline_says_is_not_said_twice() -> None:
     record = long_run()
-    for clients in {trial.mix.clients for trial in record.trials}:
+    for clients in {trial.load_step.clients for trial in record.trials}:
         for name in ("nginx", "apache"):
             record = change(record, name, clients, tuple(range(1, 9)), marks=("generator-limited",))
     found = compare_run(record)

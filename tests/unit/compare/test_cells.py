@@ -312,9 +312,9 @@ def test_blocks_are_percentages() -> None:
 
 
 def test_several_numbers_of_clients_are_several_surfaces() -> None:
-    comparison = compare_run(matrix_run(level, tests=("read",), sizes=SMALL, mixes=(1, 4)))
+    comparison = compare_run(matrix_run(level, tests=("read",), sizes=SMALL, load_steps=(1, 4)))
     assert comparison.cells is not None
-    assert [pair.mix.clients for pair in comparison.cells.pairs] == [1, 4]
+    assert [pair.load_step.clients for pair in comparison.cells.pairs] == [1, 4]
     # A sentence that names no number of clients would be read as one about all.
     about_cells = [text for text in headline_of(comparison) if "cells" in text or "records" in text][1:]
     assert about_cells and all(text.startswith(("At 1 client: ", "At 4 clients: ")) for text in about_cells)

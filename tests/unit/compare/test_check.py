@@ -21,7 +21,7 @@ SPREAD = 0.004
 
 
 def measured(ratio: float, blocks: int = 8, spread: float = SPREAD, seed: int = 5, **more: float) -> RunRecord:
-    """`branch` is at `ratio` times the rate of `main`, at every mix."""
+    """`branch` is at `ratio` times the rate of `main`, at every load step."""
     servers = [Server(name, 40_000.0 * f, 0.1 / f, spread) for name, f in (("main", 1.0), ("branch", ratio))]
     servers += [Server(name, 40_000.0 * f, 0.1 / f, spread) for name, f in more.items()]
     return run(tuple(servers), blocks=blocks, seed=seed)
@@ -99,7 +99,7 @@ def test_a_run_that_is_not_complete_says_nothing_yet() -> None:
     cut = replace(
         record,
         trials=record.trials[:-1],
-        pending=(PlannedTrial(last.order, last.contender, last.mix, last.block, last.seed),),
+        pending=(PlannedTrial(last.order, last.contender, last.load_step, last.block, last.seed),),
     )
     found = checked(cut)
     assert found.outcome == "inconclusive"
@@ -146,7 +146,7 @@ def test_wrong_content_is_void() -> None:
     assert checked(wrong).outcome == "void"
 
 
-def test_a_mix_without_trials_is_a_hole_that_nothing_passes_through() -> None:
+def test_a_load_step_without_trials_is_a_hole_that_nothing_passes_through() -> None:
     """A server may be worse just there."""
     voided = change(measured(1.0), "branch", 8, None, state="voided", reason="ports exhausted")
     found = checked(voided)

@@ -28,8 +28,8 @@ def times(count: int, p50_ms: float, p99_ms: float) -> Summary:
 
 def at_rate(per_s: float, window_s: float, other: Make, blocks: int = 8) -> Comparison:
     """Two contenders at one rate, of which the second is `other`."""
-    record = run((FAST, OTHER), mixes=(4,), blocks=blocks)
-    mix, random = Rate(per_s, Constant(), 4), np.random.default_rng(3)
+    record = run((FAST, OTHER), load_steps=(4,), blocks=blocks)
+    load_step, random = Rate(per_s, Constant(), 4), np.random.default_rng(3)
     offered = round(per_s * window_s)
 
     def made(trial: TrialRecord) -> TrialRecord:
@@ -38,13 +38,14 @@ def at_rate(per_s: float, window_s: float, other: Make, blocks: int = 8) -> Comp
         parts = (replace(trial.per_operation[0], operations=offered),)
         late = replace(one, p50_ns=20_000, p95_ns=40_000, p99_ns=1_500_000)
         made = replace(
-            trial, mix=mix, window_s=window_s, operations=offered, operations_per_s=per_s, service=one, response=one,
+            trial, load_step=load_step, window_s=window_s, operations=offered, operations_per_s=per_s, service=one,
+            response=one,
             starts=starts, per_operation=parts, per_client=(), generator_late_start=late, statuses={"2xx": offered},
         )  # fmt: skip
         return other(made) if trial.contender == "other" else made
 
     planned = {**record.plan, "settings": {**record.plan["settings"], "length_s": window_s + 2.0}}
-    return compare_run(replace(record, plan=planned, mixes=(mix,), trials=tuple(map(made, record.trials))))
+    return compare_run(replace(record, plan=planned, load_steps=(load_step,), trials=tuple(map(made, record.trials))))
 
 
 def slower(trial: TrialRecord) -> TrialRecord:

@@ -12,13 +12,13 @@ from bakeoff.load.load_step import Clients
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
-from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run, with_ceiling
+from tests.unit.compare.synthetic import FAST, FULL_LOAD_STEPS, SLOW, Server, change, run, with_ceiling
 
 
 def test_peak_saturation_and_collapse() -> None:
     dying = replace(SLOW, decline=0.01)
-    nginx, apache = compare_run(run((FAST, dying), mixes=FULL_MIXES, blocks=6)).contenders
-    assert nginx.saturation_mix == Clients(8)
+    nginx, apache = compare_run(run((FAST, dying), load_steps=FULL_LOAD_STEPS, blocks=6)).contenders
+    assert nginx.saturation_load_step == Clients(8)
     assert not nginx.collapsed
     assert apache.collapsed
     assert apache.last_share_of_peak == pytest.approx(0.7, abs=0.03)
@@ -26,8 +26,8 @@ def test_peak_saturation_and_collapse() -> None:
 
 
 def test_a_curve_still_rising_has_no_saturation() -> None:
-    found = compare_run(run(mixes=(1, 2), blocks=6)).contenders[0]
-    assert found.saturation_mix is None
+    found = compare_run(run(load_steps=(1, 2), blocks=6)).contenders[0]
+    assert found.saturation_load_step is None
     assert "its limit was not reached" in sentence(found.shape)
 
 
@@ -58,7 +58,7 @@ def test_audits_hold_on_a_sound_run() -> None:
 @pytest.mark.parametrize(
     ("name", "fields"),
     [
-        ("Little's law", {"mix": Clients(8)}),
+        ("Little's law", {"load_step": Clients(8)}),
         ("Counts", {"operations": 7}),
         ("Bytes", {"bytes_in": 7}),
         ("Rates", {"window_s": 9.0}),
@@ -73,7 +73,7 @@ def test_a_broken_number_turns_its_audit_red(name: str, fields: dict[str, object
     first = record.trials[0]
     if name == "Same content":
         fields = {"per_operation": tuple(replace(part, bytes_in=2 * part.bytes_in) for part in first.per_operation)}
-    record = change(record, first.contender, first.mix.clients, (first.block,), **fields)
+    record = change(record, first.contender, first.load_step.clients, (first.block,), **fields)
     audit = next(audit for audit in compare_run(record).audits if audit.name == name)
     assert len(audit.deviating) == 1
     assert audit.deviating[0].trial_id == first.id or name == "Same content"
@@ -132,9 +132,9 @@ def test_a_ratio_reads_like_its_interval() -> None:
     assert wording.times(0.12, "the load", 0.0971, 0.15) == "1/8.33 of the load"
 
 
-def test_who_is_best_at_one_mix_and_falls_is_not_called_flat() -> None:
+def test_who_is_best_at_one_load_step_and_falls_is_not_called_flat() -> None:
     dying = replace(SLOW, decline=0.2)
-    _, apache = compare_run(run((FAST, dying), mixes=(8, 40, 60), blocks=6)).contenders
+    _, apache = compare_run(run((FAST, dying), load_steps=(8, 40, 60), blocks=6)).contenders
     assert apache.collapsed and sentence(apache.shape).startswith("highest at 8 clients, falls to")
 
 
@@ -155,14 +155,14 @@ def test_shares_below_the_last_digit_are_not_zero() -> None:
 
 def test_peaks_are_compared_block_by_block_with_an_interval_that_holds_the_truth() -> None:
     slow = Server("slow", FAST.capacity / 2, FAST.base_ms * 2)
-    base, other = compare_run(run((FAST, slow), mixes=(8, 16, 24), blocks=8)).contenders
+    base, other = compare_run(run((FAST, slow), load_steps=(8, 16, 24), blocks=8)).contenders
     assert math.isnan(base.peak_ratio)
     assert other.peak_ratio_low < 0.5 < other.peak_ratio_high
     assert other.peak_ratio_high < 0.53 and other.peak_ratio_low > 0.47
 
 
 def test_a_peak_at_which_a_trial_was_lost_is_compared_with_none() -> None:
-    record = run((FAST, SLOW), mixes=(8,), blocks=6)
+    record = run((FAST, SLOW), load_steps=(8,), blocks=6)
     assert not math.isnan(compare_run(record).contenders[1].peak_ratio)
     broken = change(record, "apache", 8, (2,), state="failed", reason="7 % of operations failed")
     assert math.isnan(compare_run(broken).contenders[1].peak_ratio)

@@ -43,7 +43,7 @@ def of(name: str) -> Callable[[TrialRecord], bool]:
 
 def one(trial: TrialRecord) -> bool:
     """One trial of the leader."""
-    return (trial.contender, trial.mix.clients, trial.block) == (LEADER, 8, 2)
+    return (trial.contender, trial.load_step.clients, trial.block) == (LEADER, 8, 2)
 
 
 def had_failed(record: RunRecord) -> RunRecord:
@@ -265,7 +265,7 @@ def test_every_gate_and_every_audit_has_its_row() -> None:
 def test_of_a_rate_little_s_law_does_not_apply_and_its_starts_are_audited() -> None:
     closed, rated = (compare_run(record) for record in (run(blocks=BLOCKS), at_rates(run(blocks=BLOCKS))))
     by_name = {audit.name: audit for audit in rated.audits}
-    trials = len(rated.run.mixes) * 2 * BLOCKS
+    trials = len(rated.run.load_steps) * 2 * BLOCKS
     assert (by_name["Little's law"].checked, by_name["Little's law"].not_applicable) == (0, trials)
     assert (by_name["Offered starts"].checked, by_name["Offered starts"].deviating) == (trials, ())
     assert "Offered starts" not in {audit.name for audit in closed.audits}

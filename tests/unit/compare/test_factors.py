@@ -181,10 +181,10 @@ def test_one_factor_alone() -> None:
     assert not any("cache on:" in text for text in headline_of(found)), "the pairs say it already"
 
 
-def test_each_mix_has_its_effect() -> None:
-    told = effects_of(design(plain, mixes=(1, 4, 8)))
+def test_each_load_step_has_its_effect() -> None:
+    told = effects_of(design(plain, load_steps=(1, 4, 8)))
     points = effect(told, "raid").points
-    assert [point.mix.clients for point in points] == [1, 4, 8]
+    assert [point.load_step.clients for point in points] == [1, 4, 8]
     assert all(point.low < RAID < point.high and point.blocks == 8 for point in points)
 
 
@@ -223,7 +223,7 @@ def test_plans_that_somebody_wrote(levels: Any) -> None:
 @pytest.mark.parametrize(("speed", "true"), [(plain, 1.0), (joined, 1.0 / 1.5)], ids=["none", "1.5"])
 def test_intervals_cover_and_interactions_are_not_invented(speed: Any, true: float) -> None:
     """Through cube, gates and Holm; many more draws of the intervals alone are in the tests of `stats`."""
-    runs, record = 60, design(speed, mixes=(4,), blocks=8)
+    runs, record = 60, design(speed, load_steps=(4,), blocks=8)
     covered = called = 0
     for seed in range(5000, 5000 + runs):
         told = effects_of(redrawn(record, speed, 0.05, seed))

@@ -29,13 +29,13 @@ from tests.unit.compare.synthetic import change, run
     ("per_s", "told"), [(99.33333333, "99.333"), (5000.0, "5,000"), (0.5, "0.5"), (1_234_567.0, "1,234,567")]
 )
 def test_rates_are_told_in_five_figures(per_s: float, told: str) -> None:
-    mix = Rate(per_s, Constant(), 10)
-    assert mix.words == f"{told}/s"
-    assert float(str(mix)) == pytest.approx(per_s, rel=1e-9), "and kept as they are"
+    load_step = Rate(per_s, Constant(), 10)
+    assert load_step.words == f"{told}/s"
+    assert float(str(load_step)) == pytest.approx(per_s, rel=1e-9), "and kept as they are"
 
 
 def test_who_was_never_asked_is_not_called_dead() -> None:
-    record = run(blocks=6, mixes=(1, 4))
+    record = run(blocks=6, load_steps=(1, 4))
     nothing = {"state": "failed", "operations": 0, "operations_per_s": 0.0, "service": EMPTY_SUMMARY}
     record = change(record, "apache", None, (1, 2), reason="refused", **nothing)
     record = change(record, "apache", None, (3, 4, 5, 6), reason="it was dead", code=LEFT_OUT, **nothing)
@@ -77,11 +77,11 @@ def test_a_capacity_that_its_shares_do_not_bear_out_is_never_told_without_that()
 
 
 def test_who_failed_every_trial_is_not_called_unsaturated() -> None:
-    """Seen: "not saturated" of a server that answered nothing at any mix: nobody knows."""
+    """Seen: "not saturated" of a server that answered nothing at any load step: nobody knows."""
     nothing = {"state": "failed", "operations": 0, "operations_per_s": 0.0, "service": EMPTY_SUMMARY}
-    record = change(run(blocks=6, mixes=(1, 4, 8)), "apache", None, None, reason="refused", **nothing)
+    record = change(run(blocks=6, load_steps=(1, 4, 8)), "apache", None, None, reason="refused", **nothing)
     by_name = {one.name: one for one in compare_run(record).contenders}
-    assert by_name["apache"].saturation() == "–" and by_name["apache"].mixes_measured == 0
+    assert by_name["apache"].saturation() == "–" and by_name["apache"].load_steps_measured == 0
     assert by_name["nginx"].saturation() != "–"
 
 
@@ -90,7 +90,7 @@ def test_a_mail_server_that_failed_every_trial_is_in_no_sentence_on_saturation()
     known = Saturation("fine", Clients(4), 0.02, 0.01, 0.015)
     summary = SimpleNamespace(saturation=(unknown, known), saturated=(), saturated_at_s=5.0)
     (text,) = unsaturated_words(summary, ("dead", "fine"))  # type: ignore[arg-type]
-    assert text.startswith("fine is not saturated by response time at any mix")
+    assert text.startswith("fine is not saturated by response time at any load step")
 
 
 @pytest.mark.parametrize(

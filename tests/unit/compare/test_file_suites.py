@@ -32,18 +32,20 @@ def audit(comparison: Comparison, name: str) -> Audit:
 
 def mix_run(outside_share: float = 0.0) -> RunRecord:
     """Of the sessions' time this share goes into checking; the synthetic runs follow Little's law exactly."""
-    record = replace(run(mixes=(1, 4)), kind="file-mix")
+    record = replace(run(load_steps=(1, 4)), kind="file-mix")
     trials = []
     for trial in record.trials:
         assert trial.service.mean_ns is not None
         service = replace(trial.service, mean_ns=trial.service.mean_ns * (1.0 - outside_share))
-        outside_s = outside_share * trial.mix.clients * trial.window_s
+        outside_s = outside_share * trial.load_step.clients * trial.window_s
         trials.append(replace(trial, service=service, workload={"outside_s": outside_s}))
     return replace(record, trials=tuple(trials))
 
 
 @pytest.mark.parametrize(("cycles", "deviating"), [(0, 0), (1, 12)])
-def test_who_did_not_come_through_the_mix_once_is_named_and_not_held_to_its_sizes(cycles: int, deviating: int) -> None:
+def test_who_did_not_come_through_the_load_step_once_is_named_and_not_held_to_its_sizes(
+    cycles: int, deviating: int
+) -> None:
     """Seen: a slow share had not left the application with the largest reads, and its bytes called it other work."""
     record = mix_run()
     trials = []
@@ -92,7 +94,7 @@ def test_the_mean_of_cells_is_in_megabytes() -> None:
         assert mean == pytest.approx(math.exp(sum(logs) / len(logs))), kind
 
 
-def test_the_mix_counts_bytes_in_both_directions_and_operations_beside() -> None:
+def test_the_load_step_counts_bytes_in_both_directions_and_operations_beside() -> None:
     record = mix_run()
     trial = replace(record.trials[0], bytes_in=3_000_000, bytes_out=1_000_000, window_s=2.0)
     found = {metric.key: metric for metric in metrics(compare_part("file-mix"), run().planned)}
@@ -149,7 +151,9 @@ def test_a_long_call_that_an_edge_of_the_window_cuts_is_no_fault(
 
 def test_littles_law_is_not_asked_of_trials_made_of_cells() -> None:
     for record in (matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL), blocks_run(lambda *_: 1.1)):
-        odd = replace(record, trials=tuple(replace(trial, mix=Clients(1), operations=9) for trial in record.trials))
+        odd = replace(
+            record, trials=tuple(replace(trial, load_step=Clients(1), operations=9) for trial in record.trials)
+        )
         comparison = compare_run(odd)
         assert "Little's law" not in {audit.name for audit in comparison.audits}
         assert not any("Little's law" in reason for reason in texts_of(comparison.pairs[0].primary.verdict.reasons))
@@ -212,7 +216,7 @@ def turns_run(rest_s: float = 2.36, implied: float = 1.0) -> RunRecord:
         turn = Summary(100, 40e6, 40_000_000, 50_000_000, 60_000_000, None, 70_000_000, 30_000_000)
         turns = {
             "bytes": 2_000_000, "pause_s": rest_s, "count": 100, "per_s": 10.0, "response_ms": 40.0,
-            "rest_ms": rest_s * 1e3, "implied_sessions": implied * trial.mix.clients,
+            "rest_ms": rest_s * 1e3, "implied_sessions": implied * trial.load_step.clients,
         }  # fmt: skip
         service = replace(trial.service, mean_ns=3.6e12)
         workload = {**trial.workload, "turns": turns, "outside_s": 0.0}

@@ -28,7 +28,7 @@ def verdict(found: Comparison) -> str:
 def test_machines_that_are_alike_are_not_mentioned() -> None:
     found = compare_run(divided(Machines()))
     assert found.machines is not None and verdict(found) == "better"
-    assert warnings_of(found) == warnings_of(compare_run(run(mixes=(4, 8, 40), blocks=6)))
+    assert warnings_of(found) == warnings_of(compare_run(run(load_steps=(4, 8, 40), blocks=6)))
     assert [machine.name for machine in found.machines.agents] == list(FOUR)
     assert not any(told.unfair for told in found.machines.ranges) and found.machines.changes == ()
     assert sum(machine.operations_share for machine in found.machines.agents) == pytest.approx(1.0)
@@ -36,13 +36,13 @@ def test_machines_that_are_alike_are_not_mentioned() -> None:
 
 def test_one_machine_alone_has_no_ranges() -> None:
     assert compare_run(divided(Machines(names=("ant",)))).machines is None
-    assert compare_run(run(mixes=(4,), blocks=2)).machines is None
+    assert compare_run(run(load_steps=(4,), blocks=2)).machines is None
 
 
 def test_a_machine_that_is_slow_with_every_contender_is_named_as_such() -> None:
     found = compare_run(divided(Machines(speed={"cat": 0.8})))
     assert found.machines is not None
-    worst = [told for told in found.machines.ranges if told.mix.clients == 40]
+    worst = [told for told in found.machines.ranges if told.load_step.clients == 40]
     assert all(told.unfair and told.slowest == "cat" and 0.78 < told.ratio < 0.82 for told in worst)
     (told,) = (text for text in warnings(divided(Machines(speed={"cat": 0.8}))) if "agent cat" in text)
     assert "fewer operations" in told and told.endswith("cat was the slowest with every contender.")
@@ -60,14 +60,14 @@ def test_chance_between_few_clients_is_no_unfairness() -> None:
     """Clients that differ by 30 % among each other: machines with two of them differ by more than 5 % by chance."""
     found = compare_run(divided(Machines(spread=0.3)))
     assert found.machines is not None
-    eight = [told for told in found.machines.ranges if told.mix.clients == 8]
+    eight = [told for told in found.machines.ranges if told.load_step.clients == 8]
     assert min(told.ratio for told in eight) < 0.95 and not any(told.unfair for told in eight)
 
 
 def test_a_difference_that_is_sure_but_small_is_no_unfairness() -> None:
     found = compare_run(divided(Machines(speed={"cat": 0.98}, spread=0.001)))
     assert found.machines is not None
-    at_40 = [told for told in found.machines.ranges if told.mix.clients == 40]
+    at_40 = [told for told in found.machines.ranges if told.load_step.clients == 40]
     assert all(told.probability < 1e-6 and not told.unfair for told in at_40)
 
 
@@ -88,7 +88,7 @@ def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
     full = "agent dog's link eth0 was up to 94 % full in 18 of 18 trials of apache"
     assert verdict(found) == "withheld" and full in sentence(found.pairs[0].primary.verdict)
     assert any(text.startswith("A" + full[1:]) and "the network was measured" in text for text in warnings(record))
-    some = divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.mix.clients > 4))
+    some = divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.load_step.clients > 4))
     assert any("in 12 of 18 trials of nginx, at 8 and 40 clients: the network" in text for text in warnings(some))
     led = compare_run(divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.contender == "nginx")))
     assert verdict(led) == "better" and "apache serves at most 0." in headline_of(led)[0]
@@ -139,11 +139,11 @@ def test_pairs_within_a_block_that_other_machines_sent_are_left_out() -> None:
     assert found.pairs[0].primary.ratio == pytest.approx(known.pairs[0].primary.ratio, rel=0.05)
 
 
-def test_a_mix_with_fewer_clients_than_machines_has_lost_none() -> None:
-    found = compare_run(divided(Machines(), run(mixes=(1, 4, 8), blocks=2)))
+def test_a_load_step_with_fewer_clients_than_machines_has_lost_none() -> None:
+    found = compare_run(divided(Machines(), run(load_steps=(1, 4, 8), blocks=2)))
     assert found.machines is not None and found.machines.changes == ()
-    assert {told.agents for told in found.machines.ranges if told.mix.clients == 1} == {1}
-    assert all(math.isnan(told.ratio) for told in found.machines.ranges if told.mix.clients == 1)
+    assert {told.agents for told in found.machines.ranges if told.load_step.clients == 1} == {1}
+    assert all(math.isnan(told.ratio) for told in found.machines.ranges if told.load_step.clients == 1)
 
 
 def test_what_is_said_of_machines_is_in_the_json() -> None:

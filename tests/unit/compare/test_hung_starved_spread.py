@@ -32,7 +32,7 @@ def test_one_unfinished_operation_of_the_leader_withholds_the_verdict() -> None:
         "1 operation of nginx never ended" in w.text and "--reply-timeout" in w.advice for w in warnings_of(found)
     )
     verdicts = [point.verdict.kind for point in found.pairs[0].curves[0].points]
-    assert verdicts[2] == "withheld" and "withheld" not in verdicts[:2], "only at the mix where it happened"
+    assert verdicts[2] == "withheld" and "withheld" not in verdicts[:2], "only at the load step where it happened"
 
 
 def test_unfinished_operations_of_the_loser_are_noted() -> None:
@@ -112,8 +112,8 @@ def test_blocks_that_differ_by_more_than_twice_are_named() -> None:
     said = re.match(
         r"Figures of apache at (\d+) clients? vary from ([\d,]+) to ([\d,]+) requests/s between blocks", text
     )
-    assert said is not None and "and at 2 more mixes likewise" in text
-    rates = [t.operations_per_s for t in two_speeds if t.contender == "apache" and t.mix.clients == int(said[1])]
+    assert said is not None and "and at 2 more load steps likewise" in text
+    rates = [t.operations_per_s for t in two_speeds if t.contender == "apache" and t.load_step.clients == int(said[1])]
     assert (said[2], said[3]) == (f"{min(rates):,.0f}", f"{max(rates):,.0f}")
     gates = [gate for gate in found.pairs[0].primary.gates if gate.name == "blocks"]
     assert [gate.level for gate in gates] == ["amber"]

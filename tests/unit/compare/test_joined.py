@@ -25,7 +25,7 @@ from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.synthetic_cells import blocks_run
 
 DRIFT, TRUE = 0.8, 1.10
-MIXES, BLOCKS = (1, 4), 8
+LOAD_STEPS, BLOCKS = (1, 4), 8
 A, B, C = (
     Server(name, 40_000.0 * times, 0.1 / times, spread=0.01) for name, times in (("a", 1), ("b", TRUE), ("c", 2))
 )
@@ -39,7 +39,7 @@ def slower(server: Server, times: float) -> Server:
 
 def day(name: str, *servers: Server, drift: float = 1.0, seed: int = 1, blocks: int = BLOCKS) -> RunRecord:
     """A run file of its own day, on which everything is as fast as `drift` has it."""
-    record = run(tuple(slower(one, drift) for one in servers), MIXES, blocks, seed=seed)
+    record = run(tuple(slower(one, drift) for one in servers), LOAD_STEPS, blocks, seed=seed)
     at = f"2026-11-{seed:02d}T10:00:00.000+00:00"
     contenders = tuple(replace(one, address=ADDRESSES[one.name]) for one in record.contenders)
     plan = {**record.plan, "contenders": [{"name": s.name} for s in servers], "seed": seed}
@@ -107,7 +107,7 @@ def test_bridges_that_contradict_each_other_carry_none() -> None:
     d = Server("d", 50_000.0, 0.07)
     days = [day("x", A, C, seed=1), day("y", B, C, drift=DRIFT, seed=2)]
     for place, (at, times) in enumerate(zip(days, (1.0, 1.5), strict=True)):
-        more = run((slower(d, times),), MIXES, BLOCKS, seed=7)
+        more = run((slower(d, times),), LOAD_STEPS, BLOCKS, seed=7)
         days[place] = replace(
             at, contenders=(*at.contenders, replace(more.contenders[0], address="http://192.0.2.4")),
             trials=(*at.trials, *more.trials),
@@ -326,7 +326,7 @@ def test_statistics_of_little_say_little() -> None:
 def looked_at(blocks: int, ended: bool) -> RunRecord:
     """a and b, of looks after 6, 12 and 18 blocks as many as `blocks` make; `ended` says that the run is over there."""
     record = day("x", A, B, blocks=blocks)
-    last = record.mixes[-1]
+    last = record.load_steps[-1]
     missing = tuple(PlannedTrial(0, "b", last, block, 1) for block in range(blocks + 1, 19))
     stopped = AmendmentRecord(record.created_at, CLEAR, "stopped", blocks, 18, blocks, None, record.plan_hash)
     return replace(

@@ -39,24 +39,24 @@ def test_every_kind(kind: str) -> None:
 
 
 def test_rates_machines_soaks_and_three_contenders() -> None:
-    assert fits(at_rates(run(mixes=(4, 8), blocks=6)))["falls_behind"]
+    assert fits(at_rates(run(load_steps=(4, 8), blocks=6)))["falls_behind"]
     assert fits(divided(Machines()))["machines"]["agents"]
     assert fits(soaked(hours(28)))["soak"]["contenders"]
     third = Server("lighttpd", 36_000.0, 0.1)
-    assert len(fits(run((FAST, SLOW, third), mixes=(4,), blocks=6))["ranking"]) == 3
+    assert len(fits(run((FAST, SLOW, third), load_steps=(4,), blocks=6))["ranking"]) == 3
 
 
 def test_cells_and_trials_that_are_lost() -> None:
     for record in (matrix_run(lambda *_: 1.2, tests=("read",)), blocks_run(lambda *_: 1.2)):
         pair = fits(record)["matrix"]["pairs"][0]
         assert len(pair["cells"]["columns"]) == len(pair["cells"]["rows"][0])
-    record = run(mixes=(4,), blocks=6)
+    record = run(load_steps=(4,), blocks=6)
     dead = tuple(replace(t, state="failed", reason="dead", operations=0) for t in record.trials[:3])
     assert fits(replace(record, trials=(*dead, *record.trials[3:])))["lost"]
 
 
 def test_what_is_unknown_or_missing_does_not_fit() -> None:
-    document = fits(run(mixes=(4,), blocks=6))
+    document = fits(run(load_steps=(4,), blocks=6))
     Draft202012Validator.check_schema(WHOLE)
     for spoilt in ({**document, "more": 1}, {k: v for k, v in document.items() if k != "pairs"}):
         assert not Draft202012Validator(WHOLE).is_valid(spoilt)

@@ -37,11 +37,11 @@ def added(seen: int, before: int, blocks: int, sort: str = ADDED) -> AmendmentRe
 
 def ran(blocks: int, *amendments: AmendmentRecord, looks: Sequence[int] | None = None) -> RunRecord:
     """A run of so many blocks, of those that the plan has after its amendments, or of the `looks` that it names."""
-    record = run((FAST, replace(FAST, name="other")), mixes=(8,), blocks=blocks)
+    record = run((FAST, replace(FAST, name="other")), load_steps=(8,), blocks=blocks)
     plan = {**record.plan, "looks": None if looks is None else list(looks)}
     wanted = max(blocks, *looks) if looks else blocks
     ended = [each for each in amendments if each.sort == CLEAR]
-    missing = [PlannedTrial(0, "other", record.mixes[0], block, 1) for block in range(blocks + 1, wanted + 1)]
+    missing = [PlannedTrial(0, "other", record.load_steps[0], block, 1) for block in range(blocks + 1, wanted + 1)]
     return replace(
         record, plan=plan, blocks_planned=wanted, amendments=amendments, pending=() if ended else tuple(missing)
     )
@@ -86,18 +86,18 @@ def test_planned_looks_share_what_one_would_have() -> None:
 
 @pytest.mark.parametrize("looks", [["6", 12], [0, 6], {"a": 1}, [True, 6], [6, 10**6], "6,12"])
 def test_looks_of_a_plan_that_somebody_wrote_are_believed_only_when_they_are_some(looks: object) -> None:
-    record = run(mixes=(8,), blocks=8)
+    record = run(load_steps=(8,), blocks=8)
     found = compare_run(replace(record, plan={**record.plan, "looks": looks}))
     assert found.run.look is not None and found.run.look.planned == ()
 
 
 def test_between_looks_there_is_no_verdict_however_clear() -> None:
-    record = run((Server("fast", 40_000.0, 0.1), Server("slow", 10_000.0, 0.4)), mixes=(8,), blocks=8)
+    record = run((Server("fast", 40_000.0, 0.1), Server("slow", 10_000.0, 0.4)), load_steps=(8,), blocks=8)
     planned = replace(
         record,
         plan={**record.plan, "looks": [6, 12]},
         blocks_planned=12,
-        pending=tuple(PlannedTrial(0, "slow", record.mixes[0], block, 1) for block in range(9, 13)),
+        pending=tuple(PlannedTrial(0, "slow", record.load_steps[0], block, 1) for block in range(9, 13)),
     )
     verdict = compare_run(planned).pairs[0].primary.verdict
     assert verdict.kind == "inconclusive"
@@ -133,7 +133,7 @@ def test_a_run_that_ended_at_a_look_says_so() -> None:
 
 
 def test_repeated_trials_are_kept_and_named_in_verdict_headline_and_report() -> None:
-    record = run(mixes=(8,), blocks=8)
+    record = run(load_steps=(8,), blocks=8)
     first = record.trials[0]
     failed = replace(first, id=900, state=FAILED, reason="no operation succeeded (refused 9)", operations=0)
     void = replace(record.trials[1], id=901, state="voided", reason="the generator was suspended")
@@ -219,7 +219,7 @@ def test_a_real_difference_ends_a_run_at_an_early_look() -> None:
 def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() -> None:
     one = replace(run((FAST,), blocks=1), path=Path("one.bakeoff"), amendments=(added(1, 1, 1, RETRIED),))
     two = replace(run((replace(FAST, name="other"),), blocks=1), path=Path("two.bakeoff"))
-    gone = PlannedTrial(two.trials[-1].order, "other", two.trials[-1].mix, 1, 1)
+    gone = PlannedTrial(two.trials[-1].order, "other", two.trials[-1].load_step, 1, 1)
     killed = replace(two, trials=two.trials[:-1], pending=(gone,), finished_at=None)
     found = compare_run(join([one, killed]))
     assert found.run.amendments == one.amendments and found.run.look is not None and not found.run.look.is_told

@@ -26,7 +26,7 @@ from tests.unit.report.shown import shown
 
 def mail_run(clients: int = 30, errors: dict[str, int] | None = None, **workload: Any) -> RunRecord:
     """One trial of nginx with this workload; `errors` are those of the step smtp-connect."""
-    record = run(mixes=(clients,), blocks=1)
+    record = run(load_steps=(clients,), blocks=1)
     trials = []
     for trial in record.trials:
         step = OperationRecord("smtp-connect", 100, errors or {}, 0, 0, summary(100, 1.0))
@@ -54,30 +54,32 @@ def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() 
     assert (report.verdict, report.tone) == ("Wrong results", "bad")
 
 
-def test_what_became_of_the_mail_of_each_mix_is_in_json_and_terminal() -> None:
-    """Means of delivery times are over messages, not over trials; losses of one mix are not spread over others."""
+def test_what_became_of_the_mail_of_each_load_step_is_in_json_and_terminal() -> None:
+    """Means of delivery times are over messages, not over trials; losses of one load step are not spread over
+    others.
+    """
     told = {
         ("nginx", 4, 1): ({"accepted": 90, "temporary": 9, "unknown": 1, "delivered": 90, "late": 2}, 30, 1.0),
         ("nginx", 4, 2): ({"accepted": 10, "delivered": 10}, 10, 5.0),
         ("nginx", 8, 1): ({"accepted": 50, "delivered": 40, "lost": 7, "duplicate": 2, "corrupt": 1}, 40, 0.5),
     }
-    record = run(mixes=(4, 8), blocks=2)
+    record = run(load_steps=(4, 8), blocks=2)
     trials = []
     for trial in record.trials:
-        counts, came, by_s = told.get((trial.contender, trial.mix.clients, trial.block), ({}, 0, 0.0))
+        counts, came, by_s = told.get((trial.contender, trial.load_step.clients, trial.block), ({}, 0, 0.0))
         ends = {
             end: {"count": came, "mean_ns": s * 1e9, "p95_ns": 9e9} for end, s in (("by", by_s), ("after", by_s / 2))
         }
         trials.append(replace(trial, workload={"ledger": {"counts": counts}, "visible": ends}))
     record = replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
-    rows = {(row["contender"], row["clients"]): row for row in compare_run(record).to_dict()["mail"]["mixes"]}
+    rows = {(row["contender"], row["clients"]): row for row in compare_run(record).to_dict()["mail"]["load_steps"]}
     first, second = rows["nginx", 4], rows["nginx", 8]
     assert (first["trials"], first["sent"], first["delivered"], first["late"], first["lost"]) == (2, 110, 100, 2, 0)
     assert (first["visible_by_mean_ms"], first["visible_after_mean_ms"]) == (2_000.0, 1_000.0)
     assert [second[key] for key in ("sent", "delivered", "lost", "duplicate", "corrupt")] == [50, 40, 7, 2, 1]
     assert (rows["apache", 8]["sent"], rows["apache", 8]["visible_by_mean_ms"]) == (0, None)
     lines = shown(record, Depth.COMPARISON, width=160).splitlines()
-    begin = next(at for at, line in enumerate(lines) if line.startswith("Messages at each mix"))
+    begin = next(at for at, line in enumerate(lines) if line.startswith("Messages at each load step"))
     table = [line.split() for line in lines[begin:] if "nginx" in line][:2]
     assert [row[-9:] for row in table] == [
         ["110", "100", "2", "0", "0", "0", "1.000", "–", "2.000"],
@@ -169,7 +171,7 @@ def test_dropped_connects_are_told_with_the_length_of_the_queue() -> None:
 def test_a_rate_that_equals_a_known_throttle_at_every_load() -> None:
     def throttled(*rates: float) -> RunRecord:
         one = mail_run(flow={"accepted_per_s": rates[0]})
-        more = [replace(t, mix=Clients(8), workload={"flow": {"accepted_per_s": rates[1]}}) for t in one.trials]
+        more = [replace(t, load_step=Clients(8), workload={"flow": {"accepted_per_s": rates[1]}}) for t in one.trials]
         return replace(one, trials=(*one.trials, *(t for t in more if t.contender == "nginx")))
 
     (text,) = texts_of(limits(throttled(19.8, 20.1)))

@@ -1,4 +1,4 @@
-"""A bound on deliveries at a time is inferred over mixes, from runs of a server whose queue is a formula."""
+"""A bound on deliveries at a time is inferred over load steps, from runs of a server whose queue is a formula."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.unit.compare.synthetic import run
 from tests.unit.compare.told import texts_of
 from tests.unit.report.shown import shown
 
-MIXES = (1, 4, 8, 12)
+LOAD_STEPS = (1, 4, 8, 12)
 DELIVERY_S = 0.5
 SENT_PER_S = {1: 10.0, 4: 30.0, 8: 60.0, 12: 90.0}
 
@@ -59,13 +59,13 @@ def mail(
     but: Callable[[int, dict[str, Any]], None] = lambda clients, workload: None,
 ) -> RunRecord:
     """nginx has the bound; apache's is beyond any load. `but` changes what nginx's trials tell."""
-    record = run(mixes=MIXES, blocks=6, window_s=window_s)
+    record = run(load_steps=LOAD_STEPS, blocks=6, window_s=window_s)
     trials = []
     for trial in record.trials:
         bound = at_a_time if trial.contender == "nginx" else 1e6
-        workload = load(trial.mix.clients, trial.block, window_s, bound, sent_per_s or SENT_PER_S)
+        workload = load(trial.load_step.clients, trial.block, window_s, bound, sent_per_s or SENT_PER_S)
         if trial.contender == "nginx":
-            but(trial.mix.clients, workload)
+            but(trial.load_step.clients, workload)
         trials.append(replace(trial, workload=workload))
     return replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
 

@@ -40,7 +40,7 @@ def flow(delivered: float, accepted: float, read: float, backlog: int = 0, after
 
 def mail(nginx: dict[str, Any], apache: dict[str, Any], blocks: int = 8, **settings: Any) -> RunRecord:
     """nginx answers a quarter more steps than apache, whatever it delivers."""
-    record = run(mixes=(4, 8), blocks=blocks)
+    record = run(load_steps=(4, 8), blocks=blocks)
     of = {"nginx": nginx, "apache": apache}
     trials = tuple(replace(t, workload=scaled(of[t.contender], t.block)) for t in record.trials)
     plan = {**record.plan, "settings": {**record.plan.get("settings", {}), **settings}}
@@ -97,7 +97,7 @@ def test_a_trial_that_delivered_nothing_is_named_where_pairs_were_lost() -> None
     found = compare_run(replace(record, trials=(replace(first, workload=nothing), *record.trials[1:])))
     assert found.pairs[0].primary.lost[first.contender] == 1
     (lost,) = found.lost
-    assert (lost.contender, lost.mix, lost.block) == (first.contender, first.mix, first.block)
+    assert (lost.contender, lost.load_step, lost.block) == (first.contender, first.load_step, first.block)
     assert lost.reason == f"0 delivered messages/s in the window, though {first.operations:,} operations succeeded"
 
 
@@ -108,7 +108,7 @@ def test_a_loss_stands_beside_the_mean_that_it_is_in() -> None:
     nothing = replace(first, workload={**first.workload, **flow(0.0, 101.0, 0.0)})
     record = replace(record, trials=(nothing, *record.trials[1:]))
     table = rates_table(Context(record, compare_run(record)))
-    row = next(row for row in table.rows if row[0] == str(first.mix))
+    row = next(row for row in table.rows if row[0] == str(first.load_step))
     (told,) = (cell for cell in row if "(nothing in 1 of 8)" in cell)
     assert table.columns[row.index(told)].title == first.contender
     assert table.note.startswith("A trial that was lost is in the mean with what was done in it")
@@ -119,7 +119,7 @@ def test_a_loss_stands_beside_the_mean_that_it_is_in() -> None:
 
 def test_a_rate_that_is_made_of_two_messages_is_said_to_be() -> None:
     """Seen: 1.000 ± 0 messages/s, which were two in each window, and a verdict on them."""
-    window_s = run(mixes=(4, 8), blocks=1).trials[0].window_s
+    window_s = run(load_steps=(4, 8), blocks=1).trials[0].window_s
     found = compare_run(mail(nginx=flow(2.0 / window_s, 2.0, 2.0), apache=flow(170.0, 172.0, 170.0)))
     (few,) = (text for text in warnings(found) if "handful" in text)
     assert (

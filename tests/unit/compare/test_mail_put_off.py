@@ -39,7 +39,7 @@ def figures(delivered: float, after_ms: float, inside: tuple[int, int] = (0, 0),
 
 def mail(honest: dict[str, Any], putting_off: dict[str, Any], rate: bool, faster: float = 30.0) -> RunRecord:
     """nginx is honest; apache answers so many times faster, whatever becomes of its mail."""
-    record = run(mixes=(4,), blocks=8)
+    record = run(load_steps=(4,), blocks=8)
     made = []
     for trial in record.trials:
         quick = trial.contender == "apache"
@@ -75,12 +75,12 @@ def test_who_accepts_more_than_it_delivers_falls_behind() -> None:
     found = compare_run(mail(figures(20.0, 0.0), figures(2.0, 0.0, inside=(2, 150)), rate=True))
     assert pair(found).primary.verdict.winner == "nginx"
     behind = {told.contender: told for told in found.falls_behind}
-    assert behind["apache"].behind_mix is not None and behind["nginx"].behind_mix is None
+    assert behind["apache"].behind_load_step is not None and behind["nginx"].behind_load_step is None
 
 
 def test_what_is_always_under_way_is_nothing_that_piles_up() -> None:
     found = compare_run(mail(figures(20.0, 0.0), figures(20.0, 0.0, inside=(60, 70)), rate=True))
-    assert all(told.behind_mix is None for told in found.falls_behind)
+    assert all(told.behind_load_step is None for told in found.falls_behind)
 
 
 @pytest.mark.parametrize("rate", [False, True])

@@ -76,7 +76,7 @@ def test_blocks_that_are_advised_pass_the_sign_flip_test_with_holm(comparisons: 
 
 def test_noise_reaches_the_headline_without_a_number_of_blocks() -> None:
     noisy = (replace(FAST, spread=1.5), replace(FAST, name="other", spread=1.5))
-    found = compare_run(run(noisy, seed=4, mixes=(8,)))
+    found = compare_run(run(noisy, seed=4, load_steps=(8,)))
     verdict = found.pairs[0].primary.verdict
     assert (verdict.kind, verdict.more_blocks) == ("inconclusive", None)
     assert "blocks differ 18-fold here" in sentence(verdict) and "quiet the machine" in sentence(verdict)
@@ -85,7 +85,7 @@ def test_noise_reaches_the_headline_without_a_number_of_blocks() -> None:
 
 
 def test_a_block_is_as_long_as_the_middle_one() -> None:
-    record = run((FAST, replace(FAST, name="other")), mixes=(8,), blocks=7)
+    record = run((FAST, replace(FAST, name="other")), load_steps=(8,), blocks=7)
     # A block begins each 100 s; before the last one a night passed.
     begins = [0, 100, 200, 300, 400, 500, 40_000]
     spaced = replace(

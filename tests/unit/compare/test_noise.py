@@ -114,28 +114,35 @@ def test_a_set_up_that_favours_who_comes_first_is_found() -> None:
     assert "is no chance: something tells equals apart" in text.replace("\n", " ")
 
 
-def by_mixes(record: RunRecord) -> RunRecord:
-    """The same with both back to back at each mix: web first at odd places of odd blocks and even ones of even."""
-    places = {mix: place for place, mix in enumerate(record.mixes)}
+def by_load_steps(record: RunRecord) -> RunRecord:
+    """The same with both back to back at each load step: web first at odd places of odd blocks and even ones of
+    even.
+    """
+    places = {load_step: place for place, load_step in enumerate(record.load_steps)}
 
     def moved(trial: TrialRecord) -> TrialRecord:
-        first = (places[trial.mix] + trial.block) % 2 == NAMES.index(trial.contender)
-        place = 3 * trial.block + places[trial.mix]
+        first = (places[trial.load_step] + trial.block) % 2 == NAMES.index(trial.contender)
+        place = 3 * trial.block + places[trial.load_step]
         return replace(trial, order=2 * place + (not first))
 
-    return replace(record, plan={**record.plan, "order": "mixes"}, trials=tuple(map(moved, record.trials)))
+    return replace(record, plan={**record.plan, "order": "load_steps"}, trials=tuple(map(moved, record.trials)))
 
 
-def test_back_to_back_it_is_who_comes_first_at_a_mix() -> None:
-    record = by_mixes(aa(spread=0.005))
-    pairs = [(t, u) for t in record.trials for u in record.trials if (t.mix, t.block) == (u.mix, u.block) and t != u]
+def test_back_to_back_it_is_who_comes_first_at_a_load_step() -> None:
+    record = by_load_steps(aa(spread=0.005))
+    pairs = [
+        (t, u)
+        for t in record.trials
+        for u in record.trials
+        if (t.load_step, t.block) == (u.load_step, u.block) and t != u
+    ]
     ahead = {t.order for t, u in pairs if t.order < u.order}
     assert {t.contender for t in record.trials if t.block == 1 and t.order in ahead} == set(NAMES)
     trials = tuple(faster(t, 1.05 if t.order in ahead else 1.0) for t in record.trials)
     found = measured(replace(record, trials=trials))
     assert found.first == pytest.approx(1.05, abs=0.01) and found.first_low > 1.0
     assert found.primary.low < 1.0 < found.primary.high, "which favours none of the two"
-    assert found.setup["order"] == "mixes"
+    assert found.setup["order"] == "load_steps"
 
 
 @pytest.mark.parametrize(("floor_of", "bias", "blocks"), [(12, 0.004, 8), (12, 0.02, 8), (6, 0.02, 30), (6, 0.0, 30)])

@@ -24,7 +24,7 @@ def waited(name: str, share: float) -> Gate:
 
 def all_waited() -> RunRecord:
     """Eight contenders; the load generator waited for each, longest for the last."""
-    record = run(tuple(Server(name, 40_000.0 / (1 + 0.4 * i), 0.1) for i, name in enumerate(NAMES)), mixes=(1, 4))
+    record = run(tuple(Server(name, 40_000.0 / (1 + 0.4 * i), 0.1) for i, name in enumerate(NAMES)), load_steps=(1, 4))
     for place, name in enumerate(NAMES, 1):
         marked = {"marks": ("generator-waited",), "generator_run_delay_share": 0.06 + place / 100}
         record = change(record, name, 4, (1,), **marked)
@@ -63,7 +63,7 @@ def test_the_note_under_the_verdicts_says_each_thing_once_and_the_notes_have_all
 
 
 def test_what_the_same_is_to_be_done_about_is_one_note() -> None:
-    record = run(tuple(Server(name, 40_000.0, 0.1) for name in NAMES[:3]), mixes=(1, 4))
+    record = run(tuple(Server(name, 40_000.0, 0.1) for name in NAMES[:3]), load_steps=(1, 4))
     for place, name in enumerate(NAMES[:3]):
         record = change(record, name, 4, None, fairness_jain=0.8 - place / 10)
     (unfair,) = [w for w in warnings_of(compare_run(record)) if "did not treat" in w.text]

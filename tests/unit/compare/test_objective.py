@@ -29,11 +29,11 @@ def told(ms: float, limit: str = "") -> JudgedRecord:
 
 
 def meets(trial: TrialRecord) -> TrialRecord:
-    return replace(trial, judged=told(20.0 + trial.mix.x))
+    return replace(trial, judged=told(20.0 + trial.load_step.x))
 
 
 def held(judge: Judged, alone: bool = True, blocks: int = 4, objective: str = GOAL) -> Comparison:
-    record: RunRecord = run((FAST,) if alone else (FAST, SLOW), mixes=(1, 8), blocks=blocks)
+    record: RunRecord = run((FAST,) if alone else (FAST, SLOW), load_steps=(1, 8), blocks=blocks)
     plan = {**record.plan, "objective": objective}
     return compare_run(replace(record, plan=plan, trials=tuple(judge(meets(trial)) for trial in record.trials)))
 
@@ -42,7 +42,7 @@ def test_one_contender_that_meets_it_everywhere() -> None:
     found = held(lambda trial: trial)
     assert found.objective is not None and found.objective.verdict == "met"
     assert headline_of(found)[0] == (
-        "nginx meets p99<=50ms at 2 mixes from 1 to 8 clients, in all of 8 trials: at worst p99 was 28.00 ms "
+        "nginx meets p99<=50ms at 2 load steps from 1 to 8 clients, in all of 8 trials: at worst p99 was 28.00 ms "
         "at 8 clients."
     )
     assert kinds_of(found)[0] == "objective_met" and headline_of(found)[0] in result(found)
@@ -50,7 +50,7 @@ def test_one_contender_that_meets_it_everywhere() -> None:
 
 
 def test_one_miss_in_one_block_at_one_load_is_a_miss() -> None:
-    found = held(lambda t: replace(t, judged=told(63.0)) if (t.block, t.mix.x) == (3, 8) else t)
+    found = held(lambda t: replace(t, judged=told(63.0)) if (t.block, t.load_step.x) == (3, 8) else t)
     assert headline_of(found)[0] == "nginx misses p99<=50ms: at 8 clients p99 was 63.00 ms in 1 of 4 trials."
 
 
@@ -79,7 +79,7 @@ def test_trials_that_say_nothing_decide_nothing(change: dict[str, object]) -> No
     """Half of the blocks have to be usable at every load; what the generator missed is not the contender's."""
 
     def spoilt(blocks: int) -> Comparison:
-        return held(lambda t: replace(t, **change) if t.block <= blocks and t.mix.x == 8 else t)  # type: ignore[arg-type]
+        return held(lambda t: replace(t, **change) if t.block <= blocks and t.load_step.x == 8 else t)  # type: ignore[arg-type]
 
     two, three = spoilt(2).objective, spoilt(3)
     assert two is not None and two.verdict == "met"
@@ -109,7 +109,7 @@ def test_without_an_objective_nothing_is_said() -> None:
 
 
 def test_the_report_says_it_at_its_head_and_load_by_load() -> None:
-    record = run((FAST,), mixes=(1, 8), blocks=4)
+    record = run((FAST,), load_steps=(1, 8), blocks=4)
     record = replace(record, plan={**record.plan, "objective": GOAL}, trials=tuple(map(meets, record.trials)))
     report = compose(record, compare_run(record))
     assert (report.verdict, report.tone, report.tones[0]) == ("Objective met", "good", "good")

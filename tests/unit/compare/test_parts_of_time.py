@@ -25,7 +25,7 @@ def times(count: int, p50: float, p95: float | None = None, p99: float | None = 
 
 def mail(quit_ms: dict[str, tuple[float, ...]], kind: str = "mail") -> RunRecord:
     """24 messages of two steps; the times of QUIT by contender."""
-    record = run(mixes=(4,), blocks=8)
+    record = run(load_steps=(4,), blocks=8)
     trials = []
     for trial in record.trials:
         steps = {"smtp-body": times(24, 0.4), "smtp-quit": times(24, *quit_ms[trial.contender])}
@@ -83,7 +83,7 @@ def test_a_contender_all_of_whose_steps_are_slow_waits_for_itself() -> None:
 
 
 def test_steps_and_what_they_leave_are_the_whole() -> None:
-    trial = run(mixes=(4,), blocks=8).trials[0]
+    trial = run(load_steps=(4,), blocks=8).trials[0]
     steps = (StepRecord("connect", times(10, 2.0)), StepRecord("first_byte", times(100, 0.5)))
     aside = (StepRecord("close", times(10, 9.0)), StepRecord("op/first_byte", times(100, 0.5)))
     trial = replace(trial, service=times(100, 1.0), steps=(*steps, *aside))

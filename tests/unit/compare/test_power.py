@@ -16,7 +16,7 @@ from bakeoff.stats import blocks_with_power, power_of_equivalence
 from tests.unit.compare import synthetic
 
 EQUAL = (synthetic.Server("a", 30_000.0, 0.1, spread=0.03), synthetic.Server("b", 30_000.0, 0.1, spread=0.03))
-PILOT = synthetic.run(EQUAL, mixes=(1, 4, 8), blocks=10, seed=3)
+PILOT = synthetic.run(EQUAL, load_steps=(1, 4, 8), blocks=10, seed=3)
 
 
 def plan(*names: str, **head: object) -> Plan:
@@ -43,11 +43,11 @@ def test_smaller_differences_surer_answers_more_pairs_and_looks_take_more_blocks
     assert need.low is not None and need.high is not None and need.low <= need.blocks <= need.high
 
 
-def test_each_mix_has_its_own_spread_at_a_level_for_all_of_them() -> None:
-    primary, *mixes = power_of(PILOT, plan("a", "b"), 30.0).series
-    assert [each.title for each in mixes] == ["at 1 client", "at 4 clients", "at 8 clients"]
-    assert all(each.alpha == pytest.approx(primary.alpha / 3) for each in mixes)
-    assert all(each.log_sd > primary.log_sd for each in mixes), "a mean over mixes varies less"
+def test_each_load_step_has_its_own_spread_at_a_level_for_all_of_them() -> None:
+    primary, *load_steps = power_of(PILOT, plan("a", "b"), 30.0).series
+    assert [each.title for each in load_steps] == ["at 1 client", "at 4 clients", "at 8 clients"]
+    assert all(each.alpha == pytest.approx(primary.alpha / 3) for each in load_steps)
+    assert all(each.log_sd > primary.log_sd for each in load_steps), "a mean over load steps varies less"
     assert primary.log_sd_low < primary.log_sd < primary.log_sd_high
 
 
@@ -75,8 +75,8 @@ def test_the_json_holds_no_nan() -> None:
 
 def test_a_pilot_of_another_order_and_a_search_are_told_from_pilots() -> None:
     (told,) = power_of(PILOT, plan("a", "b"), 30.0).assumed
-    assert told.settings[0] == OtherSetting("order", "visits", "mixes")
-    alike = power_of(replace(PILOT, plan={**PILOT.plan, "order": "mixes"}), plan("a", "b"), 30.0)
+    assert told.settings[0] == OtherSetting("order", "visits", "load_steps")
+    alike = power_of(replace(PILOT, plan={**PILOT.plan, "order": "load_steps"}), plan("a", "b"), 30.0)
     assert "order" not in {setting.name for one in alike.assumed for setting in one.settings}
     for number in (1, 2):
         search = replace(PILOT, plan={**PILOT.plan, "capacity": {}}, contenders=PILOT.contenders[:number])
@@ -84,8 +84,8 @@ def test_a_pilot_of_another_order_and_a_search_are_told_from_pilots() -> None:
             power_of(search, plan("a", "b"), 30.0)
 
 
-def test_at_a_mix_equals_take_as_many_blocks_as_its_band_does() -> None:
-    """The band of a mix has two sides, and both must lie within ±δ."""
+def test_at_a_load_step_equals_take_as_many_blocks_as_its_band_does() -> None:
+    """The band of a load step has two sides, and both must lie within ±δ."""
     wide = plan("a", "b", delta="10%")
 
     def chance(log_sd: float, alpha: float, blocks: int) -> float:

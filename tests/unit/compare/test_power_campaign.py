@@ -31,7 +31,7 @@ SLACK = 3.0 * math.sqrt(0.8 * 0.2 / RUNS)
 
 def pilot(spread: float, suite: str = "web-static", seed: int = 1, blocks: int = 8) -> RunRecord:
     servers = tuple(Server(name, 9000.0, 0.5, spread=spread) for name in NAMES)
-    return replace(run(servers, mixes=(4,), blocks=blocks, seed=seed, window_s=2.0), suite=suite)
+    return replace(run(servers, load_steps=(4,), blocks=blocks, seed=seed, window_s=2.0), suite=suite)
 
 
 def plan(suite: str, *names: str, **settings: object) -> Plan:

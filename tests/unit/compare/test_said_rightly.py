@@ -1,4 +1,6 @@
-"""Wording that the numbers support: near the margin, with few blocks, with few operations, at one mix, in memory."""
+"""Wording that the numbers support: near the margin, with few blocks, with few operations, at one load step, in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,7 @@ def test_from_six_blocks_on_no_interval_of_a_positive_figure_goes_below_zero() -
 def test_there_is_one_number_of_further_blocks_and_one_place_for_it() -> None:
     """Seen: 669 and 823 in one report."""
     noisy = (replace(FAST, spread=0.25), replace(FAST, name="other", spread=0.25))
-    record = run(noisy, seed=3, mixes=(8,))
+    record = run(noisy, seed=3, load_steps=(8,))
     found = compare_run(record)
     (pair,) = found.pairs
     wanted = pair.primary.verdict.more_blocks
@@ -124,7 +126,7 @@ def test_no_verdict_on_a_percentile_that_has_too_few_operations() -> None:
     assert not any("p99" in line for line in headline_of(compare_run(few(367))))
 
 
-def test_different_mixes_of_sizes_are_the_same_content_and_different_pages_are_not() -> None:
+def test_different_load_steps_of_sizes_are_the_same_content_and_different_pages_are_not() -> None:
     def classes(small: int, large: int, size: int) -> tuple[OperationRecord, ...]:
         parts = (("small", small, 500), ("large", large, size))
         return tuple(OperationRecord(name, n, {}, n * by, 0, summary(n, 1.0)) for name, n, by in parts)
@@ -188,9 +190,11 @@ def test_a_contender_in_memory_has_no_cache_regimes() -> None:
 
 def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:
     """Seen: "flat from 8 clients on" with 0.59 × at the end."""
-    record = run(mixes=(1, 8, 60), blocks=2)
+    record = run(load_steps=(1, 8, 60), blocks=2)
     trials = tuple(
-        replace(t, operations_per_s=t.operations_per_s * (0.4 if t.block == 1 else 0.9)) if t.mix.clients == 60 else t
+        replace(t, operations_per_s=t.operations_per_s * (0.4 if t.block == 1 else 0.9))
+        if t.load_step.clients == 60
+        else t
         for t in record.trials
     )
     for contender in compare_run(replace(record, trials=trials)).contenders:
@@ -198,15 +202,17 @@ def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:
         assert "flat from" not in sentence(contender.shape) and "which may be chance" in sentence(contender.shape)
 
 
-def test_one_mix_is_not_saturated() -> None:
-    one = compare_run(run(mixes=(8,)))
-    assert {(c.saturation_mix, c.saturation(), sentence(c.shape)) for c in one.contenders} == {
-        (None, "–", "one mix only: no curve")
+def test_one_load_step_is_not_saturated() -> None:
+    one = compare_run(run(load_steps=(8,)))
+    assert {(c.saturation_load_step, c.saturation(), sentence(c.shape)) for c in one.contenders} == {
+        (None, "–", "one load step only: no curve")
     }
-    record = change(run(mixes=(1, 4, 8)), "nginx", 4, None, state="failed", reason="gone")
+    record = change(run(load_steps=(1, 4, 8)), "nginx", 4, None, state="failed", reason="gone")
     record = change(record, "nginx", 8, None, state="failed", reason="gone")
     left = compare_run(record).contenders[0]
-    assert left.saturation_mix is None and sentence(left.shape) == "one mix only: no curve; 12 trials failed"
+    assert (
+        left.saturation_load_step is None and sentence(left.shape) == "one load step only: no curve; 12 trials failed"
+    )
 
 
 def test_contenders_by_http_and_https_are_named_before_all_else() -> None:
@@ -219,12 +225,12 @@ def test_contenders_by_http_and_https_are_named_before_all_else() -> None:
 
 @pytest.mark.parametrize("percent", [0.5, 4.2, 9.0])
 @pytest.mark.parametrize("contenders", [2, 3])
-def test_the_only_mix_has_the_interval_and_the_verdict_of_the_result(percent: float, contenders: int) -> None:
+def test_the_only_load_step_has_the_interval_and_the_verdict_of_the_result(percent: float, contenders: int) -> None:
     """Seen: "plain is better … 0.65× (0.47–0.92)" above "0.65× (0.42–1.01) inconclusive", an equivalence likewise."""
     factor = 1.0 + percent / 100.0
     one = Server("nginx", 30_000.0 * factor, 0.1 / factor, spread=0.02)
     others = [Server(name, 30_000.0, 0.1, spread=0.02) for name in ("apache", "caddy")][: contenders - 1]
-    record = run((one, *others), mixes=(4,), blocks=8)
+    record = run((one, *others), load_steps=(4,), blocks=8)
     found = compare_run(record)
     for pair in found.pairs:
         for curve, end in zip(pair.curves, (pair.primary, *pair.secondary), strict=True):
@@ -234,7 +240,7 @@ def test_the_only_mix_has_the_interval_and_the_verdict_of_the_result(percent: fl
             assert curve.level == found.run.level
     assert found.pairs[0].primary.verdict.kind == {0.5: "equivalent", 4.2: "near_margin", 9.0: "better"}[percent]
     page = render_html(compose(record, found))
-    assert "There is one mix" in page and "all mixes together" not in page and "imultaneous" not in page
+    assert "There is one load step" in page and "all load steps together" not in page and "imultaneous" not in page
 
 
 @pytest.mark.parametrize(
@@ -283,7 +289,7 @@ def test_a_p99_without_a_verdict_says_which_trials_have_none() -> None:
 def test_a_rate_that_moves_in_steps_larger_than_what_matters_is_told() -> None:
     """Seen: "30.00 ± 0 %" sessions/s, nine of each client in every block: 99.9 ms would do twelve, 100.1 ms eleven."""
     slow = [replace(FAST, capacity=40.0, base_ms=100.0), replace(SLOW, capacity=40.0, base_ms=100.0)]
-    record = run((slow[0], slow[1]), mixes=(4,), window_s=1.2)
+    record = run((slow[0], slow[1]), load_steps=(4,), window_s=1.2)
     least = min(trial.operations for trial in record.trials)
     notes = [warning for warning in warnings_of(compare_run(record)) if "one more in the window" in warning.text]
     assert len(notes) == 1 and f"have as few as {least / 4:.3g} requests for each client" in notes[0].text

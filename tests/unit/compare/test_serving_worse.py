@@ -21,9 +21,9 @@ WORSE = Server("worse", 1.3 * FAST.capacity, FAST.base_ms / 1.3, decline=FAST.de
 Trick = Callable[[TrialRecord], TrialRecord]
 
 
-def played(trick: Trick, kind: str = "web", mixes: tuple[int, ...] = (1, 4, 8)) -> Comparison:
+def played(trick: Trick, kind: str = "web", load_steps: tuple[int, ...] = (1, 4, 8)) -> Comparison:
     """Its trick makes "worse" faster by 30 % in every block."""
-    record: RunRecord = run((FAST, WORSE), mixes=mixes, blocks=8)
+    record: RunRecord = run((FAST, WORSE), load_steps=load_steps, blocks=8)
     trials = tuple(trick(trial) if trial.contender == "worse" else trial for trial in record.trials)
     return compare_run(replace(record, kind=kind, trials=trials))
 
@@ -49,7 +49,7 @@ def padded_pages(trial: TrialRecord) -> TrialRecord:
 
 def only_near_clients(trial: TrialRecord) -> TrialRecord:
     """One client of several gets all that another one would have got."""
-    if trial.mix.clients == 1:
+    if trial.load_step.clients == 1:
         return trial
     first, *others, last = trial.per_client
     given = replace(first, operations=first.operations + last.operations - 1)
@@ -57,7 +57,9 @@ def only_near_clients(trial: TrialRecord) -> TrialRecord:
 
 
 def dies_at(clients: int) -> Trick:
-    return lambda trial: replace(trial, state="failed", reason="it died") if trial.mix.clients == clients else trial
+    return lambda trial: (
+        replace(trial, state="failed", reason="it died") if trial.load_step.clients == clients else trial
+    )
 
 
 def workload(**figures: Any) -> Trick:
@@ -133,7 +135,7 @@ def test_a_server_that_turns_everybody_away_is_told_of_in_one_look() -> None:
 
 def test_of_a_dead_server_no_operations_without_errors_are_told() -> None:
     record = change(
-        run((FAST, WORSE), mixes=(4,), blocks=1), "worse", None, None, state="failed", operations=0, errors={}
+        run((FAST, WORSE), load_steps=(4,), blocks=1), "worse", None, None, state="failed", operations=0, errors={}
     )
     (sentence,) = [text for text in headline_of(compare_run(record)) if text.startswith("Errors: ")]
     assert sentence.endswith("; worse dead in 1 of 1 trial.") and "in 0 " not in sentence

@@ -39,7 +39,7 @@ def hours(
 
 
 def soaked(rows: list[SoakRowRecord], planned_s: float = 28 * HOUR_S) -> RunRecord:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     plan = {**record.plan, "row_s": HOUR_S, "length_s": planned_s, "ramp_up_s": 0.0, "ramp_down_s": 0.0}
     settings = {**record.plan.get("settings", {}), **plan}
     return replace(record, plan={**plan, "settings": settings}, soak_rows=tuple(rows))
@@ -105,7 +105,7 @@ def test_few_rows_that_say_nothing_of_a_trend_are_told_in_words() -> None:
 
 
 def test_a_run_that_is_none_has_no_soak() -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     assert soak_of(record) is None and compare_run(record).to_dict()["soak"] is None
 
 

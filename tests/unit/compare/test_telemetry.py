@@ -20,7 +20,7 @@ from bakeoff.telemetry.model import Cost, Gap, Telemetry
 from tests.told import headline_of
 from tests.unit.compare.synthetic import at_rates, run
 
-MIXES = (1, 8, 24, 40)
+LOAD_STEPS = (1, 8, 24, 40)
 HERE = {"boot_id": "here", "processors": 2}
 THERE = {"boot_id": "there", "processors": 4}
 
@@ -37,7 +37,7 @@ def seen(trial: TrialRecord, cpu_s: float, own: bool = True, **changes: object) 
     if own:
         series |= {"own_user_s": tuple(0.75 * rate for rate in rates)}
         series |= {"own_system_s": tuple(0.25 * rate for rate in rates)}
-        series |= {"own_memory_bytes": (1e6 + 2_000.0 * trial.mix.clients,) * 6}
+        series |= {"own_memory_bytes": (1e6 + 2_000.0 * trial.load_step.clients,) * 6}
     made = Telemetry(
         role="contender", name=trial.contender, source="pid:7" if own else "ssh://there", window_s=(1.0, 5.0),
         at_s=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0), width_s=(1.0,) * 6, series=series, facts=THERE,
@@ -52,7 +52,7 @@ def generator(facts: dict[str, object] = HERE) -> Telemetry:
 
 def watched(cost_s: dict[str, float], blocks: int = 8, own: bool = True, **changes: object) -> RunRecord:
     """A run in which contenders used so much for each operation, give or take 1 % in turns."""
-    made = run(mixes=MIXES, blocks=blocks)
+    made = run(load_steps=LOAD_STEPS, blocks=blocks)
     trials = []
     for trial in made.trials:
         found: tuple[Telemetry, ...] = (generator(),)
@@ -102,7 +102,7 @@ def test_without_a_difference_nothing_is_said_first() -> None:
 
 
 def test_a_run_that_watched_nobody_is_compared_as_ever() -> None:
-    plain, made = run(mixes=MIXES, blocks=8), watched({})
+    plain, made = run(load_steps=LOAD_STEPS, blocks=8), watched({})
     before, after = compare_run(plain), compare_run(made)
     assert before.resources is None and after.resources is not None and not after.resources.watched
     assert before.pairs == after.pairs and headline_of(before) == headline_of(after)
@@ -196,7 +196,7 @@ def test_a_contender_that_lost_trials_does_not_seem_to_have_needed_more_for_them
     assert end.ratio == pytest.approx(1.0, rel=0.01) and sum(end.lost.values()) == 0
 
 
-def test_memory_for_each_connection_is_the_slope_over_the_mixes_or_not_known() -> None:
+def test_memory_for_each_connection_is_the_slope_over_the_load_steps_or_not_known() -> None:
     found = compare_run(watched({"nginx": 50e-6})).resources
     assert found is not None
     (memory,) = found.memory
@@ -205,7 +205,7 @@ def test_memory_for_each_connection_is_the_slope_over_the_mixes_or_not_known() -
     assert few is not None and math.isnan(few.memory[0].bytes_each)
     assert few.memory[0].highest_bytes == pytest.approx(1e6 + 2_000 * 40)
     text = page(watched({"nginx": 50e-6}, blocks=3))
-    assert "Memory for each connection to nginx: – (over the mixes it does not rise" in text
+    assert "Memory for each connection to nginx: – (over the load steps it does not rise" in text
 
 
 @pytest.mark.parametrize(
@@ -235,16 +235,16 @@ def test_what_is_at_its_limit_is_said_by_one_rule(given: dict[str, float], is_bo
 
 
 def test_the_way_of_the_limit_is_a_sentence() -> None:
-    mixes = [Clients(n) for n in (1, 8, 24, 40, 60)]
+    load_steps = [Clients(n) for n in (1, 8, 24, 40, 60)]
     names = (limits.PROCESSOR, limits.PROCESSOR, limits.NOTHING, limits.DISK, limits.DISK)
-    told = way([(mix, WORDS[what]) for mix, what in zip(mixes, names, strict=True)])
+    told = way([(load_step, WORDS[what]) for load_step, what in zip(load_steps, names, strict=True)])
     middle = "nothing seen at its limit at 24 clients"
     assert told == f"processor-bound up to 8 clients, {middle}, disk-bound from 40 clients on"
-    assert way([(mixes[0], "x")]) == "x at 1 client"
-    assert way([(mix, "x") for mix in mixes]) == "x at every mix"
+    assert way([(load_steps[0], "x")]) == "x at 1 client"
+    assert way([(load_step, "x") for load_step in load_steps]) == "x at every load step"
 
 
-def test_a_full_processor_is_told_at_its_mixes() -> None:
+def test_a_full_processor_is_told_at_its_load_steps() -> None:
     """Processors of four: nginx uses its rate times its cost of them."""
     found = compare_run(watched({"nginx": 45e-6})).resources
     assert found is not None
@@ -255,7 +255,9 @@ def test_a_full_processor_is_told_at_its_mixes() -> None:
 
 
 def test_who_did_not_fill_the_processors_is_told_so() -> None:
-    """Seen: "processor-bound at every mix" of a server that used a hundredth of what others of its machine had."""
+    """Seen: "processor-bound at every load step" of a server that used a hundredth of what others of its machine
+    had.
+    """
     record = watched({"nginx": 1e-6}, facts=HERE)
     hog = {"cpu_user_s": (2.0,) * 6, "cpu_idle_s": (0.0,) * 6}
     trials = tuple(
@@ -268,7 +270,7 @@ def test_who_did_not_fill_the_processors_is_told_so() -> None:
     assert 0.0 < most < 0.1
     said = f"the load generator; of all processor time it used {wording.percent(most)} itself at most)."
     told = sentence(found.limits[0])
-    assert told.endswith(said) and "processors full, mostly by others at every mix" in told
+    assert told.endswith(said) and "processors full, mostly by others at every load step" in told
     assert "processor-bound" not in told, "that would be said of its own processes"
 
 
@@ -304,7 +306,7 @@ def test_bytes_that_go_through_two_links_of_a_machine_count_once(links: tuple[st
     series = {"cpu_user_s": (1.0,) * 6} | {f"net/{link}/in_bytes": (3e6,) * 6 for link in links}
     found = compare_run(watched({"nginx": 5e-6}, own=False, series=series)).resources
     assert found is not None
-    assert [use.network_bytes_per_s for use in found.uses] == [pytest.approx(counted * 3e6)] * len(MIXES)
+    assert [use.network_bytes_per_s for use in found.uses] == [pytest.approx(counted * 3e6)] * len(LOAD_STEPS)
 
 
 @pytest.mark.parametrize(("speed", "share", "bound"), [(10_000_000, 0.8, False), (8_500_000, 8 / 8.5, True)])
@@ -337,7 +339,7 @@ def test_a_server_that_uses_more_than_one_processor_later_is_not_bound_by_one_be
     def bounds(cost_s: float) -> dict[int, str]:
         found = compare_run(watched({"nginx": cost_s})).resources
         assert found is not None
-        return {use.mix.clients: use.bound for use in found.uses}
+        return {use.load_step.clients: use.bound for use in found.uses}
 
     many = bounds(45e-6)
     assert many[1] == limits.NOTHING and many[8] == limits.PROCESSOR, "one processor by 11,000 requests/s, then four"
@@ -364,14 +366,14 @@ def test_processors_that_a_hypervisor_took_away_are_no_room_that_is_left() -> No
     trials = []
     for trial in record.trials:
         told = trial.telemetry[-1]
-        if trial.contender == "nginx" and trial.mix.clients == 24:
+        if trial.contender == "nginx" and trial.load_step.clients == 24:
             idle = tuple(max(0.0, (value or 0.0) - 1.0) for value in told.series["cpu_idle_s"])
             series = {**told.series, "cpu_idle_s": idle, "cpu_steal_s": (1.0,) * 6}
             trial = replace(trial, telemetry=(trial.telemetry[0], told.model_copy(update={"series": series})))
         trials.append(trial)
     found = compare_run(replace(record, trials=tuple(trials))).resources
     assert found is not None
-    (use,) = [use for use in found.uses if use.mix == Clients(24)]
+    (use,) = [use for use in found.uses if use.load_step == Clients(24)]
     assert 0.6 < use.processor_share < 0.8 and use.steal_share == pytest.approx(0.25, abs=0.01)
     assert use.bound == limits.PROCESSOR
 
@@ -383,7 +385,7 @@ def one_thread(facts: dict[str, object] = THERE, top: float = 24) -> RunRecord:
     for trial in record.trials:
         if trial.contender == "nginx":
             (first, told) = trial.telemetry
-            busy = 0.98 * min(1.0, trial.mix.clients / top)
+            busy = 0.98 * min(1.0, trial.load_step.clients / top)
             work = {"cpu_user_s": (busy + 0.06,) * 6, "cpu_idle_s": (3.94 - busy,) * 6}
             shares = {"processor_shares": (0.02, busy, 0.02, 0.02), "busiest_share": busy}
             told = told.model_copy(update={"series": {**told.series, **work}, **shares})
@@ -396,28 +398,28 @@ def test_a_server_with_one_thread_fills_one_processor_though_the_mean_is_low() -
     record = one_thread()
     found = compare_run(record).resources
     assert found is not None
-    bounds = {use.mix.clients: use.bound for use in found.uses}
+    bounds = {use.load_step.clients: use.bound for use in found.uses}
     assert bounds == {1: limits.NOTHING, 8: limits.NOTHING, 24: limits.ONE, 40: limits.ONE}
-    one = next(use for use in found.uses if use.mix == Clients(40)).each_processor
+    one = next(use for use in found.uses if use.load_step == Clients(40)).each_processor
     assert one is not None and (one.processors, one.full) == (4, 1)
     assert (one.busiest_share, one.highest_share, one.lowest_share) == pytest.approx((0.98, 0.98, 0.02))
     assert one.shares == pytest.approx((0.02, 0.98, 0.02, 0.02))
     text = page(record)
     assert "nginx: nothing seen at its limit up to 8 clients, bound by one processor from 24 clients on." in text
     assert (
-        "The busiest processor where nginx runs was 98 % busy at 24 clients, the mix where it was busiest; all 4 "
+        "The busiest processor where nginx runs was 98 % busy at 24 clients, the load step where it was busiest; all 4 "
         in text
     )
     assert "all 4 together 26 %." in text and "Each processor where nginx runs, %" in text
 
 
-def test_where_no_higher_mix_says_otherwise_one_processor_is_the_limit() -> None:
+def test_where_no_higher_load_step_says_otherwise_one_processor_is_the_limit() -> None:
     """At 8 clients one was full, and at 24 the machine did three times as much: it was not the limit."""
     record = one_thread(top=8)
     trials = []
     for trial in record.trials:
         told = trial.telemetry[-1]
-        if trial.contender == "nginx" and trial.mix.clients >= 24:
+        if trial.contender == "nginx" and trial.load_step.clients >= 24:
             work = {"cpu_user_s": (3.0,) * 6, "cpu_idle_s": (1.0,) * 6}
             shares = {"processor_shares": (0.75,) * 4, "busiest_share": 0.8}
             told = told.model_copy(update={"series": {**told.series, **work}, **shares})

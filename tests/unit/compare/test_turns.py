@@ -24,20 +24,22 @@ from tests.unit.report.shown import form, shown
 
 def crossing() -> RunRecord:
     """nginx serves the more at once, apache is the quicker with few clients: 0.1 ms against 0.2 ms at one."""
-    return run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1)), mixes=(1, 2, 8, 16, 32), blocks=8)
+    return run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1)), load_steps=(1, 2, 8, 16, 32), blocks=8)
 
 
 def test_the_headline_names_the_loads_at_which_each_is_better() -> None:
     found = compare_run(crossing())
     apache, nginx = turns_of(found.pairs[0])
     assert (apache.winner, nginx.winner) == ("apache", "nginx")
-    assert apache.mixes[0] == Clients(1) and nginx.mixes[-1] == Clients(32)
+    assert apache.load_steps[0] == Clients(1) and nginx.load_steps[-1] == Clients(32)
     assert nginx.to_the_end and not apache.to_the_end
     assert apache.ratio == pytest.approx(2.0, rel=0.05) and 1.0 < apache.low < apache.ratio < apache.high
     (said,) = (text for text, kind in zip(headline_of(found), kinds_of(found), strict=True) if kind == "turns")
     assert said.startswith("The order turns with the load: at 1 and 2 clients apache is better (up to ")
     assert "× the requests/s of nginx at 1 client, " in said
-    assert f"), from {nginx.mixes[0].words} on nginx (up to 1." in said and "× the requests/s of apache at " in said
+    assert (
+        f"), from {nginx.load_steps[0].words} on nginx (up to 1." in said and "× the requests/s of apache at " in said
+    )
 
 
 def test_every_form_of_the_report_has_the_sentence() -> None:
@@ -56,7 +58,9 @@ def test_every_form_of_the_report_has_the_sentence() -> None:
 def test_turns_of_pairs_that_do_not_lead_are_named() -> None:
     """One leads at all loads, and the order of the two behind it turns."""
     fastest = replace(FAST, name="fastest", capacity=100 * FAST.capacity, base_ms=0.01)
-    record = run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1), fastest), mixes=(1, 2, 8, 16, 32), blocks=8)
+    record = run(
+        (replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1), fastest), load_steps=(1, 2, 8, 16, 32), blocks=8
+    )
     said = headline_of(compare_run(record))
     (one,) = (text for text in said if "turns with the load" in text)
     assert one == "The order of other pairs turns with the load, too: nginx and apache."
@@ -129,7 +133,9 @@ def test_a_turn_is_named_where_the_other_loads_have_no_verdict() -> None:
 
 
 def test_the_order_in_p99_turns_by_its_own_loads() -> None:
-    found = compare_run(run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1)), mixes=(1, 64, 256), blocks=8))
+    found = compare_run(
+        run((replace(FAST, base_ms=0.2), replace(SLOW, base_ms=0.1)), load_steps=(1, 64, 256), blocks=8)
+    )
     (pair,) = found.pairs
     curve = next(each for each in pair.curves if each.metric == "p99")
     verdict = replace(curve.points[0].verdict, kind="better", winner="apache")

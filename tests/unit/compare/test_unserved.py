@@ -23,7 +23,7 @@ Trick = Callable[[TrialRecord], TrialRecord]
 
 
 def played(trick: Trick, rates: bool = False, both: bool = False) -> Comparison:
-    record: RunRecord = run((FAST, EVIL), mixes=(1, 4, 8), blocks=8)
+    record: RunRecord = run((FAST, EVIL), load_steps=(1, 4, 8), blocks=8)
     record = at_rates(record) if rates else record
     trials = tuple(trick(t) if both or t.contender == "evil" else t for t in record.trials)
     return compare_run(replace(record, trials=trials))
@@ -86,7 +86,7 @@ def test_a_load_over_its_own_budget_withholds_the_lead() -> None:
     """The errors of the last of three loads are few of all."""
 
     def at_eight(trial: TrialRecord) -> TrialRecord:
-        lost = int(0.02 * trial.operations) if trial.mix.clients == 8 else 0
+        lost = int(0.02 * trial.operations) if trial.load_step.clients == 8 else 0
         return replace(trial, errors={"reset": lost} if lost else {})
 
     (pair,) = played(at_eight).pairs
@@ -108,7 +108,7 @@ def test_requests_and_steps_that_are_told_by_name_are_parts() -> None:
 def test_a_server_within_its_budget_is_hardly_ever_called_over_it() -> None:
     """Half a percent of all requests at random, in 9 classes, 8 clients and 3 loads: of 300 contenders none."""
     random = np.random.default_rng(20)
-    trials = run((FAST,), mixes=(1, 4, 8), blocks=6).trials
+    trials = run((FAST,), load_steps=(1, 4, 8), blocks=6).trials
     kind, called = compare_part("web"), 0
     for _ in range(300):
         tried = [_at_random(trial, 0.005, random) for trial in trials]

@@ -59,7 +59,7 @@ def test_intervals_of_a_single_look_would_not() -> None:
 
 def ran(blocks: int, spread: float, until: str | None, ended: bool = False) -> RunRecord:
     servers = (Server("a", 30_000.0, 0.1, spread=spread), Server("b", 30_000.0, 0.1, spread=spread))
-    record = run(servers, mixes=(8,), blocks=blocks)
+    record = run(servers, load_steps=(8,), blocks=blocks)
     plan = {**record.plan, "looks": list(LOOKS), "until": until}
     amendments = (added(blocks, LOOKS[-1], blocks, CLEAR),) if ended else ()
     return replace(record, plan=plan, blocks_planned=LOOKS[-1], amendments=amendments)

@@ -20,7 +20,7 @@ from bakeoff.report.renderers.terminal import render
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
 from tests.told import headline_of, texts_of
-from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
+from tests.unit.compare.synthetic import FAST, FULL_LOAD_STEPS, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import matrix_run
 
 TWIN = replace(FAST, name="twin")
@@ -39,7 +39,7 @@ def test_a_real_difference_is_found_and_worded() -> None:
     assert headline_of(found)[0].startswith(
         f"nginx is better: apache serves {wording.ratio(end.ratio, end.low, end.high)} the requests/s of nginx (95"
     )
-    assert headline_of(found)[0].endswith("6 blocks, weighted geometric mean over 3 mixes from 1 to 8 clients).")
+    assert headline_of(found)[0].endswith("6 blocks, weighted geometric mean over 3 load steps from 1 to 8 clients).")
 
 
 def test_swapping_the_baseline_mirrors_the_ratio() -> None:
@@ -58,7 +58,7 @@ def test_equal_contenders_are_equivalent_when_quiet() -> None:
 
 @pytest.mark.parametrize("spread", [0.005, 0.02, 0.05])
 def test_equal_contenders_get_no_better_verdict(spread: float) -> None:
-    """A/A: at least 19 of 20 runs without a winner; here 60 runs for each spread, full path, three mixes."""
+    """A/A: at least 19 of 20 runs without a winner; here 60 runs for each spread, full path, three load steps."""
     pair = (replace(FAST, spread=spread), replace(TWIN, spread=spread))
     wins = sum(kind(compare_run(run(pair, seed=seed, window_s=2.0))) == "better" for seed in range(60))
     assert wins <= 3
@@ -71,7 +71,7 @@ def test_noise_gives_inconclusive_with_a_number_of_blocks() -> None:
     assert end.verdict.more_blocks is None or end.verdict.more_blocks >= 1
 
 
-def test_a_run_of_one_mix_says_the_same_at_its_mix_as_in_its_first_line() -> None:
+def test_a_run_of_one_load_step_says_the_same_at_its_load_step_as_in_its_first_line() -> None:
     """Seen: "No winner yet … 1.32× (1.11–1.57)" above a row "1.32× (1.11–1.57)  xfs better": t alone decided there."""
 
     def one_block_is_against_it(contender: str, block: int, cell: dict[str, Any]) -> None:
@@ -128,7 +128,9 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     assert end.verdict.kind in ("withheld", "inconclusive")
     assert "nginx failed 1 of 24 trials" in texts_of(end.verdict.reasons)
     assert "1 of 24 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
-    assert [(t.contender, str(t.mix), t.block, t.reason) for t in found.left_out] == [("nginx", "8", 2, "crashed")]
+    assert [(t.contender, str(t.load_step), t.block, t.reason) for t in found.left_out] == [
+        ("nginx", "8", 2, "crashed")
+    ]
 
 
 def test_failed_trials_of_the_loser_are_only_noted() -> None:
@@ -147,18 +149,18 @@ def test_voided_and_interrupted_trials_leave_their_pair_out_without_blame() -> N
     assert {t.state for t in found.left_out} == {"voided", "interrupted"}
 
 
-def test_a_mix_at_which_one_breaks_is_lost() -> None:
-    record = change(run(mixes=(1, 4, 8, 16), blocks=8), "nginx", 16, None, state="failed", reason="refused")
+def test_a_load_step_at_which_one_breaks_is_lost() -> None:
+    record = change(run(load_steps=(1, 4, 8, 16), blocks=8), "nginx", 16, None, state="failed", reason="refused")
     found = compare_run(record)
     end = found.pairs[0].primary
-    assert [mix.x for mix in end.mixes] == [1, 4, 8, 16] and end.mixes_left_out == ()
+    assert [load_step.x for load_step in end.load_steps] == [1, 4, 8, 16] and end.load_steps_left_out == ()
     assert (end.blocks, end.lost["nginx"]) == (8, 8)
     assert end.verdict.winner != "nginx"
     point = found.pairs[0].curves[0].points[3]
     assert (point.verdict.winner, point.blocks, point.lost["nginx"]) == ("apache", 8, 8)
     assert sentence(found.contenders[0].shape).endswith("8 trials failed")
     assert "8 of 32 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
-    lost = [(t.contender, t.mix.clients, t.block) for t in found.lost]
+    lost = [(t.contender, t.load_step.clients, t.block) for t in found.lost]
     assert lost == [("nginx", 16, block) for block in range(1, 9)]
 
 
@@ -175,7 +177,7 @@ def test_all_trials_failed() -> None:
     found = compare_run(record)
     assert headline_of(found)[0] == "apache lost all of its 18 trials in which nginx was measured: nginx is better."
     assert found.pairs[0].primary.verdict.winner == "nginx"
-    assert found.contenders[1].peak_mix is None
+    assert found.contenders[1].peak_load_step is None
     assert '"peak":null' in to_json(found).replace(" ", "")
     shown = render(compose(record, found)).decode()
     assert "apache lost all" in shown
@@ -243,12 +245,12 @@ def test_an_unfinished_run_is_compared_and_says_so() -> None:
     assert "4 of 48 planned trials were not run" in warnings_of(found)[0].text
 
 
-def test_the_endpoint_is_the_weighted_mean_of_the_mixes() -> None:
+def test_the_endpoint_is_the_weighted_mean_of_the_load_steps() -> None:
     from bakeoff.stats import trapezoid_weights
 
-    found = compare_run(run(mixes=FULL_MIXES, blocks=6))
+    found = compare_run(run(load_steps=FULL_LOAD_STEPS, blocks=6))
     logs = [math.log(point.ratio) for point in found.pairs[0].curves[0].points]
-    expected = sum(w * x for w, x in zip(trapezoid_weights(FULL_MIXES), logs, strict=True))
+    expected = sum(w * x for w, x in zip(trapezoid_weights(FULL_LOAD_STEPS), logs, strict=True))
     assert math.log(found.pairs[0].primary.ratio) == pytest.approx(expected)
 
 
@@ -259,7 +261,7 @@ def test_bands_are_wider_than_plain_intervals() -> None:
     point = compare_run(record).pairs[0].curves[0].points[1]
     rates = {
         name: [t.operations_per_s for t in sorted(record.trials, key=lambda t: t.block)
-               if t.contender == name and t.mix.clients == 4]
+               if t.contender == name and t.load_step.clients == 4]
         for name in ("nginx", "apache")
     }  # fmt: skip
     plain = paired_log_ratio(rates["apache"], rates["nginx"])

@@ -10,7 +10,7 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.estimate.interim import ONLY_LOOK
-from bakeoff.compare.estimate.pairs import ONE_MIX
+from bakeoff.compare.estimate.pairs import ONE_LOAD_STEP
 from bakeoff.compare.verdict.blocks_needed import Needed
 from bakeoff.compare.verdict.why_open import FlipsFail, NextLook, open_at, why_of, why_open
 from bakeoff.report.compose import compose
@@ -55,12 +55,12 @@ def test_of_one_there_is_no_holm_and_between_looks_the_look_is_named() -> None:
     assert with_open("inconclusive", open_at(ONLY_LOOK, flips, nine)) == both
 
 
-def one_against(mixes: tuple[int, ...] = (8,)) -> RunRecord:
+def one_against(load_steps: tuple[int, ...] = (8,)) -> RunRecord:
     """nginx is 1.3 times as fast in five of six blocks and a trace slower in one: the interval does not reach 1, and of
     the 32 sign flips two are as far out.
     """
     factors = (1.3, 1.31, 1.29, 1.3, 1.31, 0.999)
-    record = run((replace(FAST, spread=0.0), replace(FAST, name="other", spread=0.0)), mixes=mixes, blocks=6)
+    record = run((replace(FAST, spread=0.0), replace(FAST, name="other", spread=0.0)), load_steps=load_steps, blocks=6)
 
     def at(block: int) -> float:
         return factors[block - 1]
@@ -111,10 +111,10 @@ def test_it_is_said_on_the_spot_in_the_headline_the_tables_and_in_json() -> None
         assert text.count(FLIPS) >= 3
 
 
-def test_bands_at_each_mix_say_it_too() -> None:
+def test_bands_at_each_load_step_say_it_too() -> None:
     curve = compare_run(one_against((8, 9))).pairs[0].curves[0]
     excluding = [point for point in curve.points if not point.low <= 1.0 <= point.high]
-    assert len(excluding) == len(curve.points) == 2 and curve.method != ONE_MIX
+    assert len(excluding) == len(curve.points) == 2 and curve.method != ONE_LOAD_STEP
     assert all(sentence(point) == f"inconclusive: {FLIPS}" for point in excluding)
 
 

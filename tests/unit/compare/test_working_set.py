@@ -119,8 +119,8 @@ def test_a_quick_run_is_told_in_one_line() -> None:
 
 def test_clients_of_a_matrix_have_files_of_their_own_and_those_of_blocks_share_one() -> None:
     trial = matrix().trials[0]
-    assert working_set_bytes(replace(trial, mix=Clients(3)), figures_of("file-matrix")) == 3 * 512 * MIB
+    assert working_set_bytes(replace(trial, load_step=Clients(3)), figures_of("file-matrix")) == 3 * 512 * MIB
     shared = blocks_run(lambda *_: 1.0).trials[0]
     size = max(cell["file_bytes"] for cell in shared.workload["cells"])
-    of_region = replace(shared, mix=Clients(3), workload={**shared.workload, "region_bytes": size})
+    of_region = replace(shared, load_step=Clients(3), workload={**shared.workload, "region_bytes": size})
     assert working_set_bytes(of_region, figures_of("file-blocks")) == size

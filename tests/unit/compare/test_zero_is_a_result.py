@@ -1,4 +1,4 @@
-"""What a contender fails at counts against it, by the mix, the block and the cell; it is never left out."""
+"""What a contender fails at counts against it, by the load step, the block and the cell; it is never left out."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def starving(record: RunRecord, name: str, clients: int) -> RunRecord:
         raised = replace(first, operations=first.operations + last.operations, bytes_in=first.bytes_in + last.bytes_in)
         return replace(trial, per_client=(raised, *others, replace(last, operations=0, bytes_in=0)))
 
-    trials = tuple(starve(t) if (t.contender, t.mix.clients) == (name, clients) else t for t in record.trials)
+    trials = tuple(starve(t) if (t.contender, t.load_step.clients) == (name, clients) else t for t in record.trials)
     return replace(record, trials=trials)
 
 
 @pytest.mark.parametrize("kind", ["web", "app"])
-def test_a_faster_server_that_starves_a_client_loses_that_mix(kind: str) -> None:
-    """Seen: apache starves a client in 6 of 12 trials and is better 2.44 ×, "without the mix at 4 clients"."""
+def test_a_faster_server_that_starves_a_client_loses_that_load_step(kind: str) -> None:
+    """Seen: apache starves a client in 6 of 12 trials and is better 2.44 ×, "without the load step at 4 clients"."""
     faster = Server("apache", 100_000.0, 0.04)
-    record = starving(replace(run((faster, rename(SLOW, "slow")), mixes=(1, 4)), kind=kind), "apache", 4)
+    record = starving(replace(run((faster, rename(SLOW, "slow")), load_steps=(1, 4)), kind=kind), "apache", 4)
     found = compare_run(record)
     (pair,) = found.pairs
-    assert [mix.x for mix in pair.primary.mixes] == [1, 4], "no mix is left out"
+    assert [load_step.x for load_step in pair.primary.load_steps] == [1, 4], "no load step is left out"
     assert pair.primary.verdict.winner != "apache"
     assert pair.curves[0].points[1].verdict.winner == "slow"
     assert pair.primary.lost["apache"] == 6
@@ -55,15 +55,15 @@ def rename(server: Server, name: str) -> Server:
 
 
 @pytest.mark.parametrize("name", ["nginx", "twin"])
-@pytest.mark.parametrize("mix", [1, 8])
-def test_the_one_of_two_equals_that_breaks_at_a_mix_loses(name: str, mix: int) -> None:
+@pytest.mark.parametrize("load_step", [1, 8])
+def test_the_one_of_two_equals_that_breaks_at_a_load_step_loses(name: str, load_step: int) -> None:
     other = "twin" if name == "nginx" else "nginx"
-    broken = change(run((FAST, TWIN), blocks=8), name, mix, None, state="failed", reason="it died")
+    broken = change(run((FAST, TWIN), blocks=8), name, load_step, None, state="failed", reason="it died")
     found = compare_run(broken)
     assert found.pairs[0].primary.verdict.winner == other
     lost = [line.split() for line in shown(broken, width=300).splitlines() if "it died" in line]
     mark = "●" if name == "nginx" else "■"
-    assert [mark, name, f"{mix}", "8", "the", "whole", "trial", "it", "died"] in lost
+    assert [mark, name, f"{load_step}", "8", "the", "whole", "trial", "it", "died"] in lost
     assert f"8 of 24 pairs lost by {name} counted as 10 times slower" in headline_of(found)[0]
 
 
@@ -71,15 +71,17 @@ def test_a_loss_makes_the_winner_no_less_certain() -> None:
     """A t interval over blocks would be wider for one block with a loss, and the lead no longer certain."""
     record = run((FAST, rename(SLOW, "other")), blocks=6)
     assert compare_run(record).pairs[0].primary.verdict.winner == "nginx"
-    for mix in record.mixes:
-        lost = change(record, "other", mix.clients, (4,), state="failed", reason="it died")
+    for load_step in record.load_steps:
+        lost = change(record, "other", load_step.clients, (4,), state="failed", reason="it died")
         assert compare_run(lost).pairs[0].primary.verdict.winner == "nginx"
 
 
 def test_the_shape_tells_the_fall_that_the_losses_make() -> None:
     record = change(run(blocks=6), "nginx", 8, (1, 2, 3), state="failed", reason="it died")
     (nginx, _) = compare_run(record).contenders
-    assert "flat" not in sentence(nginx.shape) and "3 of 6 trials of the last mix were lost" in sentence(nginx.shape)
+    assert "flat" not in sentence(nginx.shape) and "3 of 6 trials of the last load step were lost" in sentence(
+        nginx.shape
+    )
     assert nginx.last_share_of_peak < 0.8
 
 
@@ -90,11 +92,11 @@ def test_a_rate_of_nothing_is_lost() -> None:
     assert not any("all 24 planned" in repr(section) for section in compose(run(), found).sections)
 
 
-def test_a_mix_at_which_both_break_is_left_out_by_name() -> None:
+def test_a_load_step_at_which_both_break_is_left_out_by_name() -> None:
     record = change(run(blocks=8), "nginx", 8, None, state="failed", reason="it died")
     record = change(record, "apache", 8, None, state="failed", reason="it died, too")
     end = compare_run(record).pairs[0].primary
-    assert (end.mixes, end.mixes_left_out, end.blocks) == ((Clients(1), Clients(4)), (Clients(8),), 8)
+    assert (end.load_steps, end.load_steps_left_out, end.blocks) == ((Clients(1), Clients(4)), (Clients(8),), 8)
     both = change(change(run(blocks=8), "nginx", 8, (2,), state="failed"), "apache", 8, (2,), state="failed")
     assert compare_run(both).pairs[0].primary.blocks == 8, "a tie, not a hole"
 
@@ -128,7 +130,9 @@ def test_empty_cells_decide_and_are_named_by_cell_block_and_contender() -> None:
     assert (surface.overall.low, surface.overall.high) == pytest.approx((pair.primary.low, pair.primary.high))
     assert surface.overall.blocks == 6
     assert "3 of 6 pairs with empty cells of cifs counted as 10 times slower" in headline_of(found)[0]
-    assert {(t.contender, t.mix.clients, t.block) for t in found.lost} == {("cifs", 1, block) for block in (1, 3, 5)}
+    assert {(t.contender, t.load_step.clients, t.block) for t in found.lost} == {
+        ("cifs", 1, block) for block in (1, 3, 5)
+    }
     assert all(t.cell.endswith("4 KiB") for t in found.lost)
     page = repr(compose(empty_cells((1, 3, 5)), found))
     assert "Lost outright" in page and "planned trials ran and count" not in page
@@ -149,13 +153,13 @@ def test_equal_contenders_that_fail_equally_often_are_rarely_called_different(bl
     from bakeoff.stats import decide, equivalence_p, ratio_by_signs, ratio_from_logs, trapezoid_weights
 
     random = np.random.default_rng(5)
-    runs, mixes = 1500, (1, 4, 8)
+    runs, load_steps = 1500, (1, 4, 8)
     wrong = 0
     for _ in range(runs):
-        logs = random.normal(0.0, 0.02, (2, len(mixes), blocks))
-        lost = random.random((2, len(mixes), blocks)) < share
+        logs = random.normal(0.0, 0.02, (2, len(load_steps), blocks))
+        lost = random.random((2, len(load_steps), blocks)) < share
         pair = bounded(np.where(lost[0], np.nan, logs[0]), np.where(lost[1], np.nan, logs[1]), (lost[0], lost[1]))
-        per_block = trapezoid_weights(mixes) @ np.where(pair.ties, 0.0, pair.logs)
+        per_block = trapezoid_weights(load_steps) @ np.where(pair.ties, 0.0, pair.logs)
         any_lost = bool(lost.any())
         ratio = ratio_by_signs(per_block) if any_lost else ratio_from_logs(per_block)
         p = equivalence_p(ratio.log_mean, ratio.log_sd, blocks, 0.0)
@@ -233,7 +237,9 @@ def test_the_slower_one_that_starves_a_client_of_a_cell_only_loses_more() -> Non
 
 def test_the_page_has_the_clients_of_cells() -> None:
     record = idle_in("cifs", 4000)
-    record = replace(record, mixes=(Clients(4),), trials=tuple(replace(t, mix=Clients(4)) for t in record.trials))
+    record = replace(
+        record, load_steps=(Clients(4),), trials=tuple(replace(t, load_step=Clients(4)) for t in record.trials)
+    )
     report = compose(record, compare_run(record))
     fairness = next(section for section in report.sections if section.id == "fairness")
     table = fairness.blocks[-1]

@@ -14,7 +14,7 @@ from bakeoff.cli.app import app
 from bakeoff.core.errors import PlanError
 from bakeoff.formats.exporters.csv_table import CSV
 from bakeoff.formats.exporters.csv_text import DEFUSED, cell, csv_text
-from bakeoff.formats.exporters.tables import MOST_COLUMNS, TABLES, of_mix, table_of
+from bakeoff.formats.exporters.tables import MOST_COLUMNS, TABLES, of_load_step, table_of
 from bakeoff.kinds import KINDS
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Rate
@@ -40,7 +40,11 @@ def test_every_trial_of_every_kind_has_its_rows(kind: str) -> None:
     cells = len(SAMPLES[kind].get("cells", [0]))
     assert len(found) == 1 + cells * (len(record.trials) - 1)
     for one, trial in zip(found[:1] + found[cells:], [record.trials[0], broken], strict=False):
-        assert (one["contender"], one["block"], one["clients"]) == (trial.contender, str(trial.block), str(trial.mix))
+        assert (one["contender"], one["block"], one["clients"]) == (
+            trial.contender,
+            str(trial.block),
+            str(trial.load_step),
+        )
         assert (one["state"], one["reason"]) == (trial.state, trial.reason)
     assert found[cells]["left_out"] == "it died, twice" and found[0]["left_out"] == ""
     if cells > 1:
@@ -50,7 +54,7 @@ def test_every_trial_of_every_kind_has_its_rows(kind: str) -> None:
 
 
 def test_figures_stand_there_in_full_with_their_units() -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     one, trial = rows(record)[0], record.trials[0]
     assert float(one["operations_per_s"]) == trial.operations_per_s
     assert float(one["service_p99_ms"]) == (trial.service.p99_ns or 0) / 1e6
@@ -62,7 +66,7 @@ def test_figures_stand_there_in_full_with_their_units() -> None:
 
 
 def test_operations_seconds_clients_and_agents_add_up_to_their_trial() -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     shared = replace(record.trials[0], per_agent=(builders.share(**builders.OF_A_FLEET),))
     record = replace(record, trials=(shared, *record.trials[1:]))
     for table in ("operations", "clients"):
@@ -75,7 +79,7 @@ def test_operations_seconds_clients_and_agents_add_up_to_their_trial() -> None:
 
 
 def test_failed_requests_soaks_and_searches() -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     failed = {"failed": {"requests": {"GET /a,b": {"404": 3, "refused": 1}}, "others": 2}}
     trials = (replace(record.trials[0], workload=failed), *record.trials[1:])
     record = replace(record, trials=trials, soak_rows=(builders.soak_row(),))
@@ -110,7 +114,7 @@ def test_numbers_are_not_text() -> None:
 
 
 def test_hostile_names_are_defused_wherever_they_stand(tmp_path: Path) -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     evil = '=HYPERLINK("http://x.invalid")'
     names = {"nginx": evil, "apache": "@SUM(1)"}
     trials = tuple(
@@ -123,7 +127,7 @@ def test_hostile_names_are_defused_wherever_they_stand(tmp_path: Path) -> None:
 
 
 def test_more_figures_than_a_run_can_have_are_refused() -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     many = {f"e{number}": 1 for number in range(MOST_COLUMNS + 1)}
     record = replace(record, trials=(replace(record.trials[0], errors=many),))
     with pytest.raises(PlanError, match="different figures"):
@@ -131,12 +135,12 @@ def test_more_figures_than_a_run_can_have_are_refused() -> None:
 
 
 def test_rates_say_what_was_offered() -> None:
-    found = of_mix(Rate(500.0, Constant(), 60))
+    found = of_load_step(Rate(500.0, Constant(), 60))
     assert (found["offered_per_s"], found["most_connections"], found["clients"]) == (500.0, 60, None)
 
 
 def test_the_command_prints_writes_and_names_its_tables(tmp_path: Path) -> None:
-    path = str(stored(run(mixes=(4,), blocks=1), tmp_path / "x.bakeoff"))
+    path = str(stored(run(load_steps=(4,), blocks=1), tmp_path / "x.bakeoff"))
     printed = CliRunner().invoke(app, ["export", path, "--to", "csv", "--table", "operations", "-o", "-"])
     assert printed.exit_code == 0 and printed.stdout.splitlines()[0].startswith("contender,block,order,clients")
     assert CliRunner().invoke(app, ["export", path, "--to", "csv", "--table", "operations"]).exit_code == 0

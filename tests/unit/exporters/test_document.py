@@ -63,7 +63,7 @@ def test_the_schema_is_one_and_names_every_kind() -> None:
     assert WHOLE["properties"]["schema"]["const"] == SCHEMA
     assert {f"workload-{kind}" for kind in KINDS} <= set(WHOLE["$defs"])
     for trial, wrong in (({"trials": [{}]}, "trials"), ({"schema": "bakeoff-show/2"}, "schema")):
-        document = document_of(run(mixes=(4,), blocks=1)) | trial
+        document = document_of(run(load_steps=(4,), blocks=1)) | trial
         assert not Draft202012Validator(WHOLE).is_valid(document), wrong
 
 
@@ -87,7 +87,7 @@ def test_the_document_of_every_kind_fits_and_has_what_its_report_shows(kind: str
     )
     assert len(table.rows) == len(document["trials"])
     for row, one in zip(table.rows, document["trials"], strict=True):
-        shown = (f"{one['order']}", f"{one['block']}", one["contender"], f"{one['mix_clients']}", one["state"])
+        shown = (f"{one['order']}", f"{one['block']}", one["contender"], f"{one['load_step_clients']}", one["state"])
         assert row[1:6] == shown
         times = one["response_ms"] or one["service_ms"]
         if cells := one["workload"].get("cells"):
@@ -136,24 +136,26 @@ def test_no_value_of_a_trial_is_left_out() -> None:
     rate = Rate(500.0, Constant(), 60)
     told = {made.contender, made.state, made.started_at, made.judged.terms[0].term}
     trial = replace(
-        made, mix=rate, contender="nginx", state=OK, block=1, order=0, workload={"x": 1},
+        made, load_step=rate, contender="nginx", state=OK, block=1, order=0, workload={"x": 1},
         judged=replace(made.judged, terms=(replace(made.judged.terms[0], term="p99<=9ms"),)),
     )  # fmt: skip
-    record = run(mixes=(4,), blocks=1)
-    record = replace(record, mixes=(rate,), trials=(trial,), contenders=(ContenderRecord("nginx", "http://a", None),))
+    record = run(load_steps=(4,), blocks=1)
+    record = replace(
+        record, load_steps=(rate,), trials=(trial,), contenders=(ContenderRecord("nginx", "http://a", None),)
+    )
     shown = set()
     for value in leaves(document_of(record)["trials"][0]):
         shown |= {value, round(value * 2e6) / 2 if isinstance(value, float) else value}
     names = set(document_of(record)["trials"][0]["per_operation"]) | set(document_of(record)["trials"][0]["steps_ms"])
     shown |= names | set(document_of(record)["trials"][0]["per_agent"])
-    told |= {made.block, made.order, made.mix.n if isinstance(made.mix, Clients) else 0}
+    told |= {made.block, made.order, made.load_step.n if isinstance(made.load_step, Clients) else 0}
     missing = [one for one in found if one not in shown and one not in told]
     assert not [one for one in missing if one not in set(leaves(made.workload))], missing
 
 
 def test_no_part_of_a_run_is_left_out() -> None:
     """What the records hold beside trials: amendments of the plan, and attempts that were repeated."""
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     failed = replace(record.trials[0], state="failed", reason="dead")
     amended = AmendmentRecord("2026-11-20T10:00:00+00:00", "blocks", "+7", 1, 1, 8, None, record.plan_hash)
     document = document_of(replace(record, earlier=(failed,), amendments=(amended,)))
@@ -167,7 +169,7 @@ def test_no_part_of_a_run_is_left_out() -> None:
 
 
 def test_rates_agents_and_secrets(tmp_path: Path) -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     share = builders.share(**builders.OF_A_FLEET)
     trials = (replace(record.trials[0], per_agent=(share,), state="voided", reason="why"), *record.trials[1:])
     plan = {**record.plan, "basic_auth": "me:secret", "cookie": "id=7"}
@@ -179,7 +181,7 @@ def test_rates_agents_and_secrets(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_document_and_schema(tmp_path: Path) -> None:
-    path = stored(run(mixes=(4,), blocks=1), tmp_path / "x.bakeoff")
+    path = stored(run(load_steps=(4,), blocks=1), tmp_path / "x.bakeoff")
     assert valid(CliRunner().invoke(app, ["show", str(path), "--json"]).stdout)["schema"] == SCHEMA
     assert json.loads(CliRunner().invoke(app, ["show", "--json-schema"]).stdout) == WHOLE
     assert isinstance(CliRunner().invoke(app, ["show"]).exception, PlanError)

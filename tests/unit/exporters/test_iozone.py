@@ -64,7 +64,7 @@ def test_its_rows_are_those_of_iozone(tmp_path: Path) -> None:
 
 
 def matrix(cells: list[dict[str, Any]], clients: int = 1, **changes: Any) -> RunRecord:
-    made = run(mixes=(clients,), blocks=2)
+    made = run(load_steps=(clients,), blocks=2)
     trials = tuple(replace(trial, workload={"cells": cells}) for trial in made.trials)
     return replace(made, kind="file-matrix", suite="file-matrix", trials=trials, **changes)
 
@@ -138,7 +138,7 @@ def test_no_name_leads_out_of_the_folder(name: str) -> None:
 
 def test_numbers_of_clients_are_named(tmp_path: Path) -> None:
     record = matrix([cell("write")], clients=8)
-    assert {trial.mix for trial in record.trials} == {Clients(8)}
+    assert {trial.load_step for trial in record.trials} == {Clients(8)}
     assert all(name.endswith("-8-clients.txt") for name in IOZONE.files(record))
 
 

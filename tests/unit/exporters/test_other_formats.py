@@ -21,21 +21,21 @@ LINE = re.compile(r"Benchmark[A-Z]\S* [1-9]\d*( -?[0-9.e+-]+ \S+)+")
 
 
 def test_json_is_the_document_of_show(tmp_path: Path) -> None:
-    path = str(stored(run(mixes=(4,), blocks=1), tmp_path / "x.bakeoff"))
+    path = str(stored(run(load_steps=(4,), blocks=1), tmp_path / "x.bakeoff"))
     assert CliRunner().invoke(app, ["export", path, "--to", "json"]).exit_code == 0
     shown = CliRunner().invoke(app, ["show", path, "--json"]).stdout
     assert (tmp_path / "x.json").read_text() == shown and json.loads(shown)["trials"]
 
 
 def test_a_line_for_each_trial_that_counts() -> None:
-    record = run(mixes=(4, 8), blocks=3)
+    record = run(load_steps=(4, 8), blocks=3)
     bad = replace(record.trials[0], state="failed", reason="dead")
     record = replace(record, trials=(bad, *record.trials[1:]))
     lines = [line for line in BENCHFMT.content(record).splitlines() if line.startswith("Benchmark")]
     assert len(lines) == len(record.trials) - 1 and all(LINE.fullmatch(line) for line in lines)
     trial = record.trials[1]
     name, count, mean, unit, *_ = lines[0].split()
-    assert name.endswith(f"/contender={trial.contender}/clients={trial.mix}") and unit == "ns/op"
+    assert name.endswith(f"/contender={trial.contender}/clients={trial.load_step}") and unit == "ns/op"
     assert int(count) == trial.operations and float(mean) == pytest.approx(trial.service.mean_ns)
     assert BENCHFMT.notes(record) == (f"1 of {len(record.trials)} trials are left out: their figures do not count",)
     with pytest.raises(PlanError, match="nothing to export"):
@@ -50,7 +50,7 @@ def test_cells_are_names_and_their_rates_bytes() -> None:
 
 
 def test_hostile_names_stay_one_name() -> None:
-    record = run(mixes=(4,), blocks=1)
+    record = run(load_steps=(4,), blocks=1)
     trials = tuple(replace(t, contender="a b/c\n1 ns/op é") for t in record.trials[:1])
     contenders = (ContenderRecord("a b/c\n1 ns/op é", "http://x", None),)
     text = BENCHFMT.content(replace(record, trials=trials, contenders=contenders))

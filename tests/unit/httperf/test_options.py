@@ -64,7 +64,7 @@ def test_short_options_are_those_of_httperf_and_ours() -> None:
 
 def test_an_option_is_a_setting_of_the_kind_or_says_where_and_what_is_printed() -> None:
     settings = {key.replace("_", "-") for key in input_names(HttperfSettings)}
-    crowd = {"mixes", "threads", "length", "think", "think-distribution", "pin", "reply-timeout"}
+    crowd = {"clients", "threads", "length", "think", "think-distribution", "pin", "reply-timeout"}
     assert set(LONG) - OWN == settings - crowd
 
 
@@ -74,7 +74,7 @@ def test_defaults_are_those_of_httperf() -> None:
     assert (options.server, options.port, options.uri, options.tls) == ("localhost", 80, "/", False)
     assert (s.num_conns, s.num_calls, s.burst_length, s.timeout_s, s.think_timeout_s) == (1, 1, 1, None, 0.0)
     assert (s.send_buffer, s.recv_buffer, s.method, s.http_version) == (4096, 16384, "GET", "1.1")
-    assert s.client == Client(0, 1) and s.mix_values == (Clients(1),) and not s.ssl_verify
+    assert s.client == Client(0, 1) and s.load_steps == (Clients(1),) and not s.ssl_verify
     assert options.print_reply is None and not options.telling.verbose
 
 
@@ -113,8 +113,8 @@ def test_the_last_one_of_an_option_holds_and_repeated_ones_add_up() -> None:
     ],
 )
 def test_a_period_is_a_rate(period: str, per_s: float, arrivals: object) -> None:
-    (mix,) = parse([f"--period={period}"]).settings.mix_values
-    assert isinstance(mix, Rate) and mix.per_s == pytest.approx(per_s) and mix.arrivals == arrivals
+    (load_step,) = parse([f"--period={period}"]).settings.load_steps
+    assert isinstance(load_step, Rate) and load_step.per_s == pytest.approx(per_s) and load_step.arrivals == arrivals
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_how_long_a_run_lasts_is_counted_from_its_work(words: str, counted_s: fl
 
 def test_a_period_of_nothing_is_one_after_the_other() -> None:
     for words in (["--period", "0"], ["--period", "e0"], ["--rate", "0"]):
-        assert parse(words).settings.mix_values == (Clients(1),)
+        assert parse(words).settings.load_steps == (Clients(1),)
 
 
 @pytest.mark.parametrize(

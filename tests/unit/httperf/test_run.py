@@ -105,7 +105,7 @@ def test_the_engine_is_told_what_the_options_say() -> None:
     told = json.loads(spec.to_json())
     work = told["workload"]
     assert told["load"] == {"rate": {"per_s": 4.0, "arrivals": {"shape": "constant"}, "most_connections": 40}}
-    assert work["period"] is None, "the load says it, which is another one in each mix"
+    assert work["period"] is None, "the load says it, which is another one in each load step"
     assert work["wsess"] == {"sessions": 10, "calls": 5, "think_s": 2.0} and work["burst_length"] == 3
     assert (work["timeout_s"], work["verbose"], work["periodic_stats"]) == (5.0, True, True)
     assert work["print_reply"] == {"header": False, "body": True}
@@ -240,7 +240,7 @@ def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[
 
 def test_at_a_rate_response_times_are_compared_and_all_that_was_offered_counts(kept: Callable[..., Path]) -> None:
     comparison = compare_run(join([read_run(kept("old")), read_run(kept("new"))]))
-    assert [falls.behind_mix for falls in comparison.falls_behind] == [None, None]
+    assert [falls.behind_load_step for falls in comparison.falls_behind] == [None, None]
     assert comparison.joined is not None and comparison.joined.between[0].ratio == pytest.approx(1.0)
     assert all(not audit.deviating for audit in comparison.audits)
 

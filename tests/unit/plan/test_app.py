@@ -20,9 +20,9 @@ def workload(**settings: Any) -> AppWorkload:
     return workload_of(resolved, resolved.contenders[0], ["127.0.0.1:8090"])
 
 
-def test_the_published_mixes_and_equal_shares() -> None:
+def test_the_published_load_steps_and_equal_shares() -> None:
     full = resolve_plan(flags("app", "a=h:1", plan={"size": "full"}))
-    assert full.settings.mixes == (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
+    assert full.settings.clients == (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
     assert (full.settings.think_s, full.settings.delay_s) == (0, 0)
     assert {c.name: c.weight for c in full.classes} == dict.fromkeys(
         ("upload", "download", "processor", "read", "write"), 20
@@ -33,9 +33,9 @@ def test_the_published_mixes_and_equal_shares() -> None:
 @pytest.mark.parametrize("size", ["quick", "short", "full"])
 def test_at_rates_no_more_segments_are_asked_for_than_by_the_published_clients(size: str) -> None:
     made = resolve_plan(flags("app", "a=h:1", plan={"size": size}, rate="500"))
-    assert made.settings.clients == (60,)
+    assert made.settings.clients_by_step == (60,)
     more = resolve_plan(flags("app", "a=h:1", plan={"size": size}, rate="500", most_connections="400"))
-    assert more.settings.clients == (400,)
+    assert more.settings.clients_by_step == (400,)
 
 
 def test_settings_reach_the_workload_in_bytes() -> None:

@@ -14,8 +14,8 @@ from bakeoff.plan.settings.fields import read_toml
 HEAD = '[campaign]\nname = "lab"\nblocks = 6\nseed = 7\n'
 BLUE = '[[contender]]\nname = "blue"\nweb = "http://127.0.0.1:1"\nfiles = "share"\nreset = "true"\n'
 RED = '[[contender]]\nname = "red"\nweb = "http://127.0.0.1:2"\n'
-WEB = '[[suite]]\nsuite = "web-url"\nmixes = "1,4"\nlength = "1s"\n'
-FILES = '[[suite]]\nsuite = "file-mix"\nweight = 2\nblocks = 3\nmixes = "1"\nlength = "1s"\n'
+WEB = '[[suite]]\nsuite = "web-url"\nclients = "1,4"\nlength = "1s"\n'
+FILES = '[[suite]]\nsuite = "file-mix"\nweight = 2\nblocks = 3\nclients = "1"\nlength = "1s"\n'
 
 
 def read(tmp_path: Path, text: str) -> Campaign:
@@ -38,7 +38,7 @@ def test_contenders_take_part_where_they_have_an_address(tmp_path: Path) -> None
     ], "folders are relative to the file"
     assert campaign.contenders == ("blue", "red") and (web.weight, files.weight) == (1.0, 2.0)
     assert (web.plan.blocks, files.plan.blocks, web.plan.seed) == (6, 3, 7)
-    assert [mix.x for mix in web.plan.mixes] == [1, 4]
+    assert [load_step.x for load_step in web.plan.load_steps] == [1, 4]
 
 
 def test_every_block_runs_once_and_orders_of_suites_are_balanced(tmp_path: Path) -> None:

@@ -27,22 +27,22 @@ def resolved(
     return resolve_plan(given)
 
 
-def test_a_search_has_no_mixes_of_its_own_and_bounds_for_what_it_may_ask() -> None:
+def test_a_search_has_no_load_steps_of_its_own_and_bounds_for_what_it_may_ask() -> None:
     plan = resolved(OBJECTIVE, blocks=3)
-    assert plan.capacity is not None and plan.mixes == () and order_trials(plan) == []
-    assert [mix.x for mix in plan.settings.mix_values] == [10.0, 1_000_000.0]
+    assert plan.capacity is not None and plan.load_steps == () and order_trials(plan) == []
+    assert [load_step.x for load_step in plan.settings.load_steps] == [10.0, 1_000_000.0]
     assert plan.primary == "capacity: the highest load that meets p99<=50ms,errors<=0.1%"
     assert "rate" not in plan.changed
-    mix = plan.capacity.mix(plan.settings, 512.5)
-    assert isinstance(mix, Rate) and (mix.per_s, mix.most_connections) == (512.5, 1000)
+    load_step = plan.capacity.load_step(plan.settings, 512.5)
+    assert isinstance(load_step, Rate) and (load_step.per_s, load_step.most_connections) == (512.5, 1000)
     assert [visit.contender for visit in order_visits(plan)] == ["a"] * 3
     assert plan.trials == 36 + 3 * 5 and plan.most_trials == 3 * 65
 
 
 def test_a_search_by_clients() -> None:
     plan = resolved({**OBJECTIVE, "by": "clients", "least": 2, "most": "80"}, {"think": "10ms"})
-    assert plan.capacity is not None and plan.settings.mix_values == (Clients(2), Clients(80))
-    assert plan.capacity.mix(plan.settings, 33.0) == Clients(33) and plan.capacity.range.whole
+    assert plan.capacity is not None and plan.settings.load_steps == (Clients(2), Clients(80))
+    assert plan.capacity.load_step(plan.settings, 33.0) == Clients(33) and plan.capacity.range.whole
 
 
 def test_a_plan_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_plan_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) -
         ({"objective": "p99<=2s"}, {}, "make trials at least 20.4s long (--length)"),
         ({"objective": "errors<=6%"}, {}, "errors<=6% is more than the 5% at which a trial is failed"),
         ({"objective": "achieved>=99%", "by": "clients"}, {}, "achieved>=99% is of a rate"),
-        (OBJECTIVE, {"mixes": "1,2"}, "plan.toml [settings] mixes: a search chooses the loads"),
+        (OBJECTIVE, {"clients": "1,2"}, "plan.toml [settings] clients: a search chooses the loads"),
         (OBJECTIVE, {"rate": "100"}, "plan.toml [settings] rate: a search chooses the loads"),
         (OBJECTIVE, {"operations": "100"}, "a probe is bounded by its length"),
         (OBJECTIVE, {"arrivals": "ramp:0.5-1.5"}, "a search needs the same load all through a probe"),

@@ -69,7 +69,7 @@ def test_specifications_are_named_or_come_from_an_iometer_file(tmp_path: Path) -
         ("file-blocks", {"icf": "/nowhere.icf"}, "cannot be read"),
         ("file-blocks", {"outstanding": 257}, "256"),
         ("file-blocks", {"outstanding": "4,1"}, "rising"),
-        ("file-blocks", {"outstanding": "1,4", "mixes": [1, 4]}, "1 × 4 and 4 × 1"),
+        ("file-blocks", {"outstanding": "1,4", "clients": [1, 4]}, "1 × 4 and 4 × 1"),
         ("file-blocks", {"region": "1MiB", "block_sizes": "1MiB"}, "twice"),
         ("file-blocks", {"drop_caches": True}, "cache = cold"),
         ("file-blocks", {"block_sizes": "4KiB,4KiB"}, "different"),
@@ -85,18 +85,25 @@ def test_settings_that_do_not_fit_are_refused(suite: str, given: dict[str, Any],
     assert part in str(caught.value)
 
 
-def test_several_depths_are_mixes_and_one_is_stored_as_it_always_was(tmp_path: Path) -> None:
-    plan = resolve("file-blocks", tmp_path, "quick", outstanding="1,4,16", mixes="1,2")
-    assert [str(mix) for mix in plan.settings.mix_values] == ["1 × 1", "2 × 1", "1 × 4", "2 × 4", "1 × 16", "2 × 16"]
+def test_several_depths_are_load_steps_and_one_is_stored_as_it_always_was(tmp_path: Path) -> None:
+    plan = resolve("file-blocks", tmp_path, "quick", outstanding="1,4,16", clients="1,2")
+    assert [str(load_step) for load_step in plan.settings.load_steps] == [
+        "1 × 1",
+        "2 × 1",
+        "1 × 4",
+        "2 × 4",
+        "1 × 16",
+        "2 × 16",
+    ]
     assert Plan.from_dict(plan.to_dict()).hash == plan.hash
     one = resolve("file-blocks", tmp_path, "quick", outstanding="4")
-    assert one.settings.mix_values == (Clients(1),) and one.settings.stored()["outstanding"] == 4
+    assert one.settings.load_steps == (Clients(1),) and one.settings.stored()["outstanding"] == 4
     spec = FileBlocksWorkload.model_validate(workload(plan))
-    assert [spec.under(mix).outstanding for mix in plan.settings.mix_values] == [1, 1, 4, 4, 16, 16]
+    assert [spec.under(load_step).outstanding for load_step in plan.settings.load_steps] == [1, 1, 4, 4, 16, 16]
 
 
 def test_buffers_that_do_not_fit_into_memory_are_refused(tmp_path: Path) -> None:
-    plan = resolve("file-blocks", tmp_path, outstanding=256, mixes=[60])
+    plan = resolve("file-blocks", tmp_path, outstanding=256, clients=[60])
     with pytest.raises(PlanError, match="memory"):
         workload(plan)
 
@@ -106,9 +113,9 @@ def test_a_missing_loadfile_is_told(tmp_path: Path) -> None:
         workload(resolve("file-mix", tmp_path, loadfile=str(tmp_path / "none.txt")))
 
 
-def test_the_mix_has_the_published_timing(tmp_path: Path) -> None:
+def test_the_load_step_has_the_published_timing(tmp_path: Path) -> None:
     s = resolve("file-mix", tmp_path).settings
-    assert (s.mixes[:3], s.mixes[-1], s.length_s, s.ramp_up_s, s.ramp_down_s, s.delay_s) == (
+    assert (s.clients[:3], s.clients[-1], s.length_s, s.ramp_up_s, s.ramp_down_s, s.delay_s) == (
         (1, 4, 8),
         60,
         660,

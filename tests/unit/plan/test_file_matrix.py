@@ -49,7 +49,7 @@ def test_the_cut_off_drops_small_records_of_large_files_only(tmp_path: Path) -> 
 
 
 def test_the_trial_gets_what_the_plan_says(tmp_path: Path) -> None:
-    work = workload(resolve(tmp_path, fsync=True, close=True, dsync=True, stonewall=True, mixes="2,4", tests="all"))
+    work = workload(resolve(tmp_path, fsync=True, close=True, dsync=True, stonewall=True, clients="2,4", tests="all"))
     assert (work["fsync"], work["close"], work["dsync"], work["stonewall"], work["stride"]) == (True,) * 4 + (17,)
     assert tuple(work["tests"]) == AUTOMATIC and set(AUTOMATIC) < set(TESTS)
     TrialSpec.model_validate({"workload": work, "load": {"clients": 2}, "length_s": 1})
@@ -60,7 +60,7 @@ def test_a_length_bounds_the_trial_and_takes_no_ramps_with_it(tmp_path: Path) ->
     assert (settings.length_s, settings.clock.ramp_up_s, settings.clock.ramp_down_s) == (30.0, 0.0, 0.0)
 
 
-def test_a_shorter_length_of_the_mix_takes_ramps_and_delay_with_it(tmp_path: Path) -> None:
+def test_a_shorter_length_of_the_load_step_takes_ramps_and_delay_with_it(tmp_path: Path) -> None:
     settings = resolve(tmp_path, "file-mix", length="20s").settings
     assert (settings.ramp_up_s, settings.ramp_down_s, settings.delay_s) == (2.0, 2.0, 2.0)
     named = resolve(tmp_path, "file-mix", length="20s", stagger="4s").settings

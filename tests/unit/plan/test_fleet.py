@@ -107,7 +107,11 @@ def test_flags_are_named_as_they_were_given() -> None:
 def test_the_verb_plan_says_who_sends() -> None:
     words = ["web-url", *CONTENDERS, "--agents", "3", "--agents-least", "2", "--start-spread", "7ms"]
     said = CliRunner().invoke(app, ["plan", *words], catch_exceptions=False).output
-    assert "load machines: 3, which divide each mix" in said and "begin within 7ms" in said and "goes on with 2" in said
+    assert (
+        "load machines: 3, which divide each load step" in said
+        and "begin within 7ms" in said
+        and "goes on with 2" in said
+    )
 
 
 def test_addresses_of_contenders_that_are_left_out_are_no_fault(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ corpus = "files"
 length = "20s"
 keep_alive = true
 http = 1.1
-mixes = [2, 6]
+clients = [2, 6]
 weights = { 223 = 50, "404" = 0 }
 
 [[contender]]
@@ -62,7 +62,7 @@ def test_a_whole_plan_file(tmp_path: Path) -> None:
     assert plan.settings.stored()["corpus"] == str(tmp_path / "files")
     settings = plan.settings
     assert isinstance(settings, WebSettings)
-    assert (settings.length_s, settings.mixes, settings.http, settings.keep_alive) == (
+    assert (settings.length_s, settings.clients, settings.http, settings.keep_alive) == (
         20.0,
         (2, 6),
         "1.1",
@@ -88,9 +88,9 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
 def test_defaults_of_the_sizes() -> None:
     quick, short, full = (resolve_plan(flags(plan={"size": size})) for size in ("quick", "short", "full"))
     assert resolve_plan(flags()) == quick
-    assert (quick.blocks, quick.settings.mixes) == (6, (1, 4, 8))
-    assert (short.blocks, short.settings.mixes) == (8, (1, 4, 8, 12, 16, 20, 24, 28))
-    assert full.settings.mixes == (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
+    assert (quick.blocks, quick.settings.clients) == (6, (1, 4, 8))
+    assert (short.blocks, short.settings.clients) == (8, (1, 4, 8, 12, 16, 20, 24, 28))
+    assert full.settings.clients == (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
     assert (full.settings.length_s, full.settings.ramp_up_s, full.settings.window_s) == (300.0, 30.0, 240.0)
     assert quick.trials * (quick.settings.length_s + 0.1) < 110, "two contenders must take under 2 minutes"
 
@@ -125,9 +125,9 @@ def test_a_shorter_length_takes_shorter_ramps_with_it() -> None:
         (PLAN.replace('"20s"', '"3s"\nramp_up = "2s"\nramp_down = "1s"'), "length includes both ramps"),
         (
             PLAN.replace("[2, 6]", "[6, 2]"),
-            "mixes: give different numbers of clients, all at least 1, rising",
+            "clients: give different numbers of clients, all at least 1, rising",
         ),
-        (PLAN.replace("[2, 6]", "[]"), "mixes: give different numbers"),
+        (PLAN.replace("[2, 6]", "[]"), "clients: give different numbers"),
         (PLAN.replace("http = 1.1", "http = 4"), "http: '4' does not fit: input should be '1.0', '1.1', '2' or '3'"),
         (PLAN.replace('"nginx"', '"apache"'), "two contenders are named 'apache'"),
         (PLAN.replace('"nginx"', '"my server"'), "contender my server name: 'my server' does not fit"),

@@ -45,7 +45,7 @@ def test_manners_are_plain_settings_of_their_kind(kind: str) -> None:
     fields = part.settings.model_fields
     for name in keys_of(part).values():
         assert not {"path", "command", "acts", "table"} & set(extra_of(fields[name])), name
-    loads = {"mixes", "threads", "streams", "length", "think", "rate", "outstanding", "reply_timeout", "operations"}
+    loads = {"clients", "threads", "streams", "length", "think", "rate", "outstanding", "reply_timeout", "operations"}
     assert not loads & set(part.manners)
 
 
@@ -53,7 +53,7 @@ def test_a_contender_has_what_it_says_and_the_run_the_rest(tmp_path: Path) -> No
     plan = plan_of(f'{TWO}settings = {{ keep_alive = false, headers = ["X-A: 1"] }}\n', tmp_path)
     assert [contender.settings for contender in plan.contenders] == [{}, {"keep_alive": False, "headers": ["X-A: 1"]}]
     assert (own(plan, "a", "keep_alive"), own(plan, "b", "keep_alive")) == (True, False)
-    assert own(plan, "b", "headers") == ("X-A: 1",) and own(plan, "b", "mixes") == plan.settings.clients
+    assert own(plan, "b", "headers") == ("X-A: 1",) and own(plan, "b", "clients") == plan.settings.clients_by_step
     assert plan.alike == (("a",), ("b",))
     again = stored_plan_of(plan.to_dict(), "stored")
     assert again == plan and again.hash == plan.hash and again.settings_of("b") == plan.settings_of("b")
@@ -80,7 +80,7 @@ def test_what_a_version_of_http_puts_out_of_use_is_so_for_its_contender_alone(tm
 @pytest.mark.parametrize(
     ("suite", "line", "said"),
     [
-        ("web-url", "mixes = [1]", "mixes: says what is measured and not how clients talk"),
+        ("web-url", "clients = [1]", "clients: says what is measured and not how clients talk"),
         ("web-url", "streams = 4", "streams: says what is measured"),
         ("web-url", 'length = "1s"', "length: says what is measured"),
         ("web-url", 'reply_timeout = "60s"', "reply_timeout: says what is measured"),
@@ -130,8 +130,8 @@ def test_what_works_for_one_that_is_spoken_to_by_tls_may_be_given_for_all(line: 
 
 def test_a_stored_plan_cannot_let_contenders_do_different_work(tmp_path: Path) -> None:
     stored = plan_of(TWO, tmp_path).to_dict()
-    stored["contenders"][1]["settings"] = {"mixes": [1]}
-    with pytest.raises(RunFileError, match="contenders may not differ in mixes"):
+    stored["contenders"][1]["settings"] = {"clients": [1]}
+    with pytest.raises(RunFileError, match="contenders may not differ in clients"):
         stored_plan_of(stored, "x.bakeoff")
     stored["contenders"][1]["settings"] = {"http": 7}
     with pytest.raises(RunFileError):

@@ -44,7 +44,7 @@ def test_web_static_as_published_ends_connections_by_reset_and_has_a_small_windo
 def test_a_changed_setting_is_a_difference_too(tmp_path: Path) -> None:
     assert plan("web-static", "published", threads=2).differences == ("threads: 2, published 1",)
     mix = plan("file-mix", "netbench7", str(tmp_path))
-    assert (mix.settings.mixes[0], mix.settings.mixes[-1], len(mix.settings.mixes)) == (1, 36, 10)
+    assert (mix.settings.clients[0], mix.settings.clients[-1], len(mix.settings.clients)) == (1, 36, 10)
     stored = mix.settings.stored()
     assert (stored["turn_bytes"], stored["turn_pause_s"]) == (2_000_000, 2.36)
     assert Plan.from_dict(mix.to_dict()).hash == mix.hash

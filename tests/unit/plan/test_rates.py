@@ -20,12 +20,12 @@ def plan(suite: str = "web-url", **settings: Any) -> Plan:
 
 
 @pytest.mark.parametrize("suite", ["web-url", "app"])
-def test_rates_are_the_mixes_of_a_plan(suite: str) -> None:
+def test_rates_are_the_load_steps_of_a_plan(suite: str) -> None:
     made = plan(suite, rate="500,1000/s,120000/m", arrivals="poisson", most_connections="40")
-    assert made.settings.mix_values == tuple(Rate(per_s, Poisson(), 40) for per_s in (500.0, 1000.0, 2000.0))
-    assert made.settings.clients == (40, 40, 40)
+    assert made.settings.load_steps == tuple(Rate(per_s, Poisson(), 40) for per_s in (500.0, 1000.0, 2000.0))
+    assert made.settings.clients_by_step == (40, 40, 40)
     assert Plan.from_dict(made.to_dict()) == made
-    assert plan(suite).settings.mix_values[0] == Clients(1), "without a rate nothing has changed"
+    assert plan(suite).settings.load_steps[0] == Clients(1), "without a rate nothing has changed"
 
 
 def test_what_suites_say_of_their_clients_is_put_out_of_use() -> None:
@@ -72,7 +72,7 @@ def test_what_is_no_shape_is_refused_in_a_sentence(text: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"rate": "500", "mixes": "4"}, "mixes: a plan has numbers of clients"),
+        ({"rate": "500", "clients": "4"}, "clients: a plan has clients or a rate"),
         ({"rate": "0"}, "rate: give different rates, all above 0, rising"),
         ({"rate": "5,5"}, "rate: give different rates"),
         ({"rate": "9,5"}, "rate: give different rates"),
@@ -105,11 +105,11 @@ def test_file_suites_have_no_rates(tmp_path: Path) -> None:
         resolve_plan(with_flags(given, {}, {"rate": "5"}, {}))
 
 
-def test_recorded_moments_are_one_mix_of_their_mean(tmp_path: Path) -> None:
+def test_recorded_moments_are_one_load_step_of_their_mean(tmp_path: Path) -> None:
     file = tmp_path / "times.txt"
     file.write_text("# from the log\n0\n0.5  # twice\n0.5\n\n9.75\n")
     made = plan(arrivals=f"file:{file}", length="10s")
-    assert made.settings.mix_values == (Rate(0.4, Replay((0.0, 0.5, 0.5, 9.75)), 1000),)
+    assert made.settings.load_steps == (Rate(0.4, Replay((0.0, 0.5, 0.5, 9.75)), 1000),)
     file.unlink()
     assert Plan.from_dict(made.to_dict()) == made, "a plan that is resumed reads no file"
 
@@ -121,7 +121,7 @@ def test_a_plan_file_names_its_moments_beside_it(tmp_path: Path) -> None:
         '[plan]\nsuite = "web-url"\n[settings]\narrivals = "file:times.txt"\nlength = "10s"\n'
         '[[contender]]\nname = "a"\naddress = "http://127.0.0.1:1/"\n'
     )
-    assert resolve_plan(read_plan_file(file)).settings.mix_values[0].x == 0.2
+    assert resolve_plan(read_plan_file(file)).settings.load_steps[0].x == 0.2
 
 
 @pytest.mark.parametrize(

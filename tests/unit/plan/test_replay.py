@@ -113,9 +113,9 @@ def test_the_length_is_the_logs_at_its_speed(log: Path) -> None:
     assert settings_of(log).length_s == 10.0
     assert settings_of(log, speed="2").length_s == 5.0
     at = settings_of(log, rate="40")
-    assert (at.length_s, at.speeds, [mix.x for mix in at.mix_values]) == (0.5, (20.0,), [40.0])
+    assert (at.length_s, at.speeds, [load_step.x for load_step in at.load_steps]) == (0.5, (20.0,), [40.0])
     several = settings_of(log, speed="1,2,10", length="10s", loop=True)
-    assert [mix.x for mix in several.mix_values] == [2.0, 4.0, 20.0]
+    assert [load_step.x for load_step in several.load_steps] == [2.0, 4.0, 20.0]
     assert settings_of(log, length="3s").length_s == 3.0
 
 
@@ -129,7 +129,7 @@ def test_the_length_is_the_logs_at_its_speed(log: Path) -> None:
         ({"speed": "0"}, "speed: give different ones, all above 0, rising"),
         ({"speed": "1e9"}, "speed: at 1e[+]09 times its speed the log has"),
         ({"loop": True}, "--loop: the trial is over before the log is"),
-        ({"mixes": "4"}, "mixes: a log says itself when each request begins"),
+        ({"clients": "4"}, "clients: a log says itself when each request begins"),
         ({"threads": 2}, "threads: "),
         ({"think": "1s"}, "think: "),
         ({"arrivals": "poisson"}, "arrivals: a log says itself"),

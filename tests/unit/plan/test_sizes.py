@@ -46,8 +46,8 @@ def test_each_size_takes_longer_than_the_one_before(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in COUNTED if not settings(name, "medium").ends_with_its_work])
 def test_windows_of_medium_are_long_enough_for_percentiles_over_a_curve(name: str) -> None:
     medium = settings(name, "medium")
-    assert len(medium.mix_values) >= 4
-    assert max(mix.clients for mix in medium.mix_values) >= 16
+    assert len(medium.load_steps) >= 4
+    assert max(load_step.clients for load_step in medium.load_steps) >= 16
     assert medium.window_s >= WINDOW_S
 
 
@@ -68,9 +68,9 @@ def test_durations_are_rounded_for_tables() -> None:
 
 def test_work_of_a_matrix_is_counted_as_the_engine_does_it() -> None:
     suite = load_suite("file-matrix")
-    given = {"file_sizes": "1MiB", "record_sizes": "64KiB", "tests": "write,read", "mixes": "1,3", "threads": 2}
+    given = {"file_sizes": "1MiB", "record_sizes": "64KiB", "tests": "write,read", "clients": "1,3", "threads": 2}
     matrix = plan_part("file-matrix").settings.model_validate({**suite.defaults("quick"), **given})
-    one, three = (matrix.work(mix) for mix in matrix.mix_values)
+    one, three = (matrix.work(load_step) for load_step in matrix.load_steps)
     assert one is not None and three is not None
     assert (one.cells, one.bytes, one.calls) == (2, 2 * 2 << 20, 2 * 2 * 16)
     assert (three.cells, three.bytes, three.calls) == (2, 3 * one.bytes, 3 * one.calls)

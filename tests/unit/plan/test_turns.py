@@ -25,14 +25,14 @@ def plan(suite: str, *words: str, reset: bool = False, order: str | None = None,
 @pytest.mark.parametrize(
     ("found", "order", "reason"),
     [
-        (plan("web-static", *WEB), "mixes", "so that what drifts between trials hits all alike"),
-        (plan("web-url", *WEB), "mixes", "so that what drifts between trials hits all alike"),
+        (plan("web-static", *WEB), "load_steps", "so that what drifts between trials hits all alike"),
+        (plan("web-url", *WEB), "load_steps", "so that what drifts between trials hits all alike"),
         (plan("web-static", *WEB, reset=True), "visits", "as b would be reset before each trial otherwise"),
-        (plan("web-static", *WEB, reset=True, order="mixes"), "mixes", "as the plan says"),
+        (plan("web-static", *WEB, reset=True, order="load_steps"), "load_steps", "as the plan says"),
         (plan("web-static", *WEB, order="visits"), "visits", "as the plan says"),
         (plan("web-static", WEB[0]), "visits", "as there is one contender"),
         (plan("app", *APP), "visits", "in turns others would drive them out"),
-        (plan("app", *APP, order="mixes"), "mixes", "as the plan says"),
+        (plan("app", *APP, order="load_steps"), "load_steps", "as the plan says"),
         (plan("web-static", *WEB, capacity=True), "visits", "as a search goes on with one contender"),
     ],
 )
@@ -45,7 +45,7 @@ def test_mail_is_measured_in_one_piece(tmp_path: Path) -> None:
     users = tmp_path / "users.csv"
     users.write_text("".join(f"u{n},secret,example.org\n" for n in range(400)))
     given = flags("mail-pop", "a=127.0.0.1", "b=127.0.0.1:2525")
-    found = resolve_plan(with_flags(given, {}, {"users": str(users), "mailboxes": 50, "mixes": "1"}, {}))
+    found = resolve_plan(with_flags(given, {}, {"users": str(users), "mailboxes": 50, "clients": "1"}, {}))
     assert found.order == "visits" and "queued" in why(found)
 
 
@@ -59,7 +59,7 @@ def test_folders_are_measured_in_one_piece(suite: str, tmp_path: Path) -> None:
 
 def test_a_search_cannot_go_on_with_several_contenders_in_turns() -> None:
     with pytest.raises(PlanError, match="order: a search goes on with one contender"):
-        plan("web-static", *WEB, order="mixes", capacity=True)
+        plan("web-static", *WEB, order="load_steps", capacity=True)
 
 
 def test_a_suite_of_a_campaign_says_its_own_order(tmp_path: Path) -> None:
@@ -69,4 +69,4 @@ def test_a_suite_of_a_campaign_says_its_own_order(tmp_path: Path) -> None:
     suites = '[[suite]]\nsuite = "web-url"\n[[suite]]\nsuite = "web-url"\nname = "again"\norder = "visits"\n'
     path = tmp_path / "campaign.toml"
     path.write_text(contenders + suites)
-    assert [leg.plan.order for leg in read_campaign(path).legs] == ["mixes", "visits"]
+    assert [leg.plan.order for leg in read_campaign(path).legs] == ["load_steps", "visits"]

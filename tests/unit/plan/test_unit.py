@@ -55,12 +55,12 @@ def test_what_is_not_counted_in_sessions_is_not_multiplied() -> None:
 def test_what_httperf_starts_is_known_from_the_plan(settings: dict[str, str], said: str) -> None:
     contenders = parse_contenders(["a=http://127.0.0.1:1/"])
     plan = resolve_plan(PlanInput("x", {"suite": "httperf"}, {"rate": "67", **settings}, contenders))
-    (mix,) = plan.mixes
-    assert plan_part(plan.kind).unit(plan.settings).load(mix) == said
+    (load_step,) = plan.load_steps
+    assert plan_part(plan.kind).unit(plan.settings).load(load_step) == said
 
 
 def test_a_line_of_progress_has_both(tmp_path: Path) -> None:
-    done = replace(trial(marks=(), operations_per_s=67.0), mix=AT_67)
+    done = replace(trial(marks=(), operations_per_s=67.0), load_step=AT_67)
     assert trial_line(done, SESSIONS).startswith(
         "block 1, a, 67 sessions/s = 201 requests/s: 67 sessions/s = 201 requests/s, p99"
     )

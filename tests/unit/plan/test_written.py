@@ -49,8 +49,8 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("web-static", {"source_addresses": "127.0.0.2,127.0.0.3", "receive_buffer": "64KiB", "operations": "100"}),
     ("web-url", {"rate": "100,250.5", "arrivals": "poisson", "most_connections": "77"}),
     ("web-dynamic", {"dynamic_share": "33.3%", "check_every": "7", "keep_alive": True}),
-    ("app", {"weights": "upload=1,read=3", "working_set": "0.5", "mixes": "2,3"}),
-    ("file-matrix", {"file_max": "1MiB", "tests": "write,mixed", "mixes": "2,4","link_speed": "1Gbit/s"}),
+    ("app", {"weights": "upload=1,read=3", "working_set": "0.5", "clients": "2,3"}),
+    ("file-matrix", {"file_max": "1MiB", "tests": "write,mixed", "clients": "2,4","link_speed": "1Gbit/s"}),
     ("file-matrix", {"regions": ["tiny=files<=64KiB", "big=files>=1MiB,records<=32KiB"], "cache": "cold"}),
     ("file-blocks", {"block_sizes": "4KiB,1MiB", "region": "1.5x", "server_memory": "1GiB", "cell_time": "1h2m3.25s"}),
     ("file-blocks", {"access": "File server,Database"}),
@@ -112,4 +112,4 @@ def test_defaults_are_comments_that_say_the_same_when_they_are_given(suite: str,
     lines = re.findall(r"^#(\w+ = .*)$", text, flags=re.MULTILINE)
     values = {key: value for line in lines for key, value in tomllib.loads(line).items()}
     assert (values["seed"], values["blocks"], values["name"]) == (1, plan.blocks, suite)
-    assert values["mixes"] == list(plan.settings.mixes)
+    assert values["clients"] == list(plan.settings.clients)

@@ -23,7 +23,7 @@ def section(record: RunRecord, name: str) -> Section:
 
 
 def fleet_run() -> RunRecord:
-    record = run(mixes=(4,), blocks=2)
+    record = run(load_steps=(4,), blocks=2)
     trials = []
     for trial in record.trials:
         three, one = trial.operations * 3 // 4, trial.operations - trial.operations * 3 // 4
@@ -55,7 +55,7 @@ def test_each_agent_has_a_row_with_its_machine_and_its_part() -> None:
 
 
 def test_one_agent_has_no_section_of_machines() -> None:
-    record = replace(run(mixes=(4,), blocks=2), agents=AGENTS[:1])
+    record = replace(run(load_steps=(4,), blocks=2), agents=AGENTS[:1])
     assert all(found.id != "machines" for found in compose(record, compare_run(record)).sections)
 
 
@@ -71,7 +71,7 @@ def test_what_differs_between_machines_comes_first() -> None:
     of_four = section(divided(Machines()), "machines")
     (differ,) = (found for found in tables(of_four) if found.title == "In what the machines differ")
     assert differ.rows == (("kernel", "6.1", "6.1", "6.1", "6.5"),)
-    many = section(divided(Machines(names=(*(f"m{i:02}" for i in range(9)), "dog")), run(mixes=(20,))), "machines")
+    many = section(divided(Machines(names=(*(f"m{i:02}" for i in range(9)), "dog")), run(load_steps=(20,))), "machines")
     (differ,) = (found for found in tables(many) if found.title == "In what the machines differ")
     assert differ.rows[1] == ("kernel", "6.5", "1", "dog") and differ.rows[0][2:] == (
         "9",
@@ -90,9 +90,9 @@ def test_the_sentence_about_a_full_link_stands_before_the_first_chart() -> None:
 
 def test_a_terminal_shows_the_machines_and_their_ranges() -> None:
     text = shown(divided(Machines(speed={"cat": 0.8})))
-    assert "The agents" in text and "Over agents, at each mix" in text and "(cat)" in text
+    assert "The agents" in text and "Over agents, at each load step" in text and "(cat)" in text
 
 
 def test_a_report_says_which_version_a_file_was_read_from() -> None:
-    record = run(mixes=(4,), blocks=2)
+    record = run(load_steps=(4,), blocks=2)
     assert "run file version" not in str(section(record, "method"))

@@ -72,7 +72,7 @@ def test_the_comparison_is_json(run: RunRecord) -> None:
     assert plain["capacity"]["objective"] == "p99<=20ms,errors<=0.1%"
     found = {c["name"]: c["capacity"] for c in plain["capacity"]["contenders"]}
     assert found["a"] == pytest.approx(1000.0, rel=0.02) and found["b"] == pytest.approx(1400.0, rel=0.02)
-    assert plain["run"]["mixes"] == [0.5, 0.95, 1.05]
+    assert plain["run"]["load_steps"] == [0.5, 0.95, 1.05]
 
 
 def test_loads_are_told_as_whole_numbers_where_they_are() -> None:

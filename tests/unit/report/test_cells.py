@@ -58,7 +58,7 @@ def ids(report: Report) -> set[str]:
 
 
 def mix_run() -> RunRecord:
-    record = run(mixes=(1, 4), blocks=6)
+    record = run(load_steps=(1, 4), blocks=6)
     touched = {"touched_bytes_per_client": {"min": 23 * MIB, "max": 25 * MIB, "mean": 24.0 * MIB}}
     return replace(record, kind="file-mix", trials=tuple(replace(t, workload=touched) for t in record.trials))
 
@@ -135,7 +135,7 @@ def test_what_checking_contents_does_to_sums_is_told() -> None:
         return " ".join(block.text for block in section.blocks if isinstance(block, Text))
 
     one, four = (
-        matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, blocks=2, change=alter, mixes=(clients,))
+        matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, blocks=2, change=alter, load_steps=(clients,))
         for clients in (1, 4)
     )
     assert "20 % of the clients' time" in words(one) and "--no-verify" not in words(one)
@@ -281,14 +281,14 @@ def test_a_single_cell_has_no_range_and_no_curve() -> None:
     assert "geometric mean of 1 cell)" in report.headline[0]
 
 
-def test_the_mix_is_in_megabits_and_its_working_set_shown() -> None:
+def test_the_load_step_is_in_megabits_and_its_working_set_shown() -> None:
     record = mix_run()
     section = next(s for s in report_of(record).sections if s.id == "office-mix")
     chart, table = section.blocks[0], section.blocks[-1]
     assert isinstance(chart, Chart) and isinstance(table, Table)
-    trials = [t for t in record.trials if t.contender == "nginx" and t.mix.clients == 4]
+    trials = [t for t in record.trials if t.contender == "nginx" and t.load_step.clients == 4]
     mean = math.prod((t.bytes_in + t.bytes_out) * 8 / 1e6 / t.window_s for t in trials) ** (1 / len(trials))
-    row = next(r for r in chart.spec["datasets"]["rows"] if r["contender"] == "nginx" and r["mix"] == 4)
+    row = next(r for r in chart.spec["datasets"]["rows"] if r["contender"] == "nginx" and r["load_step"] == 4)
     assert row["value"] == pytest.approx(mean, rel=1e-4)
     assert table.rows[1][:4] == ("4", "24.00", "23.0 – 25.0", "96.00")
 
@@ -361,7 +361,7 @@ def test_how_deep_single_transfers_were_stacked_is_said(depth: int) -> None:
     assert ("each client with 4 transfers outstanding." in said) == (depth == 4) and "is measured for 300ms" in said
 
 
-def test_seconds_and_trials_of_the_mix_are_in_operations() -> None:
+def test_seconds_and_trials_of_the_load_step_are_in_operations() -> None:
     report = report_of(mix_run())
     tables = [block for section in report.sections for block in section.blocks if isinstance(block, Table)]
     (trials,) = [table for table in tables if any(column.title == "Marks" for column in table.columns)]
@@ -387,7 +387,7 @@ def test_three_contenders_with_a_full_matrix_fit_into_the_page() -> None:
     assert "sshfs" in page and len(page.encode()) < 1_500_000, f"{len(page.encode()):,} bytes"
 
 
-def test_the_throughput_of_the_mix_is_that_of_the_comparison() -> None:
+def test_the_throughput_of_the_load_step_is_that_of_the_comparison() -> None:
     """One figure with one interval in all places, and none from blocks that are too few for it."""
     for blocks in (5, 6):
         record = mix_run()
@@ -407,7 +407,7 @@ def test_labels_of_small_times_keep_their_figures() -> None:
     assert len(decimals) >= 3 and len(set(decimals)) == len(decimals)
 
 
-def test_the_mix_has_its_operations_with_counts_and_times_for_each_contender() -> None:
+def test_the_load_step_has_its_operations_with_counts_and_times_for_each_contender() -> None:
     def known(contender: str, name: str, operations: int, each_ms: float) -> OperationRecord:
         ns = each_ms * 1e6
         times = Summary(operations, ns, *(round(n * ns) for n in (1, 2, 3, 4, 5)), 1)

@@ -46,8 +46,10 @@ def told(contender: str, block: int, cell: dict[str, Any]) -> None:
     cell["ios_per_s"] = p99_us * 1e5 / cell["record_bytes"]
 
 
-def block_run(mixes: tuple[int, ...] = (1,), blocks: int = 6, change: Any = told, alone: bool = False) -> RunRecord:
-    record = matrix_run(lambda *_: 1.0, blocks, TESTS, SIZES, change=change, kind="file-blocks", mixes=mixes)
+def block_run(
+    load_steps: tuple[int, ...] = (1,), blocks: int = 6, change: Any = told, alone: bool = False
+) -> RunRecord:
+    record = matrix_run(lambda *_: 1.0, blocks, TESTS, SIZES, change=change, kind="file-blocks", load_steps=load_steps)
     if not alone:
         return record
     trials = tuple(t for t in record.trials if t.contender == "nfs")
@@ -114,12 +116,12 @@ def test_the_page_has_every_p50_and_p99_and_the_data_too() -> None:
 
 def test_no_time_and_no_peak_of_pooled_cells_is_printed() -> None:
     """The trials' own times are of all their operations together: 0.2 ms and more in the made run."""
-    for mixes in ((1,), (1, 4)):
-        record = block_run(mixes)
+    for load_steps in ((1,), (1, 4)):
+        record = block_run(load_steps)
         pooled = {f"{t.service.p99_ns / 1e6:.4g}" for t in record.trials if t.service.p99_ns}
         words = words_of(report_of(record))
         assert pooled and not any(figure in words.split() for figure in pooled)
-        assert "peak" not in words.replace("peak is picked", "").lower(), mixes
+        assert "peak" not in words.replace("peak is picked", "").lower(), load_steps
         assert "p99" not in trial_line(record.trials[0]) and "4 cells" in trial_line(record.trials[0])
     sheet = cells_sheet(block_run())
     assert sheet is not None and len(sheet.rows) == len(P99_US)
@@ -143,7 +145,7 @@ def test_too_few_transfers_have_no_p99_and_the_longest_stands_for_it() -> None:
     record = block_run(change=few)
     comparison = compare_run(record)
     assert comparison.cells is not None
-    level = next(at for at in comparison.cells.at("cifs", comparison.run.mixes[0]) if at.test == "random_write")
+    level = next(at for at in comparison.cells.at("cifs", comparison.run.load_steps[0]) if at.test == "random_write")
     assert math.isnan(level.p99_ms.centre) and level.longest_ms == pytest.approx(5 * 7.007)
     assert f"max {level.longest_ms:.3g}" in words_of(compose(record, comparison))
     # The cells are left out for both, and the title says how many.
@@ -213,12 +215,12 @@ def test_depths_of_one_run_are_a_curve_with_intervals() -> None:
         cell["ios_per_s"] = 1000.0 * (1.0 + 0.01 * block)
 
     def at(trial: TrialRecord) -> TrialRecord:
-        mix = depths[trial.mix.clients]
-        cells = [{**cell, "outstanding": mix.outstanding} for cell in trial.workload["cells"]]
-        return replace(trial, mix=mix, workload={**trial.workload, "cells": cells})
+        load_step = depths[trial.load_step.clients]
+        cells = [{**cell, "outstanding": load_step.outstanding} for cell in trial.workload["cells"]]
+        return replace(trial, load_step=load_step, workload={**trial.workload, "cells": cells})
 
     record = block_run((1, 4), change=deeper)
-    record = replace(record, mixes=tuple(depths.values()), trials=tuple(map(at, record.trials)))
+    record = replace(record, load_steps=tuple(depths.values()), trials=tuple(map(at, record.trials)))
     report = report_of(record)
     rows = next(c for c in report.charts() if c.id == "chart-queue-0-rate").spec["datasets"]["rows"]
     assert {row["depth"] for row in rows} == {4, 32}
@@ -251,7 +253,7 @@ def test_a_lost_cell_says_so() -> None:
 
     comparison = compare_run(block_run(change=dead))
     assert comparison.cells is not None
-    levels: tuple[CellLevel, ...] = comparison.cells.at("cifs", comparison.run.mixes[0])
+    levels: tuple[CellLevel, ...] = comparison.cells.at("cifs", comparison.run.load_steps[0])
     assert [(level.lost, level.blocks) for level in levels if level.test == "random_read"] == [(1, 5), (1, 5)]
     assert "(failed in 1 of 5)" not in words_of(compose(block_run(change=dead), comparison))
     assert "(failed in 1 of 6)" in words_of(compose(block_run(change=dead), comparison))

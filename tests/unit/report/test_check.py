@@ -18,10 +18,10 @@ from tests.unit.compare.synthetic import Server, change, run
 NASTY = "gone\n::error::x\r\n##[set-env name=A]b\x1b[31m <b>&\"' \ufffe @someone ]]>"
 
 
-def checked(*rates: float, mixes: tuple[int, ...] = (1, 8)) -> tuple[Check, RunRecord, Comparison]:
+def checked(*rates: float, load_steps: tuple[int, ...] = (1, 8)) -> tuple[Check, RunRecord, Comparison]:
     """Contenders at these shares of the first one's rate, one of which is called like an attack."""
     servers = [Server(f"b{at}" if at else "main", 40_000.0 * rate, 0.1 / rate, 0.01) for at, rate in enumerate(rates)]
-    record = run(tuple(servers), mixes=mixes)
+    record = run(tuple(servers), load_steps=load_steps)
     found, comparison = check_run(record, 0.03)
     return found, record, comparison
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
+from bakeoff.kinds.web.connections import ConnectionsAtLoadStep, WebSummary
 from bakeoff.report.blocks.tree import Chart, Section, Table, Text
 from bakeoff.report.charts.palette import PALETTE
 from bakeoff.report.compose import compose
@@ -21,7 +21,7 @@ from tests.unit.report.shown import shown
 
 def opened(per_window: dict[str, int], failed: int = 0, blocks: int = 6) -> RunRecord:
     """Each contender opened so many connections in each window, 2 ms each, and took 7 ms to receive a reply."""
-    record = run(mixes=(4, 8), blocks=blocks)
+    record = run(load_steps=(4, 8), blocks=blocks)
     trials = []
     for trial in record.trials:
         connect = StepRecord("connect", summary(per_window[trial.contender], 2.0))
@@ -31,7 +31,7 @@ def opened(per_window: dict[str, int], failed: int = 0, blocks: int = 6) -> RunR
     return replace(record, trials=tuple(trials))
 
 
-def told(record: RunRecord) -> tuple[ConnectionsAtMix, ...]:
+def told(record: RunRecord) -> tuple[ConnectionsAtLoadStep, ...]:
     own = compare_run(record).own
     assert isinstance(own, WebSummary)
     return own.connections
@@ -48,7 +48,7 @@ def test_connections_of_a_client_are_those_opened_in_the_window_by_its_length_an
     for one in told(record):
         each = {"nginx": 400, "apache": 1_200}[one.contender]
         assert one.opened == 6 * each and one.per_s == pytest.approx(each / length_s)
-        assert one.per_client_s == pytest.approx(each / length_s / one.mix.clients)
+        assert one.per_client_s == pytest.approx(each / length_s / one.load_step.clients)
         assert one.per_client_low == pytest.approx(one.per_client_s) == one.per_client_high
         assert (one.connect_ms, one.receive_ms, one.failed) == (pytest.approx(2.0), pytest.approx(7.0), 18)
     chart, table = section(record).blocks
@@ -72,7 +72,9 @@ def test_connections_that_stayed_open_from_before_the_window_are_none_of_it() ->
 
 
 def test_those_who_opened_connections_are_shown_beside_a_sentence_of_those_who_kept_theirs() -> None:
-    """A curve has the contender's own colour; a single mix of several is no curve; mixes without any have no line."""
+    """A curve has the contender's own colour; a single load step of several is no curve; load steps without any have
+    no line.
+    """
     record = opened({"nginx": 0, "apache": 1_200})
     text, ended, chart, table = section(record).blocks
     assert isinstance(text, Text) and text.text.startswith("No trial of nginx opened") and "99 in each" in text.text
@@ -81,7 +83,9 @@ def test_those_who_opened_connections_are_shown_beside_a_sentence_of_those_who_k
     assert PALETTE[1] in json.dumps(chart.spec) and PALETTE[0] not in json.dumps(chart.spec)
     assert isinstance(table, Table) and [row[:2] for row in table.rows] == [("4", "apache"), ("8", "apache")]
     quiet = [
-        s if t.mix.clients == 8 else replace(s, summary=summary(0, 2.0)) for t in record.trials for s in t.steps[:1]
+        s if t.load_step.clients == 8 else replace(s, summary=summary(0, 2.0))
+        for t in record.trials
+        for s in t.steps[:1]
     ]
     trials = [replace(t, steps=(s, *t.steps[1:])) for t, s in zip(record.trials, quiet, strict=True)]
     *_, table = section(replace(record, trials=tuple(trials))).blocks

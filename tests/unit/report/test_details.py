@@ -18,7 +18,7 @@ FOUR = (FAST, SLOW, replace(FAST, name="twin"), replace(SLOW, name="caddy"))
 
 @pytest.mark.parametrize(("servers", "most"), [((FAST, SLOW), 40), (FOUR, 80)])
 def test_a_comparison_is_a_page_and_none_of_its_tables_is_lost(servers: tuple[Server, ...], most: int) -> None:
-    record = run(servers=servers, mixes=(1, 8, 32))
+    record = run(servers=servers, load_steps=(1, 8, 32))
     report = compose(record, compare_run(record), depth=Depth.DETAILS)
     blocks = [b for s in report.sections for b in s.blocks if b.depth <= Depth.DETAILS]
     tables = [(b, b) for b in blocks if isinstance(b, Table)]

@@ -58,7 +58,7 @@ def test_every_form_tells_the_effects() -> None:
     assert effects.rows[2][3] == "depend on each other"
     where = [(row[0], row[1]) for row in tables["Effects by the other factors"].rows]
     assert ("raid 0 ÷ raid 5", "apache") in where and len(where) == 4
-    assert [column.title for column in tables["Effects at each mix (clients)"].columns] == ["Effect", "1", "4"]
+    assert [column.title for column in tables["Effects at each load step (clients)"].columns] == ["Effect", "1", "4"]
 
 
 def test_the_pictures_have_what_the_tables_have() -> None:

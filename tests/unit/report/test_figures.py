@@ -12,7 +12,7 @@ from bakeoff.compare import compare_run
 from bakeoff.load.load_step import Clients
 from bakeoff.report.blocks.narrow import stacks, wide
 from bakeoff.report.blocks.tree import Chart
-from bakeoff.report.charts.axes import Amounts, Loads, Logs, Ratios, by_mix, far_apart, log_ticks, round_top
+from bakeoff.report.charts.axes import Amounts, Loads, Logs, Ratios, by_load_step, far_apart, log_ticks, round_top
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.palette import PALETTE
@@ -26,7 +26,7 @@ from bakeoff.store.records.trial_parts import SecondRecord
 from tests.unit.compare.synthetic import Server, change, run, summary
 
 NAMES = ("nginx", "flaky: accepting-but-erring, with a long name", "caddy")
-MIXES = tuple(map(Clients, (1, 4, 8)))
+LOAD_STEPS = tuple(map(Clients, (1, 4, 8)))
 
 
 def charts(record: RunRecord) -> dict[str, Chart]:
@@ -34,17 +34,24 @@ def charts(record: RunRecord) -> dict[str, Chart]:
 
 
 def curve(
-    value: float, spread: float = 0.1, names: tuple[str, ...] = NAMES, mixes: Any = MIXES
+    value: float, spread: float = 0.1, names: tuple[str, ...] = NAMES, load_steps: Any = LOAD_STEPS
 ) -> list[dict[str, Any]]:
     return [
-        {"contender": name, "mix": mix.x, "value": value, "low": value - spread, "high": value + spread, "whole": True}
+        {
+            "contender": name,
+            "load_step": load_step.x,
+            "value": value,
+            "low": value - spread,
+            "high": value + spread,
+            "whole": True,
+        }
         for name in NAMES
-        for mix in mixes
+        for load_step in load_steps
     ]
 
 
-def drawn(rows: list[dict[str, Any]], mixes: Any = MIXES) -> Chart:
-    drawing = lines(rows, NAMES, Loads(mixes), Amounts("requests/s", far=True), ("Rate", "mean"))
+def drawn(rows: list[dict[str, Any]], load_steps: Any = LOAD_STEPS) -> Chart:
+    drawing = lines(rows, NAMES, Loads(load_steps), Amounts("requests/s", far=True), ("Rate", "mean"))
     return Chart("chart-x", "Rate", "words", drawing, table=None)  # type: ignore[arg-type]
 
 
@@ -84,18 +91,18 @@ def test_a_drawing_by_itself_has_its_legend_under_it_whole() -> None:
 
 
 def test_one_contender_needs_no_legend() -> None:
-    only = lines(curve(1.0)[:3], NAMES[:1], Loads(MIXES), Amounts("requests/s"), ("Rate", "mean"))
+    only = lines(curve(1.0)[:3], NAMES[:1], Loads(LOAD_STEPS), Amounts("requests/s"), ("Rate", "mean"))
     assert NAMES[0] not in draw(Chart("chart-x", "Rate", "words", only, table=None))  # type: ignore[arg-type]
 
 
-def test_intervals_at_one_mix_stand_beside_each_other_and_in_the_order_of_the_legend() -> None:
+def test_intervals_at_one_load_step_stand_beside_each_other_and_in_the_order_of_the_legend() -> None:
     rows = drawn(curve(3.0)).spec["datasets"]["rows"]
-    for mix in MIXES:
-        places = [row["at"] for row in rows if row["mix"] == mix.x]
-        assert len(set(places)) == 3 and places == sorted(places) and places[1] == mix.x
-        assert all(abs(place - mix.x) < 1.5 for place in places)
+    for load_step in LOAD_STEPS:
+        places = [row["at"] for row in rows if row["load_step"] == load_step.x]
+        assert len(set(places)) == 3 and places == sorted(places) and places[1] == load_step.x
+        assert all(abs(place - load_step.x) < 1.5 for place in places)
     alone = drawn([{**row, "low": None, "high": None} for row in curve(3.0)]).spec["datasets"]["rows"]
-    assert all(row["at"] == row["mix"] for row in alone)
+    assert all(row["at"] == row["load_step"] for row in alone)
 
 
 def test_amounts_are_never_below_zero_and_zero_is_zero() -> None:
@@ -108,7 +115,7 @@ def test_amounts_are_never_below_zero_and_zero_is_zero() -> None:
 def test_every_axis_has_its_unit() -> None:
     (panel,) = figure_of(drawn(curve(3.0))).panels
     assert ">requests/s</text>" in panel.svg and ">Simulated clients</text>" in panel.svg
-    for chart in charts(run((Server("a", 9e3, 0.3), Server("b", 7e3, 0.4)), mixes=(1, 4))).values():
+    for chart in charts(run((Server("a", 9e3, 0.3), Server("b", 7e3, 0.4)), load_steps=(1, 4))).values():
         for spec in chart.spec.get("concat", [chart.spec]):
             for layer in spec.get("layer", [spec]):
                 for channel in ("x", "y"):
@@ -117,8 +124,8 @@ def test_every_axis_has_its_unit() -> None:
                         assert told["axis"]["title"], (chart.id, channel)
 
 
-def test_a_single_mix_is_marks_in_rows_and_no_curve() -> None:
-    spec = drawn(curve(3.0, mixes=MIXES[:1]), MIXES[:1]).spec
+def test_a_single_load_step_is_marks_in_rows_and_no_curve() -> None:
+    spec = drawn(curve(3.0, load_steps=LOAD_STEPS[:1]), LOAD_STEPS[:1]).spec
     assert all(layer["mark"]["type"] != "line" for layer in spec["layer"])
     assert {layer["encoding"]["y"]["field"] for layer in spec["layer"]} == {"contender"}
 
@@ -134,7 +141,7 @@ def test_contenders_far_apart_are_drawn_on_logarithms_that_say_so() -> None:
 
 def test_points_of_which_trials_are_left_out_are_hollow_and_explained() -> None:
     chart = charts(change(run(), "nginx", 4, (2,), state="voided", reason="ran out of local ports"))["chart-rate"]
-    hollow = {(row["contender"], row["mix"]) for row in chart.spec["datasets"]["rows"] if not row["whole"]}
+    hollow = {(row["contender"], row["load_step"]) for row in chart.spec["datasets"]["rows"] if not row["whole"]}
     assert hollow == {("nginx", 4)}
     figure = figure_of(chart)
     assert "hollow: some trials are left out" in figure.subtitle
@@ -144,14 +151,19 @@ def test_points_of_which_trials_are_left_out_are_hollow_and_explained() -> None:
 
 def test_who_broke_stands_at_the_ground_of_times_as_well_and_what_is_thin_says_nothing_of_it() -> None:
     rows = [
-        {"contender": name, "mix": mix.x, "time": time, "value": None if (name, mix.x) == ("caddy", 8) else value}
+        {
+            "contender": name,
+            "load_step": load_step.x,
+            "time": time,
+            "value": None if (name, load_step.x) == ("caddy", 8) else value,
+        }
         for name in NAMES
-        for mix in MIXES
+        for load_step in LOAD_STEPS
         for time, value in (("response", 40.0), ("service", 5.0))
     ]
-    drawing = lines(rows, NAMES, Loads(MIXES), Logs("ms"), ("Times", "mean"), bold="response")
+    drawing = lines(rows, NAMES, Loads(LOAD_STEPS), Logs("ms"), ("Times", "mean"), bold="response")
     (cross,) = drawing.spec["datasets"]["missing"]
-    assert (cross["contender"], cross["mix"]) == ("caddy", 8) and 0.0 < cross["value"] < 5.0
+    assert (cross["contender"], cross["load_step"]) == ("caddy", 8) and 0.0 < cross["value"] < 5.0
     assert "✕: no usable trial" in drawing.spec["title"]["subtitle"]
 
 
@@ -161,8 +173,10 @@ def test_ratios_have_a_tick_at_1_wherever_they_lie() -> None:
         assert 1.0 in ticks and 1 <= len(ticks) <= 12 and all(low <= tick <= high for tick in ticks)
     for middle in (1 / 490, 1 / 40, 0.3, 1.3, 8.0, 640.0):
         place = {"contender": "caddy", "ratio": middle, "low": middle / 1.4, "high": middle * 1.4, "shown": True}
-        rows = [{**place, "mix": str(mix)} for mix in MIXES]
-        drawing = bars(rows, NAMES, by_mix(MIXES), Ratios("above 1 is better", 0.05), ("Ratio", "bands"), 0.05)
+        rows = [{**place, "load_step": str(load_step)} for load_step in LOAD_STEPS]
+        drawing = bars(
+            rows, NAMES, by_load_step(LOAD_STEPS), Ratios("above 1 is better", 0.05), ("Ratio", "bands"), 0.05
+        )
         (panel,) = figure_of(Chart("chart-r", "Ratio", "words", drawing, table=None)).panels  # type: ignore[arg-type]
         across, down = (axis_labels(part) for part in panel.svg.split(">Simulated clients<"))
         assert across == ["1", "4", "8"] and "1" in down and len(down) >= 3, (middle, down)
@@ -198,12 +212,12 @@ def test_trials_too_short_for_a_course_have_no_empty_chart() -> None:
 
 def test_panels_are_level_and_parts_have_no_contender_s_colour() -> None:
     rows = [
-        {"contender": name, "mix": str(mix), "step": step, "share": 0.5, "order": place}
+        {"contender": name, "load_step": str(load_step), "step": step, "share": 0.5, "order": place}
         for name in NAMES
-        for mix in MIXES
+        for load_step in LOAD_STEPS
         for place, step in enumerate(("connect", "transfer"))
     ]
-    drawing = shares(rows, NAMES, ("connect", "transfer"), MIXES, "share", ("Where", "mean"))
+    drawing = shares(rows, NAMES, ("connect", "transfer"), LOAD_STEPS, "share", ("Where", "mean"))
     figure = figure_of(Chart("chart-steps", "Where", "words", drawing, table=None))  # type: ignore[arg-type]
     assert [panel.name and panel.name.label for panel in figure.panels] == list(NAMES)
     frames = {re.search(r'<svg [^>]*viewBox="([^"]*)"', panel.svg)[1] for panel in figure.panels}  # type: ignore[index]
@@ -236,5 +250,5 @@ def test_tables_of_verdicts_become_cards_and_tables_of_numbers_scroll() -> None:
     record = run()
     report = compose(record, compare_run(record))
     tables = {block.title: block for section in report.sections for block in section.blocks if hasattr(block, "rows")}
-    assert stacks(tables["Verdicts"]) and not stacks(tables["All mixes"])  # type: ignore[arg-type]
-    assert wide(tables["All mixes"])  # type: ignore[arg-type]
+    assert stacks(tables["Verdicts"]) and not stacks(tables["All load steps"])  # type: ignore[arg-type]
+    assert wide(tables["All load steps"])  # type: ignore[arg-type]

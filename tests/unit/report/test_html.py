@@ -92,7 +92,7 @@ def embedded(page: str, name: str) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def broken() -> RunRecord:
     """Three contenders, one with a hostile name; failed, voided and interrupted trials; unfinished."""
-    record = run((FAST, SLOW, EVIL), mixes=(1, 4, 8, 16), blocks=7)
+    record = run((FAST, SLOW, EVIL), load_steps=(1, 4, 8, 16), blocks=7)
     record = change(record, "apache", 16, None, state="failed", reason="7 % of operations failed <b>")
     record = change(record, "nginx", 4, (2,), state="voided", reason="ran out of local ports")
     record = change(record, "nginx", 1, (3,), state="interrupted", reason="stopped after 1.0 s")
@@ -185,9 +185,9 @@ def test_secrets_of_the_plan_stay_out(broken: RunRecord) -> None:
     assert "Authorization: (hidden)" in page
 
 
-def test_a_broken_mix_is_marked_on_the_chart(broken: RunRecord) -> None:
+def test_a_broken_load_step_is_marked_on_the_chart(broken: RunRecord) -> None:
     chart = next(chart for chart in report_of(broken).charts() if chart.id == "chart-rate")
-    assert chart.spec["datasets"]["missing"] == [{"contender": "apache", "mix": 16, "at": 16.0, "value": 0}]
+    assert chart.spec["datasets"]["missing"] == [{"contender": "apache", "load_step": 16, "at": 16.0, "value": 0}]
     assert "no usable trial" in figure_of(chart).subtitle
 
 

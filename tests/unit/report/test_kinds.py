@@ -43,7 +43,7 @@ def test_sections_of_kinds_stand_behind_general_ones(name: str) -> None:
 
 def test_general_sections_stand_under_their_own_ids() -> None:
     places = [section.id for section in SECTIONS]
-    for record in (run(), matrix_run(lambda *_: 1.1, tests=("read",), sizes=[(64 * KIB, 4 * KIB)], mixes=(1, 4))):
+    for record in (run(), matrix_run(lambda *_: 1.1, tests=("read",), sizes=[(64 * KIB, 4 * KIB)], load_steps=(1, 4))):
         shown = [section.id for section in report_of(replace(record, kind="unheard-of")).sections]
         assert set(shown) <= set(places) and shown == sorted(shown, key=places.index)
 
@@ -55,7 +55,7 @@ def test_operations_are_shown_apart_though_no_difference_is_found(kind: str) -> 
     (table,) = tables(record, "operations")
     assert table.title == "Operations at 8 clients"
     row = next(cells for cells in table.rows if cells[0] == "735")
-    (one,) = [t for t in record.trials if t.contender == "nginx" and t.mix.clients == 8]
+    (one,) = [t for t in record.trials if t.contender == "nginx" and t.load_step.clients == 8]
     operation = next(o for o in one.per_operation if o.name == "735")
     assert float(row[1].replace(",", "")) == pytest.approx(operation.operations / one.window_s, rel=1e-3)
 

@@ -15,8 +15,8 @@ from tests.unit.report.shown import shown
 
 
 def mail_run() -> RunRecord:
-    """Two blocks at one mix; `apache` has not logged in to SMTP."""
-    record = run(mixes=(8,), blocks=2)
+    """Two blocks at one load step; `apache` has not logged in to SMTP."""
+    record = run(load_steps=(8,), blocks=2)
     trials = []
     for trial in record.trials:
         names = ("smtp-auth", "pop3-retr") if trial.contender == "nginx" else ("pop3-retr",)
@@ -46,7 +46,7 @@ def test_sending_and_reading_are_saturated_apart_from_the_clients_on_at_which_a_
         ("apache", 4): (1.0, 7.0),
         ("apache", 8): (4.999, 9.0),
     }
-    record = run(mixes=(4, 8), blocks=2)
+    record = run(load_steps=(4, 8), blocks=2)
     trials = tuple(
         replace(
             t,
@@ -54,7 +54,9 @@ def test_sending_and_reading_are_saturated_apart_from_the_clients_on_at_which_a_
             workload={
                 "response": {
                     side: {"steps": 10, "mean_s": mean_s}
-                    for side, mean_s in zip(("sending", "reading"), means_s[t.contender, t.mix.clients], strict=True)
+                    for side, mean_s in zip(
+                        ("sending", "reading"), means_s[t.contender, t.load_step.clients], strict=True
+                    )
                 }
             },
         )
@@ -89,10 +91,10 @@ def test_sending_and_reading_are_saturated_apart_from_the_clients_on_at_which_a_
 
 def steps_of(means_s: dict[tuple[str, int], tuple[float, float]], **settings: object) -> RunRecord:
     """Mail whose steps of sending and of reading take so long on average; 0 for none that was timed."""
-    record = run(mixes=tuple(sorted({mix for _, mix in means_s})), blocks=2)
+    record = run(load_steps=tuple(sorted({load_step for _, load_step in means_s})), blocks=2)
     trials = []
     for trial in record.trials:
-        both = zip(("sending", "reading"), means_s[trial.contender, trial.mix.clients], strict=True)
+        both = zip(("sending", "reading"), means_s[trial.contender, trial.load_step.clients], strict=True)
         response = {side: {"steps": 10 if mean_s else 0, "mean_s": mean_s or None} for side, mean_s in both}
         trials.append(replace(trial, service=summary(50, 1.0), workload={"response": response}))
     plan = {**record.plan, "settings": {**record.plan.get("settings", {}), **settings}}
@@ -114,7 +116,7 @@ def flowing(trial: TrialRecord, accepted_per_s: float) -> TrialRecord:
 
 def test_a_mean_stands_once_and_who_was_not_sent_is_not_counted_as_sent() -> None:
     """Seen: 706.8 accepted per second under a chart, ramps and all, and 671.0 in the table of scores."""
-    record = run(mixes=(8,), blocks=2)
+    record = run(load_steps=(8,), blocks=2)
     trials = tuple(flowing(t, 100.0 if t.block == 1 else 400.0) for t in record.trials)
     record = replace(record, kind="mail", suite="mail-pop", trials=trials)
     section = next(s for s in compose(record, compare_run(record)).sections if s.id == "mail")
@@ -125,8 +127,8 @@ def test_a_mean_stands_once_and_who_was_not_sent_is_not_counted_as_sent() -> Non
     told = dict(row[:2] for row in chart.table.rows)
     assert told["nginx: accepted"] == scores.rows[0][place].split(" ±")[0] == "200.0"
     assert "Geometric mean" in scores.note
-    mixes = tables["Messages at each mix, all blocks"]
-    assert mixes.columns[2].title == "tried" and mixes.rows[0][2:4] == ("14", "10")
+    load_steps = tables["Messages at each load step, all blocks"]
+    assert load_steps.columns[2].title == "tried" and load_steps.rows[0][2:4] == ("14", "10")
     # One legend: that of the page, which names contenders and series alike.
     assert '"legend": null' in json.dumps(chart.spec) and "symbolType" not in json.dumps(chart.spec)
 
@@ -143,9 +145,9 @@ def told_of_saturation(record: RunRecord) -> list[str]:
 def test_the_threshold_of_the_plan_decides_and_who_is_not_saturated_is_told_with_how_near_it_came() -> None:
     means_s = {("nginx", 4): (1.5, 2.5), ("nginx", 8): (0.5, 2.0), ("apache", 4): (0.2, 0.3), ("apache", 8): (0.4, 1.9)}
     assert told_of_saturation(steps_of(means_s)) == [
-        "nginx is not saturated by response time at any mix: a step takes 2.50 s on average at most (reading at "
+        "nginx is not saturated by response time at any load step: a step takes 2.50 s on average at most (reading at "
         f"4 clients), and 5 s would be saturated. {BY_RATE}",
-        "apache is not saturated by response time at any mix: a step takes 1.90 s on average at most (reading at "
+        "apache is not saturated by response time at any load step: a step takes 1.90 s on average at most (reading at "
         f"8 clients), and 5 s would be saturated. {BY_RATE}",
     ]
     first, second, third, last = told_of_saturation(steps_of(means_s, saturated_at_s=1.5))
@@ -162,6 +164,6 @@ def test_the_threshold_of_the_plan_decides_and_who_is_not_saturated_is_told_with
     assert last.startswith("apache is saturated by response time in reading from 8 clients on")
 
 
-def test_a_mix_of_which_no_step_was_timed_is_no_proof_of_speed() -> None:
+def test_a_load_step_of_which_no_step_was_timed_is_no_proof_of_speed() -> None:
     means_s = {("nginx", 4): (0.1, 0.1), ("nginx", 8): (0.1, 0.1), ("apache", 4): (0.2, 0.3), ("apache", 8): (0.0, 0.0)}
     assert told_of_saturation(steps_of(means_s))[-1].endswith(f"; of 8 clients nothing is known. {BY_RATE}")

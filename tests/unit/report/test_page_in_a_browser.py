@@ -43,8 +43,8 @@ def servers(number: int) -> tuple[Server, ...]:
 
 
 def broken() -> RunRecord:
-    """Five contenders; at single mixes one is void in a block and one broke altogether."""
-    record = run(servers(5), mixes=(1, 4, 8))
+    """Five contenders; at single load steps one is void in a block and one broke altogether."""
+    record = run(servers(5), load_steps=(1, 4, 8))
     record = change(record, "nginx", 4, (2,), state="voided", reason="ran out of local ports")
     record = change(record, "caddy", 8, None, state="failed", reason="7 % of operations failed")
     return replace(record, plan={**record.plan, "title": "x" * 70})
@@ -64,7 +64,7 @@ def factors() -> RunRecord:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     made = {}
-    records = {"eight": run(servers(8), mixes=(1, 4)), "broken": broken(), "cells": cells(), "factors": factors()}
+    records = {"eight": run(servers(8), load_steps=(1, 4)), "broken": broken(), "cells": cells(), "factors": factors()}
     for name, record in records.items():
         made[name] = folder / f"{name}.html"
         text = render_html(compose(record, compare_run(record), surfaces=name == "cells"))

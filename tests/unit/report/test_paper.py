@@ -142,7 +142,7 @@ def test_hostile_text_is_shown_as_it_was_typed(form: str, tmp_path: Path) -> Non
         ("{ratoi contender=apache}", "did you mean 'ratio'?"),
         ("{ratio contender=apache metrik=rate}", "did you mean 'metric'?"),
         ("{ratio contender=apache metric=warmth}", "asks for metric 'warmth'"),
-        ("{ratio contender=apache mix=17}", "asks for mix '17'"),
+        ("{ratio contender=apache load_step=17}", "asks for load step '17'"),
         ("{ratio suite=mail contender=apache}", "asks for suite 'mail'"),
         ("{ratio contender=nginx}", "there is no such pair"),
         ("{ratio}", "add contender=NAME"),
@@ -158,7 +158,7 @@ def test_what_cannot_be_shown_is_refused_with_where_it_stands(text: str, sentenc
 
 
 def test_a_number_that_is_inserted_is_the_comparison_s_and_is_kept(tmp_path: Path) -> None:
-    asked = ["ratio contender=apache", "ratio contender=nginx baseline=apache", "ratio contender=apache mix=8"]
+    asked = ["ratio contender=apache", "ratio contender=nginx baseline=apache", "ratio contender=apache load_step=8"]
     text = " ".join(f"<{{{one}}}>" for one in asked) + " in {blocks}, {peak contender=nginx}, {errors contender=nginx}"
     report = told(tmp_path, f"[paper]\nsummary = {quoted(text)}\n")
     _, comparison = generated()
@@ -171,7 +171,7 @@ def test_a_number_that_is_inserted_is_the_comparison_s_and_is_kept(tmp_path: Pat
     assert [one["asked"] for one in kept[:3]] == asked and kept[0]["ratio"] == primary.ratio
     assert kept[1]["ratio"] == pytest.approx(1 / primary.ratio) and kept[1]["low"] == pytest.approx(1 / primary.high)
     points = [p for c in comparison.pairs[0].curves if c.metric == primary.metric for p in c.points]
-    assert kept[2]["ratio"] == next(point.ratio for point in points if f"{point.mix}" == "8")
+    assert kept[2]["ratio"] == next(point.ratio for point in points if f"{point.load_step}" == "8")
     again = [inserted(one["asked"], {"web-static": comparison}) for one in kept]
     assert again == kept, "anybody can insert them again"
     assert '[{"asked":"ratio contender=apache"' in read_of("html", report)

@@ -35,7 +35,7 @@ def test_the_overview_says_what_a_client_asks_and_how_often() -> None:
     text = said(classes=classes, differences=["length: 8s, published 5m"])
     assert "75 % of 256 bytes and 25 % of a file that is not there (status 404)" in text
     assert "modelled on WebBench 3.0 STATIC" in text and "Each request has a connection of its own" in text
-    assert "3 mixes from 1 to 8 clients, each for 10s, of which 8s count" in text and "6 times" in text
+    assert "3 load steps from 1 to 8 clients, each for 10s, of which 8s count" in text and "6 times" in text
     assert "not the suite as published: length: 8s, published 5m." in text
     assert "Example CPU 3000" in text
 
@@ -46,9 +46,9 @@ def test_hostile_plans_have_an_overview() -> None:
 
 
 def test_the_order_in_a_block_is_the_one_that_the_plan_has() -> None:
-    assert "In each block every contender is visited once, with all its mixes in one piece" in said()
-    text = said(order="mixes")
-    assert "all contenders are measured back to back at each mix" in text and "visited once" not in text
+    assert "In each block every contender is visited once, with all its load steps in one piece" in said()
+    text = said(order="load_steps")
+    assert "all contenders are measured back to back at each load step" in text and "visited once" not in text
 
 
 def test_a_run_that_was_broken_off_says_how_much_of_it_there_is() -> None:

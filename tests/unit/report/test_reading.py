@@ -226,7 +226,7 @@ def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it
     assert "third (dead in 3 of 18 trials)" in headline_of(comparison)[0]
     assert headline_of(comparison)[0].count("dead") == 1
     pair = next(pair for pair in comparison.pairs if pair.contender == "third")
-    at_eight = next(point for point in pair.curves[0].points if str(point.mix) == "8")
+    at_eight = next(point for point in pair.curves[0].points if str(point.load_step) == "8")
     assert sentence(at_eight).endswith("third lost 3 of 6 trials, each counted as 10 times slower")
 
 
@@ -308,7 +308,7 @@ def test_blocks_that_are_not_usable_are_explained_where_they_are_counted() -> No
 
 def test_a_peak_of_two_speeds_is_nobodys() -> None:
     """Seen: a peak that is the mean of blocks at 25,614 and 62,048."""
-    record = run(mixes=(8,))
+    record = run(load_steps=(8,))
     for block in (1, 2, 3):
         record = change(record, "nginx", None, (block,), operations_per_s=14_000.0)
     comparison = compare_run(record)

@@ -24,7 +24,7 @@ from tests.unit.store.builders import stored
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
-    record = run(mixes=(4,), blocks=2, window_s=2.0)
+    record = run(load_steps=(4,), blocks=2, window_s=2.0)
     return held_of([stored(record, tmp_path_factory.mktemp("held") / "it.bakeoff")])
 
 
@@ -46,7 +46,7 @@ def test_what_was_packed_is_read_and_known_however_it_is_packed(held: Held) -> N
 
 
 def test_an_aa_run_that_cannot_be_told_keeps_out_itself_alone(tmp_path: Path) -> None:
-    record = run(mixes=(4,), blocks=2, window_s=2.0)
+    record = run(load_steps=(4,), blocks=2, window_s=2.0)
     plain = stored(record, tmp_path / "it.bakeoff")
     secret = [replace(trial, workload={"said": "https://me:hunter2@a/"}) for trial in record.trials]
     floor = stored(replace(record, trials=secret), tmp_path / "aa-it.bakeoff")

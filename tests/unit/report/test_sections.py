@@ -68,16 +68,16 @@ def test_an_hour_is_drawn_in_few_points_which_say_so_and_its_worst_second_is_in_
     )
 
 
-@pytest.mark.parametrize("mixes", [(4, 8), (1, 2, 4, 6, 8, 10, 12, 14, 16)])
-def test_ratios_of_all_figures_have_the_fewer_of_figures_and_mixes_as_columns(mixes: tuple[int, ...]) -> None:
-    record = run(mixes=mixes)
-    (table,) = [b for b in blocks(record, "ratios") if isinstance(b, Table) and "at each mix (bands" in b.title]
+@pytest.mark.parametrize("load_steps", [(4, 8), (1, 2, 4, 6, 8, 10, 12, 14, 16)])
+def test_ratios_of_all_figures_have_the_fewer_of_figures_and_load_steps_as_columns(load_steps: tuple[int, ...]) -> None:
+    record = run(load_steps=load_steps)
+    (table,) = [b for b in blocks(record, "ratios") if isinstance(b, Table) and "at each load step (bands" in b.title]
     titles = [column.title for column in table.columns]
-    if len(mixes) == 2:
+    if len(load_steps) == 2:
         assert titles == ["Figure", "4 clients", "8 clients"]
         assert [row[0] for row in table.rows][:: len(table.rows) - 1] == ["Requests/s", "Verdict on requests/s"]
     else:
-        assert titles[:2] == ["Clients", "requests/s"] and len(table.rows) == len(mixes), "a unit, and no key"
+        assert titles[:2] == ["Clients", "requests/s"] and len(table.rows) == len(load_steps), "a unit, and no key"
 
 
 def buffered(made: int) -> str:

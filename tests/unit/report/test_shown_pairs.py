@@ -66,7 +66,7 @@ def test_folds_in_every_form(small: RunRecord) -> None:
 
 def test_many_other_pairs_are_drawn_when_asked_for() -> None:
     servers = (FAST, SLOW, *(Server(name, 20_000.0, 0.2) for name in "cde"))
-    record = run(servers, mixes=(1, 4), blocks=6)
+    record = run(servers, load_steps=(1, 4), blocks=6)
     found = compare_run(record)
     names = [contender.name for contender in record.contenders]
 

@@ -54,7 +54,7 @@ def test_the_full_comparison_names_everything() -> None:
         "Peak and saturation",
         "Little's law",
         "p (sign flip)",
-        "apache ÷ nginx at each mix",
+        "apache ÷ nginx at each load step",
     ):
         assert part in text
 

@@ -323,8 +323,10 @@ def plan_for(
     agents: dict[str, Any] | None = None,
     **settings: Any,
 ) -> Plan:
-    """A plan of 2 blocks and mixes 1, 2 (or a `rate`) for contenders a, b, …; `agents` are the tables [agents.NAME]."""
-    load = {} if "rate" in settings else {"mixes": "1,2"}
+    """A plan of 2 blocks and load steps 1, 2 (or a `rate`) for contenders a, b, …; `agents` are the tables
+    [agents.NAME].
+    """
+    load = {} if "rate" in settings else {"clients": "1,2"}
     words = [f"{name}={address}" for name, address in zip("abcdef", addresses, strict=False)]
     given = PlanInput("test", {"suite": suite, "blocks": 2}, {**load, "length": "1s"}, parse_contenders(words))
     given = replace(given, agents=agents or {})

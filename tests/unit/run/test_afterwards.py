@@ -28,7 +28,7 @@ from tests.unit.run.fake import FakeAgent, Notebook, WebServer, plan_for, result
 from tests.unit.run.test_dead import goes_away
 
 TRIALS = 8
-"""Of two contenders, two mixes and two blocks."""
+"""Of two contenders, two load steps and two blocks."""
 
 
 class LeavesAfter(Notebook):

@@ -137,7 +137,9 @@ def test_a_run_ends_at_the_first_planned_look_that_is_clear(tmp_path: Path, clea
         return Standing(looked[-1] == clear_at, "a better" if looked[-1] == clear_at else "not clear yet")
 
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"looks": "6,8,10", "until": "clear", "blocks": None}, mixes="1")
+        plan = plan_for(
+            one.address, two.address, plan={"looks": "6,8,10", "until": "clear", "blocks": None}, clients="1"
+        )
         agent = FakeAgent()
         start_run(plan, path, [agent], Notebook(), Counsel(look=look))
         run = read_run(path)
@@ -166,7 +168,7 @@ def test_a_run_that_was_interrupted_after_a_look_s_last_trial_looks_before_it_go
         return Standing(False, "not clear yet")
 
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"looks": "6,8", "until": "clear", "blocks": None}, mixes="1")
+        plan = plan_for(one.address, two.address, plan={"looks": "6,8", "until": "clear", "blocks": None}, clients="1")
         with pytest.raises(RunInterruptedError):
             start_run(plan, path, [FakeAgent()], Notebook(), Counsel(look=stop))
         agent = FakeAgent()

@@ -83,7 +83,7 @@ def test_queues_of_listeners(demand: Demand, warns: bool) -> None:
         ((LOCAL,), {"keep_alive": True, "requests_per_connection": 7}, {"closes": None, "all_loopback": True}),
         ((AWAY,), {"keep_alive": True, "requests_per_connection": 7, "operations": 50}, {"closes": 8}),
         ((AWAY,), {"keep_alive": True, "requests_per_connection": 7, "close_with_reset": True}, {"closes": 0}),
-        ((AWAY,), {"mixes": "3", "threads": 5, "cores": 9}, {"sessions": 15, "load_threads": 3}),
+        ((AWAY,), {"clients": "3", "threads": 5, "cores": 9}, {"sessions": 15, "load_threads": 3}),
         ((AWAY,), {"source_addresses": "127.0.0.2,127.0.0.3"}, {"addresses": 2}),
         (("unix:/x",), {}, {"by_port": False, "loopback": ("a",)}),
     ],
@@ -112,7 +112,7 @@ def test_who_is_plainly_on_this_machine(address: str, here: bool) -> None:
 
 
 def test_the_preflight_says_all_of_it() -> None:
-    plan = plan_for(LOCAL, keep_alive=True, requests_per_connection=7, mixes="5")
+    plan = plan_for(LOCAL, keep_alive=True, requests_per_connection=7, clients="5")
     found = preflight(demand_of(plan), Machine(600, 0, 4))
     assert ["holds its port for 60 s" in found[0], "can queue 4 connections" in found[1]] == [True, True]
 
@@ -129,8 +129,8 @@ def test_facts_are_read_from_the_kernel(tmp_path: Path) -> None:
     assert (nothing.ports, nothing.reuse, nothing.listen_queue) == (None, 0, None)
 
 
-def test_an_agent_carries_its_part_of_the_largest_mix() -> None:
-    plan = plan_for(AWAY, mixes="3,10", threads=2, cores=3, keep_alive=True, requests_per_connection=7, operations=50)
+def test_an_agent_carries_its_part_of_the_largest_load_step() -> None:
+    plan = plan_for(AWAY, clients="3,10", threads=2, cores=3, keep_alive=True, requests_per_connection=7, operations=50)
     parts = [demand_of(plan, Slice(index=index, of=4)) for index in range(4)]
     assert [part.sessions for part in parts] == [4, 6, 4, 6] and sum(part.sessions for part in parts) == 20
     assert [part.load_threads for part in parts] == [2, 3, 2, 3]

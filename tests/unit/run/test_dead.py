@@ -173,7 +173,7 @@ def test_the_plan_says_what_becomes_of_it(tmp_path: Path, head: dict[str, object
 
 
 def test_one_that_answers_again_is_asked_for_the_rest_of_its_visit(tmp_path: Path) -> None:
-    """It broke under the heavier mix alone: that is a result, and no dead visit."""
+    """It broke under the higher load step alone: that is a result, and no dead visit."""
     path = tmp_path / "x.bakeoff"
 
     def heavy_fails(spec: TrialSpec) -> TrialResult:
@@ -182,7 +182,7 @@ def test_one_that_answers_again_is_asked_for_the_rest_of_its_visit(tmp_path: Pat
     with two_contenders() as (one, two):
         start_run(plan_for(one.address, two.address, plan={"blocks": 4}), path, [FakeAgent(heavy_fails)], Notebook())
     run = read_run(path)
-    assert {(t.mix.clients, t.state) for t in run.trials} == {(1, "ok"), (2, "failed")} and not run.amendments
+    assert {(t.load_step.clients, t.state) for t in run.trials} == {(1, "ok"), (2, "failed")} and not run.amendments
 
 
 def test_visits_that_say_nothing_are_neither_dead_nor_alive(tmp_path: Path) -> None:

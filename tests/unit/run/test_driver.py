@@ -37,10 +37,10 @@ def test_every_planned_trial_is_run_in_order_and_stored(tmp_path: Path) -> None:
         start_run(plan, path, [agent], notebook)
     run = read_run(path)
     planned = order_trials(plan)
-    assert [(t.order, t.contender, t.mix, t.block, t.seed) for t in run.trials] == [
-        (p.order, p.contender, p.mix, p.block, p.seed) for p in planned
+    assert [(t.order, t.contender, t.load_step, t.block, t.seed) for t in run.trials] == [
+        (p.order, p.contender, p.load_step, p.block, p.seed) for p in planned
     ]
-    assert [(s.load, s.seed) for s in agent.specs] == [(p.mix, p.seed) for p in planned]
+    assert [(s.load, s.seed) for s in agent.specs] == [(p.load_step, p.seed) for p in planned]
     for spec, p in zip(agent.specs, planned, strict=True):
         assert isinstance(spec.workload, WebWorkload)
         assert spec.workload.host == (one if p.contender == "a" else two).address.removeprefix("http://")
@@ -132,27 +132,27 @@ def test_a_reset_runs_before_each_visit_of_its_contender(tmp_path: Path) -> None
     assert count_lines(log) == 1 + 2, "before the check and before the visit of each of 2 blocks"
 
 
-def test_by_mixes_a_reset_runs_before_each_trial_of_its_contender(tmp_path: Path) -> None:
+def test_by_load_steps_a_reset_runs_before_each_trial_of_its_contender(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"order": "mixes"}, resets={"a": f"echo reset >> {log}"})
+        plan = plan_for(one.address, two.address, plan={"order": "load_steps"}, resets={"a": f"echo reset >> {log}"})
         start_run(plan, tmp_path / "x.bakeoff", [FakeAgent()], Notebook())
-    assert count_lines(log) == 1 + 4, "before the check and before both mixes in each of 2 blocks"
+    assert count_lines(log) == 1 + 4, "before the check and before both load steps in each of 2 blocks"
 
 
-def test_by_mixes_who_is_gone_fails_its_block_and_the_others_go_on(tmp_path: Path) -> None:
+def test_by_load_steps_who_is_gone_fails_its_block_and_the_others_go_on(tmp_path: Path) -> None:
     log, path = tmp_path / "log", tmp_path / "x.bakeoff"
     command = f"echo x >> {log}; test $(wc -l < {log}) -ne 3 || exit 3"  # the check, a trial, and not the next
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"order": "mixes"}, resets={"a": command})
+        plan = plan_for(one.address, two.address, plan={"order": "load_steps"}, resets={"a": command})
         start_run(plan, path, [FakeAgent()], Notebook())
     states = {name: [t.state for t in read_run(path).trials if t.contender == name] for name in "ab"}
     assert states == {"a": ["ok", "failed", "ok", "ok"], "b": ["ok"] * 4}
     assert count_lines(log) == 5, "a block in which it failed asks no more of it"
 
 
-@pytest.mark.parametrize(("order", "spread"), [("mixes", 0.0), ("visits", 0.02 * sqrt(8 / 7))])
-def test_pairs_are_those_of_a_block_and_a_mix_so_that_drift_stays_out(
+@pytest.mark.parametrize(("order", "spread"), [("load_steps", 0.0), ("visits", 0.02 * sqrt(8 / 7))])
+def test_pairs_are_those_of_a_block_and_a_load_step_so_that_drift_stays_out(
     tmp_path: Path, order: str, spread: float
 ) -> None:
     """Equal contenders on a machine that becomes slower by 1 % with each trial. The ratio is 1 in either order, which

@@ -49,14 +49,14 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("web-url", WEB, {"urls": "URLS"}),
         ("web-url", WEB, {"method": "POST"}),
         ("web-url", WEB, {"http": "2", "streams": 4}),
-        ("web-url", WEB, {"row": "500ms", "mixes": "4"}),
+        ("web-url", WEB, {"row": "500ms", "clients": "4"}),
     ],
     "web-session": [
         ("web-session", WEB, {"session": "SESSION"}),
         ("web-session", "https://127.0.0.1:1", {"session": "SESSION", "think": "1ms", "operations": 9}),
         ("web-session", "https://127.0.0.1:1", {"session": "SESSION", "insecure": True, "rate": "500"}),
         ("web-session", "unix:/run/web.sock", {"session": "SESSION"}),
-        ("web-session", WEB, {"session": "SESSION", "row": "500ms", "mixes": "4"}),
+        ("web-session", WEB, {"session": "SESSION", "row": "500ms", "clients": "4"}),
     ],
     "replay": [
         ("replay", WEB, {"log": "LOG"}),
@@ -67,13 +67,13 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
     "mail": [
         ("mail-pop", "localhost", {"users": "USERS"}),
         ("mail-pop", "localhost", {"users": "USERS", "starttls": True, "think": "1ms"}),
-        ("mail-pop", "localhost", {"users": "USERS", "row": "500ms", "mixes": "4"}),
+        ("mail-pop", "localhost", {"users": "USERS", "row": "500ms", "clients": "4"}),
         ("mail-pop", "localhost", {"users": "USERS", "rate": "5", "most_connections": 4}),
     ],
     "app": [
         ("app", "127.0.0.1:1", {}),
         ("app", "unix:/run/app.sock", {"think": "1ms"}),
-        ("app", "127.0.0.1:1", {"row": "500ms", "mixes": "4"}),
+        ("app", "127.0.0.1:1", {"row": "500ms", "clients": "4"}),
         ("app", "127.0.0.1:1", {"rate": "500"}),
     ],
     "httperf": [
@@ -86,7 +86,7 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
     ],
     "file-matrix": [
         ("file-matrix", "FOLDER", {}),
-        ("file-matrix", "FOLDER", {"tests": "write,read,mixed", "mixes": "2,4", "think": "1ms"}),
+        ("file-matrix", "FOLDER", {"tests": "write,read,mixed", "clients": "2,4", "think": "1ms"}),
         ("file-matrix", "FOLDER", {"tests": "read", "cache": "cold", "file_sizes": "1MiB"}),
         ("file-matrix", "FOLDER", {"record_max": "64KiB", "file_max": "64MiB"}),
     ],
@@ -114,7 +114,7 @@ def situations(kind: str) -> list[tuple[str, str, Given]]:
 # Another value of each setting, of a whole number one more by itself; FILE words stand for files that the test makes.
 OTHER: dict[str, list[Any]] = {
     "rate": ["700", "700,900"], "arrivals": ["poisson", "ramp:0-2", "file:MOMENTS"], "most_connections": [7],
-    "mixes": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
+    "clients": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
     "stagger": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
     "connect_timeout": ["3s"], "reply_timeout": ["3s"], "requests_per_connection": [7], "receive_buffer": ["64KiB"],
     "source_addresses": ["127.0.0.9"], "ca_file": ["AUTHORITY"], "check_every": [7], "headers": ["X-A: b"],
@@ -148,7 +148,7 @@ OTHER: dict[str, list[Any]] = {
 JUDGED: dict[tuple[str, str], str] = {
     ("file-matrix", "regions"): "test_matrix.test_regions_are_those_of_the_plan",
     ("file-matrix", "weights"): "test_file_weights.test_the_verdict_is_another_with_other_weights",
-    **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "mix")},
+    **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "load_step")},
     ("mail", "saturated_at"): "report/test_mail",
     ("replay", "different"): "test_replay_check.test_different_pages_withhold_the_verdict_unless_they_may_differ",
     # Off by itself on loopback, which is all that the situations here have.
@@ -162,10 +162,10 @@ JUDGED: dict[tuple[str, str], str] = {
 REFUSED_ALWAYS = {
     "mail": {"operations"},
     "app": {"threads"},
-    "httperf": {"mixes", "threads", "think", "think_distribution", "pin", "reply_timeout"},
+    "httperf": {"clients", "threads", "think", "think_distribution", "pin", "reply_timeout"},
     "web-session": {"streams"},
     "replay": {
-        "mixes", "row", "streams", "threads", "think", "think_distribution", "stagger", "operations", "arrivals",
+        "clients", "row", "streams", "threads", "think", "think_distribution", "stagger", "operations", "arrivals",
     },
 }  # fmt: skip
 
@@ -235,7 +235,7 @@ def told(plan: Plan) -> str:
     spec = spec_of(plan)
     if hasattr(spec.workload, "reuse"):  # the name of the run's folder, which changes with any setting
         spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"reuse": None})})
-    trials = [(trial.mix.to_json(), trial.seed) for trial in order_trials(plan)]
+    trials = [(trial.load_step.to_json(), trial.seed) for trial in order_trials(plan)]
     return f"{trials}\n{spec.to_json()}"
 
 
@@ -370,7 +370,7 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     # What uses these is shown by the test that is named.
     "until": lambda files: exists("test_amend.py", "test_a_run_ends_at_the_first_planned_look_that_is_clear"),
     "order": lambda files: exists(
-        "test_driver.py", "test_pairs_are_those_of_a_block_and_a_mix_so_that_drift_stays_out"
+        "test_driver.py", "test_pairs_are_those_of_a_block_and_a_load_step_so_that_drift_stays_out"
     ),
     "when_dead": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
     "dead_visits": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),

@@ -125,7 +125,7 @@ def test_two_agents_drive_the_clients_of_one_trial() -> None:
     assert sum(second.operations for second in whole.per_second) == whole.operations == 5_000
 
 
-def test_a_mix_with_fewer_clients_than_agents_leaves_some_idle() -> None:
+def test_a_load_step_with_fewer_clients_than_agents_leaves_some_idle() -> None:
     fleet = Fleet([LocalAgent("one"), LocalAgent("two"), LocalAgent("three")])
     outcome = waited(fleet, NULL.model_copy(update={"load": Clients(1)}))
     assert [(part.agent, part.clients) for part in outcome.parts] == [("one", 1)]
@@ -206,15 +206,15 @@ def test_snapshots_add_up_and_the_slowest_says_the_phase() -> None:
 def test_a_run_of_two_agents_keeps_the_figures_of_each(tmp_path: Path) -> None:
     path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address, mixes="2,4", fleet=WHENEVER), path, agents, Notebook())
+        start_run(plan_for(one.address, two.address, clients="2,4", fleet=WHENEVER), path, agents, Notebook())
     run = read_run(path)
     assert [agent.name for agent in run.agents] == ["one", "two"] and run.agents[0].facts["kernel"]
     assert {trial.state for trial in run.trials} == {"ok"} and run.null_operations_per_s
     for trial in run.trials:
-        assert [share.clients for share in trial.per_agent] == [trial.mix.clients // 2] * 2
+        assert [share.clients for share in trial.per_agent] == [trial.load_step.clients // 2] * 2
         assert sum(share.operations for share in trial.per_agent) == trial.operations > 0
-        assert len(trial.per_client) == trial.mix.clients
-    assert agents[0].parts == [(trial.mix.clients, Slice(index=0, of=2)) for trial in run.trials]
+        assert len(trial.per_client) == trial.load_step.clients
+    assert agents[0].parts == [(trial.load_step.clients, Slice(index=0, of=2)) for trial in run.trials]
     assert run.environment["content"]["agents"]["two"]["contenders"]
 
 
@@ -222,7 +222,7 @@ def test_a_lost_agent_voids_its_trial_by_name_and_the_run_goes_on(tmp_path: Path
     path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
     agents[1].lost_in, agents[1].peer = {2}, agents[0]
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address, mixes="2,4", fleet=WHENEVER), path, agents, Notebook())
+        start_run(plan_for(one.address, two.address, clients="2,4", fleet=WHENEVER), path, agents, Notebook())
     run = read_run(path)
     assert [trial.state for trial in run.trials] == ["ok", "voided", *["ok"] * 6] and run.finished_at
     voided = run.trials[1]
@@ -240,7 +240,7 @@ def test_an_agent_that_stays_away_ends_the_run_which_goes_on_when_it_is_back(tmp
             agents[1].gone = len(self.trials) == 3
 
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, mixes="2,4", fleet=WHENEVER)
+        plan = plan_for(one.address, two.address, clients="2,4", fleet=WHENEVER)
         with pytest.raises(LabError, match="agent two was lost: no answer: bring it back, then `bakeoff resume"):
             start_run(plan, path, agents, Watching())
         assert [trial.state for trial in read_run(path).trials] == ["ok"] * 3 and len(pending(path)) == 5
@@ -256,15 +256,15 @@ def test_a_run_goes_on_without_a_lost_agent_where_the_plan_allows_that(tmp_path:
     agents[1].lost_in, agents[1].peer = {3}, agents[0]
     fleet = WHENEVER | {"agents": "3", "least": "2"}
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address, mixes="3,6", fleet=fleet), path, agents, notes)
+        start_run(plan_for(one.address, two.address, clients="3,6", fleet=fleet), path, agents, notes)
     run = read_run(path)
     assert [trial.state for trial in run.trials] == ["ok", "ok", "voided", *["ok"] * 5] and run.finished_at
     assert [len(trial.per_agent) for trial in run.trials] == [3, 3, 3, 2, 2, 2, 2, 2]
     for trial in run.trials:  # the load is the same, whoever drives it
-        assert sum(share.clients for share in trial.per_agent) == trial.mix.clients
-    assert agents[2].parts[-1] == (run.trials[-1].mix.clients, Slice(index=1, of=2))
+        assert sum(share.clients for share in trial.per_agent) == trial.load_step.clients
+    assert agents[2].parts[-1] == (run.trials[-1].load_step.clients, Slice(index=1, of=2))
     told = [event.text for event in run.events if "goes on with" in event.text]
-    goes_on = "the run goes on with one, three, which divide the whole of each mix among them from here on"
+    goes_on = "the run goes on with one, three, which divide the whole of each load step among them from here on"
     assert told == [f"agent two was lost: the cable was cut: {goes_on}"]
 
 
@@ -278,12 +278,12 @@ def test_an_agent_that_is_gone_before_a_trial_is_left_out_of_it(tmp_path: Path) 
 
     fleet = WHENEVER | {"agents": "2", "least": "1"}
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address, mixes="2,4", fleet=fleet), path, agents, Watching())
+        start_run(plan_for(one.address, two.address, clients="2,4", fleet=fleet), path, agents, Watching())
     run = read_run(path)
     assert [trial.state for trial in run.trials] == ["ok"] * 8 and run.finished_at
-    assert agents[1].parts[-1] == (run.trials[-1].mix.clients, WHOLE), "one that is alone has all of it"
+    assert agents[1].parts[-1] == (run.trials[-1].load_step.clients, WHOLE), "one that is alone has all of it"
     (told,) = [event.text for event in run.events if "goes on with" in event.text]
-    assert told.endswith("the run goes on with two, which drives the whole of each mix from here on")
+    assert told.endswith("the run goes on with two, which drives the whole of each load step from here on")
 
 
 def test_a_run_that_would_have_too_few_agents_ends_and_is_resumed_with_all(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_run_that_would_have_too_few_agents_ends_and_is_resumed_with_all(tmp_p
     agents[2].lost_in, agents[2].peer = {4}, agents[0]
     fleet = WHENEVER | {"agents": "3", "least": "2"}
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, mixes="3,6", fleet=fleet)
+        plan = plan_for(one.address, two.address, clients="3,6", fleet=fleet)
         with pytest.raises(LabError, match="agent three was lost: the cable was cut: bring it back, then `bakeoff"):
             start_run(plan, path, agents, Notebook())
         assert [trial.state for trial in read_run(path).trials] == ["ok", "voided", "ok", "voided"]
@@ -335,7 +335,7 @@ def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path, m
 
     with two_contenders() as (one, _):
         agents = [Stopped("one", 0.0), Stopped("two", 2 * PATIENCE_S)]
-        start_run(plan_for(one.address, mixes="2", fleet=WHENEVER), path, agents, Notebook())
+        start_run(plan_for(one.address, clients="2", fleet=WHENEVER), path, agents, Notebook())
     (first, *_) = read_run(path).trials
     assert first.state == "voided" and first.reason.startswith("agent two: the load generator did not run for")
     assert "generator-paused" in first.marks

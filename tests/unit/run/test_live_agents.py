@@ -74,9 +74,9 @@ def test_one_machine_has_no_line_of_its_own() -> None:
 
 
 def test_the_line_of_a_trial_tells_the_range_over_machines() -> None:
-    (trial, *_) = divided(Machines(speed={"cat": 0.5}), run(mixes=(40,), blocks=1)).trials
+    (trial, *_) = divided(Machines(speed={"cat": 0.5}), run(load_steps=(40,), blocks=1)).trials
     assert "; 4 agents, from " in trial_line(trial) and "(cat) to " in trial_line(trial)
-    assert "agents" not in trial_line(run(mixes=(40,), blocks=1).trials[0])
+    assert "agents" not in trial_line(run(load_steps=(40,), blocks=1).trials[0])
 
 
 def test_what_others_took_in_the_trial_before_stands_beside_the_next_one() -> None:

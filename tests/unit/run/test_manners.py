@@ -29,7 +29,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Web
             given = PlanInput(
                 "test",
                 {"suite": "web-url", "blocks": 6},
-                {"mixes": "1,2", "length": "1s"},
+                {"clients": "1,2", "length": "1s"},
                 parse_contenders([f"a={one.address}", f"b={two.address}"]),
             )
             plan = resolve_plan(with_flags(given, {}, {}, {}, manners={"b": {"keep_alive": "off"}}))
@@ -66,7 +66,7 @@ def test_a_challenger_is_asked_as_it_is_said(
 def test_an_a_a_run_asks_both_as_the_one(report: tuple[Path, WebServer], tmp_path: Path) -> None:
     _, server = report
     words = ("aa", "web-url", f"a={server.address}", "--contender-setting", "a:keep_alive=off", "--blocks", "1")
-    done = invoke(*words, "--length", "100ms", "--mixes", "1", "-o", tmp_path / "aa.bakeoff")
+    done = invoke(*words, "--length", "100ms", "--clients", "1", "-o", tmp_path / "aa.bakeoff")
     run = read_run(tmp_path / "aa.bakeoff")
     assert done.exit_code in (0, 3, 4), done.output
     assert [contender["settings"] for contender in run.plan["contenders"]] == [{"keep_alive": False}] * 2
@@ -80,7 +80,7 @@ def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeyp
     given = PlanInput(
         "test",
         {"suite": "web-url", "blocks": 1},
-        {"mixes": [4], "length": "1h", "operations": 200},
+        {"clients": [4], "length": "1h", "operations": 200},
         parse_contenders([f"kept=http://{kept.address}/page", f"fresh=http://{fresh.address}/page"]),
         fleet={"agents": 2, **WHENEVER},
     )

@@ -40,7 +40,8 @@ EVENT = EventRecord("now", "warning", "look here", None)
 def test_trial_lines() -> None:
     assert trial_line(trial(marks=())) == "block 1, a, 4 clients: 50 operations/s, p99 0.0025 ms, 2 errors"
     assert (
-        trial_line(trial(state="voided", reason="no ports", mix=Clients(1))) == "block 1, a, 1 client: voided: no ports"
+        trial_line(trial(state="voided", reason="no ports", load_step=Clients(1)))
+        == "block 1, a, 1 client: voided: no ports"
     )
     assert trial_line(trial()).endswith("(noisy)")
 
@@ -99,7 +100,7 @@ def test_plain_lines_are_of_trials_and_events(monkeypatch: pytest.MonkeyPatch) -
     assert lines[2:] == ["warning: look here"]
 
 
-def test_the_live_display_shows_mix_rate_errors_and_time_left() -> None:
+def test_the_live_display_shows_load_step_rate_errors_and_time_left() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120, color_system=None)
     observer = LiveObserver(console)

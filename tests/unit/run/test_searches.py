@@ -62,25 +62,37 @@ def searched(plan: Plan, path: Path, agent: VirtualAgent) -> RunRecord:
 
 
 def told(trial: TrialRecord) -> tuple[object, ...]:
-    return trial.order, trial.contender, trial.block, trial.mix, trial.purpose, trial.share, trial.state, trial.judged
+    return (
+        trial.order,
+        trial.contender,
+        trial.block,
+        trial.load_step,
+        trial.purpose,
+        trial.share,
+        trial.state,
+        trial.judged,
+    )
 
 
 def test_every_probe_is_a_trial_and_shares_follow(site: WebServer, tmp_path: Path) -> None:
     agent = agent_of({port(site): limited(1000.0)})
     run = searched(search_plan(site.address, blocks=2), tmp_path / "x.bakeoff", agent)
-    assert run.finished_at is not None and run.mixes == () and pending(run.path) == ()
+    assert run.finished_at is not None and run.load_steps == () and pending(run.path) == ()
     assert [search.outcome for search in run.searches] == [FOUND, FOUND]
     for search in run.searches:
         met, missed = run.trials[search.met or 0], run.trials[search.missed or 0]
         assert met.judged and met.judged.met and missed.judged and not missed.judged.met
-        assert 980.0 <= met.mix.x <= 1000.0 * (1 + 0.02 / 2.1) and (missed.mix.x - met.mix.x) / missed.mix.x <= 0.0101
+        assert (
+            980.0 <= met.load_step.x <= 1000.0 * (1 + 0.02 / 2.1)
+            and (missed.load_step.x - met.load_step.x) / missed.load_step.x <= 0.0101
+        )
         mine = [t for t in run.trials if t.block == search.block]
-        loads = [(t.share, t.mix.x) for t in mine if t.purpose == SHARE]
+        loads = [(t.share, t.load_step.x) for t in mine if t.purpose == SHARE]
         rising = [0.5, 0.95, 1.05] if search.block == 1 else [1.05, 0.95, 0.5]
-        assert loads == [(share, pytest.approx(met.mix.x * share, rel=1e-4)) for share in rising]
+        assert loads == [(share, pytest.approx(met.load_step.x * share, rel=1e-4)) for share in rising]
         assert {t.seed for t in mine} == {mine[0].seed}
     assert len(agent.specs) == len(run.trials) == run.trials_planned
-    assert all(isinstance(t.mix, Rate) and t.judged is not None for t in run.trials)
+    assert all(isinstance(t.load_step, Rate) and t.judged is not None for t in run.trials)
 
 
 def test_what_was_judged_is_response_time_and_what_was_lost(site: WebServer, tmp_path: Path) -> None:
@@ -92,7 +104,7 @@ def test_what_was_judged_is_response_time_and_what_was_lost(site: WebServer, tmp
 
     run = searched(search_plan(site.address), tmp_path / "x.bakeoff", agent_of({port(site): half}))
     (search,) = run.searches
-    assert search.outcome == FOUND and 490.0 <= run.trials[search.met or 0].mix.x <= 500.0
+    assert search.outcome == FOUND and 490.0 <= run.trials[search.met or 0].load_step.x <= 500.0
     missed = run.trials[search.missed or 0].judged
     assert missed is not None and missed.lost == pytest.approx(0.5, abs=0.01)
     assert [(term.term, term.met) for term in missed.terms] == [
@@ -135,7 +147,7 @@ def test_no_load_meets_it(site: WebServer, tmp_path: Path) -> None:
     plan = search_plan(site.address, objective="p99<=500us,errors<=1%")
     run = searched(plan, tmp_path / "x.bakeoff", agent_of({port(site): limited(1000.0)}))
     (search,) = run.searches
-    assert (search.outcome, search.met) == (NONE, None) and [t.mix.x for t in run.trials] == [100.0, 100.0]
+    assert (search.outcome, search.met) == (NONE, None) and [t.load_step.x for t in run.trials] == [100.0, 100.0]
     sentences = headline_of(compare_run(run))
     assert any(
         "No load met p99<=500us,errors<=1% on a in 1 of 1 search; at 100/s, the least, p99 was 1.000 ms, "
@@ -254,8 +266,10 @@ def test_a_void_probe_is_done_again_and_at_last_the_limit(site: WebServer, tmp_p
     run = searched(search_plan(site.address), tmp_path / "x.bakeoff", agent)
     (search,) = run.searches
     assert search.outcome == AT_LEAST and "ran out of local ports" in search.reason
-    assert 790.0 <= run.trials[search.met or 0].mix.x <= 800.0
-    assert [t.state for t in run.trials[:3]] == ["ok", "voided", "ok"] and run.trials[1].mix == run.trials[2].mix
+    assert 790.0 <= run.trials[search.met or 0].load_step.x <= 800.0
+    assert [t.state for t in run.trials[:3]] == ["ok", "voided", "ok"] and run.trials[1].load_step == run.trials[
+        2
+    ].load_step
 
 
 def test_clients_that_wait_are_searched_by_service_times(site: WebServer, tmp_path: Path) -> None:
@@ -268,8 +282,11 @@ def test_clients_that_wait_are_searched_by_service_times(site: WebServer, tmp_pa
     run = searched(plan, tmp_path / "x.bakeoff", agent_of({port(site): serve}))
     (search,) = run.searches
     assert search.outcome == FOUND
-    assert (run.trials[search.met or 0].mix, run.trials[search.missed or 0].mix) == (Clients(45), Clients(46))
-    assert [t.mix for t in run.trials if t.purpose == SHARE] == [Clients(23), Clients(43), Clients(47)]
+    assert (run.trials[search.met or 0].load_step, run.trials[search.missed or 0].load_step) == (
+        Clients(45),
+        Clients(46),
+    )
+    assert [t.load_step for t in run.trials if t.purpose == SHARE] == [Clients(23), Clients(43), Clients(47)]
     comparison = compare_run(run)
     assert comparison.capacity is not None and comparison.capacity.unit == "clients"
     assert any("a 45.00 clients" in sentence for sentence in headline_of(comparison))
@@ -294,14 +311,18 @@ def test_the_right_one_of_two_wins_and_none_of_equals(site: WebServer, other: We
         assert (verdict.kind, verdict.winner) == (kind, winner), headline_of(comparison)
         assert comparison.pairs[0].primary.ratio == pytest.approx(rates[1] / rates[0], rel=0.01)
         for search in run.searches:
-            met = run.trials[search.met or 0].mix.x
+            met = run.trials[search.met or 0].load_step.x
             assert met == pytest.approx(rates["ab".index(search.contender)], rel=0.015)
 
 
 def test_a_search_begins_near_what_the_block_before_found(site: WebServer, tmp_path: Path) -> None:
     run = searched(search_plan(site.address, blocks=2), tmp_path / "x.bakeoff", agent_of({port(site): limited(1000.0)}))
-    first, second = ([t.mix.x for t in run.trials if t.block == block and t.purpose == SEARCH] for block in (1, 2))
-    assert first[0] == 100.0 and second[0] == pytest.approx(run.trials[run.searches[0].met or 0].mix.x / 1.1, rel=1e-4)
+    first, second = (
+        [t.load_step.x for t in run.trials if t.block == block and t.purpose == SEARCH] for block in (1, 2)
+    )
+    assert first[0] == 100.0 and second[0] == pytest.approx(
+        run.trials[run.searches[0].met or 0].load_step.x / 1.1, rel=1e-4
+    )
     assert len(second) < len(first)
 
 
@@ -320,7 +341,7 @@ def test_a_probe_that_a_late_generator_missed_is_done_again(site: WebServer, tmp
 
     run = searched(search_plan(site.address), tmp_path / "x.bakeoff", agent_of({port(site): hit}, change=change))
     (search,) = run.searches
-    assert search.outcome == FOUND and run.trials[search.met or 0].mix.x == pytest.approx(1000.0, rel=0.015)
+    assert search.outcome == FOUND and run.trials[search.met or 0].load_step.x == pytest.approx(1000.0, rel=0.015)
     assert [t.judged.met for t in run.trials[:2] if t.judged] == [False, True]
 
 
@@ -344,7 +365,9 @@ def test_a_file_of_a_search_by_other_rules_is_not_gone_on_with(site: WebServer, 
         start_run(search_plan(site.address), path, [agent_of(servers, stop)], Notebook())
     with RunWriter.reopen(path) as writer:
         last = read_run(path).trials[-1]
-        foreign = replace(pending(path)[0], order=last.order + 1, mix=Rate(77.0, last.mix.arrivals, 1), purpose=SEARCH)  # type: ignore[union-attr]
+        foreign = replace(
+            pending(path)[0], order=last.order + 1, load_step=Rate(77.0, last.load_step.arrivals, 1), purpose=SEARCH
+        )  # type: ignore[union-attr]
         writer.plan_trial(foreign)
     with pytest.raises(LabError, match="was searched by other rules"):
         resume_run(path, [agent_of(servers)], Notebook())

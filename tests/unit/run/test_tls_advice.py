@@ -96,7 +96,7 @@ def mail(folder: Path, port: int, scheme: str = "pop3s", **settings: str) -> Che
     users = folder / "users.csv"
     users.write_text("".join(f"u{i},pw{i},bakeoff.test\n" for i in range(100)))
     address = f"{'smtps' if scheme == 'pop3s' else 'smtp'}=127.0.0.1:{port},{scheme}=127.0.0.1:{port}"
-    return MailCheck(plan_for(address, suite="mail-pop", users=str(users), mixes="2", **settings))
+    return MailCheck(plan_for(address, suite="mail-pop", users=str(users), clients="2", **settings))
 
 
 CASES = [

@@ -149,7 +149,7 @@ def test_agents_that_begin_apart_void_the_trial_with_names_and_figures() -> None
     outcome = carried_out(Far("a"), Far("b", HOUR_NS, late_ns=0), Far("c", late_ns=60_000_000_000))
     offsets = {part.agent: part.start_offset_ns or 0 for part in outcome.parts}
     assert offsets["c"] > 59_000_000_000 > 1_000_000_000 > offsets["b"]
-    planned = PlannedTrial(order=0, contender="x", mix=Clients(4), block=1, seed=1)
+    planned = PlannedTrial(order=0, contender="x", load_step=Clients(4), block=1, seed=1)
     record = trial_record(planned, "", outcome, 0.01, None, WEB, False, 5.0)
     assert record.state == "voided" and "the agents did not begin together" in record.reason
     assert "c 60" in record.reason and "over the limit of 5000 ms" in record.reason
@@ -165,7 +165,7 @@ def test_what_is_not_known_of_two_clocks_counts_against_the_limit(error_ns: int,
         AgentOutcome(name, 2, whole, start_offset_ns=offset_ns, clock_error_ns=error_ns)
         for name, offset_ns in (("a", 0), ("b", 4_000_000))
     )
-    planned = PlannedTrial(order=0, contender="x", mix=Clients(4), block=1, seed=1)
+    planned = PlannedTrial(order=0, contender="x", load_step=Clients(4), block=1, seed=1)
     record = trial_record(planned, "", FleetOutcome(whole, parts), 0.01, None, WEB, False, 0.005)
     assert record.state == state
     assert state == "ok" or "b 4.0 ms ± 1.2 ms after a, over the limit of 5 ms" in record.reason
@@ -276,7 +276,7 @@ def test_a_trial_that_one_engine_gives_up_is_not_begun_by_the_others_and_has_fai
     outcome = carried_out(*agents)
     assert [agents[0].told_ns, agents[2].told_ns] == [None, None]
     assert agents[0].cancelled.is_set() and agents[2].cancelled.is_set() and not outcome.lost
-    planned = PlannedTrial(order=0, contender="x", mix=Clients(4), block=1, seed=1)
+    planned = PlannedTrial(order=0, contender="x", load_step=Clients(4), block=1, seed=1)
     record = trial_record(planned, "", outcome, 0.01, None, WEB, False, 5.0)
     # Were it interrupted, a run would repeat it and never count it against the contender.
     assert (record.state, record.reason) == ("failed", "b: a mailbox cannot be emptied")

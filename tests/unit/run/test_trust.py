@@ -258,7 +258,7 @@ def test_commands_folders_and_files_are_listed(tmp_path: Path) -> None:
     plan = plan_for(
         str(tmp_path),
         suite="file-matrix",
-        mixes="1",
+        clients="1",
         length="9s",
         cache="cold",
         cold_command="remount",

@@ -97,7 +97,7 @@ def test_watching_the_machine_that_sends_is_told_of_all_trials(monkeypatch: pyte
     told: list[str] = []
     watching = Watching(resolve_plan(planned(b="pid:7")), lambda note: told.append(note.text))
     record = replace(run(blocks=1).trials[0], contender="a", telemetry=(SENDER,))
-    planned_trial = PlannedTrial(0, "a", record.mix, 1, 1)
+    planned_trial = PlannedTrial(0, "a", record.load_step, 1, 1)
     watching.begin(planned_trial)
     assert watching.seen(planned_trial, None, record) == ()
     watching.close()

@@ -107,13 +107,13 @@ def test_bands_hold_the_plain_interval_and_fall_back() -> None:
     assert math.isnan(stats.simultaneous_bands(logs).log_low[0])
 
 
-def test_one_mix_has_the_plain_interval() -> None:
+def test_one_load_step_has_the_plain_interval() -> None:
     logs = [0.1, 0.12, 0.09, 0.11, 0.1, 0.13]
     plain, band = stats.ratio_from_logs(logs), stats.simultaneous_bands([logs])
     assert math.exp(band.log_low[0]) == pytest.approx(plain.low)
 
 
-def test_weights_of_the_mixes() -> None:
+def test_weights_of_the_load_steps() -> None:
     assert stats.trapezoid_weights([8]).tolist() == [1.0]
     assert stats.trapezoid_weights([1, 4, 16]) == pytest.approx([0.25, 0.5, 0.25])
     with pytest.raises(ValueError, match="rise"):

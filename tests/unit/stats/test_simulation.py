@@ -78,14 +78,14 @@ def test_a_real_difference_is_found_at_the_promised_power() -> None:
     assert sum(call == "higher" for call in calls) / RUNS >= 0.75
 
 
-@pytest.mark.parametrize(("mixes", "blocks", "shared"), [(3, 6, 0.0), (16, 6, 0.5), (16, 8, 0.9), (8, 5, 0.5)])
-def test_bands_cover_all_mixes_together(mixes: int, blocks: int, shared: float) -> None:
+@pytest.mark.parametrize(("load_steps", "blocks", "shared"), [(3, 6, 0.0), (16, 6, 0.5), (16, 8, 0.9), (8, 5, 0.5)])
+def test_bands_cover_all_load_steps_together(load_steps: int, blocks: int, shared: float) -> None:
     random = np.random.default_rng(16)
     hits = 0
     runs = 800
     for _ in range(runs):
         together = random.normal(0.0, math.sqrt(shared), (1, blocks))
-        logs = 0.1 + 0.03 * (together + random.normal(0.0, math.sqrt(1.0 - shared), (mixes, blocks)))
+        logs = 0.1 + 0.03 * (together + random.normal(0.0, math.sqrt(1.0 - shared), (load_steps, blocks)))
         bands = stats.simultaneous_bands(logs)
         hits += bool(((bands.log_low <= 0.1) & (bands.log_high >= 0.1)).all())
     assert hits / runs >= 0.95 - 3.0 * math.sqrt(0.05 * 0.95 / runs)

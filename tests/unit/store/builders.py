@@ -38,7 +38,7 @@ def trial(**changes: Any) -> TrialRecord:
     base = TrialRecord(
         id=0,
         contender="a",
-        mix=Clients(4),
+        load_step=Clients(4),
         block=1,
         order=0,
         seed=42,
@@ -114,7 +114,7 @@ def seen(**changes: Any) -> Telemetry:
 def soak_row(**changes: Any) -> SoakRowRecord:
     """An hour of a soak of contender `a`; `changes` replace single fields."""
     base = SoakRowRecord(
-        order=0, contender="a", mix=Clients(4), block=1, stretch=1, number=0,
+        order=0, contender="a", load_step=Clients(4), block=1, stretch=1, number=0,
         started_at="2026-11-20T10:00:00.000+00:00", length_s=3600.0, operations=100, errors={"refused": 2},
         bytes_in=5000, bytes_out=700, cpu_share=0.5, run_delay_share=0.125, stolen_s=0.25, rss_bytes=1 << 20,
         service=SUMMARY, response=None,
@@ -148,7 +148,7 @@ def header(**changes: Any) -> RunHeader:
             ContenderRecord("a", "http://127.0.0.1:1", None),
             ContenderRecord("b", "http://127.0.0.1:2", "true"),
         ],
-        mixes=[Clients(4)],
+        load_steps=[Clients(4)],
         blocks_planned=2,
         delta=0.05,
     )
@@ -159,11 +159,11 @@ def stored(record: RunRecord, path: Path, histogram: bytes | None = None) -> Pat
     """A made-up run as a run file; every trial gets `histogram` as that of its service times."""
     head = RunHeader(
         name=record.name, suite=record.suite, kind=record.kind, plan=record.plan, plan_hash=plan_hash(record.plan),
-        tool=record.tool, environment=record.environment, contenders=record.contenders, mixes=record.mixes,
+        tool=record.tool, environment=record.environment, contenders=record.contenders, load_steps=record.load_steps,
         blocks_planned=record.blocks_planned, delta=record.delta,
         agents=record.agents or [AgentRecord("local", {"kernel": "6"})],
     )  # fmt: skip
-    plan = [PlannedTrial(t.order, t.contender, t.mix, t.block, t.seed) for t in record.trials]
+    plan = [PlannedTrial(t.order, t.contender, t.load_step, t.block, t.seed) for t in record.trials]
     with RunWriter.create(path, head, plan) as writer:
         writer.add_events(record.events)
         for one in record.trials:

@@ -44,7 +44,7 @@ def said(path: Path) -> RunRecord:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with blobs, events, a trial that was interrupted and repeated, and rows of a soak."""
-    record = run(mixes=(1,), blocks=2, window_s=1.0)
+    record = run(load_steps=(1,), blocks=2, window_s=1.0)
     path = stored(record, tmp_path_factory.mktemp("whole") / "x.bakeoff", BLOB)
     with RunWriter.reopen(path) as writer:
         again = replace(
@@ -198,7 +198,7 @@ def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, colu
         "DELETE FROM contenders WHERE position = 1",
         "DELETE FROM run",
         "INSERT INTO events (at, level, text, code, reason) SELECT at, level, text, code, reason FROM events",
-        "INSERT INTO planned SELECT position + 4, contender, mix, block, seed, purpose, share FROM planned",
+        "INSERT INTO planned SELECT position + 4, contender, load_step, block, seed, purpose, share FROM planned",
         "UPDATE trials SET id = 100 - id",
         "UPDATE trials SET position = 3 - position",
         "UPDATE trials SET state = 'failed' WHERE id = 1",

@@ -154,7 +154,7 @@ ANY = {"outside": {"operations": 3, "errors": 1}}
 
 def record_of(kind: str, workload: dict[str, Any]) -> RunRecord:
     """A short run in which every trial of the first contender tells this."""
-    record = replace(run(mixes=(1, 4), blocks=1), kind=kind)
+    record = replace(run(load_steps=(1, 4), blocks=1), kind=kind)
     own = {**ANY, **SAMPLES[kind]}
     trials = (replace(t, workload=workload if t.contender == "nginx" else own) for t in record.trials)
     return replace(record, trials=tuple(trials))

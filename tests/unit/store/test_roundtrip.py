@@ -50,7 +50,7 @@ def test_everything_written_is_read_back(path: Path) -> None:
     assert run.plan == {"suite": "web-static", "seed": 1}
     assert run.tool == {"version": "0.1.0"} and run.environment == {"cpu": {"model": "test"}}
     assert run.contenders == tuple(header().contenders)
-    assert (run.mixes, run.blocks_planned, run.delta, run.trials_planned) == ((Clients(4),), 2, 0.05, 4)
+    assert (run.load_steps, run.blocks_planned, run.delta, run.trials_planned) == ((Clients(4),), 2, 0.05, 4)
     assert run.null_operations_per_s == 1_000_000.0 and run.agents[0].null_operations_per_s == 900_000.0
     assert run.finished_at is not None and run.finished_at >= run.created_at
     assert histogram(path, 1, "service") == b"\x00\x01"
@@ -60,34 +60,34 @@ def test_everything_written_is_read_back(path: Path) -> None:
 
 def test_a_search_for_a_capacity_plans_as_it_goes_and_is_read_back(path: Path) -> None:
     """Its trials are planned one by one; a search that ended says at which of them."""
-    head = header(mixes=[], plan={"capacity": {}}, plan_hash=plan_hash({"capacity": {}}))
+    head = header(load_steps=[], plan={"capacity": {}}, plan_hash=plan_hash({"capacity": {}}))
     judged = JudgedRecord(
         False, 0.5, "", (TermRecord("p99<=50ms", 9e7, 0.5, False), TermRecord("mean<=1s", None, 1.0, False))
     )
     probe = PlannedTrial(0, "a", Clients(9), 1, 42, SEARCH)
     share = PlannedTrial(1, "a", Clients(7), 1, 42, SHARE, 0.7)
     with RunWriter.create(path, head, []) as writer:
-        assert read_run(path).mixes == () and read_run(path).trials_planned == 0
+        assert read_run(path).load_steps == () and read_run(path).trials_planned == 0
         writer.plan_trial(probe)
-        writer.add_trial(trial(mix=Clients(9), purpose=SEARCH, judged=judged), {})
+        writer.add_trial(trial(load_step=Clients(9), purpose=SEARCH, judged=judged), {})
         assert pending(path) == ()
         writer.add_search(SearchRecord("a", 1, FOUND, "", 0, None))
         writer.plan_trial(share)
         assert pending(path) == (share,)
-        writer.add_trial(trial(order=1, mix=Clients(7), purpose=SHARE, share=0.7), {})
+        writer.add_trial(trial(order=1, load_step=Clients(7), purpose=SHARE, share=0.7), {})
     run = read_run(path)
-    assert [(t.mix, t.purpose, t.share, t.judged) for t in run.trials] == [
+    assert [(t.load_step, t.purpose, t.share, t.judged) for t in run.trials] == [
         (Clients(9), SEARCH, None, judged),
         (Clients(7), SHARE, 0.7, None),
     ]
     assert run.searches == (SearchRecord("a", 1, FOUND, "", 0, None),) and run.trials_planned == 2
 
 
-def test_only_a_search_has_trials_that_no_mix_stands_for(path: Path) -> None:
-    """Nor has a run without a search no mixes at all."""
-    for mixes, purpose in (([Clients(4)], SEARCH), ([], "")):
+def test_only_a_search_has_trials_that_no_load_step_stands_for(path: Path) -> None:
+    """Nor has a run without a search no load steps at all."""
+    for load_steps, purpose in (([Clients(4)], SEARCH), ([], "")):
         path.unlink(missing_ok=True)
-        with RunWriter.create(path, header(mixes=mixes), [PlannedTrial(0, "a", Clients(4), 1, 42, purpose)]):
+        with RunWriter.create(path, header(load_steps=load_steps), [PlannedTrial(0, "a", Clients(4), 1, 42, purpose)]):
             pass
         with pytest.raises(RunFileError, match="is damaged"):
             read_run(path)
@@ -221,27 +221,27 @@ def test_a_rate_is_stored_with_its_starts_and_response_times(path: Path, rate: R
         queue=(0, 3, 12),
         late=replace(trial().service, count=7),
     )
-    order = [replace(one, mix=rate) for one in planned(1)]
-    told = trial(mix=rate, response=replace(trial().service, p50_ns=2_000), starts=starts)
-    with RunWriter.create(path, header(mixes=[rate], blocks_planned=1), order) as writer:
+    order = [replace(one, load_step=rate) for one in planned(1)]
+    told = trial(load_step=rate, response=replace(trial().service, p50_ns=2_000), starts=starts)
+    with RunWriter.create(path, header(load_steps=[rate], blocks_planned=1), order) as writer:
         writer.add_trial(told, {})
     run = read_run(path)
-    assert (run.mixes, run.trials[0].mix) == ((rate,), rate)
+    assert (run.load_steps, run.trials[0].load_step) == ((rate,), rate)
     assert (run.trials[0].response, run.trials[0].starts) == (told.response, starts)
 
 
 @pytest.mark.parametrize(
-    "mix", ["4", '{"clients": 0}', '{"clients": 2000000}', '{"rate": {"per_s": 5}}', '{"clients": 1, "rate": {}}']
+    "load_step", ["4", '{"clients": 0}', '{"clients": 2000000}', '{"rate": {"per_s": 5}}', '{"clients": 1, "rate": {}}']
 )
-def test_what_is_no_mix_is_damage(path: Path, mix: str) -> None:
+def test_what_is_no_load_step_is_damage(path: Path, load_step: str) -> None:
     with RunWriter.create(path, header(), planned()):
         pass
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
-        connection.execute("UPDATE planned SET mix = ?", (mix,))
+        connection.execute("UPDATE planned SET load_step = ?", (load_step,))
         renew(connection)
         connection.commit()
-    with pytest.raises(RunFileError, match=r"planned\.mix does not hold what it must"):
+    with pytest.raises(RunFileError, match=r"planned\.load_step does not hold what it must"):
         read_run(path)
 
 

@@ -39,7 +39,7 @@ def without_what_is_left_out(record: RunRecord) -> RunRecord:
 
 
 def test_rows_that_went_through_json_give_the_record_of_the_file(tmp_path: Path) -> None:
-    path = stored(run(blocks=2, mixes=(1, 4)), tmp_path / "it.bakeoff")
+    path = stored(run(blocks=2, load_steps=(1, 4)), tmp_path / "it.bakeoff")
     tables: Tables = json.loads(json.dumps(read_tables(path)))
     assert set(tables) == set(HELD)
     assert record_of(path, tables) == without_what_is_left_out(read_run(path))
@@ -54,7 +54,7 @@ def test_seconds_and_clients_are_there(tmp_path: Path) -> None:
 
 
 def test_whatever_calls_itself_rows_is_a_record_or_one_sentence(tmp_path: Path) -> None:
-    path = stored(run(blocks=2, mixes=(1,), window_s=2.0), tmp_path / "it.bakeoff")
+    path = stored(run(blocks=2, load_steps=(1,), window_s=2.0), tmp_path / "it.bakeoff")
     whole = json.dumps(read_tables(path))
     chance = random.Random(5)
     values: list[Any] = [None, -1, 1 << 70, 0.5, "x", "[" * 50, "{}", "\ud800", True, [], {}, 1e308, 0]

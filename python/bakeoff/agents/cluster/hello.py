@@ -75,8 +75,8 @@ def _too_small(theirs: Limits, demand: Demand) -> Iterator[str]:
     needed = open_files(demand)
     if theirs.open_files is not None and theirs.open_files < needed:
         yield (
-            f"may open {theirs.open_files:,} files, and its part of the largest mix needs {needed:,}: join it again "
-            f"after `ulimit -Hn {needed}` as root (LimitNOFILE={needed} in a systemd unit)"
+            f"may open {theirs.open_files:,} files, and its part of the highest load step needs {needed:,}: join it "
+            f"again after `ulimit -Hn {needed}` as root (LimitNOFILE={needed} in a systemd unit)"
         )
 
 

@@ -52,8 +52,8 @@ def raise_open_files(needed: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise LabError(
-            f"the largest mix needs {needed} open files, but the limit is {hard}: raise it (`ulimit -Hn "
+            f"the highest load step needs {needed} open files, but the limit is {hard}: raise it (`ulimit -Hn "
             f"{needed}` as root) "
-            "or use smaller mixes"
+            "or use fewer clients"
         )
     return hard

@@ -26,7 +26,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Demand:
-    """What the largest mix of a plan asks of one machine that sends load.
+    """What the highest load step of a plan asks of one machine that sends load.
 
     `cores` are its load threads as the plan says, `pin` the processors they are bound to, and `loopback` the contenders
     that run on the same machine. `addresses` are those that it connects from. `closes` is how many connections to one
@@ -62,8 +62,8 @@ def check_ports(demand: Demand, machine: Machine) -> list[str]:
     mend = f"widen them (`{WIDEN_PORTS}`) or connect from more addresses (--source-addresses)"
     if demand.sessions > ports:
         raise LabError(
-            f"the largest mix opens {demand.sessions:,} connections to one contender at once, and this machine has "
-            f"{has} for them: {mend}; {more} are enough"
+            f"the highest load step opens {demand.sessions:,} connections to one contender at once, and this machine "
+            f"has {has} for them: {mend}; {more} are enough"
         )
     hold_s = REUSE_S if machine.reuse == 1 or (machine.reuse == 2 and demand.all_loopback) else TIME_WAIT_S
     if demand.closes == 0 or (demand.closes is not None and demand.closes + demand.sessions <= ports):
@@ -77,13 +77,13 @@ def check_ports(demand: Demand, machine: Machine) -> list[str]:
 
 
 def check_queues(demand: Demand, machine: Machine) -> list[str]:
-    """A warning when listeners of this machine cannot queue the sessions of the largest mix."""
+    """A warning when listeners of this machine cannot queue the sessions of the highest load step."""
     if machine.listen_queue is None or not demand.loopback or demand.sessions <= machine.listen_queue:
         return []
     return [
         f"{' and '.join(demand.loopback)} can queue {_count(machine.listen_queue, 'connection')} at most "
-        f"(net.core.somaxconn of this machine), and the largest mix opens {demand.sessions:,} at once: `sysctl -w "
-        f"net.core.somaxconn={demand.sessions}`, then start the server again with a backlog as long"
+        f"(net.core.somaxconn of this machine), and the highest load step opens {demand.sessions:,} at once: `sysctl "
+        f"-w net.core.somaxconn={demand.sessions}`, then start the server again with a backlog as long"
     ]
 
 

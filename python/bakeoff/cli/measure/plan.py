@@ -22,7 +22,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.core.sanitize import visible
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.core.units import format_duration, format_size, plural
-from bakeoff.load.load_step import Mix, Rate
+from bakeoff.load.load_step import LoadStep, Rate
 from bakeoff.plan.design.differences import manners_text
 from bakeoff.plan.design.durations import Expected, expected
 from bakeoff.plan.design.order import order_trials, order_visits
@@ -32,7 +32,7 @@ from bakeoff.plan.input.plan_file import plan_to_toml, veiled_input
 from bakeoff.plan.input.written import written_plan
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, placed, resolve_plan
-from bakeoff.plan.model import MIXES, Plan
+from bakeoff.plan.model import LOAD_STEPS, Plan
 from bakeoff.plan.rules.capacity import LOADS
 from bakeoff.plan.suites import BLOCKS, load_suite
 from bakeoff.run.checks.trust import acting_settings, differences_of
@@ -171,7 +171,7 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
         *(_factors(plan) or _contenders(plan, known)),
         *_fleet(plan),
-        *(_mixes(plan) if plan.capacity is None else capacity_lines(plan, plan.capacity)),
+        *(_load_steps(plan) if plan.capacity is None else capacity_lines(plan, plan.capacity)),
         *([f"each trial is held to {plan.objective}"] if plan.objective else []),
     ]
     if s.clock.operations is not None:
@@ -185,7 +185,7 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
             f"each {s.length_s:g} s: ramp up {s.clock.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
             f"{s.clock.ramp_down_s:g} s"
         )
-    lines += _arrivals(s.mix_values, s.length_s)
+    lines += _arrivals(s.load_steps, s.length_s)
     lines.append(f"order of a block: {plan.order} ({WORDS[plan.order]}), {why(plan)}")
     lines.append(f"what decides: {plan.primary}")
     if plan.looks:
@@ -197,9 +197,9 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
     return lines + [f"(not as published) {text}" for text in plan.differences]
 
 
-def _arrivals(mixes: Sequence[Mix], length_s: float) -> list[str]:
+def _arrivals(load_steps: Sequence[LoadStep], length_s: float) -> list[str]:
     """How the operations of rates begin; nothing of clients, who begin when they were answered."""
-    rates = [mix for mix in mixes if isinstance(mix, Rate)]
+    rates = [load_step for load_step in load_steps if isinstance(load_step, Rate)]
     if not rates:
         return []
     starts = [rate.arrivals.planned(rate.per_s, 0.0, length_s, length_s) for rate in rates]
@@ -211,8 +211,8 @@ def _arrivals(mixes: Sequence[Mix], length_s: float) -> list[str]:
 
 
 def _work(plan: Plan) -> list[str]:
-    """What a trial comes to that ends with its work, of the largest mix."""
-    work = plan.settings.work(plan.settings.mix_values[-1])
+    """What a trial comes to that ends with its work, of the highest load step."""
+    work = plan.settings.work(plan.settings.load_steps[-1])
     if work is None:
         return []
     moved = f", {format_size(work.bytes)} in {work.calls:,} transfers" if work.bytes else ""
@@ -239,14 +239,14 @@ def _around(plan: Plan) -> str:
     return f"; on top, as the servers decide, {most} at most: {s.around_words}"
 
 
-def _mixes(plan: Plan) -> list[str]:
-    mixes = plan.settings.mix_values
+def _load_steps(plan: Plan) -> list[str]:
+    load_steps = plan.settings.load_steps
     unit = plan_part(plan.kind).unit(plan.settings)
-    made_of = unit.sentence([mix.per_s for mix in mixes if isinstance(mix, Rate)])
+    made_of = unit.sentence([load_step.per_s for load_step in load_steps if isinstance(load_step, Rate)])
     return [
-        f"mixes ({mixes[0].unit}): " + ", ".join(map(str, mixes)),
+        f"load steps ({load_steps[0].unit}): " + ", ".join(map(str, load_steps)),
         f"{plan.trials} trials = {plural(len(plan.contenders), 'contender')} x "
-        f"{plural(len(mixes), 'mix', 'mixes')} x {plural(plan.blocks, 'block')}",
+        f"{plural(len(load_steps), 'load step', 'load steps')} x {plural(plan.blocks, 'block')}",
         *([made_of.removesuffix(".")] if made_of else []),
     ]
 
@@ -295,7 +295,7 @@ def _fleet(plan: Plan) -> list[str]:
     if fleet.agents > 1:
         least = fleet.agents if fleet.least is None else fleet.least
         lines.append(
-            f"load machines: {fleet.agents}, which divide each mix among them and begin within "
+            f"load machines: {fleet.agents}, which divide each load step among them and begin within "
             f"{format_duration(fleet.start_spread_s)} of each other; the run goes on with {least}"
         )
     for agent, addresses in fleet.addresses.items():
@@ -308,22 +308,34 @@ def _blocks(plan: Plan) -> Table:
     if plan.capacity is not None:
         return _searches(plan)
     table = Table(box=None, pad_edge=False)
-    columns = ("contenders in this order, at each mix in turn",) if plan.order == MIXES else ("visits in this order",)
-    for column in ("block", *columns, "mixes in this order", "seed"):
+    columns = (
+        ("contenders in this order, at each load step in turn",)
+        if plan.order == LOAD_STEPS
+        else ("visits in this order",)
+    )
+    for column in ("block", *columns, "load steps in this order", "seed"):
         table.add_column(column, overflow="fold")
     for block, members in groupby(order_trials(plan), key=lambda trial: trial.block):
         trials = list(members)
-        mixes = list(dict.fromkeys(trial.mix for trial in trials))
-        shown = ", ".join(map(str, mixes)) if len(mixes) <= 6 else f"{mixes[0]}, {mixes[1]} … {mixes[-1]}"
+        load_steps = list(dict.fromkeys(trial.load_step for trial in trials))
+        shown = (
+            ", ".join(map(str, load_steps))
+            if len(load_steps) <= 6
+            else f"{load_steps[0]}, {load_steps[1]} … {load_steps[-1]}"
+        )
         table.add_row(str(block), _in_order(plan, trials), shown, str(trials[0].seed))
     return table
 
 
 def _in_order(plan: Plan, trials: Sequence[PlannedTrial]) -> str:
-    """The contenders of a block in their order; by mixes that of each mix, with those of many mixes left out."""
-    if plan.order != MIXES:
+    """The contenders of a block in their order; by load steps that of each load step, with those of many load steps
+    left out.
+    """
+    if plan.order != LOAD_STEPS:
         return ", ".join(dict.fromkeys(trial.contender for trial in trials))
-    turns = [" ".join(trial.contender for trial in turn) for _, turn in groupby(trials, key=lambda trial: trial.mix)]
+    turns = [
+        " ".join(trial.contender for trial in turn) for _, turn in groupby(trials, key=lambda trial: trial.load_step)
+    ]
     return " | ".join(turns if len(turns) <= MOST_TURNS else [*turns[: MOST_TURNS - 1], "…"])
 
 
@@ -339,10 +351,10 @@ def _searches(plan: Plan) -> Table:
 
 def _trials(plan: Plan) -> Table:
     table = Table(box=None, pad_edge=False)
-    for column in ("order", "block", "contender", plan.settings.mix_values[0].unit):
+    for column in ("order", "block", "contender", plan.settings.load_steps[0].unit):
         table.add_column(column)
     for t in order_trials(plan):
-        table.add_row(str(t.order), str(t.block), t.contender, str(t.mix))
+        table.add_row(str(t.order), str(t.block), t.contender, str(t.load_step))
     return table
 
 

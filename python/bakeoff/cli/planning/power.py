@@ -46,7 +46,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     def say(line: str) -> None:
         print_line(console, line)
 
-    primary, *mixes = told.series
+    primary, *load_steps = told.series
     say(f"How many blocks {plan.name} needs, by the spread of {told.pilot} ({told.pilot_created_at[:10]}):")
     for each in told.series:
         say(f"\n{spread(each)}")
@@ -55,7 +55,10 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     if shown := shown_by(told):
         say(f"The {told.plan_blocks} blocks of this plan see a difference of {shown}.")
     say(f"A block takes {time_of(told.block_s, told.block_by)}.")
-    for line in (*_rules(told.pairs, len(mixes), told.looks), *(f"(assumed) {sentence(one)}" for one in told.assumed)):
+    for line in (
+        *_rules(told.pairs, len(load_steps), told.looks),
+        *(f"(assumed) {sentence(one)}" for one in told.assumed),
+    ):
         say(line)
     smaller = [need.difference for need in primary.needs if need.difference and need.difference <= told.delta]
     if smaller:
@@ -147,13 +150,13 @@ def time_of(block_s: float, by: str) -> str:
     return f"{short_duration(block_s)}, {'as in the pilot' if by == 'pilot' else 'by the forecast of the plan'}"
 
 
-def _rules(pairs: int, mixes: int, looks: tuple[int, ...]) -> list[str]:
+def _rules(pairs: int, load_steps: int, looks: tuple[int, ...]) -> list[str]:
     """At which level it is judged, and why."""
     parts = [*rule_of(looks)]
     if pairs > 1:
         parts.append(f"Holm over {pairs} pairs, by its strictest step")
-    if mixes:
-        parts.append(f"single mixes are judged all {mixes} together")
+    if load_steps:
+        parts.append(f"single load steps are judged all {load_steps} together")
     return [judged(parts), RANGE]
 
 

@@ -23,8 +23,8 @@ def smallest_p(blocks: int) -> float:
 
 def single_of(plan: Plan) -> str:
     """What single claims are about: cells, where trials are made of them."""
-    work = plan.settings.work(plan.settings.mix_values[-1])
-    return "mixes" if work is None or not work.cells else "cells"
+    work = plan.settings.work(plan.settings.load_steps[-1])
+    return "load steps" if work is None or not work.cells else "cells"
 
 
 def advice(plan: Plan) -> str:
@@ -127,7 +127,7 @@ def _lost_in_suites(legs: Sequence[Leg], family: int) -> list[str]:
 def _percentiles(plan: Plan) -> str:
     """Which percentiles trials of a rate, or of so many operations, are too short for."""
     clock, length_s = plan.settings.clock, plan.settings.length_s
-    rates = [mix for mix in plan.settings.mix_values if isinstance(mix, Rate)]
+    rates = [load_step for load_step in plan.settings.load_steps if isinstance(load_step, Rate)]
     if plan.capacity is not None or (not rates and clock.operations is None):
         return ""
     end_s = length_s - clock.ramp_down_s

@@ -22,7 +22,7 @@ def cells_in(trial: TrialRecord) -> int:
 
 
 def cells_sheet(run: RunRecord) -> Sheet | None:
-    """Every cell of each contender at each mix, or of very many the range of each test; None without cells."""
+    """Every cell of each contender at each load step, or of very many the range of each test; None without cells."""
     if not any(map(cells_in, run.trials)):
         return None
     from bakeoff.compare.cube.cell_form import SIZES  # the package loads NumPy
@@ -36,15 +36,15 @@ def cells_sheet(run: RunRecord) -> Sheet | None:
 
 def _start(sheet: Sheet, form: CellForm, run: RunRecord) -> None:
     sheet.column("contender", numeric=False)
-    if len(run.mixes) > 1:
-        sheet.column(run.mixes[0].unit)
+    if len(run.load_steps) > 1:
+        sheet.column(run.load_steps[0].unit)
     sheet.column(form.test, numeric=False)
 
 
 def _named(level: CellLevel, run: RunRecord) -> list[str]:
     from bakeoff.report.narrate.figures.cells import title
 
-    return [level.contender, *([str(level.mix)] if len(run.mixes) > 1 else []), title(level.test)]
+    return [level.contender, *([str(level.load_step)] if len(run.load_steps) > 1 else []), title(level.test)]
 
 
 def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Sheet:

@@ -80,7 +80,7 @@ def show(
         print_line(console, line)
     for t in run.trials:
         if t.state != OK:
-            where = f"block {t.block}, {t.contender}, {t.mix.words}"
+            where = f"block {t.block}, {t.contender}, {t.load_step.words}"
             print_line(console, f"{where}: {t.state}: {t.reason}")
     for name, why in silent_of(run).items():
         print_line(console, silent_words(name, why))
@@ -118,7 +118,7 @@ def _print_head(console: Console, run: RunRecord) -> None:
         by = f"imported from {run.imported_from}, without a plan"
     lines = [
         f"{run.name}: suite {run.suite}, {size}{run.created_at}, {state}",
-        f"{by}, {run.blocks_planned} blocks, mixes " + ", ".join(map(str, run.mixes)),
+        f"{by}, {run.blocks_planned} blocks, load steps " + ", ".join(map(str, run.load_steps)),
     ]
     lines += [f"{a.at} {a.contender or 'the plan'}: {a.text}, after {a.blocks_seen} blocks" for a in run.amendments]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
@@ -168,7 +168,7 @@ def _table(run: RunRecord) -> Sheet:
     table.column("block", spare=1)
     table.column("contender", numeric=False)
     # A search names no loads beforehand.
-    table.column(next((mix.unit for mix in (*run.mixes, *(t.mix for t in run.trials))), "load"))
+    table.column(next((load_step.unit for load_step in (*run.load_steps, *(t.load_step for t in run.trials))), "load"))
     of_cells = any(map(cells_in, run.trials))
     rate = None if of_cells else _decides(run)
     if rate is not None:
@@ -190,7 +190,7 @@ def _table(run: RunRecord) -> Sheet:
             str(t.order),
             str(t.block),
             t.contender,
-            str(t.mix),
+            str(t.load_step),
             *([] if rate is None else [_number(rate.extract(t))]),
             *([f"{cells_in(t):,}"] if of_cells else _of_whole(t)),
             f"{t.errors_total:,}" if t.figures(Figures).errors_stated else "-",

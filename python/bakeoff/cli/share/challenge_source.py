@@ -15,7 +15,7 @@ import typer
 from bakeoff.core.errors import PlanError
 from bakeoff.core.sanitize import visible
 from bakeoff.core.system.bounded_read import MIB, read_bounded
-from bakeoff.plan.model import MIXES, Contender, Plan
+from bakeoff.plan.model import LOAD_STEPS, Contender, Plan
 from bakeoff.report.renderers import form_of
 from bakeoff.run.checks.plan_origin import is_marked
 from bakeoff.run.checks.trust import agreed
@@ -113,7 +113,7 @@ def agree(source: Source, plans: Sequence[Plan], own: Sequence[Contender], trust
     if not asks or trust:
         for line in lines:
             typer.echo(f"trusted: {line}", err=True)
-    when = "trial" if any(plan.order == MIXES for plan in plans) else "visit"
+    when = "trial" if any(plan.order == LOAD_STEPS for plan in plans) else "visit"
     for contender in own[:1]:
         if contender.reset is not None:
             typer.echo(f"run in a shell before each {when} of {contender.name}: {visible(contender.reset)}", err=True)

@@ -156,7 +156,7 @@ def _mounts(run: RunRecord) -> list[Fact]:
 def _of_contender(cube: Cube, contender: ContenderSummary, kind_of_suite: str) -> Iterator[Fact]:
     """What befell its operations and its schedule."""
     if contender.hung_trials:
-        yield OperationsHung(contender.name, hung(cube.of(contender.name, cube.mixes)))
+        yield OperationsHung(contender.name, hung(cube.of(contender.name, cube.load_steps)))
     if contender.error_share > 0.0:
         share = None if contender.trials_dead else contender.error_share
         yield OperationsFailed(contender.name, contender.errors, share, kind_of_suite)
@@ -167,12 +167,12 @@ def _limits(cube: Cube, contender: ContenderSummary) -> Iterator[Fact]:
     """That not the contender was the limit."""
     name, of = contender.name, contender.trials_ok
     if contender.link_limited:
-        limited = [trial for trial in cube.of(name, cube.mixes) if LINK_LIMITED in trial.marks]
-        mixes = sorted({trial.mix for trial in limited})
-        at = () if len(mixes) == len(cube.mixes) else tuple(mixes)
+        limited = [trial for trial in cube.of(name, cube.load_steps) if LINK_LIMITED in trial.marks]
+        load_steps = sorted({trial.load_step for trial in limited})
+        at = () if len(load_steps) == len(cube.load_steps) else tuple(load_steps)
         yield LinkFull(name, full_link_of(limited), contender.link_limited, of, at)
     if contender.generator_limited:
-        yield GeneratorLimit(name, busy_threads(cube.of(name, cube.mixes)), contender.generator_limited, of)
+        yield GeneratorLimit(name, busy_threads(cube.of(name, cube.load_steps)), contender.generator_limited, of)
 
 
 def _waited(contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Fact]:
@@ -199,7 +199,7 @@ def _others(cube: Cube) -> list[Fact]:
 
 def _schedule(cube: Cube, name: str) -> Iterator[Fact]:
     """What befell the schedule of a rate: the generator was late, or the connections were too few."""
-    trials = [trial for trial in cube.of(name, cube.mixes) if trial.starts is not None]
+    trials = [trial for trial in cube.of(name, cube.load_steps) if trial.starts is not None]
     late = [trial for trial in trials if BEHIND_SCHEDULE in trial.marks]
     out = [trial.starts for trial in trials if OUT_OF_CONNECTIONS in trial.marks and trial.starts is not None]
     if late:

@@ -12,7 +12,7 @@ from bakeoff.compare.failures.hung_model import Hung
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.resources.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
 from bakeoff.compare.validity.disturbances import Crowd
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.one_address import OneAddress
 
 
@@ -263,13 +263,13 @@ class OperationsFailed(Fact):
 
 @dataclass(frozen=True)
 class LinkFull(Fact):
-    """A link was full in `trials` of a contender's `of`, at `mixes` (none: at all)."""
+    """A link was full in `trials` of a contender's `of`, at `load_steps` (none: at all)."""
 
     contender: str
     link: FullLink
     trials: int
     of: int
-    mixes: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,10 @@ def _incomplete_files(run: RunRecord) -> list[Fact]:
     """Of runs that stand beside each other, each of those that were stopped."""
     missing: Counter[str] = Counter()
     for file in run.joined:
-        named = {(trial.contender, trial.mix, trial.block) for trial in file.run.trials}  # as stopped before the end
-        missing[file.run.path.name] += sum((t.contender, t.mix, t.block) not in named for t in file.run.pending)
+        named = {
+            (trial.contender, trial.load_step, trial.block) for trial in file.run.trials
+        }  # as stopped before the end
+        missing[file.run.path.name] += sum((t.contender, t.load_step, t.block) not in named for t in file.run.pending)
     return [FileNotComplete(name, number) for name, number in missing.items() if number]
 
 

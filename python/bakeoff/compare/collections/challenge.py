@@ -17,9 +17,9 @@ from bakeoff.compare.collections.challenge_model import (
     NoFigures,
     NotByBlock,
     OtherContent,
+    OtherLoadSteps,
     OtherMachines,
     OtherMetric,
-    OtherMixes,
     Searched,
 )
 from bakeoff.compare.limits.capacity import is_search
@@ -107,7 +107,7 @@ def _why_none(read: Challenged, levels: Levels | None, searched: bool) -> Fact |
         return NotByBlock()
     if (then.title, then.unit) != (levels.title, levels.unit):
         return OtherMetric(then.title, levels.title)
-    return OtherMixes() if list(then.mixes) != nulled(as_dict(levels.mixes)) else None
+    return OtherLoadSteps() if list(then.load_steps) != nulled(as_dict(levels.load_steps)) else None
 
 
 def _ratios(

@@ -33,8 +33,8 @@ class OtherMetric(Fact):
 
 
 @dataclass(frozen=True)
-class OtherMixes(Fact):
-    """The report has other mixes than this run."""
+class OtherLoadSteps(Fact):
+    """The report has other load steps than this run."""
 
 
 @dataclass(frozen=True)

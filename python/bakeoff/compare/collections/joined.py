@@ -31,7 +31,7 @@ from bakeoff.compare.collections.joined_model import (
 )
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs
-from bakeoff.compare.cube.whole_blocks import Mask, kept_mixes, kept_of_pair, over_mixes
+from bakeoff.compare.cube.whole_blocks import Mask, kept_load_steps, kept_of_pair, over_load_steps
 from bakeoff.compare.estimate.interim import ALPHA
 from bakeoff.compare.estimate.intervals import both_shown, turned
 from bakeoff.compare.estimate.pairs import leader, pair_logs, reach
@@ -76,7 +76,7 @@ class Together:
         return pair_logs(self.cube, metric or self.decides, baseline, contender)
 
     def levels(self, name: str) -> Logs:
-        """Logarithms of the primary figure of a contender, shape (mixes, blocks); NaN where there is none."""
+        """Logarithms of the primary figure of a contender, shape (load steps, blocks); NaN where there is none."""
         values = self.cube.values(self.decides.extract)[self.cube.index(name)]
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(values > 0.0, np.log(values), math.nan)
@@ -140,8 +140,10 @@ def _joined_pair(
 
 
 def _group(told: Together, file: JoinedFile, outcomes: PairLogs, kept: Mask) -> Logs:
-    """The log-ratios of the blocks of a file, over the mixes that all files have; without blocks that have a hole."""
-    logs = over_mixes(told.cube, outcomes.settled(), kept)[told.within(file)]
+    """The log-ratios of the blocks of a file, over the load steps that all files have; without blocks that have a
+    hole.
+    """
+    logs = over_load_steps(told.cube, outcomes.settled(), kept)[told.within(file)]
     found: Logs = logs[np.isfinite(logs)]
     return found
 
@@ -203,7 +205,7 @@ def drifts(told: Together) -> tuple[Drift, ...]:
     for (called, _), (first, *others) in known.items():
         for other in others:
             kept = _common([told.levels(name)[:, told.within(file)] for file, name in (first, other)])
-            below, above = (over_mixes(told.cube, told.levels(n), kept)[told.within(f)] for f, n in (first, other))
+            below, above = (over_load_steps(told.cube, told.levels(n), kept)[told.within(f)] for f, n in (first, other))
             ratio = unpaired_from_logs(below, above, told.delta)
             same = first[1] == other[1]
             found.append(
@@ -213,8 +215,8 @@ def drifts(told: Together) -> tuple[Drift, ...]:
 
 
 def _common(levels: Sequence[Logs]) -> Mask:
-    """The mixes that each has in half of its blocks at least."""
-    both: Mask = np.logical_and.reduce([kept_mixes(np.isfinite(one))[0] for one in levels])
+    """The load steps that each has in half of its blocks at least."""
+    both: Mask = np.logical_and.reduce([kept_load_steps(np.isfinite(one))[0] for one in levels])
     return both
 
 
@@ -263,10 +265,12 @@ def _bridges(told: Together, baseline: str, contender: str) -> tuple[Bridge, ...
 def _over_bridges(
     told: Together, baseline: str, contender: str, bridges: Sequence[Bridge]
 ) -> tuple[UnpairedRatio, Mask, bool]:
-    """The ratio of ratios, the mixes that it is over, and whether a loss is in it."""
+    """The ratio of ratios, the load steps that it is over, and whether a loss is in it."""
     sides = [[told.logs(bridge[side], name) for bridge in bridges] for side, name in enumerate((baseline, contender))]
     kept: Mask = np.logical_and.reduce([kept_of_pair(one)[0] for side in sides for one in side])
-    below, above = (np.mean([over_mixes(told.cube, one.settled(), kept) for one in side], axis=0) for side in sides)
+    below, above = (
+        np.mean([over_load_steps(told.cube, one.settled(), kept) for one in side], axis=0) for side in sides
+    )
     lost = any(bool(marks[kept].any()) for side in sides for one in side for marks in (*one.lost, one.ties))
     return unpaired_from_logs(below, above, told.delta), kept, lost
 
@@ -283,12 +287,12 @@ def _bridged(
     ratio, kept, lost = found
     names = tuple(dict.fromkeys(told.known(one)[0] for one, _ in bridges))
     why_not = _why_not(told, judge, pairs, pair, bridges, lost)
-    mixes = tuple(mix for mix, keep in zip(told.cube.mixes, kept, strict=True) if keep)
+    load_steps = tuple(load_step for load_step, keep in zip(told.cube.load_steps, kept, strict=True) if keep)
     low, high = _bounds(ratio)
     is_above = ratio.ratio > 1.0
     decision = _decision(ratio, *adjusted, told.delta, judge.look.alpha)
     verdict, _ = judge.verdict(
-        decision, *pair, mixes, leader(pair, is_above, told.decides), min(ratio.blocks), reach(low, high, is_above)
+        decision, *pair, load_steps, leader(pair, is_above, told.decides), min(ratio.blocks), reach(low, high, is_above)
     )
     if verdict.kind in ("disqualified", "too_few"):
         why_not = None
@@ -333,7 +337,9 @@ def _why_not(
         for name, bridge in ((name, bridge) for name in pair for bridge in sorted(names)):
             if not {name, bridge} <= file.names.keys():
                 continue
-            _, gates = strict.verdict(Decision("equivalent", 0), bridge, name, told.cube.mixes, name, MINIMUM_BLOCKS)
+            _, gates = strict.verdict(
+                Decision("equivalent", 0), bridge, name, told.cube.load_steps, name, MINIMUM_BLOCKS
+            )
             if red := [gate for gate in gates if gate.level == "red"]:
                 return HeldBeside(red[0])
     return None
@@ -355,7 +361,7 @@ def _unbridged(told: Together, baseline: str, contender: str) -> BetweenPair:
     levels = [told.levels(name)[:, mask] for name, mask in zip((baseline, contender), masks, strict=True)]
     kept = _common(levels)
     below, above = (
-        over_mixes(told.cube, told.levels(name), kept)[mask]
+        over_load_steps(told.cube, told.levels(name), kept)[mask]
         for name, mask in zip((baseline, contender), masks, strict=True)
     )
     ratio = unpaired_from_logs(below, above, told.delta)

@@ -64,10 +64,10 @@ def _failed(told: Together, file: JoinedFile) -> list[FailedTrial]:
     """Every trial of a file that failed: also those that went well, which count no more either."""
     return [
         FailedTrial(
-            file.label, trial.contender, trial.mix, trial.block, trial.state, trial.reason,
+            file.label, trial.contender, trial.load_step, trial.block, trial.state, trial.reason,
             _value(told, trial), _repeated(told, trial),
         )
-        for trial in sorted(file.run.trials, key=lambda each: (each.contender, each.mix, each.block))
+        for trial in sorted(file.run.trials, key=lambda each: (each.contender, each.load_step, each.block))
     ]  # fmt: skip
 
 
@@ -76,8 +76,8 @@ def _value(told: Together, trial: TrialRecord) -> float:
 
 
 def _repeated(told: Together, trial: TrialRecord) -> float:
-    """The geometric mean over the blocks that count, at the same mix."""
-    found = [_value(told, each) for each in told.cube.of(trial.contender, (trial.mix,))]
+    """The geometric mean over the blocks that count, at the same load step."""
+    found = [_value(told, each) for each in told.cube.of(trial.contender, (trial.load_step,))]
     logs = [math.log(value) for value in found if value > 0.0]
     return float(np.exp(np.mean(logs))) if logs else math.nan
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate, Verdict
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 DifferenceSort = Literal["work", "plan", "contenders", "environment", "software"]
 FileVerdictKind = Literal["together", "each", "apart"]
@@ -162,12 +162,12 @@ class BetweenPair:
 @dataclass(frozen=True)
 class FailedTrial:
     """A trial of a file that failed, beside its repetition. `value` is the primary figure, NaN where there is none;
-    `repeated` that of the files that count, at the same mix, over their blocks.
+    `repeated` that of the files that count, at the same load step, over their blocks.
     """
 
     file: str
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     state: str
     reason: str

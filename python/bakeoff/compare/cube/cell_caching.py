@@ -21,7 +21,9 @@ Ends = tuple[float, tuple[float, ...], float, bool]
 
 
 def cache_rules(arrays: Sequence[CellArray], in_memory: frozenset[str]) -> tuple[CacheRule, ...]:
-    """A rule for each contender, mix and group of tests that have the same one. None of a contender `in_memory`."""
+    """A rule for each contender, load step and group of tests that have the same one. None of a contender
+    `in_memory`.
+    """
     return tuple(
         rule
         for array in arrays
@@ -70,7 +72,7 @@ def _rule(
             fall = _median([falls[place] for _, falls in tests])
             zones.append(CacheZone(*records, strong, weak, none, fall, levelled))
     named = tuple(test for test, _ in tests)
-    return CacheRule(array.contenders[contender], array.mix, named, tuple(zones), tuple(untold))
+    return CacheRule(array.contenders[contender], array.load_step, named, tuple(zones), tuple(untold))
 
 
 def _stretches(by_record: Mapping[float, Ends | Fact]) -> list[tuple[tuple[float, float], Ends | Fact]]:

@@ -15,7 +15,7 @@ from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.model.cell import CellLevel, Level
 from bakeoff.core.thresholds import MINIMUM_BLOCKS, P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.times import ms_of
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats.intervals.blocks import geometric_interval
 from bakeoff.store.records.figures import CellFigures
 from bakeoff.store.records.run_records import TrialRecord
@@ -26,20 +26,20 @@ PERCENTILES = (("p50_ns", 1), ("p95_ns", P95_OPERATIONS), ("p99_ns", P99_OPERATI
 
 
 def cell_levels(cube: Cube) -> tuple[CellLevel, ...]:
-    """Every cell of every contender at every mix, in the order of work; usable trials alone count."""
+    """Every cell of every contender at every load step, in the order of work; usable trials alone count."""
     levels = []
-    for mix in cube.mixes:
+    for load_step in cube.load_steps:
         for name in cube.contenders:
-            trials = [t for block in cube.blocks if (t := cube.usable.get((name, mix, block))) is not None]
+            trials = [t for block in cube.blocks if (t := cube.usable.get((name, load_step, block))) is not None]
             by_key: dict[CellKey, list[CellFigures]] = defaultdict(list)
             for trial in trials:
                 for cell in cells_of(trial):
                     by_key[key_of(cell)].append(cell)
-            levels += [_level(name, mix, key, by_key[key]) for key in ordered_keys(by_key)]
+            levels += [_level(name, load_step, key, by_key[key]) for key in ordered_keys(by_key)]
     return tuple(levels)
 
 
-def _level(name: str, mix: Mix, key: CellKey, cells: list[CellFigures]) -> CellLevel:
+def _level(name: str, load_step: LoadStep, key: CellKey, cells: list[CellFigures]) -> CellLevel:
     test, file, record = key
     measured = [cell for cell in cells if math.isfinite(rate_of(cell))]
     times = {what: _over(measured, partial(time_ms, what=what)) for what, _ in PERCENTILES}
@@ -52,7 +52,7 @@ def _level(name: str, mix: Mix, key: CellKey, cells: list[CellFigures]) -> CellL
         reasons.append(f"{damaged:,} damaged records")
     return CellLevel(
         contender=name,
-        mix=mix,
+        load_step=load_step,
         test=test,
         file_kib=None if file is None else file / 1024.0,
         record_kib=None if record is None else record / 1024.0,

@@ -15,7 +15,7 @@ from bakeoff.compare.cube.file_weights import FileWeights
 from bakeoff.compare.cube.forfeits import ENOUGH, PairLogs, bounded, clients_words
 from bakeoff.compare.model.comparison import Lost
 from bakeoff.core.thresholds import MOST_WAITED, STARVED_SHARE
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.narrate import wording
 from bakeoff.store.records.figures import CellFigures, Figures
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
@@ -28,7 +28,7 @@ CellKey = tuple[str, int | None, int | None]
 
 @dataclass(frozen=True)
 class CellArray:
-    """Rates in KiB/s of all contenders at one mix, shape (contenders, cells, blocks).
+    """Rates in KiB/s of all contenders at one load step, shape (contenders, cells, blocks).
 
     NaN where a cell has no rate; `skipped` and `void` say why, by the position of contender and cell. `lost`, of
     the same shape, marks the cells in which the contender moved nothing, or nothing for a client, or whose whole trial
@@ -37,7 +37,7 @@ class CellArray:
     """
 
     contenders: tuple[str, ...]
-    mix: Mix
+    load_step: LoadStep
     keys: tuple[CellKey, ...]
     rates: NDArray[np.float64]
     lost: NDArray[np.bool_]
@@ -134,13 +134,13 @@ def rate_of(cell: CellFigures) -> float:
     return cell.rate_kib_s
 
 
-def cell_array(cube: Cube, mix: Mix) -> CellArray:
-    """All cells of the usable trials at `mix`, tests in order of work, sizes rising."""
+def cell_array(cube: Cube, load_step: LoadStep) -> CellArray:
+    """All cells of the usable trials at `load_step`, tests in order of work, sizes rising."""
     trials = {
         (c, b): trial
         for c, name in enumerate(cube.contenders)
         for b, block in enumerate(cube.blocks)
-        if (trial := cube.usable.get((name, mix, block))) is not None
+        if (trial := cube.usable.get((name, load_step, block))) is not None
     }
     keys = ordered_keys({key_of(cell): None for trial in trials.values() for cell in cells_of(trial)})
     index = {key: i for i, key in enumerate(keys)}
@@ -148,7 +148,7 @@ def cell_array(cube: Cube, mix: Mix) -> CellArray:
     lost = np.zeros(rates.shape, dtype=bool)
     for c, name in enumerate(cube.contenders):
         for b, block in enumerate(cube.blocks):
-            lost[c, :, b] = (name, mix, block) in cube.lost
+            lost[c, :, b] = (name, load_step, block) in cube.lost
     skipped: dict[tuple[int, int], str] = {}
     void: dict[tuple[int, int], str] = {}
     cached: Counter[tuple[int, int]] = Counter()
@@ -167,7 +167,7 @@ def cell_array(cube: Cube, mix: Mix) -> CellArray:
             cached[at] += cell.cached is True
     measured = np.isfinite(rates).sum(axis=2)
     often = frozenset(at for at, times in cached.items() if times and 2 * times >= measured[at])
-    return CellArray(cube.contenders, mix, keys, rates, lost, skipped, void, often)
+    return CellArray(cube.contenders, load_step, keys, rates, lost, skipped, void, often)
 
 
 def ordered_keys(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
@@ -236,14 +236,16 @@ def kept_blocks(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
 def mean_logs(
     cube: Cube, keys: frozenset[CellKey], weights: FileWeights | None, baseline: str, contender: str
 ) -> PairLogs:
-    """The mean over `keys` of ln(contender / baseline), shape (mixes, blocks), as the table of cells averages it."""
-    shape = (len(cube.mixes), len(cube.blocks))
+    """The mean over `keys` of ln(contender / baseline), shape (load steps, blocks), as the table of cells averages
+    it.
+    """
+    shape = (len(cube.load_steps), len(cube.blocks))
     logs = np.full(shape, np.nan)
     lost = (np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
     factors = [1.0]
     sides = cube.index(baseline), cube.index(contender)
-    for m, mix in enumerate(cube.mixes):
-        array = cell_array(cube, mix)
+    for m, load_step in enumerate(cube.load_steps):
+        array = cell_array(cube, load_step)
         rows = [at for at, key in enumerate(array.keys) if key in keys]
         if not rows:
             continue
@@ -264,7 +266,7 @@ def lost_cells(cube: Cube) -> tuple[Lost, ...]:
     """Cells of usable trials in which a contender moved nothing, or nothing for a client, in the order they ran."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     return tuple(
-        Lost(trial.contender, trial.mix, trial.block, cell_name(cell), _why_lost(cell))
+        Lost(trial.contender, trial.load_step, trial.block, cell_name(cell), _why_lost(cell))
         for trial in trials
         for cell in cells_of(trial)
         if is_lost(cell)

@@ -1,4 +1,4 @@
-"""Trials as arrays: contender × mix × block, with the trials that cannot be used named."""
+"""Trials as arrays: contender × load step × block, with the trials that cannot be used named."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 from bakeoff.compare.cube.forfeits import broke, lost_trial
 from bakeoff.compare.failures.unserved import unserved
 from bakeoff.compare.model.comparison import LeftOut, Lost
-from bakeoff.load.load_step import Mix, OfCapacity
+from bakeoff.load.load_step import LoadStep, OfCapacity
 from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
 
-Key = tuple[str, Mix, int]
+Key = tuple[str, LoadStep, int]
 # A trial that is as it should be, and has nothing to be compared with.
 UNPAIRED = "unpaired"
 
 
 @dataclass(frozen=True)
 class Cube:
-    """`trials` maps (contender, mix, block) to the trial; `usable` holds those whose numbers count; `lost`
+    """`trials` maps (contender, load step, block) to the trial; `usable` holds those whose numbers count; `lost`
     those that the contender lost, with the reason: they have no numbers, or none that may stand for it. `kind` knows
     what is particular to the suite.
     """
 
     kind: ComparePart
     contenders: tuple[str, ...]
-    mixes: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
     blocks: tuple[int, ...]
     trials: dict[Key, TrialRecord]
     usable: dict[Key, TrialRecord]
@@ -50,33 +50,33 @@ class Cube:
         return np.array(both, dtype=bool)
 
     def values(self, extract: Callable[[TrialRecord], float], failed_too: bool = False) -> NDArray[np.float64]:
-        """`extract` of every usable trial, shape (contenders, mixes, blocks); NaN where there is none.
+        """`extract` of every usable trial, shape (contenders, load steps, blocks); NaN where there is none.
 
         With `failed_too` also of failed trials: for errors, which are what made them fail.
         """
-        numbers = np.full((len(self.contenders), len(self.mixes), len(self.blocks)), math.nan)
+        numbers = np.full((len(self.contenders), len(self.load_steps), len(self.blocks)), math.nan)
         for c, contender in enumerate(self.contenders):
-            for m, mix in enumerate(self.mixes):
+            for m, load_step in enumerate(self.load_steps):
                 for b, block in enumerate(self.blocks):
-                    key = (contender, mix, block)
+                    key = (contender, load_step, block)
                     trial = self.trials.get(key)
                     if trial is not None and (key in self.usable or (failed_too and broke(trial))):
                         numbers[c, m, b] = extract(trial)
         return numbers
 
     def losses(self, contender: str) -> NDArray[np.bool_]:
-        """Which trials `contender` lost, shape (mixes, blocks)."""
-        lost = [[(contender, mix, block) in self.lost for block in self.blocks] for mix in self.mixes]
-        return np.array(lost, dtype=bool).reshape(len(self.mixes), len(self.blocks))
+        """Which trials `contender` lost, shape (load steps, blocks)."""
+        lost = [[(contender, load_step, block) in self.lost for block in self.blocks] for load_step in self.load_steps]
+        return np.array(lost, dtype=bool).reshape(len(self.load_steps), len(self.blocks))
 
-    def of(self, contender: str, mixes: tuple[Mix, ...]) -> list[TrialRecord]:
-        """All trials of `contender` at `mixes`, usable or not."""
-        wanted = set(mixes)
-        return [trial for trial in self._by_contender[contender] if trial.mix in wanted]
+    def of(self, contender: str, load_steps: tuple[LoadStep, ...]) -> list[TrialRecord]:
+        """All trials of `contender` at `load_steps`, usable or not."""
+        wanted = set(load_steps)
+        return [trial for trial in self._by_contender[contender] if trial.load_step in wanted]
 
     @cached_property
     def _by_contender(self) -> Mapping[str, list[TrialRecord]]:
-        """Asked for of each pair at each mix: one pass over a large run is enough."""
+        """Asked for of each pair at each load step: one pass over a large run is enough."""
         trials: dict[str, list[TrialRecord]] = defaultdict(list)
         for trial in self.trials.values():
             trials[trial.contender].append(trial)
@@ -93,7 +93,7 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
 
     names = [contender.name for contender in run.contenders]
     ordered = (baseline, *(name for name in names if name != baseline))
-    trials = {(t.contender, t.mix, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
+    trials = {(t.contender, t.load_step, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
     usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
     unlike = _by_other_machines(usable)
     usable = {key: trial for key, trial in usable.items() if key not in unlike}
@@ -103,8 +103,8 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     blocks = tuple(sorted({block for _, _, block in trials}))
     asked = {name: frozenset(b for file in run.joined if name in file.names for b in file.blocks) for name in names}
     left_out = _left_out(trials, unlike)
-    mixes = tuple(sorted(run.mixes))
-    return Cube(kind, ordered, mixes, blocks, trials, usable, lost, left_out, asked if run.joined else {})
+    load_steps = tuple(sorted(run.load_steps))
+    return Cube(kind, ordered, load_steps, blocks, trials, usable, lost, left_out, asked if run.joined else {})
 
 
 def why_unusable(trial: TrialRecord) -> str | None:
@@ -138,15 +138,15 @@ def alike(one: TrialRecord, other: TrialRecord) -> bool:
 
 def _is_small(trial: TrialRecord) -> bool:
     """Whether no further machine would have had a client."""
-    mix = trial.mix.of if isinstance(trial.mix, OfCapacity) else trial.mix
-    return mix is not None and mix.clients <= len(trial.per_agent)
+    load_step = trial.load_step.of if isinstance(trial.load_step, OfCapacity) else trial.load_step
+    return load_step is not None and load_step.clients <= len(trial.per_agent)
 
 
 def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, str]:
-    """Trials that other machines drove than drove most of the contenders at the same mix and block, and why they do not
-    count: a machine that was lost in between, or came back, may have been the slow one, or the one far away.
+    """Trials that other machines drove than drove most of the contenders at the same load step and block, and why they
+    do not count: a machine that was lost in between, or came back, may have been the slow one, or the one far away.
     """
-    pairs: dict[tuple[Mix, int], dict[Key, TrialRecord]] = defaultdict(dict)
+    pairs: dict[tuple[LoadStep, int], dict[Key, TrialRecord]] = defaultdict(dict)
     for key, trial in usable.items():
         if trial.per_agent:
             pairs[key[1:]][key] = trial
@@ -167,12 +167,12 @@ def _left_out(trials: dict[Key, TrialRecord], unlike: dict[Key, str]) -> tuple[L
     for key, trial in sorted(trials.items(), key=lambda item: item[1].order):
         reason = why_unusable(trial)
         if key in unlike:
-            where = trial.id, trial.contender, trial.mix, trial.block, trial.order
+            where = trial.id, trial.contender, trial.load_step, trial.block, trial.order
             left_out.append(LeftOut(*where, UNPAIRED, unlike[key]))
         elif reason is not None:
             state = trial.state if trial.state != OK else "failed"
             left_out.append(
-                LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason, trial.code)
+                LeftOut(trial.id, trial.contender, trial.load_step, trial.block, trial.order, state, reason, trial.code)
             )
     return tuple(left_out)
 

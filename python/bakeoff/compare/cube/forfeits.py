@@ -81,7 +81,7 @@ def lost_trial(trial: TrialRecord, enough: int) -> str:
     if broke(trial):
         return trial.reason or "not one operation succeeded"
     starved = starved_clients(trial, enough) if trial.state == OK else ()
-    return f"{clients_words(starved, trial.mix.clients)} got (next to) nothing" if starved else ""
+    return f"{clients_words(starved, trial.load_step.clients)} got (next to) nothing" if starved else ""
 
 
 def clients_words(clients: Iterable[int], of: int) -> str:

@@ -14,7 +14,7 @@ def repeated_trials(run: RunRecord) -> tuple[Repeated, ...]:
     """All of them, in the order in which they were done first."""
     now = {trial.order: trial.state for trial in run.trials}
     return tuple(
-        Repeated(t.id, t.contender, t.mix, t.block, t.order, t.state, t.reason, _again(now.get(t.order)))
+        Repeated(t.id, t.contender, t.load_step, t.block, t.order, t.state, t.reason, _again(now.get(t.order)))
         for t in sorted(run.earlier, key=lambda trial: trial.id)
     )
 

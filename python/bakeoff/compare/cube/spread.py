@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import TrialRecord
 
 FACTOR = 2.0
@@ -15,14 +15,14 @@ FACTOR = 2.0
 
 @dataclass(frozen=True)
 class Spread:
-    """Lowest and highest rate of one contender at `mix`, per second; `mixes` are as bad as that. `gap` is the largest
-    factor between two blocks that are neighbours by rate.
+    """Lowest and highest rate of one contender at `load_step`, per second; `load_steps` are as bad as that. `gap` is
+    the largest factor between two blocks that are neighbours by rate.
     """
 
-    mix: Mix
+    load_step: LoadStep
     lowest: float
     highest: float
-    mixes: int
+    load_steps: int
     gap: float
 
     @property
@@ -32,14 +32,14 @@ class Spread:
 
 
 def widest(usable: list[TrialRecord]) -> Spread | None:
-    """The mix at which the blocks of one contender differ most, when that is by more than `FACTOR`."""
-    rates: dict[Mix, list[float]] = defaultdict(list)
+    """The load step at which the blocks of one contender differ most, when that is by more than `FACTOR`."""
+    rates: dict[LoadStep, list[float]] = defaultdict(list)
     for trial in usable:
-        rates[trial.mix].append(trial.operations_per_s)
-    wide = {mix: measured for mix, measured in rates.items() if max(measured) > FACTOR * min(measured)}
+        rates[trial.load_step].append(trial.operations_per_s)
+    wide = {load_step: measured for load_step, measured in rates.items() if max(measured) > FACTOR * min(measured)}
     if not wide:
         return None
-    worst = max(wide, key=lambda mix: max(wide[mix]) / min(wide[mix]))
+    worst = max(wide, key=lambda load_step: max(wide[load_step]) / min(wide[load_step]))
     rising = sorted(wide[worst])
     gap = max(after / before if before > 0.0 else math.inf for before, after in pairwise(rising))
     return Spread(worst, rising[0], rising[-1], len(wide), gap)

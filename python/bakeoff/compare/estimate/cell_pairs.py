@@ -53,7 +53,7 @@ def compare_cells(
     Contenders `in_memory` have no cache in front of something slower.
     """
     form = cube.kind.cells or SIZES
-    arrays = [array for mix in cube.mixes if (array := cell_array(cube, mix)).keys]
+    arrays = [array for load_step in cube.load_steps if (array := cell_array(cube, load_step)).keys]
     pairs = []
     for pair in combinations(range(len(cube.contenders)), 2):
         if not cube.together(*(cube.contenders[one] for one in pair)).any():
@@ -62,7 +62,7 @@ def compare_cells(
         works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
-        # One family of tests for each pair: all cells at all mixes.
+        # One family of tests for each pair: all cells at all load steps.
         q_values = benjamini_hochberg(np.concatenate([work.tested_p() for work in works]))
         start = 0
         for work in works:
@@ -128,7 +128,7 @@ class _Work:
         return CellPair(
             baseline=self.array.contenders[self.baseline],
             contender=self.array.contenders[self.contender],
-            mix=self.array.mix,
+            load_step=self.array.load_step,
             cells=cells,
             overall=overall,
             cached_cells=average.count(lambda cell: bool(cell.cached)),

@@ -1,4 +1,4 @@
-"""Every operation at every mix, exploratory, under Benjamini–Hochberg."""
+"""Every operation at every load step, exploratory, under Benjamini–Hochberg."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from bakeoff.compare.cube.cells import cells_of
 from bakeoff.compare.model.pair import Exploratory, OperationRatio
 from bakeoff.core.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
 from bakeoff.store.records.run_records import TrialRecord
 from bakeoff.store.records.trial_parts import Summary
@@ -25,7 +25,7 @@ MEAN_OPERATIONS = 30
 
 
 def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
-    """Mean and p99 response time of each operation at each mix, contender over baseline.
+    """Mean and p99 response time of each operation at each load step, contender over baseline.
 
     Cells with fewer than six pairs, or trials with too few operations for the figure, are not tested.
     """
@@ -37,13 +37,13 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
     level = fcr_level(int(picked.size), len(keys), Q)
     ratios = []
     for index in picked:
-        operation, metric, mix = keys[index]
+        operation, metric, load_step = keys[index]
         wide = ratio_from_logs(logs[keys[index]], level)
         ratios.append(
             OperationRatio(
                 operation,
                 metric,
-                mix,
+                load_step,
                 wide.blocks,
                 wide.ratio,
                 wide.low,
@@ -56,17 +56,17 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
     return Exploratory(len(keys), level, tuple(ratios))
 
 
-def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, Mix], list[float]]:
-    """Per-block log-ratios by (operation, metric, mix)."""
-    logs: dict[tuple[str, str, Mix], list[float]] = defaultdict(list)
-    for mix in cube.mixes:
+def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, LoadStep], list[float]]:
+    """Per-block log-ratios by (operation, metric, load step)."""
+    logs: dict[tuple[str, str, LoadStep], list[float]] = defaultdict(list)
+    for load_step in cube.load_steps:
         for block in cube.blocks:
-            base, other = cube.usable.get((pair[0], mix, block)), cube.usable.get((pair[1], mix, block))
+            base, other = cube.usable.get((pair[0], load_step, block)), cube.usable.get((pair[1], load_step, block))
             # Cells have a comparison of their own.
             if base is None or other is None or cells_of(base):
                 continue
             for operation, metric, value in cube.kind.explored(base, other):
-                logs[operation, metric, mix].append(value)
+                logs[operation, metric, load_step].append(value)
     return logs
 
 

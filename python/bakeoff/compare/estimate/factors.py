@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cube import Cube, blamed
-from bakeoff.compare.cube.whole_blocks import kept_mixes, over_mixes
+from bakeoff.compare.cube.whole_blocks import kept_load_steps, over_load_steps
 from bakeoff.compare.estimate.intervals import both_shown, ratio_of, shown
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
@@ -34,7 +34,7 @@ from bakeoff.compare.model.pair import Gate
 from bakeoff.compare.validity.gates import Judge
 from bakeoff.compare.verdict.blocks_needed import needed as settled_by
 from bakeoff.compare.verdict.why_open import open_at, why_open, without_number
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.model import Plan
 from bakeoff.stats import (
     Contrast,
@@ -128,8 +128,8 @@ class _Estimate:
     logs: Logs
     ratio: PairedRatio
     p_equivalence: float
-    mixes: tuple[Mix, ...]
-    left_out: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
+    left_out: tuple[LoadStep, ...]
     holes: tuple[int, ...]
 
 
@@ -164,17 +164,17 @@ class _Here:
 
     @property
     def size(self) -> tuple[int, int]:
-        return len(self.cube.mixes), len(self.cube.blocks)
+        return len(self.cube.load_steps), len(self.cube.blocks)
 
     @cached_property
     def _used(self) -> dict[Cell, NDArray[np.bool_]]:
-        """Where each combination has figures, shape (mixes, blocks)."""
+        """Where each combination has figures, shape (load steps, blocks)."""
         return {
             cell: np.array(
                 [
-                    [(name, mix, block) in self.cube.usable and (name, mix, block) not in self.cube.lost
+                    [(name, load_step, block) in self.cube.usable and (name, load_step, block) not in self.cube.lost
                      for block in self.cube.blocks]
-                    for mix in self.cube.mixes
+                    for load_step in self.cube.load_steps
                 ],
                 dtype=bool,
             ).reshape(self.size)
@@ -232,7 +232,7 @@ class _Here:
         return Plane((one.name, other.name), tuple(cells))
 
     def _logs(self, metric: Metric, lower: Cell, upper: Cell) -> Logs:
-        """ln(upper / lower) where both have figures and none lost, shape (mixes, blocks)."""
+        """ln(upper / lower) where both have figures and none lost, shape (load steps, blocks)."""
         key = (metric.key, lower, upper)
         if key not in self._pairs:
             found = pair_logs(self.cube, metric, self.design.cells[lower], self.design.cells[upper])
@@ -242,25 +242,25 @@ class _Here:
         return self._pairs[key]
 
     def _estimate(self, contrast: Contrast, metric: Metric) -> _Estimate:
-        """As endpoints are: a mix with under half of the blocks is left out, then blocks with a hole are."""
+        """As endpoints are: a load step with under half of the blocks is left out, then blocks with a hole are."""
         pairs = {(term.lower, term.upper): self._logs(metric, term.lower, term.upper) for term in contrast.terms}
         logs = block_logs(contrast, pairs, self.size)
-        kept, whole = kept_mixes(np.isfinite(logs))
-        mixes = tuple(mix for mix, keep in zip(self.cube.mixes, kept, strict=True) if keep)
-        left_out = tuple(mix for mix, keep in zip(self.cube.mixes, kept, strict=True) if not keep)
-        ratio = ratio_from_logs(over_mixes(self.cube, logs, kept)[whole], self.judge.look.level)
+        kept, whole = kept_load_steps(np.isfinite(logs))
+        load_steps = tuple(load_step for load_step, keep in zip(self.cube.load_steps, kept, strict=True) if keep)
+        left_out = tuple(load_step for load_step, keep in zip(self.cube.load_steps, kept, strict=True) if not keep)
+        ratio = ratio_from_logs(over_load_steps(self.cube, logs, kept)[whole], self.judge.look.level)
         p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, self.judge.delta)
         holes = tuple(block for block, is_whole in zip(self.cube.blocks, whole, strict=True) if not is_whole)
-        return _Estimate(contrast, metric, logs, ratio, p, mixes, left_out, holes)
+        return _Estimate(contrast, metric, logs, ratio, p, load_steps, left_out, holes)
 
     def _effect(self, e: _Estimate, p: float, q: float, family: int) -> Effect:
         factors = [self.design.factors[factor] for factor in e.contrast.factors]
         level = 1.0 - (1.0 - self.judge.look.level) / max(1, family)
         bands = simultaneous_bands(e.logs, level)
         points = tuple(
-            EffectPoint(mix, number, ratio_of(mean), *both_shown(ratio_of(low), ratio_of(high), number))
-            for mix, number, mean, low, high in zip(
-                self.cube.mixes,
+            EffectPoint(load_step, number, ratio_of(mean), *both_shown(ratio_of(low), ratio_of(high), number))
+            for load_step, number, mean, low, high in zip(
+                self.cube.load_steps,
                 map(int, bands.blocks),
                 *(map(float, logs) for logs in (bands.log_mean, bands.log_low, bands.log_high)),
                 strict=True,
@@ -275,8 +275,8 @@ class _Here:
             above=tuple(factor.levels[at] for factor, at in zip(factors, e.contrast.above, strict=True)),
             contexts=e.contrast.contexts,
             contexts_wanted=e.contrast.wanted,
-            mixes=e.mixes,
-            mixes_left_out=e.left_out,
+            load_steps=e.load_steps,
+            load_steps_left_out=e.left_out,
             blocks=e.ratio.blocks,
             blocks_left_out=e.holes,
             ratio=e.ratio.ratio,
@@ -350,7 +350,7 @@ class _Here:
                 names = (self.design.cells[term.lower], self.design.cells[term.upper])
                 # None of the two is ahead: both are held to the same.
                 tie = Decision("inconclusive", None)
-                _, self._gates[key] = self.judge.verdict(tie, *names, self.cube.mixes, names[1], e.ratio.blocks)
+                _, self._gates[key] = self.judge.verdict(tie, *names, self.cube.load_steps, names[1], e.ratio.blocks)
             found += [gate for gate in self._gates[key] if gate not in found]
         return tuple(found)
 
@@ -363,7 +363,7 @@ def _missing(cube: Cube, name: str) -> NotMeasured | TrialsLost | TrialsUnusable
         return NotMeasured()
     if lost:
         return TrialsLost(len(lost), len(trials), next(iter(lost.values())))
-    unusable = len(trials) - sum((name, trial.mix, trial.block) in cube.usable for trial in trials)
+    unusable = len(trials) - sum((name, trial.load_step, trial.block) in cube.usable for trial in trials)
     return TrialsUnusable(unusable, len(trials), len(blamed(trials)) < len(trials))
 
 

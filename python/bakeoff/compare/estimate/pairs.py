@@ -1,4 +1,4 @@
-"""Two contenders against each other: endpoints over the whole curve and bands at each mix."""
+"""Two contenders against each other: endpoints over the whole curve and bands at each load step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bakeoff.compare.cube.cells import mean_logs
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs, bounded
-from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_mixes
+from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_load_steps
 from bakeoff.compare.estimate.exploratory import explore
 from bakeoff.compare.estimate.intervals import both_shown, ratio_of, turned
 from bakeoff.compare.estimate.resolution import resolution_of_pair
@@ -25,7 +25,7 @@ from bakeoff.compare.verdict.blocks_needed import needed
 from bakeoff.compare.verdict.failures_flatter import with_failures_as_slowest
 from bakeoff.compare.verdict.why_open import Open, open_at, why_open
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import (
     FLIP_ALPHA,
     Bands,
@@ -42,8 +42,8 @@ from bakeoff.stats import (
     simultaneous_bands,
 )
 
-# How the interval at a mix is made that is the only one of its run.
-ONE_MIX = "as the endpoint"
+# How the interval at a load step is made that is the only one of its run.
+ONE_LOAD_STEP = "as the endpoint"
 Logs = NDArray[np.float64]
 
 
@@ -55,8 +55,8 @@ class _Estimate:
     metric: Metric
     ratio: PairedRatio
     p_equivalence: float
-    mixes: tuple[Mix, ...]
-    mixes_left_out: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
+    load_steps_left_out: tuple[LoadStep, ...]
     blocks_left_out: tuple[int, ...]
     lost: tuple[int, int]
     counted: int
@@ -106,7 +106,7 @@ def _of_pair(ends: list[Endpoint], pair: int, each: int) -> tuple[Endpoint, ...]
 
 
 def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> PairLogs:
-    """ln(contender / baseline), shape (mixes, blocks); NaN unless both have a number or one of them lost."""
+    """ln(contender / baseline), shape (load steps, blocks); NaN unless both have a number or one of them lost."""
     if metric.paired is not None:
         return metric.paired(cube, baseline, contender)
     if metric.cells:
@@ -157,24 +157,26 @@ def without_result(cube: Cube, metric: Metric) -> tuple[Lost, ...]:
 def _estimate(
     cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, delta: float, level: float
 ) -> _Estimate:
-    """The weighted mean log-ratio of each block that has all kept mixes.
+    """The weighted mean log-ratio of each block that has all kept load steps.
 
-    A mix that has a pair in under half of the blocks is left out of the endpoint (trials were voided there, or both
-    contenders broke); then blocks with a hole are left out. Both are named.
+    A load step that has a pair in under half of the blocks is left out of the endpoint (trials were voided there, or
+    both contenders broke); then blocks with a hole are left out. Both are named.
     """
     kept, whole = kept_of_pair(outcomes)
-    mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
-    planned = {mix for name, mix, _ in cube.trials if name in pair}
-    dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep and mix in planned)
+    load_steps = tuple(load_step for load_step, keep in zip(cube.load_steps, kept, strict=True) if keep)
+    planned = {load_step for name, load_step, _ in cube.trials if name in pair}
+    dropped = tuple(
+        load_step for load_step, keep in zip(cube.load_steps, kept, strict=True) if not keep and load_step in planned
+    )
     below, above = (int(side[kept][:, whole].sum()) for side in outcomes.lost)
     ratio = _ratio(cube, pair, metric, outcomes, kept, whole, level)
     p = equivalence_p(abs(ratio.log_mean) + ratio.open, ratio.log_sd, ratio.blocks, delta)
     there = cube.together(*pair)
     holes = tuple(block for block, good, both in zip(cube.blocks, whole, there, strict=True) if both and not good)
-    pairs = int(whole.sum()) * len(mixes)
+    pairs = int(whole.sum()) * len(load_steps)
     slow = with_failures_as_slowest(cube, metric, outcomes, pair)
-    slowed = None if slow is None else ratio_from_logs(over_mixes(cube, slow, kept)[whole], level)
-    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, outcomes.factor, slowed)
+    slowed = None if slow is None else ratio_from_logs(over_load_steps(cube, slow, kept)[whole], level)
+    return _Estimate(pair, metric, ratio, p, load_steps, dropped, holes, (below, above), pairs, outcomes.factor, slowed)
 
 
 def _ratio(
@@ -186,14 +188,14 @@ def _ratio(
     whole: NDArray[np.bool_],
     level: float,
 ) -> PairedRatio:
-    """The ratio over the mixes and blocks that are kept, with all that is open in it."""
-    per_block = over_mixes(cube, outcomes.settled(), kept)[whole]
+    """The ratio over the load steps and blocks that are kept, with all that is open in it."""
+    per_block = over_load_steps(cube, outcomes.settled(), kept)[whole]
     has_losses = any(side[kept][:, whole].any() for side in outcomes.lost)
-    finest = over_mixes(cube, resolution_of_pair(cube, metric, pair), kept)[whole]
+    finest = over_load_steps(cube, resolution_of_pair(cube, metric, pair), kept)[whole]
     least = float(finest.mean()) if finest.size else 0.0
     if outcomes.bounds is not None:
         ties = outcomes.settled()
-        low, high = (over_mixes(cube, np.where(np.isfinite(b), b, ties), kept)[whole] for b in outcomes.bounds)
+        low, high = (over_load_steps(cube, np.where(np.isfinite(b), b, ties), kept)[whole] for b in outcomes.bounds)
         return ratio_between(low, high, level, has_losses, least)
     if has_losses:
         return ratio_by_signs(per_block, level)
@@ -227,8 +229,8 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
     interval = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
     still = open_at(look, why_open(interval, e.ratio.p_flip, p, look, (family, what), e.ratio.blocks), more)
     is_above = e.ratio.log_mean > 0.0
-    # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
-    judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
+    # A load step that the endpoint had to leave out still counts for the gates: a contender broke there.
+    judged = tuple(sorted((*e.load_steps, *e.load_steps_left_out)))
     ahead, by = leader(e.pair, is_above, e.metric), reach(e.ratio.low, e.ratio.high, is_above)
     gone = e.slowed is not None and not _still_ahead(e.slowed, is_above, judge.delta)
     judge = replace(judge, metric=e.metric.key, flattered=ahead if gone else "")
@@ -238,8 +240,8 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
         metric=e.metric.key,
         title=e.metric.title,
         higher_is_better=e.metric.higher_is_better,
-        mixes=e.mixes,
-        mixes_left_out=e.mixes_left_out,
+        load_steps=e.load_steps,
+        load_steps_left_out=e.load_steps_left_out,
         blocks=e.ratio.blocks,
         blocks_left_out=e.blocks_left_out,
         ratio=e.ratio.ratio,
@@ -277,9 +279,9 @@ def leader(pair: tuple[str, str], is_above: bool, metric: Metric) -> str:
 def _curve(
     cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, judge: Judge, level: float, end: Endpoint
 ) -> RatioCurve:
-    """The ratio at each mix; `end` is the endpoint of the same pair and metric."""
+    """The ratio at each load step; `end` is the endpoint of the same pair and metric."""
     judge, logs = replace(judge, metric=metric.key), outcomes.settled()
-    is_one = cube.mixes == end.mixes and len(end.mixes) == 1
+    is_one = cube.load_steps == end.load_steps and len(end.load_steps) == 1
     bands = _bands(cube, pair, metric, outcomes, level)
     slow = with_failures_as_slowest(cube, metric, outcomes, pair)
 
@@ -299,23 +301,23 @@ def _curve(
         gone = slow is not None and (far if is_above else -far) < math.log1p(judge.delta) - 1e-12
         still = Open(why_open(both_shown(low, high, blocks), p_flip, math.nan, judge.look, (1, ""), blocks))
         verdict, _ = replace(judge, flattered=ahead if gone else "").verdict(
-            judge.look.settled(decision), *pair, (cube.mixes[index],), ahead, blocks, by, still=still
+            judge.look.settled(decision), *pair, (cube.load_steps[index],), ahead, blocks, by, still=still
         )
         return low, high, verdict
 
     points = []
-    for index, mix in enumerate(cube.mixes):
+    for index, load_step in enumerate(cube.load_steps):
         mean, blocks = float(bands.log_mean[index]), int(bands.blocks[index])
         below, above = (int(side[index].sum()) for side in outcomes.lost)
-        # One figure has one interval and one verdict: where it is the only mix those of the endpoint.
+        # One figure has one interval and one verdict: where it is the only load step those of the endpoint.
         low, high, verdict = (end.low, end.high, end.verdict) if is_one else judged(index, blocks, below + above > 0)
         number = 0 if outcomes.instead is None else int(outcomes.instead[index].sum())
         lost = dict(zip(pair, (below, above), strict=True))
         ends, lost_as = both_shown(low, high, blocks), outcomes.factor if metric.paired is None else math.nan
         # How many blocks are still needed is said once, for the whole endpoint.
         verdict = verdict.without_number()
-        points.append(RatioPoint(mix, blocks, math.exp(mean), *ends, lost, verdict, number, lost_as))
-    method, level = (ONE_MIX, judge.look.level) if is_one else (bands.method, level)
+        points.append(RatioPoint(load_step, blocks, math.exp(mean), *ends, lost, verdict, number, lost_as))
+    method, level = (ONE_LOAD_STEP, judge.look.level) if is_one else (bands.method, level)
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
 
 
@@ -323,7 +325,7 @@ def _bands(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs
     """Bands no narrower than what a trial resolves, and as much wider as its bounds leave open."""
     bands = simultaneous_bands(outcomes.settled(), level)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a mix without a pair
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a load step without a pair
         finest = np.nan_to_num(np.nanmean(resolution_of_pair(cube, metric, pair), axis=1))
         low = np.minimum(bands.log_low, bands.log_mean - finest)
         high = np.maximum(bands.log_high, bands.log_mean + finest)
@@ -334,7 +336,7 @@ def _bands(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs
 
 
 def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
-    """At a mix that one of them lost in some blocks: whoever is behind in all blocks, by losses or by numbers."""
+    """At a load step that one of them lost in some blocks: whoever is behind in all blocks, by losses or by numbers."""
     known = logs[np.isfinite(logs)]
     if known.size < MINIMUM_BLOCKS:
         return Decision("too_few", MINIMUM_BLOCKS - int(known.size))
@@ -344,8 +346,8 @@ def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
 
 
 def _band_decision(mean: float, low: float, high: float, blocks: int, delta: float, flips: bool) -> Decision:
-    """The verdict at one mix: the simultaneous band excludes 1, the sign-flip test agrees (`flips`) and it matters, or
-    the band lies inside ±delta. How many blocks it would take is told of the whole endpoint alone.
+    """The verdict at one load step: the simultaneous band excludes 1, the sign-flip test agrees (`flips`) and it
+    matters, or the band lies inside ±delta. How many blocks it would take is told of the whole endpoint alone.
     """
     margin = math.log1p(delta)
     if blocks < MINIMUM_BLOCKS:

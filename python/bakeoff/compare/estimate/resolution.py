@@ -23,7 +23,7 @@ def resolution_of(metric: Metric) -> Callable[[TrialRecord], float]:
 
 
 def resolution_of_pair(cube: Cube, metric: Metric, pair: tuple[str, str]) -> NDArray[np.float64]:
-    """The same of ln(contender / baseline), shape (mixes, blocks); 0 where there is no pair."""
+    """The same of ln(contender / baseline), shape (load steps, blocks); 0 where there is no pair."""
     finest = np.nan_to_num(cube.values(resolution_of(metric)))
     both: NDArray[np.float64] = finest[cube.index(pair[0])] + finest[cube.index(pair[1])]
     return both

@@ -48,7 +48,7 @@ def unrun_advice(cube: Cube) -> list[Fact]:
 
 def _in_trial(trial: TrialRecord, clients: tuple[int, ...]) -> StarvedTrial:
     none = all(one.operations == 0 for one in trial.per_client if one.client in clients)
-    return StarvedTrial(trial.block, SomeClients(clients, trial.mix.clients), none)
+    return StarvedTrial(trial.block, SomeClients(clients, trial.load_step.clients), none)
 
 
 def _unrun(trial: TrialRecord, cell: CellFigures) -> UnrunCell:

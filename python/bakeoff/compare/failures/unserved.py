@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import binomial_at_least
 from bakeoff.store.records.run_records import OK, TrialRecord
 from bakeoff.store.records.served import LOAD, NEVER_IN_ALL, Part, added_up, never_served
@@ -16,7 +16,7 @@ from bakeoff.store.records.served import LOAD, NEVER_IN_ALL, Part, added_up, nev
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
 
-Key = tuple[str, Mix, int]
+Key = tuple[str, LoadStep, int]
 # A part is over its budget where chance would make so many failures of it, at the budget, no oftener than this.
 CHANCE = 0.001
 NAMED = 3
@@ -31,9 +31,9 @@ def unserved(kind: ComparePart, trials: Mapping[Key, TrialRecord]) -> dict[Key, 
         return {}
     parts = {key: list(kind.parts(trial)) for key, trial in counted.items()}
     done = _done(parts)
-    at_load: dict[tuple[str, Mix], list[list[Part]]] = defaultdict(list)
-    for (name, mix, _), own in parts.items():
-        at_load[name, mix].append(own)
+    at_load: dict[tuple[str, LoadStep], list[list[Part]]] = defaultdict(list)
+    for (name, load_step, _), own in parts.items():
+        at_load[name, load_step].append(own)
     never = {key: {part.key for part in never_served(added_up(lists), NEVER_IN_ALL)} for key, lists in at_load.items()}
     found: dict[Key, str] = {}
     for key, own in parts.items():
@@ -68,7 +68,8 @@ def over_budget(kind: ComparePart, trials: Iterable[TrialRecord], budget: float)
     more than chance does; None where none is.
     """
     lists = [
-        [*kind.parts(trial), Part(LOAD, trial.mix.words, trial.operations, trial.errors_total)] for trial in trials
+        [*kind.parts(trial), Part(LOAD, trial.load_step.words, trial.operations, trial.errors_total)]
+        for trial in trials
     ]
     parts = [part for part in added_up(lists) if part.good + part.failed]
     over = [

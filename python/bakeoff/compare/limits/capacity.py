@@ -27,7 +27,7 @@ from bakeoff.compare.model.comparison import LeftOut
 from bakeoff.compare.model.gate import CutOff, NotConfirmed
 from bakeoff.compare.model.pair import Gate, PairComparison
 from bakeoff.compare.validity.gates import Judge
-from bakeoff.load.load_step import Mix, OfCapacity
+from bakeoff.load.load_step import LoadStep, OfCapacity
 from bakeoff.stats import geometric_interval
 from bakeoff.store.records.run_records import (
     AT_LEAST,
@@ -50,9 +50,9 @@ WELL_BELOW = 0.9
 
 
 def at_share(trial: TrialRecord, share: float) -> OfCapacity:
-    """The mix that stands for the one of `trial`."""
-    assert not isinstance(trial.mix, OfCapacity)
-    return OfCapacity(share, trial.mix)
+    """The load step that stands for the one of `trial`."""
+    assert not isinstance(trial.load_step, OfCapacity)
+    return OfCapacity(share, trial.load_step)
 
 
 def is_search(run: RunRecord) -> bool:
@@ -62,20 +62,20 @@ def is_search(run: RunRecord) -> bool:
 
 def view_of(run: RunRecord) -> RunRecord:
     """A run as the statistics take it: of a search its trials at shares of what was found, where there are any, and the
-    shares as mixes.
+    shares as load steps.
     """
     if run.planned.capacity is None:
         return run
-    mixes = tuple(OfCapacity(share) for share in run.planned.capacity.shares if share > 0)
-    if not mixes:
+    load_steps = tuple(OfCapacity(share) for share in run.planned.capacity.shares if share > 0)
+    if not load_steps:
         return found_view(run)
-    wanted = {mix.share for mix in mixes}
+    wanted = {load_step.share for load_step in load_steps}
     trials = tuple(
-        replace(trial, mix=at_share(trial, trial.share))
+        replace(trial, load_step=at_share(trial, trial.share))
         for trial in run.trials
         if trial.purpose == SHARE and trial.share in wanted and trial.share is not None
     )
-    return replace(run, mixes=tuple(sorted(set(mixes))), trials=trials, trials_planned=len(trials))
+    return replace(run, load_steps=tuple(sorted(set(load_steps))), trials=trials, trials_planned=len(trials))
 
 
 def found_view(run: RunRecord) -> RunRecord:
@@ -85,12 +85,12 @@ def found_view(run: RunRecord) -> RunRecord:
     for search in run.searches:
         trial = None if search.met is None else by_order.get(search.met)
         if trial is not None and trial.state == OK and search.outcome not in (DIED, NONE):
-            found = replace(trial, mix=at_share(trial, 1.0))
+            found = replace(trial, load_step=at_share(trial, 1.0))
             changed = _changing_machines(run, search)
             trials.append(replace(found, state=VOIDED, reason=changed) if changed else found)
         elif search.outcome in (DIED, NONE) and (nearest := _nearest(run, search)) is not None:
             trials.append(_lost(nearest, search))
-    return replace(run, mixes=(WHOLE,), trials=tuple(trials), trials_planned=len(trials))
+    return replace(run, load_steps=(WHOLE,), trials=tuple(trials), trials_planned=len(trials))
 
 
 def _changing_machines(run: RunRecord, search: SearchRecord) -> str:
@@ -130,7 +130,7 @@ def _lost(trial: TrialRecord, search: SearchRecord) -> TrialRecord:
         trial,
         contender=search.contender,
         block=search.block,
-        mix=at_share(trial, 1.0),
+        load_step=at_share(trial, 1.0),
         state=FAILED,
         reason=reason,
         operations=0,
@@ -141,8 +141,8 @@ def _lost(trial: TrialRecord, search: SearchRecord) -> TrialRecord:
 def probes_view(run: RunRecord) -> Cube:
     """All trials of a search as a cube, each in a place of its own: for audits, which ask each trial alone."""
     names = tuple(contender.name for contender in run.contenders)
-    cube = build_cube(replace(run, trials=(), mixes=(WHOLE,)), names[0])
-    usable = {(t.contender, t.mix, t.order): t for t in run.trials if t.state == OK and t.operations}
+    cube = build_cube(replace(run, trials=(), load_steps=(WHOLE,)), names[0])
+    usable = {(t.contender, t.load_step, t.order): t for t in run.trials if t.state == OK and t.operations}
     return replace(cube, trials=usable, usable=usable)
 
 
@@ -153,8 +153,8 @@ class CapacityJudge(Judge):
     searches: dict[str, tuple[SearchRecord, ...]] = field(default_factory=dict)
     held: dict[str, tuple[ShareHeld, ...]] = field(default_factory=dict)
 
-    def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
-        gates = super()._gates(leader, follower, mixes, alike)
+    def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
+        gates = super()._gates(leader, follower, load_steps, alike)
         return [*gates, *self._unconfirmed(leader, True), *self._unconfirmed(follower, alike)]
 
     def _unconfirmed(self, name: str, ahead: bool) -> list[Gate]:
@@ -189,7 +189,11 @@ def capacity_metric(unit: str, missed: Mapping[tuple[str, int], float] | None = 
     """
 
     def load(trial: TrialRecord) -> float:
-        return trial.mix.of.x if isinstance(trial.mix, OfCapacity) and trial.mix.of is not None else math.nan
+        return (
+            trial.load_step.of.x
+            if isinstance(trial.load_step, OfCapacity) and trial.load_step.of is not None
+            else math.nan
+        )
 
     def between(trial: TrialRecord) -> tuple[float, float]:
         met = load(trial)
@@ -202,7 +206,7 @@ def missed_loads(run: RunRecord) -> dict[tuple[str, int], float]:
     """The lowest load of each search that did not meet the objective."""
     by_order = {trial.order: trial for trial in run.trials}
     return {
-        (search.contender, search.block): trial.mix.x
+        (search.contender, search.block): trial.load_step.x
         for search in run.searches
         if search.missed is not None and (trial := by_order.get(search.missed)) is not None
     }
@@ -295,8 +299,8 @@ def _outcome(run: RunRecord, search: SearchRecord, by_order: dict[int, TrialReco
         block=search.block,
         outcome=search.outcome,
         reason=search.reason,
-        met=math.nan if met is None else met.mix.x,
-        missed=math.nan if missed is None else missed.mix.x,
+        met=math.nan if met is None else met.load_step.x,
+        missed=math.nan if missed is None else missed.load_step.x,
         probes=probes,
         missed_terms=tuple(term.term for term in terms if not term.met),
     )
@@ -306,4 +310,4 @@ def _least(search: SearchRecord, by_order: dict[int, TrialRecord]) -> LeastLoad 
     trial = None if search.missed is None else by_order.get(search.missed)
     if trial is None or trial.judged is None:
         return None
-    return LeastLoad(search.block, trial.mix.words, trial.state, trial.reason, trial.judged.terms)
+    return LeastLoad(search.block, trial.load_step.words, trial.state, trial.reason, trial.judged.terms)

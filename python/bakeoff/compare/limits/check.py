@@ -199,7 +199,7 @@ def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor:
         limit=_limit(end, each.most),
         higher_is_better=end.higher_is_better,
         more_blocks=more,
-        mixes_left_out=end.mixes_left_out,
+        load_steps_left_out=end.load_steps_left_out,
         floor=floor,
         floor_hides=_floor_hides(each, outcome, floor),
     )
@@ -255,8 +255,8 @@ def _void(each: _Judged) -> tuple[Gate | NothingUsable | PairsLost | FewPairs, .
             reasons.append(NothingUsable(end.title))
         if not reasons:
             reasons += [PairsLost(name, lost, end.pairs_counted) for name, lost in end.lost.items() if lost]
-    if primary.mixes_left_out and primary.blocks:
-        reasons.append(FewPairs(primary.mixes_left_out))
+    if primary.load_steps_left_out and primary.blocks:
+        reasons.append(FewPairs(primary.load_steps_left_out))
     return tuple(reasons)
 
 

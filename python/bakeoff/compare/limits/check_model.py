@@ -13,7 +13,7 @@ from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate
 from bakeoff.compare.planning.noise_model import NoiseQuote
 from bakeoff.compare.verdict.blocks_needed import Needed
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 Outcome = Literal["pass", "worse", "inconclusive", "void", "missed", "undecided"]
 # What decides over several: an objective that is missed, as in a run, then what could not be judged, then what was.
@@ -25,9 +25,9 @@ EXIT_CODES: dict[Outcome, int] = {"pass": 0, "worse": 1, "inconclusive": 3, "voi
 class Checked:
     """One endpoint of one contender against the baseline. `most` is the regression that is allowed, a share; `limit`
     the ratio that this is: the least of what is good when it is much, the most of other things. `low` and `high` are
-    the interval that decides, at `level`, NaN under six blocks; `mixes_left_out` are in neither. `why` has what the
-    outcome does not say. `floor` is by what equals differ at most in so many blocks of this set-up, NaN where that was
-    not measured; it decides nothing, and `floor_hides` says whether that is as large as what decided.
+    the interval that decides, at `level`, NaN under six blocks; `load_steps_left_out` are in neither. `why` has what
+    the outcome does not say. `floor` is by what equals differ at most in so many blocks of this set-up, NaN where that
+    was not measured; it decides nothing, and `floor_hides` says whether that is as large as what decided.
     """
 
     contender: str
@@ -44,7 +44,7 @@ class Checked:
     limit: float
     higher_is_better: bool
     more_blocks: int | None = None
-    mixes_left_out: tuple[Mix, ...] = ()
+    load_steps_left_out: tuple[LoadStep, ...] = ()
     floor: float = math.nan
     floor_hides: bool = False
 
@@ -82,9 +82,9 @@ class PairsLost(Fact):
 
 @dataclass(frozen=True)
 class FewPairs(Fact):
-    """Too few pairs can be compared at these mixes."""
+    """Too few pairs can be compared at these load steps."""
 
-    mixes: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from bakeoff.compare.limits.objective_model import (
 )
 from bakeoff.compare.model.fact import Fact
 from bakeoff.load.capacity.objective import Objective, parse_objective
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import INTERRUPTED, VOIDED, RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import TermRecord
 
@@ -51,28 +51,30 @@ def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> O
 def _contender(run: RunRecord, name: str, goal: Objective, faults: Mapping[str, tuple[Fault, ...]]) -> ContenderHeld:
     trials = [trial for trial in run.trials if trial.contender == name]
     # Loads that were not reached are not met either.
-    tried: set[Mix] = {trial.mix for trial in run.trials} | {trial.mix for trial in run.pending}
-    mixes = sorted(tried, key=lambda mix: mix.x)
+    tried: set[LoadStep] = {trial.load_step for trial in run.trials} | {trial.load_step for trial in run.pending}
+    load_steps = sorted(tried, key=lambda load_step: load_step.x)
     # Of several files not each has every contender.
     blocks = len({trial.block for trial in trials}) if run.joined else run.blocks_wanted
-    loads = tuple(_at(mix, [t for t in trials if t.mix == mix], goal, blocks) for mix in mixes)
+    loads = tuple(
+        _at(load_step, [t for t in trials if t.load_step == load_step], goal, blocks) for load_step in load_steps
+    )
     if name in faults:
         return ContenderHeld(name, "missed", WrongAnswers(faults[name]), loads)
     if not loads:
         return ContenderHeld(name, "undecided", NoTrial(), loads)
     verdict = worst([load.verdict for load in loads])
     first = next(load for load in loads if load.verdict == verdict)
-    return ContenderHeld(name, verdict, None if first.why is None else AtLoad(first.mix, first.why), loads)
+    return ContenderHeld(name, verdict, None if first.why is None else AtLoad(first.load_step, first.why), loads)
 
 
-def _at(mix: Mix, trials: Sequence[TrialRecord], goal: Objective, blocks: int) -> HeldAt:
+def _at(load_step: LoadStep, trials: Sequence[TrialRecord], goal: Objective, blocks: int) -> HeldAt:
     usable = [trial for trial in trials if _says(trial)]
     met = [trial for trial in usable if trial.judged is not None and trial.judged.met]
     missed = [trial for trial in usable if trial not in met]
     worst = _worst_terms(missed or met)
     why = _why_not(usable, missed, worst, goal, blocks)
     verdict: Held = "met" if why is None else "missed" if missed else "undecided"
-    return HeldAt(mix, verdict, len(met), len(missed), max(blocks, len(trials)) - len(usable), worst, why)
+    return HeldAt(load_step, verdict, len(met), len(missed), max(blocks, len(trials)) - len(usable), worst, why)
 
 
 def _says(trial: TrialRecord) -> bool:

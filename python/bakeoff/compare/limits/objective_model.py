@@ -8,7 +8,7 @@ from typing import Literal
 
 from bakeoff.compare.failures.faults_model import Fault
 from bakeoff.compare.model.fact import Fact
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.trial_parts import TermRecord
 
 Held = Literal["met", "missed", "undecided"]
@@ -46,7 +46,7 @@ class FewAsked(Fact):
 class AtLoad(Fact):
     """At this load, and why."""
 
-    mix: Mix
+    load_step: LoadStep
     why: Fact
 
 
@@ -68,7 +68,7 @@ class HeldAt:
     each term as the trial came to it that lost most by it; `why` it is not met, None where it is.
     """
 
-    mix: Mix
+    load_step: LoadStep
     verdict: Held
     met: int
     missed: int

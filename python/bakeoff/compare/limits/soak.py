@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from bakeoff.core.times import ms_or_nan
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats.series.trend import growth
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import RunRecord, SoakRowRecord, TrialRecord
@@ -101,7 +101,7 @@ class ContenderSoak:
 
     contender: str
     block: int
-    mix: Mix
+    load_step: LoadStep
     planned_s: float
     measured_s: float
     stretches: int
@@ -146,7 +146,7 @@ def _contender(rows: list[SoakRowRecord], trial: TrialRecord | None, planned_s: 
     return ContenderSoak(
         contender=first.contender,
         block=first.block,
-        mix=first.mix,
+        load_step=first.load_step,
         planned_s=planned_s,
         measured_s=math.fsum(row.length_s for row in rows),
         stretches=max(row.stretch for row in rows),

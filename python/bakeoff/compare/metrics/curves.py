@@ -1,4 +1,4 @@
-"""Each contender by itself: its curves over the mixes, its peak, what happens past it."""
+"""Each contender by itself: its curves over the load steps, its peak, what happens past it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bakeoff.compare.failures.hung import hung
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.metrics import error_share, rate_of
 from bakeoff.compare.model.comparison import ContenderSummary, Curve, CurvePoint, CurveShape, Failed
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import (
     Collapse,
     Saturation,
@@ -42,17 +42,17 @@ def contender_curves(cube: Cube, metrics: tuple[Metric, ...], level: float) -> t
     curves = []
     # One kind of mean for all rates of a row: a geometric one of some beside an arithmetic one of others, which a
     # client without anything has at 0, could have a harmonic mean above the plain rate.
-    zeros = np.zeros((len(cube.contenders), len(cube.mixes)), dtype=bool)
+    zeros = np.zeros((len(cube.contenders), len(cube.load_steps)), dtype=bool)
     for metric in filter(_is_rate, metrics):
         zeros |= (cube.values(metric.extract) == 0.0).any(axis=2)
     for metric in metrics:
         values, finest = cube.values(metric.extract), cube.values(resolution_of(metric))
         for index, contender in enumerate(cube.contenders):
-            plain = zeros[index] if _is_rate(metric) else np.zeros(len(cube.mixes), dtype=bool)
+            plain = zeros[index] if _is_rate(metric) else np.zeros(len(cube.load_steps), dtype=bool)
             curves.append(_curve(cube, metric, contender, values[index], level, finest[index], plain))
     errors = cube.values(lambda trial: _failed_share(cube, trial), failed_too=True) * 100.0
     for index, contender in enumerate(cube.contenders):
-        points = tuple(_share(mix, errors[index, m], level) for m, mix in enumerate(cube.mixes))
+        points = tuple(_share(load_step, errors[index, m], level) for m, load_step in enumerate(cube.load_steps))
         curves.append(Curve("errors", "Failed operations", "%", contender, "arithmetic mean", points))
     return tuple(curves)
 
@@ -82,18 +82,20 @@ def _curve(
 ) -> Curve:
     lost = cube.losses(contender)
     points = []
-    for m, mix in enumerate(cube.mixes):
-        broken = [broke(t) for b in cube.blocks if (t := cube.trials.get((contender, mix, b))) is not None]
+    for m, load_step in enumerate(cube.load_steps):
+        broken = [broke(t) for b in cube.blocks if (t := cube.trials.get((contender, load_step, b))) is not None]
         number = sum(broken) if metric.higher_is_better and not metric.cells else 0
         resolved = finite(finest[m])
         share = float(resolved.mean()) if resolved.size else 0.0
-        points.append(_point(mix, values[m], metric.scale, level, int(lost[m].sum()), number, share, bool(plain[m])))
+        points.append(
+            _point(load_step, values[m], metric.scale, level, int(lost[m].sum()), number, share, bool(plain[m]))
+        )
     centre = "arithmetic mean" if metric.scale == "linear" else "geometric mean"
     return Curve(metric.key, metric.title, metric.unit, contender, centre, tuple(points))
 
 
 def _point(
-    mix: Mix,
+    load_step: LoadStep,
     values: Floats,
     scale: str,
     level: float,
@@ -108,19 +110,19 @@ def _point(
     beyond = int(np.isinf(values).sum())
     if beyond:
         # A time among the failures has no number, and a mean of the others would flatter.
-        return CurvePoint(mix, int(finite(values).size) + beyond, math.nan, math.nan, math.nan, lost + beyond)
+        return CurvePoint(load_step, int(finite(values).size) + beyond, math.nan, math.nan, math.nan, lost + beyond)
     served = finite(values)
     if served.size and (zeros or plain or (scale == "log" and bool((served == 0.0).any()))):
         total = served.size + zeros
-        return CurvePoint(mix, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
+        return CurvePoint(load_step, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
     interval = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level, finest)
     low, high = both_shown(interval.low, interval.high, interval.blocks)
-    return CurvePoint(mix, interval.blocks, interval.centre, low, high, lost)
+    return CurvePoint(load_step, interval.blocks, interval.centre, low, high, lost)
 
 
-def _share(mix: Mix, values: Floats, level: float) -> CurvePoint:
+def _share(load_step: LoadStep, values: Floats, level: float) -> CurvePoint:
     """A share in percent: its interval cannot leave 0 to 100."""
-    point = _point(mix, values, "linear", level)
+    point = _point(load_step, values, "linear", level)
     low, high = (end if math.isnan(end) else min(100.0, max(0.0, end)) for end in (point.low, point.high))
     return replace(point, low=low, high=high)
 
@@ -142,7 +144,11 @@ def summaries(
 
 def _with_peak_ratio(cube: Cube, rates: Floats, base: ContenderSummary, one: ContenderSummary) -> ContenderSummary:
     """Peak ÷ peak of the baseline over the blocks that have both; none where a trial at either peak was lost."""
-    at = [(cube.index(c.name), cube.mixes.index(c.peak_mix)) for c in (base, one) if c.peak_mix is not None]
+    at = [
+        (cube.index(c.name), cube.load_steps.index(c.peak_load_step))
+        for c in (base, one)
+        if c.peak_load_step is not None
+    ]
     lost = any(cube.losses(cube.contenders[index])[m].any() for index, m in at)
     if one is base or len(at) < 2 or lost or base.peak_is_nobodys or one.peak_is_nobodys:
         return one
@@ -170,14 +176,16 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     return ContenderSummary(
         name=name,
         address=address,
-        peak_mix=peak.mix if peak else None,
+        peak_load_step=peak.load_step if peak else None,
         peak=peak.centre if peak else math.nan,
         peak_low=peak.low if peak else math.nan,
         peak_high=peak.high if peak else math.nan,
         peak_p99_ms=p99.points[landmarks.peak].centre if landmarks and p99 else math.nan,
-        saturation_mix=cube.mixes[landmarks.knee] if landmarks and _flattens(curve, landmarks.knee) else None,
-        mixes_measured=sum(math.isfinite(point.centre) for point in curve.points),
-        peak_is_last_mix=bool(peak and collapse is None),
+        saturation_load_step=cube.load_steps[landmarks.knee]
+        if landmarks and _flattens(curve, landmarks.knee)
+        else None,
+        load_steps_measured=sum(math.isfinite(point.centre) for point in curve.points),
+        peak_is_last_load_step=bool(peak and collapse is None),
         last_share_of_peak=_last_share(curve, landmarks.peak, collapse) if landmarks else math.nan,
         collapsed=bool(collapse and collapse.shown),
         shape=_shape(cube, curve, landmarks, collapse, broken),
@@ -210,7 +218,7 @@ def _ends(rates: Floats, landmarks: Saturation | None) -> dict[str, float]:
 
 
 def _last_share(curve: Curve, peak: int, collapse: Collapse | None) -> float:
-    """The last mix with a number, as a share of the peak. What was lost there counts in it."""
+    """The last load step with a number, as a share of the peak. What was lost there counts in it."""
     last = [point for point in curve.points if math.isfinite(point.centre)][-1]
     if last.lost and last is not curve.points[peak]:
         return last.centre / curve.points[peak].centre
@@ -218,7 +226,7 @@ def _last_share(curve: Curve, peak: int, collapse: Collapse | None) -> float:
 
 
 def _flattens(curve: Curve, knee: int) -> bool:
-    """A curve whose first mix near the peak is the last one with a number has not been seen to flatten."""
+    """A curve whose first load step near the peak is the last one with a number has not been seen to flatten."""
     return any(math.isfinite(point.centre) for point in curve.points[knee + 1 :])
 
 
@@ -228,12 +236,12 @@ def _shape(
     """What the curve does, as far as the numbers support it."""
     if landmarks is None:
         return CurveShape("none")
-    knee, peak = (cube.mixes[index] for index in (landmarks.knee, landmarks.peak))
+    knee, peak = (cube.load_steps[index] for index in (landmarks.knee, landmarks.peak))
     last, final = _last_share(curve, landmarks.peak, collapse), curve.points[-1]
     of = max(final.lost, final.blocks)
     shape = CurveShape("flat", knee, peak, last, final.lost, of, broken)
     if sum(math.isfinite(point.centre) for point in curve.points) == 1:
-        return replace(shape, course="one_mix")
+        return replace(shape, course="one_load_step")
     if collapse is None and not _flattens(curve, landmarks.knee):
         return replace(shape, course="rising")
     if collapse and collapse.shown:

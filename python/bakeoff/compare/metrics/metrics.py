@@ -21,7 +21,7 @@ from bakeoff.compare.validity.generator_capacity import ceilings_of
 from bakeoff.core.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.times import ms_of, ms_or_nan
 from bakeoff.core.units import plural
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.marks import NEAR_CEILING
@@ -141,10 +141,10 @@ def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) 
     """The contender's peak in operations a second, whatever its rate is told in; NaN without one."""
     if info.rate_unit == f"{info.work}/s":
         return contender.peak
-    rates: dict[Mix, list[float]] = defaultdict(list)
+    rates: dict[LoadStep, list[float]] = defaultdict(list)
     for trial in run.trials:
         if trial.contender == contender.name and why_unusable(trial) is None:
-            rates[trial.mix].append(trial.operations_per_s)
+            rates[trial.load_step].append(trial.operations_per_s)
     return max((math.fsum(measured) / len(measured) for measured in rates.values()), default=math.nan)
 
 

@@ -18,7 +18,7 @@ from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.comparison import FallsBehind
 from bakeoff.core.times import ms_of, s_of
 from bakeoff.load import open_loop
-from bakeoff.load.load_step import Mix, Rate
+from bakeoff.load.load_step import LoadStep, Rate
 from bakeoff.plan.design.unit import Unit
 from bakeoff.stats import median_ranks, queue_growth
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
@@ -34,7 +34,7 @@ EDGES = 3.0
 
 def at_rates(cube: Cube) -> bool:
     """Whether the load of a run did not wait."""
-    return bool(cube.mixes) and isinstance(cube.mixes[0], Rate)
+    return bool(cube.load_steps) and isinstance(cube.load_steps[0], Rate)
 
 
 def fell_behind(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
@@ -44,18 +44,18 @@ def fell_behind(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
     anywhere else. So does one that answers, and puts off what its answers promise.
     """
     starts = trial.starts
-    if starts is None or not isinstance(trial.mix, Rate):
+    if starts is None or not isinstance(trial.load_step, Rate):
         return False
     under_way = trial.operations_per_s * s_of(trial.service.mean_ns or 0.0)
-    edges = trial.mix.arrivals.slack(starts.offered) + EDGES * math.sqrt(2.0 * under_way)
+    edges = trial.load_step.arrivals.slack(starts.offered) + EDGES * math.sqrt(2.0 * under_way)
     allowed = (1.0 - open_loop.KEEPS_UP) * starts.offered + edges
-    return _unanswered(trial, starts, trial.mix) > allowed or (kind is not None and kind.owes_more(trial))
+    return _unanswered(trial, starts, trial.load_step) > allowed or (kind is not None and kind.owes_more(trial))
 
 
-def _unanswered(trial: TrialRecord, starts: StartsRecord, mix: Rate) -> float:
+def _unanswered(trial: TrialRecord, starts: StartsRecord, load_step: Rate) -> float:
     unanswered = starts.offered - starts.answered
     queue = starts.queue
-    if not queue or not mix.arrivals.steady:
+    if not queue or not load_step.arrivals.steady:
         return unanswered
     fills_s = s_of(trial.service.p50_ns or 0)
     failed = unanswered - (queue[-1] - queue[0]) + trial.errors.get("unfinished", 0)
@@ -116,7 +116,7 @@ def _deciding(run: RunRecord, cube: Cube) -> Metric:
     """The response time that the plan named, under the rules that it named."""
     length_s, clock = run.planned.settings.length_s, run.planned.settings.clock
     end_s = length_s - clock.ramp_down_s
-    figure = open_loop.deciding(cube.mixes, clock.ramp_up_s, end_s, length_s, clock.operations)
+    figure = open_loop.deciding(cube.load_steps, clock.ramp_up_s, end_s, length_s, clock.operations)
 
     def milliseconds(trial: TrialRecord) -> float:
         return ms_of(tried_ns(cube.kind, trial, figure) + cube.kind.waited_ns(trial, figure))
@@ -163,16 +163,16 @@ def _falls_behind(cube: Cube, contender: str, unit: Unit) -> FallsBehind:
     ranks = median_ranks(len(first))
     middle = first[(len(first) - 1) // 2] if first else 0  # of an even number of blocks the lower one
     low, high = (None, None) if ranks is None else (first[ranks[0]], first[ranks[1]])
-    mixes: tuple[Mix | None, ...] = (*cube.mixes, None)
+    load_steps: tuple[LoadStep | None, ...] = (*cube.load_steps, None)
     return FallsBehind(
         contender=contender,
         blocks=len(first),
-        behind_mix=mixes[middle] if first else None,
-        kept_mix=cube.mixes[middle - 1] if middle > 0 else None,
+        behind_load_step=load_steps[middle] if first else None,
+        kept_load_step=cube.load_steps[middle - 1] if middle > 0 else None,
         interval=ranks is not None,
-        low_mix=None if low is None else mixes[low],
-        high_mix=None if high is None else mixes[high],
-        highest_mix=cube.mixes[-1],
+        low_load_step=None if low is None else load_steps[low],
+        high_load_step=None if high is None else load_steps[high],
+        highest_load_step=cube.load_steps[-1],
         unit=unit,
     )
 
@@ -181,12 +181,12 @@ def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
     """The place of the lowest rate that `contender` lost or fell behind in a block, one more than the last where there
     is none; None where a trial is missing before it.
     """
-    for place, mix in enumerate(cube.mixes):
-        key = (contender, mix, block)
+    for place, load_step in enumerate(cube.load_steps):
+        key = (contender, load_step, block)
         if key in cube.lost:
             return place
         if key not in cube.usable:
             return None
         if fell_behind(cube.usable[key], cube.kind):
             return place
-    return len(cube.mixes)
+    return len(cube.load_steps)

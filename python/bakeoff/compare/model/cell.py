@@ -14,7 +14,7 @@ from bakeoff.compare.cube.cell_form import Axis, CellForm
 from bakeoff.compare.cube.file_weights import FileWeights
 from bakeoff.compare.model.fact import OMITTED, Fact
 from bakeoff.compare.model.plain import Words, as_dict, no_words
-from bakeoff.load.load_step import Mix, named
+from bakeoff.load.load_step import LoadStep, named
 
 CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
 
@@ -90,7 +90,7 @@ class CellLevel:
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     test: str
     file_kib: float | None
     record_kib: float | None
@@ -117,7 +117,7 @@ class CellLevel:
                 plain |= {name: value.centre, f"{name}_least": value.least, f"{name}_most": value.most}
                 plain |= {f"{name}_low": value.low, f"{name}_high": value.high}
             else:
-                plain |= named(value) if name == "mix" else {name: value}
+                plain |= named(value) if name == "load_step" else {name: value}
         return plain
 
 
@@ -243,7 +243,7 @@ class CacheRule:
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     tests: tuple[str, ...]
     zones: tuple[CacheZone, ...]
     untold: tuple[CacheUntold, ...]
@@ -251,7 +251,7 @@ class CacheRule:
 
 @dataclass(frozen=True)
 class CellPair:
-    """Two contenders over all cells at one mix.
+    """Two contenders over all cells at one load step.
 
     `overall` counts every cell that has a ratio. `uncached` and `without_outliers` are the same without the
     cells so marked, None when there are none; `cached_cells` counts those of `overall`; `regions` are those of
@@ -261,7 +261,7 @@ class CellPair:
 
     baseline: str
     contender: str
-    mix: Mix
+    load_step: LoadStep
     cells: tuple[CellRatio, ...]
     overall: Average
     cached_cells: int
@@ -281,8 +281,8 @@ class CellPair:
 
 @dataclass(frozen=True)
 class CellComparison:
-    """The comparison of a suite whose trials are made of cells: what is `measured` of each contender by itself,
-    one entry in `pairs` for each pair and mix (none of a single contender), where caching ends of each contender, and
+    """The comparison of a suite whose trials are made of cells: what is `measured` of each contender by itself, one
+    entry in `pairs` for each pair and load step (none of a single contender), where caching ends of each contender, and
     how its cells are named and told.
     """
 
@@ -299,9 +299,9 @@ class CellComparison:
         """The tests that any contender did, in the order of work."""
         return tuple(dict.fromkeys(level.test for level in self.measured))
 
-    def at(self, contender: str, mix: Mix) -> tuple[CellLevel, ...]:
-        """The cells of one contender at one mix."""
-        return tuple(level for level in self.measured if level.contender == contender and level.mix == mix)
+    def at(self, contender: str, load_step: LoadStep) -> tuple[CellLevel, ...]:
+        """The cells of one contender at one load step."""
+        return tuple(level for level in self.measured if level.contender == contender and level.load_step == load_step)
 
     def to_dict(self, words: Words = no_words) -> dict[str, Any]:
         """Plain values. Cells, and those measured, are rows under `columns`: a page holds thousands of them."""

@@ -32,7 +32,7 @@ from bakeoff.compare.resources.fleet_model import Machines
 from bakeoff.compare.resources.telemetry_model import Resources
 from bakeoff.compare.validity.client_options_model import Manner
 from bakeoff.compare.validity.steadiness_model import SteadyState
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.unit import OPERATIONS, Unit
 from bakeoff.store.records.run_records import AmendmentRecord
 
@@ -45,11 +45,11 @@ AuditName = Literal[
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A metric of one contender at one mix: centre and interval over `blocks`. `lost` trials were lost outright;
+    """A metric of one contender at one load step: centre and interval over `blocks`. `lost` trials were lost outright;
     of rates those that failed count as 0, and there is no interval then.
     """
 
-    mix: Mix
+    load_step: LoadStep
     blocks: int
     centre: float
     low: float
@@ -59,7 +59,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric of one contender over the mixes; `centre_is` names the kind of mean over blocks."""
+    """A metric of one contender over the load steps; `centre_is` names the kind of mean over blocks."""
 
     metric: str
     title: str
@@ -118,19 +118,19 @@ class DelayedStep(Fact):
     trials: int
 
 
-Course = Literal["none", "one_mix", "rising", "flat", "flat_and_falls", "falls", "lost", "may_fall"]
+Course = Literal["none", "one_load_step", "rising", "flat", "flat_and_falls", "falls", "lost", "may_fall"]
 
 
 @dataclass(frozen=True)
 class CurveShape:
     """What a curve does, as far as its numbers support it: `none` without a usable trial, `rising` where no limit was
-    reached, `may_fall` where chance explains that. It is highest at `peak_mix` and flat from `knee_mix` on; the last
-    mix has `last_share` of the peak, and lost `lost` of its trials. `failed` are all trials that did.
+    reached, `may_fall` where chance explains that. It is highest at `peak_load_step` and flat from `knee_load_step` on;
+    the last load step has `last_share` of the peak, and lost `lost` of its trials. `failed` are all trials that did.
     """
 
     course: Course
-    knee_mix: Mix | None = None
-    peak_mix: Mix | None = None
+    knee_load_step: LoadStep | None = None
+    peak_load_step: LoadStep | None = None
     last_share: float = math.nan
     lost: int = 0
     of: int = 0
@@ -141,25 +141,25 @@ class CurveShape:
 class ContenderSummary:
     """Peak, saturation and reliability of one contender over the whole run.
 
-    `saturation_mix` is None when the curve was not seen to flatten. `hung_operations` never ended, in
-    `hung_trials` trials; there may be trials without a count. `generator_wait_share` is the largest share of
-    a window that the generator waited for a processor, over the `generator_waited` trials. In `trials_dead` of the
-    failed ones not one operation succeeded: a share of errors over all trials says nothing then. `turned_away` are
-    replies with statuses 5xx that the plan counts as answers. `peak_lowest` and `peak_highest` are the lowest and the
-    highest block at the peak. `peak_ratio` is peak ÷ peak of the baseline, each at its own mix, paired over blocks,
-    with its interval; NaN of the baseline, of what lost trials there, and of a peak that is nobody's.
+    `saturation_load_step` is None when the curve was not seen to flatten. `hung_operations` never ended, in
+    `hung_trials` trials; there may be trials without a count. `generator_wait_share` is the largest share of a window
+    that the generator waited for a processor, over the `generator_waited` trials. In `trials_dead` of the failed ones
+    not one operation succeeded: a share of errors over all trials says nothing then. `turned_away` are replies with
+    statuses 5xx that the plan counts as answers. `peak_lowest` and `peak_highest` are the lowest and the highest block
+    at the peak. `peak_ratio` is peak ÷ peak of the baseline, each at its own load step, paired over blocks, with its
+    interval; NaN of the baseline, of what lost trials there, and of a peak that is nobody's.
     """
 
     name: str
     address: str
-    peak_mix: Mix | None
+    peak_load_step: LoadStep | None
     peak: float
     peak_low: float
     peak_high: float
     peak_p99_ms: float
-    saturation_mix: Mix | None
-    mixes_measured: int
-    peak_is_last_mix: bool
+    saturation_load_step: LoadStep | None
+    load_steps_measured: int
+    peak_is_last_load_step: bool
     last_share_of_peak: float
     collapsed: bool
     shape: CurveShape
@@ -194,29 +194,29 @@ class ContenderSummary:
         return self.peak_highest > 2.0 * self.peak_lowest
 
     def saturation(self) -> str:
-        """From which mix on a higher one brings no more work, in words; one mix is no curve."""
-        if self.saturation_mix is not None:
-            return self.saturation_mix.number
-        return "not reached" if self.mixes_measured > 1 else "–"
+        """From which load step on a higher one brings no more work, in words; one load step is no curve."""
+        if self.saturation_load_step is not None:
+            return self.saturation_load_step.number
+        return "not reached" if self.load_steps_measured > 1 else "–"
 
 
 @dataclass(frozen=True)
 class FallsBehind:
     """From which offered rate on a contender does not keep up: the median over blocks of the lowest rate of each that
-    it fell behind, None where that is beyond all; `kept_mix` is the rate before it.
+    it fell behind, None where that is beyond all; `kept_load_step` is the rate before it.
 
-    With six `blocks` there is an `interval` of 95 % from `low_mix` to `high_mix`, by order statistics; None at an end
-    then means beyond `highest_mix`. Rates offer starts of `unit`.
+    With six `blocks` there is an `interval` of 95 % from `low_load_step` to `high_load_step`, by order statistics; None
+    at an end then means beyond `highest_load_step`. Rates offer starts of `unit`.
     """
 
     contender: str
     blocks: int
-    behind_mix: Mix | None
-    kept_mix: Mix | None
+    behind_load_step: LoadStep | None
+    kept_load_step: LoadStep | None
     interval: bool
-    low_mix: Mix | None
-    high_mix: Mix | None
-    highest_mix: Mix
+    low_load_step: LoadStep | None
+    high_load_step: LoadStep | None
+    highest_load_step: LoadStep
     unit: Unit
 
 
@@ -226,7 +226,7 @@ class LeftOut:
 
     trial_id: int
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     order: int
     state: str
@@ -242,7 +242,7 @@ class Repeated:
 
     trial_id: int
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     order: int
     state: str
@@ -266,7 +266,7 @@ class Lost:
     """What `contender` lost outright: a trial, or one cell of it when `cell` is not empty."""
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     cell: str
     reason: str
@@ -278,7 +278,7 @@ class AuditTrial:
 
     trial_id: int
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     found: tuple[Fact, ...]
 
@@ -319,7 +319,7 @@ class RunInfo:
     finished_at: str | None
     work: str
     rate_unit: str
-    mixes: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
     blocks_planned: int
     blocks_measured: int
     trials_planned: int

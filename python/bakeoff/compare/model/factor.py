@@ -8,7 +8,7 @@ from typing import Literal
 from bakeoff.compare.model.fact import TOLD, Fact
 from bakeoff.compare.model.pair import Gate
 from bakeoff.compare.verdict.why_open import Open
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 # `shown`: a difference that is certain and matters, of an interaction that one factor's effect depends on another.
 EffectKind = Literal["shown", "equivalent", "near_margin", "inconclusive", "withheld", "too_few", "not_estimated"]
@@ -85,9 +85,9 @@ class EffectAt:
 
 @dataclass(frozen=True)
 class EffectPoint:
-    """An effect at one mix, with the band that holds for all mixes together."""
+    """An effect at one load step, with the band that holds for all load steps together."""
 
-    mix: Mix
+    load_step: LoadStep
     blocks: int
     ratio: float
     low: float
@@ -112,8 +112,8 @@ class Effect:
     above: tuple[str, ...]
     contexts: int
     contexts_wanted: int
-    mixes: tuple[Mix, ...]
-    mixes_left_out: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
+    load_steps_left_out: tuple[LoadStep, ...]
     blocks: int
     blocks_left_out: tuple[int, ...]
     ratio: float

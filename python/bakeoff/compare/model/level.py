@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 
 @dataclass(frozen=True)
 class Level:
-    """One contender: `values` has one for each block, NaN where it has none at some mix; `lost` trials were lost."""
+    """One contender: `values` has one for each block, NaN where it has none at some load step; `lost` trials were
+    lost.
+    """
 
     contender: str
     values: tuple[float, ...]
@@ -18,12 +20,14 @@ class Level:
 
 @dataclass(frozen=True)
 class Levels:
-    """The primary metric by contender and block: its geometric mean over `mixes`, weighted as verdicts weigh them."""
+    """The primary metric by contender and block: its geometric mean over `load_steps`, weighted as verdicts weigh
+    them.
+    """
 
     metric: str
     title: str
     unit: str
     higher_is_better: bool
-    mixes: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
     blocks: tuple[int, ...]
     contenders: tuple[Level, ...]

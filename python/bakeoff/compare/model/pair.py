@@ -12,7 +12,7 @@ from typing import Literal, Self
 from bakeoff.compare.model.fact import TOLD
 from bakeoff.compare.model.gate import GateDetail
 from bakeoff.compare.verdict.why_open import Open, without_number
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
 GateLevel = Literal["red", "amber"]
@@ -97,17 +97,17 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One metric over the whole curve: the weighted geometric mean over mixes of the paired ratio.
+    """One metric over the whole curve: the weighted geometric mean over load steps of the paired ratio.
 
-    `lost` has for either contender how many of the `pairs_counted` pairs (mix and block) it lost outright; each
+    `lost` has for either contender how many of the `pairs_counted` pairs (load step and block) it lost outright; each
     counts as `lost_as` times slower. `low` and `high` are NaN under six blocks.
     """
 
     metric: str
     title: str
     higher_is_better: bool
-    mixes: tuple[Mix, ...]
-    mixes_left_out: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
+    load_steps_left_out: tuple[LoadStep, ...]
     blocks: int
     blocks_left_out: tuple[int, ...]
     ratio: float
@@ -143,13 +143,13 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class RatioPoint:
-    """The ratio at one mix with its simultaneous band, or of the only mix with the interval of the endpoint. `lost` has
-    for either contender in how many of the `blocks` it lost outright; the band is then that of the sign-flip test, and
-    each counts as `lost_as` times slower (NaN: it fell behind a rate, and answered less). `both_behind`: in so many of
-    the blocks both fell behind a rate, and the ratio is that of what they answered.
+    """The ratio at one load step with its simultaneous band, or of the only load step with the interval of the
+    endpoint. `lost` has for either contender in how many of the `blocks` it lost outright; the band is then that of the
+    sign-flip test, and each counts as `lost_as` times slower (NaN: it fell behind a rate, and answered less).
+    `both_behind`: in so many of the blocks both fell behind a rate, and the ratio is that of what they answered.
     """
 
-    mix: Mix
+    load_step: LoadStep
     blocks: int
     ratio: float
     low: float
@@ -168,7 +168,7 @@ class RatioPoint:
 
 @dataclass(frozen=True)
 class RatioCurve:
-    """The ratio of one metric over the mixes; `method` says how the band was made."""
+    """The ratio of one metric over the load steps; `method` says how the band was made."""
 
     metric: str
     title: str
@@ -180,11 +180,11 @@ class RatioCurve:
 
 @dataclass(frozen=True)
 class OperationRatio:
-    """One exploratory comparison of an operation at a mix; `q` is the Benjamini–Hochberg value."""
+    """One exploratory comparison of an operation at a load step; `q` is the Benjamini–Hochberg value."""
 
     operation: str
     metric: str
-    mix: Mix
+    load_step: LoadStep
     blocks: int
     ratio: float
     low: float
@@ -195,7 +195,7 @@ class OperationRatio:
 
 @dataclass(frozen=True)
 class Exploratory:
-    """Every operation at every mix. `found` are the cells with q ≤ 0.05; their intervals are FCR-
+    """Every operation at every load step. `found` are the cells with q ≤ 0.05; their intervals are FCR-
     adjusted.
     """
 

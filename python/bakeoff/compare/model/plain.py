@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bakeoff.compare.model.fact import Fact
-from bakeoff.load.load_step import Clients, InFlight, Mix, OfCapacity, Rate, named
+from bakeoff.load.load_step import Clients, InFlight, LoadStep, OfCapacity, Rate, named
 
 Words = Callable[[Any], Mapping[str, Any]]
 
@@ -17,8 +17,8 @@ def no_words(value: Any) -> Mapping[str, Any]:
 
 
 def as_dict(value: Any, words: Words = no_words) -> Any:
-    """As `dataclasses.asdict`, but a field `mix` is the members that the mix is by name: `"clients": 8`. A fact has its
-    kind, and what has `words` these.
+    """As `dataclasses.asdict`, but a field `load_step` is the members that the load step is by name: `"clients": 8`. A
+    fact has its kind, and what has `words` these.
     """
     if isinstance(value, Clients):
         return value.n
@@ -35,8 +35,12 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
             if field.metadata.get("told") and words is not no_words:
                 members[field.name] = _told(item, words)
                 continue
-            is_mix = isinstance(item, Mix) or (item is None and field.name.endswith("_mix"))
-            members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item, words)}
+            is_load_step = isinstance(item, LoadStep) or (item is None and field.name.endswith("_load_step"))
+            members |= (
+                named(item, field.name.removesuffix("load_step"))
+                if is_load_step
+                else {field.name: as_dict(item, words)}
+            )
         return {**members, **words(value)}
     if isinstance(value, dict):
         return {key: as_dict(item, words) for key, item in value.items()}

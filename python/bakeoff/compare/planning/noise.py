@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from bakeoff.compare.cube.cube import Cube, build_cube
-from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_mixes
+from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_load_steps
 from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
@@ -39,7 +39,7 @@ from bakeoff.compare.validity.client_options import manners_of, settings_by_name
 from bakeoff.compare.validity.client_options_model import Manners, differing
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import (
     MeanInterval,
     decide,
@@ -61,7 +61,7 @@ ASIDE = frozenset({"blocks", "seed", "name"})
 
 def is_aa(run: RunRecord) -> bool:
     """Whether a run has one server as two contenders, and so is an A/A run."""
-    if len(run.contenders) != 2 or run.joined or run.imported_from is not None or not run.mixes:
+    if len(run.contenders) != 2 or run.joined or run.imported_from is not None or not run.load_steps:
         return False
     one, other = run.contenders
     return one.address == other.address and one.reset == other.reset
@@ -78,9 +78,11 @@ def noise_of(run: RunRecord) -> NoiseFloor | None:
         return None
     logs = np.array(measured.primary)
     series = [_series(measured.title, "", measured.primary)]
-    if len(measured.mixes) > 1:
-        enough = ((mix, values) for mix, values in measured.mixes.items() if len(values) >= MINIMUM_BLOCKS)
-        series += [_series(f"at {mix.words}", f"{mix}", values) for mix, values in enough]
+    if len(measured.load_steps) > 1:
+        enough = (
+            (load_step, values) for load_step, values in measured.load_steps.items() if len(values) >= MINIMUM_BLOCKS
+        )
+        series += [_series(f"at {load_step.words}", f"{load_step}", values) for load_step, values in enough]
     order = _order(cube, metric)
     draw_blocks, draws = _draws(logs)
     outcomes = [_outcome(draw, run.delta) for draw in draws]
@@ -106,35 +108,35 @@ def noise_of(run: RunRecord) -> NoiseFloor | None:
     )
 
 
-def _series(title: str, mix: str, logs: Sequence[float]) -> NoiseSeries:
+def _series(title: str, load_step: str, logs: Sequence[float]) -> NoiseSeries:
     found = ratio_from_logs(np.array(logs))
     lowest, median, highest = (float(each) for each in np.exp(np.quantile(logs, [0.0, 0.5, 1.0])))
     alpha = planned_levels(())[-1]
     shown = math.expm1(difference_with_power(len(logs), found.log_sd, alpha, POWER))
     ends = found.ratio, found.low, found.high
-    return NoiseSeries(title, mix, len(logs), *ends, found.log_sd, lowest, median, highest, shown)
+    return NoiseSeries(title, load_step, len(logs), *ends, found.log_sd, lowest, median, highest, shown)
 
 
 def _order(cube: Cube, metric: Metric) -> MeanInterval:
-    """The ratio, as a logarithm, of whoever was measured first at a mix to the other, over mixes and blocks: in a block
-    each of the two may be first at some of the mixes.
+    """The ratio, as a logarithm, of whoever was measured first at a load step to the other, over load steps and blocks:
+    in a block each of the two may be first at some of the load steps.
     """
     outcomes = pair_logs(cube, metric, *cube.contenders)
     kept, whole = kept_of_pair(outcomes)
-    return mean_interval(over_mixes(cube, outcomes.settled() * _signs(cube), kept)[whole])
+    return mean_interval(over_load_steps(cube, outcomes.settled() * _signs(cube), kept)[whole])
 
 
 def _signs(cube: Cube) -> Any:
-    """1 where the second contender came first, -1 elsewhere, shape (mixes, blocks)."""
+    """1 where the second contender came first, -1 elsewhere, shape (load steps, blocks)."""
     one, other = (
-        np.array([[_place(cube, name, mix, block) for block in cube.blocks] for mix in cube.mixes])
+        np.array([[_place(cube, name, load_step, block) for block in cube.blocks] for load_step in cube.load_steps])
         for name in cube.contenders
     )
     return np.where(other < one, 1.0, -1.0)
 
 
-def _place(cube: Cube, name: str, mix: Mix, block: int) -> int:
-    trial = cube.trials.get((name, mix, block))
+def _place(cube: Cube, name: str, load_step: LoadStep, block: int) -> int:
+    trial = cube.trials.get((name, load_step, block))
     return -1 if trial is None else trial.order
 
 

@@ -12,14 +12,15 @@ from bakeoff.stats.intervals.blocks import t_quantile
 
 @dataclass(frozen=True)
 class NoiseSeries:
-    """The ratios of the same server to itself, by block: of the primary endpoint (`mix` is empty) or at a mix.
+    """The ratios of the same server to itself, by block: of the primary endpoint (`load_step` is empty) or at a load
+    step.
 
     `ratio` is their geometric mean with its 95 % interval, `log_sd` their spread; `lowest`, `median` and `highest` are
     those of blocks. `shown` is the smallest difference (0.05 = 5 %) that so many blocks show in 80 % of runs.
     """
 
     title: str
-    mix: str
+    load_step: str
     blocks: int
     ratio: float
     low: float
@@ -44,9 +45,9 @@ class NoiseSeries:
 class NoiseFloor:
     """An A/A run: one server as two contenders, in the same interleaved blocks.
 
-    `first` is the ratio of whoever was measured first at a mix to the other, with its interval: what the order does.
-    `drawn` times `draw_blocks` of the blocks were drawn: `called` of these made a winner, `shown` told the two apart at
-    all. `setup` is what the set-up is known by, `settings` those of the suite.
+    `first` is the ratio of whoever was measured first at a load step to the other, with its interval: what the order
+    does. `drawn` times `draw_blocks` of the blocks were drawn: `called` of these made a winner, `shown` told the two
+    apart at all. `setup` is what the set-up is known by, `settings` those of the suite.
     """
 
     schema: str

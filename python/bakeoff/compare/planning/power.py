@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cube import Cube, build_cube
-from bakeoff.compare.cube.whole_blocks import kept_mixes, over_mixes
+from bakeoff.compare.cube.whole_blocks import kept_load_steps, over_load_steps
 from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.limits.capacity import is_search
@@ -27,7 +27,7 @@ from bakeoff.compare.planning.power_time import FORECAST
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.core.units import plural
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.model import Plan
 from bakeoff.stats import (
     blocks_with_power,
@@ -64,12 +64,12 @@ class Need:
 
 @dataclass(frozen=True)
 class Series:
-    """What is judged: the primary endpoint (`mix` is None), or one mix. `alpha` is the level of its test, `log_sd` the
-    spread of the log-ratios of the pilot's `blocks` with its interval (80 %).
+    """What is judged: the primary endpoint (`load_step` is None), or one load step. `alpha` is the level of its test,
+    `log_sd` the spread of the log-ratios of the pilot's `blocks` with its interval (80 %).
     """
 
     title: str
-    mix: Mix | None
+    load_step: LoadStep | None
     alpha: float
     blocks: int
     log_sd: float
@@ -128,12 +128,14 @@ class Power:
 
 @dataclass(frozen=True)
 class Spread:
-    """The log-ratios of one pair of a run: of the primary endpoint by block, of these `blocks`, and of each mix."""
+    """The log-ratios of one pair of a run: of the primary endpoint by block, of these `blocks`, and of each load
+    step.
+    """
 
     pair: tuple[str, str]
     title: str
     primary: tuple[float, ...]
-    mixes: dict[Mix, tuple[float, ...]]
+    load_steps: dict[LoadStep, tuple[float, ...]]
     lost: int
     blocks: tuple[int, ...]
     alone: bool = False
@@ -159,9 +161,11 @@ def power_of(
     alpha = usual / (family or pairs)
     # A campaign corrects for the pairs of a suite first, and then for all of them, when it calls equals so.
     alpha_equal = usual / (pairs * (family or 1))
-    mixes = [mix for mix in plan.mixes if mix in measured.mixes] or list(measured.mixes)
+    load_steps = [load_step for load_step in plan.load_steps if load_step in measured.load_steps] or list(
+        measured.load_steps
+    )
 
-    def series(title: str, mix: Mix | None, level: float, equal: float, logs: Sequence[float]) -> Series:
+    def series(title: str, load_step: LoadStep | None, level: float, equal: float, logs: Sequence[float]) -> Series:
         log_sd = float(np.std(logs, ddof=1))
         low, high = spread_interval(log_sd, len(logs), SURE)
         needs = tuple(
@@ -170,15 +174,15 @@ def power_of(
             for power in POWERS
         )
         shown = tuple(math.expm1(difference_with_power(plan.blocks, log_sd, level, power)) for power in POWERS)
-        return Series(title, mix, level, len(logs), log_sd, low, high, needs, shown)
+        return Series(title, load_step, level, len(logs), log_sd, low, high, needs, shown)
 
-    at_mix = usual / pairs / max(1, len(mixes))
+    at_load_step = usual / pairs / max(1, len(load_steps))
     told = [series(measured.title, None, alpha, alpha_equal, measured.primary)]
     told += [
         # A band of two sides must lie within ±δ: each has half of what one-sided tests of an endpoint have.
-        series(f"at {mix.words}", mix, at_mix, at_mix / 2.0, measured.mixes[mix])
-        for mix in mixes
-        if len(measured.mixes[mix]) >= FEWEST and len(mixes) > 1
+        series(f"at {load_step.words}", load_step, at_load_step, at_load_step / 2.0, measured.load_steps[load_step])
+        for load_step in load_steps
+        if len(measured.load_steps[load_step]) >= FEWEST and len(load_steps) > 1
     ]
     return Power(
         schema=SCHEMA,
@@ -244,7 +248,7 @@ def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
 
 
 def spread_of_pair(cube: Cube, metric: Metric, baseline: str, contender: str) -> Spread:
-    """How the ratios of two contenders spread over the blocks that have all of their mixes."""
+    """How the ratios of two contenders spread over the blocks that have all of their load steps."""
     outcomes = pair_logs(cube, metric, baseline, contender)
     logs, lost = outcomes.settled(), sum(int(side.sum()) for side in outcomes.lost)
     return _pilot((baseline, contender), metric.title, cube, logs, lost)
@@ -256,15 +260,18 @@ def _alone(cube: Cube, metric: Metric) -> Spread:
         logs = np.log(cube.values(metric.extract)[0])
     name = cube.contenders[0]
     found = _pilot((name, name), metric.title, cube, np.where(np.isfinite(logs), logs, np.nan) * math.sqrt(2.0), 0)
-    return Spread(found.pair, found.title, found.primary, found.mixes, 0, found.blocks, alone=True)
+    return Spread(found.pair, found.title, found.primary, found.load_steps, 0, found.blocks, alone=True)
 
 
 def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], lost: int) -> Spread:
-    kept, whole = kept_mixes(np.isfinite(logs))
-    primary = over_mixes(cube, logs, kept)[whole]
-    by_mix = {mix: tuple(map(float, row[np.isfinite(row)])) for mix, row in zip(cube.mixes, logs, strict=True)}
+    kept, whole = kept_load_steps(np.isfinite(logs))
+    primary = over_load_steps(cube, logs, kept)[whole]
+    by_load_step = {
+        load_step: tuple(map(float, row[np.isfinite(row)]))
+        for load_step, row in zip(cube.load_steps, logs, strict=True)
+    }
     blocks = tuple(block for block, is_whole in zip(cube.blocks, whole, strict=True) if is_whole)
-    return Spread(pair, title, tuple(map(float, primary)), by_mix, lost, blocks)
+    return Spread(pair, title, tuple(map(float, primary)), by_load_step, lost, blocks)
 
 
 def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> Iterator[Assumption]:

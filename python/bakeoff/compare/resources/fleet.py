@@ -12,7 +12,7 @@ from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.resources.fleet_model import BusyThreads, FleetChange, FullLink, Machine, MachineRange, Machines
 from bakeoff.core.thresholds import BUSY_SHARE
 from bakeoff.core.times import ms_of, ms_or_nan
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import groups_differ
 from bakeoff.store.records.links import fullest
 from bakeoff.store.records.run_records import AgentRecord, RunRecord, TrialRecord
@@ -29,7 +29,9 @@ def machines_of(run: RunRecord, cube: Cube, delta: float) -> Machines | None:
     usable = list(cube.usable.values())
     return Machines(
         agents=tuple(_machine(agent, run, usable) for agent in run.agents),
-        ranges=_judged([_range(name, mix, cube) for name in cube.contenders for mix in cube.mixes], delta),
+        ranges=_judged(
+            [_range(name, load_step, cube) for name in cube.contenders for load_step in cube.load_steps], delta
+        ),
         changes=_changes(run),
     )
 
@@ -62,8 +64,8 @@ def _machine(agent: AgentRecord, run: RunRecord, usable: Sequence[TrialRecord]) 
     )
 
 
-def _range(contender: str, mix: Mix, cube: Cube) -> MachineRange:
-    trials = [trial for (name, at, _), trial in cube.usable.items() if name == contender and at == mix]
+def _range(contender: str, load_step: LoadStep, cube: Cube) -> MachineRange:
+    trials = [trial for (name, at, _), trial in cube.usable.items() if name == contender and at == load_step]
     by_agent: dict[str, list[ShareRecord]] = {}
     for share in (share for trial in trials for share in trial.per_agent if not share.lost):
         by_agent.setdefault(share.agent, []).append(share)
@@ -78,7 +80,7 @@ def _range(contender: str, mix: Mix, cube: Cube) -> MachineRange:
     shares = [share for one in by_agent.values() for share in one]
     starts = [[s.start_offset_ns for s in t.per_agent if s.start_offset_ns is not None] for t in trials]
     told = MachineRange(
-        contender=contender, mix=mix, trials=len(trials), agents=len(by_agent),
+        contender=contender, load_step=load_step, trials=len(trials), agents=len(by_agent),
         rate_low=min(rates), rate_high=max(rates), p50_low_ms=min(p50), p50_high_ms=max(p50),
         p99_low_ms=min(p99), p99_high_ms=max(p99), cpu_share_low=min(cpu), cpu_share_high=max(cpu),
         late_ms=_most(ms_or_nan(share.late_start_p99_ns) for share in shares),
@@ -99,7 +101,7 @@ def _start_error_ns(trial: TrialRecord) -> int | None:
 def _with_fairness(
     told: MachineRange, trials: Sequence[TrialRecord], by_agent: dict[str, list[ShareRecord]]
 ) -> MachineRange:
-    """How much a client got on each machine; machines without a client of this mix are not compared."""
+    """How much a client got on each machine; machines without a client of this load step are not compared."""
     per_client = {
         agent: sum(share.operations_per_s / share.clients for share in shares) / len(shares)
         for agent, shares in by_agent.items()
@@ -153,7 +155,9 @@ def _changes(run: RunRecord) -> tuple[FleetChange, ...]:
     before: tuple[str, ...] = ()
     changes: list[FleetChange] = []
     for trial in sorted(run.trials, key=lambda trial: trial.order):
-        if not trial.per_agent or trial.mix.clients < len(names):  # a small mix leaves machines without a client
+        if not trial.per_agent or trial.load_step.clients < len(
+            names
+        ):  # a low load step leaves machines without a client
             continue
         present = {share.agent for share in trial.per_agent}
         without = tuple(name for name in names if name not in present)

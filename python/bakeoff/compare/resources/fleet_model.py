@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bakeoff.compare.model.fact import Fact
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 
 @dataclass(frozen=True)
@@ -13,9 +13,10 @@ class Machine:
     """An agent over all trials that count. `trials` are those it took part in, `lost` those that are void because it
     was lost; `limited` those in which it had a load thread, `link_limited` a link that was full.
 
-    `clients` are its own at the largest mix, `operations_share` its part of all operations. The largest of all trials
-    are `cpu_share` of its busiest load thread, `waited_share` for a processor, `lag_p99_ms`, `late_p99_ms` of its
-    starts, `link_share` of the link to a contender that was fullest, NaN where none can be judged: `unjudged` says why.
+    `clients` are its own at the highest load step, `operations_share` its part of all operations. The largest of all
+    trials are `cpu_share` of its busiest load thread, `waited_share` for a processor, `lag_p99_ms`, `late_p99_ms` of
+    its starts, `link_share` of the link to a contender that was fullest, NaN where none can be judged: `unjudged` says
+    why.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class MachineRange:
-    """The agents in trials of one contender at one mix: the least and the most that any of them told.
+    """The agents in trials of one contender at one load step: the least and the most that any of them told.
 
     `rate` is of a whole agent, a mean over blocks; times are geometric means over blocks, of response times where a
     rate plans starts; `cpu_share`, `late_ms`, `link_share`, `start_spread_ms` and `start_error_ms`
@@ -51,7 +52,7 @@ class MachineRange:
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     trials: int
     agents: int
     rate_low: float

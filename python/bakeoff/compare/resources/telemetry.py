@@ -35,7 +35,7 @@ from bakeoff.compare.resources.telemetry_window import (
     per_s,
 )
 from bakeoff.core.thresholds import BUSY_SHARE, MINIMUM_BLOCKS
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import geometric_interval, mean_interval
 from bakeoff.store.records.marks import GENERATOR_LIMITED, LINK_LIMITED
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
@@ -57,11 +57,11 @@ def resources_of(run: RunRecord, cube: Cube) -> Resources | None:
     if not known and not looked:
         return None
     uses = tuple(
-        _use(cube, name, mix, known[name][0])
+        _use(cube, name, load_step, known[name][0])
         for name in cube.contenders
         if name in known
-        for mix in cube.mixes
-        if _seen(cube, name, mix)
+        for load_step in cube.load_steps
+        if _seen(cube, name, load_step)
     )
     watched = tuple(_watched(run, name, *known[name]) for name in cube.contenders if name in known)
     shared = {each.contender for each in watched if each.shares_machine}
@@ -79,13 +79,13 @@ def resources_of(run: RunRecord, cube: Cube) -> Resources | None:
     )
 
 
-def _trials(cube: Cube, name: str, mix: Mix) -> list[TrialRecord]:
-    return [trial for (contender, at, _), trial in cube.usable.items() if (contender, at) == (name, mix)]
+def _trials(cube: Cube, name: str, load_step: LoadStep) -> list[TrialRecord]:
+    return [trial for (contender, at, _), trial in cube.usable.items() if (contender, at) == (name, load_step)]
 
 
-def _seen(cube: Cube, name: str, mix: Mix) -> list[Telemetry]:
+def _seen(cube: Cube, name: str, load_step: LoadStep) -> list[Telemetry]:
     """Trials of which the window was seen."""
-    found = (of_contender(trial) for trial in _trials(cube, name, mix))
+    found = (of_contender(trial) for trial in _trials(cube, name, load_step))
     return [seen for seen in found if seen is not None and is_whole(seen)]
 
 
@@ -109,8 +109,8 @@ def _watched(run: RunRecord, name: str, scope: str, why_not: NoProcessorTime | N
     )
 
 
-def _use(cube: Cube, name: str, mix: Mix, scope: str) -> ResourceUse:
-    trials, seen = _trials(cube, name, mix), _seen(cube, name, mix)
+def _use(cube: Cube, name: str, load_step: LoadStep, scope: str) -> ResourceUse:
+    trials, seen = _trials(cube, name, load_step), _seen(cube, name, load_step)
 
     def mean(figure: Figure) -> float:
         values = [value for each in seen if math.isfinite(value := figure(each))]
@@ -129,7 +129,7 @@ def _use(cube: Cube, name: str, mix: Mix, scope: str) -> ResourceUse:
     pressure = {name: mean(lambda each, name=name: per_s(each, (name,))) for name in PRESSURE}  # type: ignore[misc]
     return ResourceUse(
         contender=name,
-        mix=mix,
+        load_step=load_step,
         trials=len(seen),
         cpu_s_per_1000=cost.centre,
         cpu_low=shown(cost.low, cost.blocks),
@@ -168,10 +168,10 @@ def _outside(trials: Sequence[TrialRecord]) -> str:
 
 
 def _bound(use: ResourceUse, uses: Sequence[ResourceUse], alone: bool) -> ResourceUse:
-    """What was at its limit, in view of higher mixes: who used more than one processor there has no thread that is the
-    limit here, and a full processor is none where all of them did more there. `alone`: its machine sends no load.
+    """What was at its limit, in view of higher load steps: who used more than one processor there has no thread that is
+    the limit here, and a full processor is none where all of them did more there. `alone`: its machine sends no load.
     """
-    higher = [each for each in uses if each.contender == use.contender and each.mix > use.mix]  # type: ignore[operator]
+    higher = [each for each in uses if each.contender == use.contender and each.load_step > use.load_step]  # type: ignore[operator]
     one_thread = not any(each.own_processors > limits.ONE_TO for each in higher)
     does_more = any(each.processor_share > limits.MORE * use.processor_share for each in higher)
     one = use.each_processor
@@ -256,11 +256,11 @@ def _memory(run: RunRecord, cube: Cube, name: str) -> MemoryPerConnection | None
     threads = run.planned.settings.threads
     by_block: dict[int, list[tuple[int, float]]] = {}
     top = (math.nan, 0)
-    for (contender, mix, block), trial in cube.usable.items():
+    for (contender, load_step, block), trial in cube.usable.items():
         seen = of_contender(trial)
         if contender != name or seen is None or not is_whole(seen) or not trial.connections.get("opened"):
             continue
-        connections = mix.sessions(threads)
+        connections = load_step.sessions(threads)
         if connections is not None and math.isfinite(used := level(seen, "own_memory_bytes")):
             by_block.setdefault(block, []).append((connections, used))
             most = highest(seen, "own_memory_bytes")
@@ -283,7 +283,7 @@ def _slope(points: list[tuple[int, float]]) -> float:
 
 
 def _without_pressure(cube: Cube, name: str) -> bool:
-    found = [seen for mix in cube.mixes for seen in _seen(cube, name, mix)]
+    found = [seen for load_step in cube.load_steps for seen in _seen(cube, name, load_step)]
     return bool(found) and not any(one in seen.series for seen in found for one in PRESSURE)
 
 
@@ -292,7 +292,7 @@ def _limits(watched: WatchedContender, uses: tuple[ResourceUse, ...]) -> LimitsS
     if not found:
         return None
     shared = watched.shares_machine and any(use.bound in (*limits.FULL, limits.DISK) for use in found)
-    bounds = tuple(BoundAt(use.mix, use.bound) for use in found)
+    bounds = tuple(BoundAt(use.load_step, use.bound) for use in found)
     return LimitsSeen(watched.contender, bounds, shared, _by_itself(found) if shared else math.nan)
 
 

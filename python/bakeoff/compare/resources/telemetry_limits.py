@@ -1,4 +1,4 @@
-"""What was at its limit at each mix: one rule for every suite."""
+"""What was at its limit at each load step: one rule for every suite."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ FULL = (PROCESSOR, OTHERS, UNKNOWN)
 NOTHING = ""
 # Of full processors a server is bound that took so much of what was used itself.
 ITS_OWN = 0.5
-# A process that uses one of several processors whole, and no more at any higher mix, has one thread that does it all.
+# A process that uses one of several processors whole, and no more at any higher load step, has one thread that does it
+# all.
 ONE_FROM, ONE_TO = 0.9, 1.05
-# A full processor is a limit of its own while the others do no more than this, and no higher mix makes all of them
-# together do more than so many times as much.
+# A full processor is a limit of its own while the others do no more than this, and no higher load step makes all of
+# them together do more than so many times as much.
 OTHERS_IDLE, MORE = 0.5, 1.1
 
 
@@ -31,7 +32,7 @@ def bound(
     one_thread: bool = True,
     busiest_share: float = math.nan,
 ) -> str:
-    """What is at its limit. Shares are NaN where nobody knows them; not `one_thread`: at higher mixes it
+    """What is at its limit. Shares are NaN where nobody knows them; not `one_thread`: at higher load steps it
     used more than one processor. `busiest_share` is that of one processor, where no other machine's work can be in it.
     """
     if generator:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bakeoff.compare.model.fact import TOLD, Fact
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class WatchedContender:
 
 @dataclass(frozen=True)
 class MemoryPerConnection:
-    """Memory that each further connection takes, `bytes_each`: how memory rises over the mixes, with its interval; NaN
-    where it does not rise for certain. `highest_bytes` is the most there was in all.
+    """Memory that each further connection takes, `bytes_each`: how memory rises over the load steps, with its interval;
+    NaN where it does not rise for certain. `highest_bytes` is the most there was in all.
     """
 
     contender: str
@@ -70,15 +70,14 @@ class EachProcessor:
 
 @dataclass(frozen=True)
 class ResourceUse:
-    """What a contender, or the machine it was seen on, had to do at a mix: means over the windows of its trials, NaN
-    where nobody knows. Shares are of all `processors` (`own_processors` counts them; 0: not known), of the busiest
+    """What a contender, or the machine it was seen on, had to do at a load step: means over the windows of its trials,
+    NaN where nobody knows. Shares are of all `processors` (`own_processors` counts them; 0: not known), of the busiest
     disk's time, of the speed that the fullest link states, in the direction in which it carried more, or of the time in
-    which something waited (pressure). `bound` is what was at its limit, empty for
-    nothing.
+    which something waited (pressure). `bound` is what was at its limit, empty for nothing.
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     trials: int
     cpu_s_per_1000: float
     cpu_low: float
@@ -110,16 +109,16 @@ class ResourceUse:
 
 @dataclass(frozen=True)
 class BoundAt:
-    """What was at its limit at a mix; empty for nothing."""
+    """What was at its limit at a load step; empty for nothing."""
 
-    mix: Mix
+    load_step: LoadStep
     bound: str
 
 
 @dataclass(frozen=True)
 class LimitsSeen:
-    """What was at the limit of a contender at each mix, rising. It may be `shared` with what sends the load; of full
-    processors it used `own_share` itself at most, NaN where nobody knows.
+    """What was at the limit of a contender at each load step, rising. It may be `shared` with what sends the load; of
+    full processors it used `own_share` itself at most, NaN where nobody knows.
     """
 
     contender: str
@@ -130,12 +129,12 @@ class LimitsSeen:
 
 @dataclass(frozen=True)
 class BusiestProcessor:
-    """Where a contender runs the busiest of `processors` was busy for `share` at a mix, of `several` where it was
+    """Where a contender runs the busiest of `processors` was busy for `share` at a load step, of `several` where it was
     busiest, and all together for `processor_share`. None was over `highest_share` in the mean, where that is less.
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     several: bool
     share: float
     processors: int
@@ -146,8 +145,8 @@ class BusiestProcessor:
 
 @dataclass(frozen=True)
 class Resources:
-    """All of it; `limits` says for each contender what was at its limit at which mix, `processors` how busy the busiest
-    one was.
+    """All of it; `limits` says for each contender what was at its limit at which load step, `processors` how busy the
+    busiest one was.
     """
 
     watched: tuple[WatchedContender, ...]

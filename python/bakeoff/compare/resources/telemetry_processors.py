@@ -47,8 +47,8 @@ def busiest_processor(name: str, uses: Sequence[ResourceUse], shares_machine: bo
     known = [(share, use, one) for share, use, one in known if math.isfinite(share) and one.processors > 1]
     if not known:
         return None
-    # Of mixes that read alike, the one where the others were busiest, too.
+    # Of load steps that read alike, the one where the others were busiest, too.
     share, use, one = max(known, key=lambda each: (round(each[0], 2), each[1].processor_share))
     highest = one.highest_share if one.highest_share < share - MOVED else math.nan
-    where = use.mix, len(uses) > 1
+    where = use.load_step, len(uses) > 1
     return BusiestProcessor(name, *where, share, one.processors, use.processor_share, highest, shares_machine)

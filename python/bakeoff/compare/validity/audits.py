@@ -56,7 +56,7 @@ UNEVEN_SIZES = 0.85
 
 @dataclass(frozen=True)
 class LittlesLaw:
-    """N = X · (R + Z) for closed mixes: `per_client` sessions per client, `think_s` seconds between
+    """N = X · (R + Z) for closed load steps: `per_client` sessions per client, `think_s` seconds between
     operations. Sessions that fill and check data between operations are busy in that time, too.
 
     It does not hold, and is not checked, where a trial is made of cells: what is between two cells (making files
@@ -72,7 +72,7 @@ class LittlesLaw:
         """Relative deviation of the implied sessions from the real ones; None when the law cannot be
         checked, and of a rate, which leaves the number of sessions that are busy to the server.
         """
-        sessions = trial.mix.sessions(self.per_client)
+        sessions = trial.load_step.sessions(self.per_client)
         if not self.applies or sessions is None or error_share(trial) > LITTLE_ERRORS:
             return None
         implied = self.kind.implied_sessions(trial, self)
@@ -93,7 +93,7 @@ def implied_sessions(trial: TrialRecord, law: LittlesLaw) -> float | None:
 
 def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:
     """2 %, and one operation per session for those cut by the edges of the window."""
-    return LITTLE_TOLERANCE + trial.mix.clients * law.per_client / max(1, trial.operations)
+    return LITTLE_TOLERANCE + trial.load_step.clients * law.per_client / max(1, trial.operations)
 
 
 def littles_law(run: RunRecord, kind: ComparePart) -> LittlesLaw:
@@ -121,7 +121,7 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
 
 
 def deviating(trial: TrialRecord, *found: Fact) -> AuditTrial:
-    return AuditTrial(trial.id, trial.contender, trial.mix, trial.block, found)
+    return AuditTrial(trial.id, trial.contender, trial.load_step, trial.block, found)
 
 
 def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
@@ -133,7 +133,7 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
         checked += 1
         worst = max(worst, abs(off))
         if abs(off) > law.tolerance(trial):
-            sessions = trial.mix.clients * law.per_client
+            sessions = trial.load_step.clients * law.per_client
             bad.append(deviating(trial, OffSessions(sessions, sessions * (1.0 + off))))
     rule = LittleRule(LITTLE_TOLERANCE, law.kind.law_allows, any(_outside(trial) for trial in trials))
     return Audit("Little's law", rule, checked, len(trials) - checked, worst, tuple(bad))
@@ -149,10 +149,10 @@ def _starts(run: RunRecord, trials: list[TrialRecord], counted: bool) -> Audit:
     begin_s, length_s = settings.clock.ramp_up_s, settings.length_s
     bad, worst, checked = [], 0.0, 0
     for trial in trials:
-        if trial.starts is None or not isinstance(trial.mix, Rate) or bounded:
+        if trial.starts is None or not isinstance(trial.load_step, Rate) or bounded:
             continue
-        arrivals = trial.mix.arrivals
-        expected = arrivals.planned(trial.mix.per_s, begin_s, begin_s + trial.window_s, length_s)
+        arrivals = trial.load_step.arrivals
+        expected = arrivals.planned(trial.load_step.per_s, begin_s, begin_s + trial.window_s, length_s)
         if not math.isfinite(expected):  # the workload knows its own moments
             continue
         checked += 1
@@ -238,15 +238,15 @@ def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
 def same_content(
     cube: Cube, own: frozenset[str] = frozenset(), comparable: Callable[[TrialRecord], bool] = lambda trial: True
 ) -> Audit:
-    """The same work for all: bytes per operation of each class against the baseline at the same mix and block; classes
-    in `own` are each contender's own, and of trials that are not `comparable` nothing is asked.
+    """The same work for all: bytes per operation of each class against the baseline at the same load step and block;
+    classes in `own` are each contender's own, and of trials that are not `comparable` nothing is asked.
 
     Class by class, for in a short trial chance decides how many of the large ones are among them, and which: few
     operations may differ by more.
     """
     bad, worst, checked = [], 0.0, 0
-    for (contender, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
-        other = cube.usable.get((cube.contenders[0], mix, block))
+    for (contender, load_step, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
+        other = cube.usable.get((cube.contenders[0], load_step, block))
         if contender == cube.contenders[0] or other is None or not (comparable(trial) and comparable(other)):
             continue
         pairs = {name: pair for name, pair in _bytes_by_class(trial, other).items() if name not in own}
@@ -315,13 +315,13 @@ def _cells(cube: Cube, counted: bool) -> Audit:
     that were not `counted` follow from the sizes and prove nothing.
     """
     bad, worst, checked = [], 0.0, 0
-    for (name, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
+    for (name, load_step, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
         sizes = {key_of(cell): _sizes(cell) for cell in cells_of(trial)}
         wrong = {key: pair for key, pair in sizes.items() if counted and pair is not None and pair[0] != pair[1]}
         checked += 1
         worst = max([worst, *(abs(moved / due - 1.0) if due else 1.0 for moved, due in wrong.values())])
         parts: list[Fact] = [CellBytes(key[0], *pair) for key, pair in list(wrong.items())[:3]]
-        base = cube.usable.get((cube.contenders[0], mix, block))
+        base = cube.usable.get((cube.contenders[0], load_step, block))
         if base is not None:
             theirs = {key_of(cell) for cell in cells_of(base)}
             for missing, whose in ((theirs - set(sizes), cube.contenders[0]), (set(sizes) - theirs, name)):

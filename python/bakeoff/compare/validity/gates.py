@@ -30,7 +30,7 @@ from bakeoff.compare.validity.generator_capacity import Ceiling
 from bakeoff.compare.validity.steadiness_model import SteadyState
 from bakeoff.compare.verdict.why_open import Open
 from bakeoff.core.thresholds import LOST_TOLD
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import Decision
 from bakeoff.store.records.marks import (
     BEHIND_SCHEDULE,
@@ -56,7 +56,7 @@ NOTHING = Open()
 @dataclass(frozen=True)
 class Judge:
     """Everything needed to turn a decision about a pair into a verdict. `faults` are those of the whole run: a
-    server that loses mail at one mix is not the better one at another.
+    server that loses mail at one load step is not the better one at another.
     """
 
     cube: Cube
@@ -90,20 +90,20 @@ class Judge:
         decision: Decision,
         baseline: str,
         contender: str,
-        mixes: tuple[Mix, ...],
+        load_steps: tuple[LoadStep, ...],
         leader: str,
         blocks: int,
         reach: tuple[float, float] = (math.nan, math.nan),
         p: float = math.nan,
         still: Open = NOTHING,
     ) -> tuple[Verdict, tuple[Gate, ...]]:
-        """The verdict on `contender` against `baseline` over `mixes`; `leader` is the one ahead, by a factor
+        """The verdict on `contender` against `baseline` over `load_steps`; `leader` is the one ahead, by a factor
         inside `reach`, which equals would show in a share `p` of runs. `still` is what is open where none is.
         """
         alike = self.both or decision.outcome not in AHEAD
         follower = baseline if leader == contender else contender
-        found = self._gates(leader, follower, mixes, alike)
-        if (gate := self._crowded(decision, leader, follower, mixes, (reach[0], p))) is not None:
+        found = self._gates(leader, follower, load_steps, alike)
+        if (gate := self._crowded(decision, leader, follower, load_steps, (reach[0], p))) is not None:
             found.append(gate)
         gates = tuple(found)
         return self._judged(decision, leader, blocks, gates, reach, still), gates
@@ -142,7 +142,7 @@ class Judge:
         sized = not any(gate.name == "other load" for gate in gates)
         return replace(verdict("better"), winner=leader, sized=sized)
 
-    def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
+    def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
         gates: list[Gate] = []
         if (leader in self.different) != (follower in self.different):
             name = leader if leader in self.different else follower
@@ -152,14 +152,14 @@ class Judge:
             gates.append(Gate("different pages", "red", leader, of.DifferentPages(other)))
         gates += [gate] if (gate := self.files.get((self.metric, frozenset((leader, follower))))) else []
         gates += self._talked_to(leader, follower)
-        gates += self._turned_away(leader, follower, mixes, alike)
-        gates += self._stopped(leader, follower, mixes, alike)
+        gates += self._turned_away(leader, follower, load_steps, alike)
+        gates += self._stopped(leader, follower, load_steps, alike)
         for name in (leader, follower):
-            trials = self.cube.of(name, mixes)
+            trials = self.cube.of(name, load_steps)
             ahead = alike or name == leader
             gates += self._faults(name, ahead)
             gates += self._broken(name, trials, ahead)
-            gates += self._repeated(name, mixes)
+            gates += self._repeated(name, load_steps)
             gates += self._starving(name, trials, ahead)
             gates += self._hung(name, trials, ahead)
             usable = [trial for trial in trials if why_unusable(trial) is None]
@@ -187,10 +187,10 @@ class Judge:
             return []
         return [Gate("settings", "amber", leader, of.OtherManners(self.kind, self.manners, (leader, follower)))]
 
-    def _turned_away(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
+    def _turned_away(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
         """Whoever says no to more of the same requests does less for each."""
         usable = {
-            name: {(t.mix, t.block): t for t in self.cube.of(name, mixes) if why_unusable(t) is None}
+            name: {(t.load_step, t.block): t for t in self.cube.of(name, load_steps) if why_unusable(t) is None}
             for name in (leader, follower)
         }
         both = usable[leader].keys() & usable[follower].keys()
@@ -208,10 +208,12 @@ class Judge:
             return []
         return [Gate("failed trials", "red" if ahead else "amber", name, of.FailedTrials(len(broken), len(trials)))]
 
-    def _repeated(self, name: str, mixes: tuple[Mix, ...]) -> list[Gate]:
+    def _repeated(self, name: str, load_steps: tuple[LoadStep, ...]) -> list[Gate]:
         """Whoever is asked again until it does not fail must be named, whatever came of it."""
         failed = [each for each in self.repeated if each.contender == name and each.state == "failed"]
-        failed = [each for each in failed if each.mix in mixes or each.mix not in self.cube.mixes]  # of a search
+        failed = [
+            each for each in failed if each.load_step in load_steps or each.load_step not in self.cube.load_steps
+        ]  # of a search
         return [Gate("repeated trials", "amber", name, of.Repetitions(len(failed)))] if failed else []
 
     def _starving(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
@@ -289,18 +291,23 @@ class Judge:
         return [Gate("generator waited", "amber", name, detail, max(waits))]
 
     def _crowded(
-        self, decision: Decision, leader: str, follower: str, mixes: tuple[Mix, ...], found: tuple[float, float]
+        self,
+        decision: Decision,
+        leader: str,
+        follower: str,
+        load_steps: tuple[LoadStep, ...],
+        found: tuple[float, float],
     ) -> Gate | None:
         """Two that were measured with other processors each, or hardly any, are compared by their processors."""
         crowds = {
-            name: crowd([trial for trial in self.cube.of(name, mixes) if why_unusable(trial) is None])
+            name: crowd([trial for trial in self.cube.of(name, load_steps) if why_unusable(trial) is None])
             for name in (leader, follower)
         }
         return crowd_gate(decision, leader, follower, crowds, self.delta, *found)
 
-    def _stopped(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
+    def _stopped(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
         """A generator that was stopped while one of two was measured makes that one look slow."""
-        lost = {name: self._lost(name, mixes) for name in (leader, follower)}
+        lost = {name: self._lost(name, load_steps) for name in (leader, follower)}
         gates: list[Gate] = []
         for name, other in ((follower, leader), (leader, follower)):
             trials, share = lost[name]
@@ -312,9 +319,9 @@ class Judge:
             gates.append(Gate("generator stopped", "red" if red else "amber", name, detail))
         return gates
 
-    def _lost(self, name: str, mixes: tuple[Mix, ...]) -> tuple[int, float]:
+    def _lost(self, name: str, load_steps: tuple[LoadStep, ...]) -> tuple[int, float]:
         """In how many usable trials the generator was stopped, and the mean share of all of them that this took."""
-        usable = [trial for trial in self.cube.of(name, mixes) if why_unusable(trial) is None]
+        usable = [trial for trial in self.cube.of(name, load_steps) if why_unusable(trial) is None]
         marked = sum(GENERATOR_PAUSED in trial.marks for trial in usable)
         return marked, math.fsum(lost_share(trial) for trial in usable) / max(1, len(usable))
 

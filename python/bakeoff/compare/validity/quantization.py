@@ -23,7 +23,7 @@ def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Fact]:
         return []
     steps: dict[str, float] = {}
     for trial in cube.usable.values():
-        sessions = trial.mix.sessions(law.per_client)
+        sessions = trial.load_step.sessions(law.per_client)
         if sessions and trial.operations and not cells_of(trial):
             steps[trial.contender] = max(steps.get(trial.contender, 0.0), sessions / trial.operations)
     coarse = {name: step for name, step in steps.items() if step > info.delta}

@@ -41,7 +41,7 @@ def _unsteady(trial: TrialRecord, pace: Steadiness) -> Unsteady:
     row_s = max(second.width_s for second in trial.per_second)
     changes = tuple((place * row_s, factor) for place, factor in pace.changes)
     settled_s = pace.settled * row_s
-    where = trial.id, trial.contender, trial.mix, trial.block
+    where = trial.id, trial.contender, trial.load_step, trial.block
     return Unsteady(*where, settled_s, pace.early, changes, pace.growth)
 
 
@@ -49,7 +49,7 @@ def steady_audit(found: SteadyState) -> Audit:
     """It as an audit among the others."""
     unsteady = [each for pace in found.contenders for each in pace.unsteady]
     worst = max((size(each) for each in unsteady), default=0.0)
-    deviating = tuple(AuditTrial(u.trial_id, u.contender, u.mix, u.block, (u,)) for u in unsteady)
+    deviating = tuple(AuditTrial(u.trial_id, u.contender, u.load_step, u.block, (u,)) for u in unsteady)
     judged = sum(pace.judged for pace in found.contenders)
     rule = SteadyRule(FEWEST_SECONDS, LEAST_SHARE)
     return Audit(STEADY_STATE, rule, judged, found.too_short, worst, deviating)

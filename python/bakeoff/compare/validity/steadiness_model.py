@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bakeoff.compare.model.fact import Fact
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Unsteady(Fact):
 
     trial_id: int
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     settled_s: float
     early: float

@@ -16,7 +16,7 @@ CONTROL_GROUP, MACHINE, SERVER = "control group", "machine", "server"
 
 def working_set_bytes(trial: TrialRecord, model: type[Figures]) -> int:
     """The largest set of files that the clients of a trial went through together; 0 where it is not known."""
-    return trial.figures(model).working_set_bytes(trial.mix.clients)
+    return trial.figures(model).working_set_bytes(trial.load_step.clients)
 
 
 def were_cold(trials: list[TrialRecord]) -> bool:

@@ -1,4 +1,4 @@
-"""Loads at which the order turns: one contender is better at some mixes, the other at others."""
+"""Loads at which the order turns: one contender is better at some load steps, the other at others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare.estimate.intervals import turned
 from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioPoint
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 # The kind of the sentence in a headline.
 TURNS = "turns"
@@ -16,15 +16,15 @@ NO_RATIO = (math.nan, math.nan, math.nan)
 
 @dataclass(frozen=True)
 class Turn:
-    """Who is better at `mixes`, by the simultaneous bands. `ratio` with its band is what `winner` reaches of the other
-    where its lead is largest, at the mix `at`; NaN where `losers` lost every trial at all of them (at rates:
-    fell behind, or failed), or `both_behind`. `to_the_end`: at all mixes from the first of these on.
+    """Who is better at `load_steps`, by the simultaneous bands. `ratio` with its band is what `winner` reaches of the
+    other where its lead is largest, at the load step `at`; NaN where `losers` lost every trial at all of them (at
+    rates: fell behind, or failed), or `both_behind`. `to_the_end`: at all load steps from the first of these on.
     """
 
     winner: str
-    mixes: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
     to_the_end: bool
-    at: Mix
+    at: LoadStep
     ratio: float
     low: float
     high: float
@@ -49,15 +49,17 @@ def turns_of(pair: PairComparison, end: Endpoint | None = None) -> tuple[Turn, .
 
 
 def _turn(pair: PairComparison, winner: str, own: list[RatioPoint], points: tuple[RatioPoint, ...]) -> Turn:
-    mixes = tuple(point.mix for point in own)
-    to_the_end = mixes == tuple(point.mix for point in points[-len(mixes) :])
+    load_steps = tuple(point.load_step for point in own)
+    to_the_end = load_steps == tuple(point.load_step for point in points[-len(load_steps) :])
     # Of trials that were lost the ratio is what a loss counts as; of two that fell behind that of what they answered.
     measured = [point for point in own if not point.all_lost and not point.both_behind]
     if not measured:
         losers = tuple(dict.fromkeys(point.all_lost for point in own if point.all_lost))
-        return Turn(winner, mixes, to_the_end, mixes[0], *NO_RATIO, losers, any(point.both_behind for point in own))
+        return Turn(
+            winner, load_steps, to_the_end, load_steps[0], *NO_RATIO, losers, any(point.both_behind for point in own)
+        )
     most = max(measured, key=lambda point: abs(math.log(point.ratio)))
     ratio, ends = most.ratio, (most.low, most.high)
     if winner == pair.baseline:
         ratio, ends = 1.0 / ratio, turned(*ends)
-    return Turn(winner, mixes, to_the_end, most.mix, ratio, *ends)
+    return Turn(winner, load_steps, to_the_end, most.load_step, ratio, *ends)

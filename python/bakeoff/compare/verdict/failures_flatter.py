@@ -24,15 +24,15 @@ MEAN = "mean"
 
 
 def with_failures_as_slowest(cube: Cube, metric: Metric, outcomes: PairLogs, pair: tuple[str, str]) -> Logs | None:
-    """ln(contender / baseline), shape (mixes, blocks), with each failed operation as slow as the slowest answer of
+    """ln(contender / baseline), shape (load steps, blocks), with each failed operation as slow as the slowest answer of
     either; None where nothing failed, or the figure has its failures in it.
     """
     if metric.paired is not None or metric.cells or not (metric.higher_is_better or metric.key == MEAN):
         return None
     more = {name: np.zeros(outcomes.logs.shape) for name in pair}
-    for m, mix in enumerate(cube.mixes):
+    for m, load_step in enumerate(cube.load_steps):
         for b, block in enumerate(cube.blocks):
-            trials = {name: cube.usable.get((name, mix, block)) for name in pair}
+            trials = {name: cube.usable.get((name, load_step, block)) for name in pair}
             slowest_ns = max((t.service.max_ns or 0 for t in trials.values() if t is not None), default=0)
             for name, trial in trials.items():
                 if trial is not None and missing_of(trial):

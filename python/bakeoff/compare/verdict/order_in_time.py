@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bakeoff.compare.cube.cube import Cube
-from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_mixes
+from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_load_steps
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.fact import Fact
@@ -33,7 +33,7 @@ def turned_in_time(cube: Cube, metric: Metric, pair: tuple[str, str]) -> Turned 
     """Of a baseline and a contender, by what decides; None where no block divides the run so."""
     outcomes = pair_logs(cube, metric, *pair)
     kept, whole = kept_of_pair(outcomes)
-    logs = over_mixes(cube, outcomes.settled(), kept)[whole]
+    logs = over_load_steps(cube, outcomes.settled(), kept)[whole]
     blocks = [block for block, good in zip(cube.blocks, whole, strict=True) if good]
     logs = logs if metric.higher_is_better else -logs
     at = _turn(logs.tolist())

@@ -41,7 +41,7 @@ def beside(paths: Sequence[Path], as_json: bool) -> str:
 
 
 def _result(run: RunRecord, path: Path) -> Result:
-    if run.kind != KIND or len(run.contenders) != 1 or len(run.mixes) != 1 or len(run.trials) != 1:
+    if run.kind != KIND or len(run.contenders) != 1 or len(run.load_steps) != 1 or len(run.trials) != 1:
         raise PlanError(
             f"{path} is no single run of httperf: name files that `bakeoff httperf … -o FILE` wrote; runs with several "
             "contenders have `bakeoff compare`"

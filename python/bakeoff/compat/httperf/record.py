@@ -1,4 +1,4 @@
-"""The run file of one run of httperf: a plan of one contender, one mix and one block, and its trial."""
+"""The run file of one run of httperf: a plan of one contender, one load step and one block, and its trial."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -146,7 +146,7 @@ def _header(options: Options, plan: Plan, agent: Agent) -> RunHeader:
         environment={"content": {"corpus": None, "contenders": {}}, "command": echo(options)},
         agents=(AgentRecord(agent.name, facts.environment),),
         contenders=[ContenderRecord(contender.name, contender.address, None)],
-        mixes=plan.settings.mix_values,
+        load_steps=plan.settings.load_steps,
         blocks_planned=1,
         delta=DELTA,
     )

@@ -90,7 +90,7 @@ def trial_spec(options: Options) -> TrialSpec:
     settings = options.settings
     return TrialSpec(
         workload=workload(settings, servers, options.uri, options.tls, options.telling),
-        load=settings.mix_values[0],
+        load=settings.load_steps[0],
         length_s=LENGTH_MAX_S,
         seed=1,
     )

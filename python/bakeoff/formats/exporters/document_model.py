@@ -1,9 +1,9 @@
 """The form of a run as one JSON document, made from the fields of its records: what `bakeoff show --json` prints, with
 its JSON Schema.
 
-Every key is always there; a value that is not available is null. Times in nanoseconds are shown in milliseconds, a mix
-as the members that it is, records with a name by it. The number at the end of `SCHEMA` rises when a key is renamed,
-leaves or changes its meaning; new keys may come without that.
+Every key is always there; a value that is not available is null. Times in nanoseconds are shown in milliseconds, a load
+step as the members that it is, records with a name by it. The number at the end of `SCHEMA` rises when a key is
+renamed, leaves or changes its meaning; new keys may come without that.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from bakeoff.core.redact import hidden
 from bakeoff.core.times import ms_of
 from bakeoff.kinds import KINDS
-from bakeoff.load.load_step import InFlight, Mix, Rate
+from bakeoff.load.load_step import InFlight, LoadStep, Rate
 from bakeoff.store.records.figure import Field, field_of, fields_of, is_record
 from bakeoff.store.records.figures import Figures, figures_of
 from bakeoff.store.records.run_records import (
@@ -114,8 +114,8 @@ def _properties(record: Any) -> Iterator[Field]:
 
 def _members(record: Any, one: Field) -> Iterator[Member]:
     text = one.figure.text if one.figure else ""
-    if one.hint == Mix:
-        yield from MIX
+    if one.hint == LoadStep:
+        yield from LOAD_STEP
         return
     key = RENAMED.get((record, one.name), one.name)
     hint, make = SPECIAL.get((record, one.name)) or _as_json(one.hint)
@@ -157,29 +157,34 @@ def _as_json(hint: Any) -> tuple[Any, Of]:
         name, step = NAMES[inner], inner is StepRecord
         within = GenericAlias(dict, (str, form_of(Summary if step else inner)))
         return within, lambda all_: {getattr(one, name): shown(one.summary if step else one) for one in all_}
-    kind, make = (dict[str, Any], _mix) if inner == Mix else _as_json(inner)
+    kind, make = (dict[str, Any], _load_step) if inner == LoadStep else _as_json(inner)
     return GenericAlias(tuple, (kind, ...)), lambda all_: [make(one) for one in all_]
 
 
-def _mix(mix: Mix) -> Any:
-    return mix.to_json()
+def _load_step(load_step: LoadStep) -> Any:
+    return load_step.to_json()
 
 
-def _load(mix: Mix) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = mix.to_json()["rate"] if isinstance(mix, Rate) else None
+def _load(load_step: LoadStep) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = load_step.to_json()["rate"] if isinstance(load_step, Rate) else None
     return found
 
 
-# A mix is the members that it is.
-MIX = (
-    Member("mix_clients", int | None, "", lambda one: None if isinstance(one.mix, Rate) else one.mix.clients),
+# A load step is the members that it is.
+LOAD_STEP = (
     Member(
-        "mix_outstanding",
+        "load_step_clients",
+        int | None,
+        "",
+        lambda one: None if isinstance(one.load_step, Rate) else one.load_step.clients,
+    ),
+    Member(
+        "load_step_outstanding",
         int | None,
         "where several depths were measured",
-        lambda one: one.mix.outstanding if isinstance(one.mix, InFlight) else None,
+        lambda one: one.load_step.outstanding if isinstance(one.load_step, InFlight) else None,
     ),
-    Member("mix_rate", Load | None, "", lambda one: _load(one.mix)),
+    Member("load_step_rate", Load | None, "", lambda one: _load(one.load_step)),
 )
 # What is shown of a field in another way: its type, and what makes its value.
 SPECIAL: dict[tuple[Any, str], tuple[Any, Of]] = {

@@ -39,7 +39,7 @@ class Iozone(Exporter):
             raise PlanError(f"iozone is for runs of file-matrix, not of {run.suite}: choose another format")
         made = {}
         for name, trial in _named(_whole(run)):
-            text = _matrix(run, trial) if trial.mix == Clients(1) else _throughput(run, trial)
+            text = _matrix(run, trial) if trial.load_step == Clients(1) else _throughput(run, trial)
             made[name] = text
         if not made:
             raise PlanError("the run has no trial that ended well: there is nothing to export")
@@ -50,9 +50,9 @@ class Iozone(Exporter):
         whole = _whole(run)
         told = [f"{len(run.trials) - len(whole):,} of {len(run.trials):,} trials did not end well: they are left out"]
         told = told if len(whole) < len(run.trials) else []
-        if any(cell.test == "mixed" for trial in whole if trial.mix == Clients(1) for cell in _cells(run, trial)):
+        if any(cell.test == "mixed" for trial in whole if trial.load_step == Clients(1) for cell in _cells(run, trial)):
             told.append("IOzone's matrix has no column for the mixed test: it is left out")
-        if any(trial.mix != Clients(1) for trial in whole):
+        if any(trial.load_step != Clients(1) for trial in whole):
             told.append("trials of several clients are throughput tests, which `bakeoff import iozone` does not read")
         names = {trial.id: name for name, trial in _named(whole)}
         if words := [shlex.quote(f"{trial.contender}={names[trial.id]}") for trial in _paired(run, whole)]:
@@ -70,7 +70,7 @@ def _paired(run: RunRecord, whole: Sequence[TrialRecord]) -> list[TrialRecord]:
     """Matrices of blocks that all contenders have, in the order of contenders, the first of which is the baseline of
     what is read in again: the nth file of a name is read as block n.
     """
-    alone = [trial for trial in whole if trial.mix == Clients(1)]
+    alone = [trial for trial in whole if trial.load_step == Clients(1)]
     there = Counter(trial.block for trial in alone)
     place = {contender.name: index for index, contender in enumerate(run.contenders)}
     paired = [trial for trial in alone if there[trial.block] == len(place)]
@@ -87,7 +87,7 @@ def _told(cell: CellFigures) -> bool:
 
 
 def _name(trial: TrialRecord) -> str:
-    clients = "" if trial.mix == Clients(1) else f"-{trial.mix}-clients"
+    clients = "" if trial.load_step == Clients(1) else f"-{trial.load_step}-clients"
     name = re.sub(r"[^A-Za-z0-9._+-]", "_", trial.contender).lstrip(".-") or "contender"
     return f"{name}-{trial.block}{clients}"
 
@@ -141,7 +141,7 @@ def _matrix(run: RunRecord, trial: TrialRecord) -> str:
 
 def _throughput(run: RunRecord, trial: TrialRecord) -> str:
     cells = [cell for cell in _cells(run, trial) if _told(cell) and cell.per_client and cell.test in layout.THROUGHPUT]
-    options = _options(run, trial, cells, ["-t", f"{trial.mix}", "-C"])
+    options = _options(run, trial, cells, ["-t", f"{trial.load_step}", "-C"])
     text = _head(options, run, trial)
     pairs = sorted({(cell.file_bytes or 0, cell.record_bytes or 0) for cell in cells})
     for number, (file, record) in enumerate(pairs):

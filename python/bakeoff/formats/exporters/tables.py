@@ -13,7 +13,7 @@ from typing import Any, get_args
 from bakeoff.core.errors import PlanError
 from bakeoff.core.times import ms_of
 from bakeoff.formats.exporters.csv_text import Value
-from bakeoff.load.load_step import InFlight, Mix, OfCapacity, Rate
+from bakeoff.load.load_step import InFlight, LoadStep, OfCapacity, Rate
 from bakeoff.store.records.figure import fields_of
 from bakeoff.store.records.figures import CellFigures, Figures, Shape, figures_of
 from bakeoff.store.records.run_records import AROUND, RunRecord, SoakRowRecord, TrialRecord
@@ -56,26 +56,35 @@ def table_of(run: RunRecord, name: str | None = None) -> Table:
 
 def of_trial(trial: TrialRecord | SoakRowRecord | None) -> Row:
     """By which a row is found again: the columns that all tables begin with."""
-    mix = None if trial is None else trial.mix
+    load_step = None if trial is None else trial.load_step
     own: Row = dict.fromkeys(("contender", "block", "order"))
     if trial is not None:
         own |= {"contender": trial.contender, "block": trial.block, "order": trial.order}
-    return {**own, **of_mix(mix)}
+    return {**own, **of_load_step(load_step)}
 
 
-def of_mix(mix: Mix | None) -> Row:
+def of_load_step(load_step: LoadStep | None) -> Row:
     """The load: clients and how much each has in flight, or what is offered a second and how."""
     found: Row = dict.fromkeys(
         ("clients", "outstanding", "offered_per_s", "arrivals", "most_connections", "share_of_capacity")
     )
-    if isinstance(mix, OfCapacity):
-        return {**found, **({} if mix.of is None else of_mix(mix.of)), "share_of_capacity": mix.share}
-    if isinstance(mix, Rate):
-        shape = mix.to_json()["rate"]["arrivals"]["shape"]
-        return {**found, "offered_per_s": mix.per_s, "arrivals": shape, "most_connections": mix.most_connections}
-    if isinstance(mix, InFlight):
-        found["outstanding"] = mix.outstanding
-    return found if mix is None else {**found, "clients": mix.clients}
+    if isinstance(load_step, OfCapacity):
+        return {
+            **found,
+            **({} if load_step.of is None else of_load_step(load_step.of)),
+            "share_of_capacity": load_step.share,
+        }
+    if isinstance(load_step, Rate):
+        shape = load_step.to_json()["rate"]["arrivals"]["shape"]
+        return {
+            **found,
+            "offered_per_s": load_step.per_s,
+            "arrivals": shape,
+            "most_connections": load_step.most_connections,
+        }
+    if isinstance(load_step, InFlight):
+        found["outstanding"] = load_step.outstanding
+    return found if load_step is None else {**found, "clients": load_step.clients}
 
 
 def times_ms(summary: Summary | None, prefix: str) -> Row:
@@ -121,7 +130,9 @@ def _trials(run: RunRecord) -> Iterator[Row]:
             **_state(trial, reasons),
             "trial": trial.id,
             "purpose": trial.purpose or None,
-            "share_of_capacity": trial.share if trial.share is not None else of_mix(trial.mix)["share_of_capacity"],
+            "share_of_capacity": trial.share
+            if trial.share is not None
+            else of_load_step(trial.load_step)["share_of_capacity"],
             "met_objective": None if trial.judged is None else trial.judged.met,
             "seed": trial.seed if stated else None,
             "window_s": trial.window_s,
@@ -352,7 +363,7 @@ def _soak(run: RunRecord) -> Iterator[Row]:
 
 
 def _searches(run: RunRecord) -> Iterator[Row]:
-    loads = {trial.order: trial.mix for trial in run.trials}
+    loads = {trial.order: trial.load_step for trial in run.trials}
     for one in run.searches:
         row: Row = {
             "contender": one.contender,
@@ -361,7 +372,7 @@ def _searches(run: RunRecord) -> Iterator[Row]:
             "reason": one.reason or None,
         }
         for name, order in (("met", one.met), ("missed", one.missed)):
-            load = of_mix(None if order is None else loads.get(order))
+            load = of_load_step(None if order is None else loads.get(order))
             row |= {f"{name}_order": order, f"{name}_clients": load["clients"]}
             row |= {f"{name}_offered_per_s": load["offered_per_s"]}
         yield row

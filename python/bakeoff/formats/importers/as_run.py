@@ -92,7 +92,7 @@ def _header(
             ContenderRecord(name, ", ".join(str(given.path) for given in files if given.contender == name), None)
             for name in names
         ],
-        mixes=tuple(sorted({trial.mix for trial in planned})),
+        load_steps=tuple(sorted({trial.load_step for trial in planned})),
         blocks_planned=max(trial.block for trial in planned),
         delta=DELTA,
     )
@@ -103,7 +103,7 @@ def _trial(place: PlannedTrial, given: Given, sample: Sample, link_bytes_per_s: 
     return TrialRecord(
         id=0,
         contender=place.contender,
-        mix=place.mix,
+        load_step=place.load_step,
         block=place.block,
         order=place.order,
         seed=place.seed,

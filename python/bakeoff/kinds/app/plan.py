@@ -72,7 +72,7 @@ class AppSettings(SourceSettings):
     @model_validator(mode="after")
     def _app_consistent(self) -> Self:
         if self.threads != 1:
-            raise ValueError("threads: a client of this suite has one request outstanding: raise mixes instead")
+            raise ValueError("threads: a client of this suite has one request outstanding: raise clients instead")
         if self.record_bytes % SECTOR_BYTES:
             raise ValueError("record: give a multiple of 512 bytes, such as 4KiB")
         return self
@@ -87,7 +87,7 @@ class AppPlanPart(PlanPart):
     endpoint = "transactions per second (unweighted harmonic mean over clients)"
     often = MappingProxyType(
         {
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "rate": RATE,
             "length": LENGTH,
             "weights": "Shares of the kinds of request.",

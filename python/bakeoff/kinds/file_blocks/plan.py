@@ -14,7 +14,7 @@ from bakeoff.core.units import format_size
 from bakeoff.formats.importers.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
-from bakeoff.load.load_step import InFlight, Mix
+from bakeoff.load.load_step import InFlight, LoadStep
 from bakeoff.plan.design.work import Work
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import CLIENTS
@@ -88,7 +88,7 @@ class FileBlocksSettings(FileSettings):
     outstanding: Depths = Field(
         (1,),
         description="I/Os in flight per client; more than 1 uses io_uring. Several, such as 1,4,16, are measured one "
-        "after the other with each of the mixes: I/O per second and response times against queue depth.",
+        "after the other with each of the load steps: I/O per second and response times against queue depth.",
     )
     cell_time_s: Duration = Field(
         30.0, alias="cell_time", gt=0, description="Measured time of each cell, after its ramp_up: 30s."
@@ -143,17 +143,17 @@ class FileBlocksSettings(FileSettings):
         """See CommonSettings: its cells have a time of their own; slow transfers alone take longer."""
         return len(specs(self)) * (self.cell_time_s + self.cell_ramp_s)
 
-    def work(self, mix: Mix) -> Work:
+    def work(self, load_step: LoadStep) -> Work:
         cells = len(specs(self))
         emptied = cells if self.drop_caches or self.cold_command else 0
         return Work(cells=cells, timed_s=self.counted_s, laid_bytes=self.region, emptied=emptied)
 
     @property
-    def mix_values(self) -> tuple[Mix, ...]:
+    def load_steps(self) -> tuple[LoadStep, ...]:
         """See CommonSettings: with several depths, each of them with each number of clients."""
         if len(self.outstanding) == 1:
-            return super().mix_values
-        made = (InFlight(n, depth) for n in self.mixes for depth in self.outstanding)
+            return super().load_steps
+        made = (InFlight(n, depth) for n in self.clients for depth in self.outstanding)
         return tuple(sorted(made))
 
     @model_validator(mode="after")
@@ -170,7 +170,7 @@ class FileBlocksSettings(FileSettings):
         sizes = self.block_sizes or SIZES
         if len(set(sizes)) != len(sizes) or min(sizes) < 1 or max(sizes) > 1 << 30:
             raise ValueError("block_sizes: give different sizes of 1 byte to 1 GiB")
-        ordered = [mix for mix in self.mix_values if isinstance(mix, InFlight)]
+        ordered = [load_step for load_step in self.load_steps if isinstance(load_step, InFlight)]
         if alike := next(((a, b) for a, b in pairwise(ordered) if a.x == b.x), None):
             raise ValueError(
                 f"outstanding: {alike[0]} and {alike[1]} (clients × outstanding) keep equally many in flight, and no "
@@ -223,7 +223,7 @@ class FileBlocksPlanPart(FolderPlanPart):
             "region": "Size of the file that all clients work on.",
             "outstanding": "I/Os in flight per client.",
             "cell_time": "Measured time of each cell.",
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "direct": "Bypass the page cache (O_DIRECT).",
             "cache": "warm, or cold before each cell.",
             "icf": "Iometer file with access specifications.",
@@ -241,7 +241,7 @@ class FileBlocksPlanPart(FolderPlanPart):
 def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
     """What the engine is told of a contender.
 
-    Raises PlanError when the buffers of the largest mix do not fit this machine's memory.
+    Raises PlanError when the buffers of the highest load step do not fit this machine's memory.
     """
     s = block_settings(plan.settings_of(contender.name))
     facts = file_facts(contender, s)
@@ -249,7 +249,7 @@ def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
     return FileBlocksWorkload(
         folder=facts.folder,
         region_bytes=s.region,
-        outstanding=s.outstanding[0],  # of a mix that has another one: FileBlocksWorkload.under
+        outstanding=s.outstanding[0],  # of a load step that has another one: FileBlocksWorkload.under
         cells=tuple(_cell(spec) for spec in specs(s)),
         cell_s=s.cell_time_s,
         min_transfers=s.min_transfers,
@@ -270,7 +270,7 @@ def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
 
 
 def _check_memory(s: FileBlocksSettings) -> None:
-    clients, largest = max(s.mixes) * s.threads, largest_transfer(s)
+    clients, largest = max(s.clients) * s.threads, largest_transfer(s)
     deepest = max(s.outstanding)
     needed = clients * deepest * largest
     memory = psutil.virtual_memory().total

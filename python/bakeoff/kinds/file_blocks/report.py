@@ -10,7 +10,7 @@ from bakeoff.compare.model.cell import CellComparison, CellLevel, Level
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.kinds.file_blocks.story import story
-from bakeoff.load.load_step import InFlight, Mix
+from bakeoff.load.load_step import InFlight, LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Doublings, Logs
 from bakeoff.report.charts.lines import lines
@@ -33,10 +33,10 @@ CellName = tuple[str, float | None]
 @report_section("queue-depth", depth=Depth.COMPARISON, after="heat-map")
 def section(context: Context) -> Section | None:
     """None with one load. Charts of one size of each pattern, then a table of all."""
-    compared, mixes = context.comparison.cells, context.comparison.run.mixes
-    if compared is None or len(mixes) < 2:
+    compared, load_steps = context.comparison.cells, context.comparison.run.load_steps
+    if compared is None or len(load_steps) < 2:
         return None
-    depths = {mix: in_flight(context, mix) for mix in mixes}
+    depths = {load_step: in_flight(context, load_step) for load_step in load_steps}
     cells = list(dict.fromkeys((level.test, level.record_kib) for level in compared.measured))
     charted = [_charted([cell for cell in cells if cell[0] == test]) for test in compared.tests]
     words = (
@@ -56,15 +56,15 @@ def section(context: Context) -> Section | None:
     return Section("I/O per second and response time against queue depth", tuple(blocks))
 
 
-def in_flight(context: Context, mix: Mix) -> int:
+def in_flight(context: Context, load_step: LoadStep) -> int:
     """How many requests a contender has at a time, from what its trials say; the least, where they differ."""
     outstanding = [
         cell.outstanding
         for name in context.names
-        for trial in context.at(name, mix)
+        for trial in context.at(name, load_step)
         for cell in trial.figures(BlockFigures).cells or ()
     ]
-    return mix.clients * context.run.planned.settings.threads * max(1, min(outstanding, default=1))
+    return load_step.clients * context.run.planned.settings.threads * max(1, min(outstanding, default=1))
 
 
 def _charted(cells: Sequence[CellName]) -> CellName:
@@ -73,16 +73,16 @@ def _charted(cells: Sequence[CellName]) -> CellName:
 
 
 def _charts(
-    context: Context, compared: CellComparison, cell: CellName, depths: dict[Mix, int], place: int
+    context: Context, compared: CellComparison, cell: CellName, depths: dict[LoadStep, int], place: int
 ) -> Iterator[Chart]:
     """Transfers a second, and p50 with p99, of one cell."""
     at = {(n, m): _find(compared, n, m, cell) for n in context.names for m in depths}
     rates: list[Row] = []
     times: list[Row] = []
-    for (name, mix), level in at.items():
+    for (name, load_step), level in at.items():
         if level is None or not math.isfinite(level.transfers_s.centre):
             continue
-        here: Row = {"contender": name, "depth": depths[mix]}
+        here: Row = {"contender": name, "depth": depths[load_step]}
         rates.append({**here, **_point(level.transfers_s)})
         picked = (("p50", level.p50_ms), ("p99", level.p99_ms))
         times += [{**here, "time": what, **_point(over)} for what, over in picked if math.isfinite(over.centre)]
@@ -117,9 +117,9 @@ def _rate(level: CellLevel) -> str:
     return f"{wording.rate(over.centre)}{wording.plus_minus(over.centre, over.low, over.high)}"
 
 
-def _deep(mix: Mix, depth: int) -> str:
-    """How many are in flight, and how they come about where the mixes have several depths: `32 (2 × 16)`."""
-    return f"{depth:,} ({mix})" if isinstance(mix, InFlight) and mix.n > 1 else f"{depth:,}"
+def _deep(load_step: LoadStep, depth: int) -> str:
+    """How many are in flight, and how they come about where the load steps have several depths: `32 (2 × 16)`."""
+    return f"{depth:,} ({load_step})" if isinstance(load_step, InFlight) and load_step.n > 1 else f"{depth:,}"
 
 
 def _names(context: Context) -> str:
@@ -132,8 +132,8 @@ def _times(level: CellLevel) -> tuple[str, ...]:
 
 def _one(
     context: Context,
-    depths: dict[Mix, int],
-    at: dict[tuple[str, Mix], CellLevel | None],
+    depths: dict[LoadStep, int],
+    at: dict[tuple[str, LoadStep], CellLevel | None],
     caption: str,
     pick: Callable[[CellLevel], tuple[str, ...]],
     heads: tuple[str, ...],
@@ -141,17 +141,17 @@ def _one(
     """The numbers of a chart: a row for each depth."""
     columns = [Column("In flight"), *(Column(head, group=name) for name in context.names for head in heads)]
     rows = []
-    for mix, depth in depths.items():
-        row = [_deep(mix, depth)]
+    for load_step, depth in depths.items():
+        row = [_deep(load_step, depth)]
         for name in context.names:
-            level = at[name, mix]
+            level = at[name, load_step]
             row += [wording.MISSING] * len(heads) if level is None else pick(level)
         rows.append(tuple(row))
     return Table(caption, tuple(columns), tuple(rows))
 
 
 def _table(
-    context: Context, compared: CellComparison, cells: Sequence[CellName], depths: dict[Mix, int], caption: str
+    context: Context, compared: CellComparison, cells: Sequence[CellName], depths: dict[LoadStep, int], caption: str
 ) -> Table:
     """A row for each cell at each depth."""
     heads = ("I/O per second", "p50 ms", "p99 ms")
@@ -159,10 +159,10 @@ def _table(
     columns += [Column(head, group=name) for name in context.names for head in heads]
     rows = []
     for cell in cells:
-        for mix, depth in depths.items():
-            row = [f"{title(cell[0])}, {size(cell[1])}, {_deep(mix, depth)}"]
+        for load_step, depth in depths.items():
+            row = [f"{title(cell[0])}, {size(cell[1])}, {_deep(load_step, depth)}"]
             for name in context.names:
-                row += _figures(_find(compared, name, mix, cell))
+                row += _figures(_find(compared, name, load_step, cell))
             rows.append(tuple(row))
     folded = len(rows) > LONG
     note = (
@@ -181,8 +181,8 @@ def _figures(level: CellLevel | None) -> tuple[str, ...]:
     return f"{_rate(level)}{lost}", *_times(level)
 
 
-def _find(compared: CellComparison, name: str, mix: Mix, cell: CellName) -> CellLevel | None:
-    return next((level for level in compared.at(name, mix) if (level.test, level.record_kib) == cell), None)
+def _find(compared: CellComparison, name: str, load_step: LoadStep, cell: CellName) -> CellLevel | None:
+    return next((level for level in compared.at(name, load_step) if (level.test, level.record_kib) == cell), None)
 
 
 class FileBlocks(ReportPart):

@@ -7,7 +7,7 @@ from pydantic import Field
 from bakeoff.core.system.mounts import Carrier
 from bakeoff.kinds.files.spec import Cache, FolderWorkload
 from bakeoff.kinds.spec import Spec
-from bakeoff.load.load_step import InFlight, Mix
+from bakeoff.load.load_step import InFlight, LoadStep
 
 
 class AccessLineSpec(Spec):
@@ -54,8 +54,10 @@ class FileBlocksWorkload(FolderWorkload):
     link_bytes_per_s: float | None
     stall_s: float = Field(gt=0)
 
-    def under(self, mix: Mix) -> Self:
-        return self.model_copy(update={"outstanding": mix.outstanding}) if isinstance(mix, InFlight) else self
+    def under(self, load_step: LoadStep) -> Self:
+        return (
+            self.model_copy(update={"outstanding": load_step.outstanding}) if isinstance(load_step, InFlight) else self
+        )
 
 
 PART = FileBlocksWorkload

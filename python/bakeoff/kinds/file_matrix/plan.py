@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.work import Work
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import CLIENTS
@@ -132,8 +132,8 @@ class FileMatrixSettings(FileSettings):
             reasons["mixed_read_percent"] = "belongs to the test mixed, which is not among the tests: add it"
         if len({file for file, _ in pairs(self)}) == 1:
             reasons["weights"] = "there is one file size only, which has all the weight: leave it out"
-        if max(self.mixes) * self.threads == 1:
-            reasons["stonewall"] = "one client has no others to stop: give mixes, such as 2,4"
+        if max(self.clients) * self.threads == 1:
+            reasons["stonewall"] = "one client has no others to stop: give clients, such as 2,4"
         if all(test.endswith("read") for test in self.tests):
             why = "none of the tests writes: leave it out"
             reasons |= {"fsync": why, "dsync": why, "sync": why}
@@ -147,9 +147,9 @@ class FileMatrixSettings(FileSettings):
     def ends_with_its_work(self) -> bool:
         return True
 
-    def work(self, mix: Mix) -> Work:
+    def work(self, load_step: LoadStep) -> Work:
         """See CommonSettings: every test moves all of its file."""
-        times = len(self.tests) * mix.clients * self.threads
+        times = len(self.tests) * load_step.clients * self.threads
         files = pairs(self)
         return Work(
             cells=len(files) * len(self.tests),
@@ -169,8 +169,8 @@ class FileMatrixSettings(FileSettings):
             raise ValueError("direct and mmap exclude each other: leave one out")
         if (self.drop_caches or self.cold_command) and self.cache != "cold":
             raise ValueError("drop_caches and cold_command belong to cache = cold: set that, too")
-        if "mixed" in self.tests and max(self.mixes) * self.threads < 2:
-            raise ValueError("tests: mixed needs at least two clients: give mixes, such as 2,4")
+        if "mixed" in self.tests and max(self.clients) * self.threads < 2:
+            raise ValueError("tests: mixed needs at least two clients: give clients, such as 2,4")
         if not pairs(self):
             raise ValueError("no record size fits a file size: give smaller records or larger files")
         return self
@@ -213,7 +213,7 @@ class FileMatrixPlanPart(FolderPlanPart):
             "file_max": "Largest file: 512m.",
             "record_max": "Largest record: 16m.",
             "tests": "Tests of each cell: write,read,…",
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "cache": "warm, or cold before each test.",
             "direct": "Bypass the page cache (O_DIRECT).",
             "fsync": "Make data stable inside of the measured time.",
@@ -222,7 +222,7 @@ class FileMatrixPlanPart(FolderPlanPart):
 
     def space_bytes(self, settings: CommonSettings) -> int:
         matrix = _matrix(settings)
-        return max(file for file, _ in pairs(matrix)) * max(matrix.mixes) * matrix.threads
+        return max(file for file, _ in pairs(matrix)) * max(matrix.clients) * matrix.threads
 
     def undivided(self, settings: CommonSettings) -> str:
         return (

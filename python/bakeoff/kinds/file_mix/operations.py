@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bakeoff.core.thresholds import P99_OPERATIONS
 from bakeoff.core.times import ms_of
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context, geometric_mean
 from bakeoff.report.layout.detail import Depth
@@ -22,7 +22,7 @@ HEADS = ("count", "mean ms", "p50 ms", "p99 ms", "failed")
 @report_section("mix-operations", depth=Depth.COMPARISON, after="caches")
 def section(context: Context) -> Section | None:
     """A table at the highest load in the open, those of the others folded."""
-    loads = [mix for mix in reversed(context.comparison.run.mixes) if _names(context, mix)]
+    loads = [load_step for load_step in reversed(context.comparison.run.load_steps) if _names(context, load_step)]
     if not loads:
         return None
     first, *others = loads
@@ -31,33 +31,33 @@ def section(context: Context) -> Section | None:
         blocks.append(
             Text(f"The same at {wording.several(tuple(reversed(others)))}: folded, in print in the appendix.")
         )
-        blocks += [_table(context, mix, folded=True) for mix in others]
+        blocks += [_table(context, load_step, folded=True) for load_step in others]
     return Section("Operations of the mix", tuple(blocks))
 
 
-def _names(context: Context, mix: Mix) -> list[str]:
+def _names(context: Context, load_step: LoadStep) -> list[str]:
     """Those that any contender was asked for, the most frequent first."""
     counts: dict[str, int] = {}
     for name in context.names:
-        for trial in context.at(name, mix):
+        for trial in context.at(name, load_step):
             for operation in trial.per_operation:
                 counts[operation.name] = counts.get(operation.name, 0) + operation.operations
     return sorted(counts, key=lambda operation: -counts[operation])
 
 
-def _table(context: Context, mix: Mix, folded: bool) -> Table:
+def _table(context: Context, load_step: LoadStep, folded: bool) -> Table:
     columns = [Column("Operation", numeric=False)]
     for name in context.names:
         columns += [Column(head, group=name, spare=1 if head == "failed" else 0) for head in HEADS]
     rows = tuple(
-        (operation, *(text for name in context.names for text in _figures(context.at(name, mix), operation)))
-        for operation in _names(context, mix)
+        (operation, *(text for name in context.names for text in _figures(context.at(name, load_step), operation)))
+        for operation in _names(context, load_step)
     )
     note = (
         "Count and mean of all blocks together; percentiles of each trial's own histogram, geometric mean over blocks. "
         f"With fewer than {P99_OPERATIONS} of an operation in some block there is no p99: `max` is the longest of all."
     )
-    caption = f"Operations at {mix.words}"
+    caption = f"Operations at {load_step.words}"
     return Table(caption, tuple(columns), rows, note, folded, Depth.PAGE if folded else Depth.COMPARISON)
 
 

@@ -71,7 +71,7 @@ class FileMixSettings(FileSettings, RampSettings):
     )
 
     @model_validator(mode="after")
-    def _mix_consistent(self) -> Self:
+    def _load_step_consistent(self) -> Self:
         if self.once and self.loadfile is None:
             raise ValueError("once belongs to loadfile: name one, too")
         if self.loadfile is None and self.threads > APPLICATIONS:
@@ -87,7 +87,7 @@ class FileMixPlanPart(FolderPlanPart):
     endpoint = "Mbit/s"
     often = MappingProxyType(
         {
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "length": LENGTH,
             "workspace": "Size of each client's files.",
             "loadfile": "Replay this dbench loadfile instead.",
@@ -96,7 +96,7 @@ class FileMixPlanPart(FolderPlanPart):
 
     def space_bytes(self, settings: CommonSettings) -> int:
         s = file_mix_settings(settings)
-        sessions = max(s.mixes) * (s.threads if s.loadfile else 1)
+        sessions = max(s.clients) * (s.threads if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
     def undivided(self, settings: CommonSettings) -> str | None:

@@ -10,7 +10,7 @@ from bakeoff.kinds.file_mix import operations
 from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_turns
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
 from bakeoff.kinds.file_mix.story import story
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
@@ -62,8 +62,8 @@ def _turns(turns: list[Turns]) -> str:
     size, pause = turns[0].bytes * 8 / 1e6, format_duration(turns[0].pause_s)
     return (
         f"Clients work in turns: calls of one application after another until {size:g} Mbit are moved, then a rest of "
-        f"{pause}{rested}. Response times are those of turns, from the first call of one to its last; at each mix "
-        "throughput × (response + rest) = size of a turn × clients, which Little's law audits."
+        f"{pause}{rested}. Response times are those of turns, from the first call of one to its last; at each load "
+        "step throughput × (response + rest) = size of a turn × clients, which Little's law audits."
     )
 
 
@@ -84,15 +84,15 @@ def _touched(trial: TrialRecord) -> Spread | None:
 
 def _working_set(context: Context) -> Table:
     """What a client touches must not depend on how many there are."""
-    columns = [Column(context.mix_title)]
+    columns = [Column(context.load_step_title)]
     for name in context.names:
         columns += [Column(title, group=name) for title in ("per client, MiB", "least – most", "in all, MiB")]
     rows = []
-    for mix in context.comparison.run.mixes:
-        cells = [f"{mix}"]
+    for load_step in context.comparison.run.load_steps:
+        cells = [f"{load_step}"]
         for name in context.names:
-            touched = [spread for trial in context.at(name, mix) if (spread := _touched(trial))]
-            cells += _set(touched, mix)
+            touched = [spread for trial in context.at(name, load_step) if (spread := _touched(trial))]
+            cells += _set(touched, load_step)
         rows.append(tuple(cells))
     note = (
         "Distinct pages of files read or written in a trial, mean over blocks. It must not depend on the clients; in "
@@ -101,7 +101,7 @@ def _working_set(context: Context) -> Table:
     return Table("Working set touched", tuple(columns), tuple(rows), note)
 
 
-def _set(touched: list[Spread], mix: Mix) -> list[str]:
+def _set(touched: list[Spread], load_step: LoadStep) -> list[str]:
     if not touched:
         return [wording.MISSING] * 3
     mean = math.fsum(spread.mean or 0.0 for spread in touched) / len(touched) / 2**20
@@ -110,7 +110,7 @@ def _set(touched: list[Spread], mix: Mix) -> list[str]:
     return [
         wording.figures(mean),
         f"{wording.figures(least, 3)} – {wording.figures(most, 3)}",
-        wording.figures(mean * mix.clients),
+        wording.figures(mean * load_step.clients),
     ]
 
 

@@ -16,7 +16,7 @@ from bakeoff.core.errors import TargetError
 from bakeoff.core.units import format_size
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.durations import AROUND_S, Expected, between_s, expected
 from bakeoff.plan.design.work import Work
 from bakeoff.plan.kind import plan_part
@@ -90,7 +90,7 @@ class Cost:
     emptied_s: float = 0.0
 
     def trial_s(self, plan: Plan) -> float:
-        """All mixes once."""
+        """All load steps once."""
         return sum(self._of(work) for work in _works(plan))
 
     def part_s(self, work: Work) -> float:
@@ -123,12 +123,12 @@ def _contender(plan: Plan, contender: Contender, trying: Trying) -> Cost | None:
     agent = LocalAgent()
     check = agent.check(plan)
     spec = trial_spec(check, contender, check.addresses(contender), agent.facts())
-    mix = plan.settings.mix_values[-1]
-    sessions = mix.clients * plan.settings.threads
+    load_step = plan.settings.load_steps[-1]
+    sessions = load_step.clients * plan.settings.threads
     until, works, times_s = time.monotonic() + CALIBRATION_S, list[Work](), list[float]()
     for _ in range(ROUNDS):
         for sample in trying.samples(spec.workload, sessions):
-            took_s = _tried(agent, _part(spec, sample, mix), until)
+            took_s = _tried(agent, _part(spec, sample, load_step), until)
             if took_s is None:
                 break
             works.append(sample.work)
@@ -138,7 +138,7 @@ def _contender(plan: Plan, contender: Contender, trying: Trying) -> Cost | None:
     cost = fitted(works, times_s) if len(works) >= 3 else None
     if cost is None or trying.emptying is None or not any(work.emptied for work in _works(plan)):
         return cost
-    emptied_s = _emptying_s(agent, _part(spec, sample := trying.emptying(spec.workload, sessions), mix))
+    emptied_s = _emptying_s(agent, _part(spec, sample := trying.emptying(spec.workload, sessions), load_step))
     return None if emptied_s is None else replace(cost, emptied_s=max(0.0, emptied_s - cost.part_s(sample.work)))
 
 
@@ -149,13 +149,13 @@ def _settle() -> None:
     synced.join(SETTLING_S)
 
 
-def _part(spec: TrialSpec, sample: Sample, mix: Mix) -> TrialSpec:
-    return spec.model_copy(update={"workload": sample.workload.under(mix), "load": mix.load})
+def _part(spec: TrialSpec, sample: Sample, load_step: LoadStep) -> TrialSpec:
+    return spec.model_copy(update={"workload": sample.workload.under(load_step), "load": load_step.load})
 
 
 def _works(plan: Plan) -> list[Work]:
-    """What a trial of each mix does."""
-    return [work for mix in plan.settings.mix_values if (work := plan.settings.work(mix)) is not None]
+    """What a trial of each load step does."""
+    return [work for load_step in plan.settings.load_steps if (work := plan.settings.work(load_step)) is not None]
 
 
 def _emptying_s(agent: LocalAgent, part: TrialSpec) -> float | None:

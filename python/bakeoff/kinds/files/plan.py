@@ -87,8 +87,8 @@ class FileSettings(CommonSettings):
 
     @model_validator(mode="after")
     def _one_thread_per_session(self) -> Self:
-        if max(self.mixes) * self.threads > 4096:
-            raise ValueError("mixes: each client's thread is a thread of this machine: 4,096 at most")
+        if max(self.clients) * self.threads > 4096:
+            raise ValueError("clients: each client's thread is a thread of this machine: 4,096 at most")
         return self
 
 
@@ -150,7 +150,7 @@ class FolderPlanPart(PlanPart):
         return address if "://" in address or "\0" in address else full_path(address, base)
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        """Free space that the largest mix needs."""
+        """Free space that the highest load step needs."""
         raise NotImplementedError
 
     def kept_folder(self, plan: Plan) -> str | None:

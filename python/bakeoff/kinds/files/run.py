@@ -80,7 +80,7 @@ class FolderCheck(Check):
         ]
         if space.total and space.free < self._missing[name]:
             raise TargetError(
-                f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the largest mix needs "
+                f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the highest load step needs "
                 f"{self._missing[name] / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
                 + "".join(f"; {note}" for note in self._notes_of_others(name, "over"))
             )

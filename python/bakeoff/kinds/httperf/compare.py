@@ -125,8 +125,8 @@ def _share_of(figures: HttperfFigures, name: str) -> float:
 def _same_replies(cube: Cube) -> Audit:
     """Replies are those of the baseline: who answers by another status, or with another page, does other work."""
     bad, worst, checked = [], 0.0, 0
-    for (contender, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
-        base = cube.usable.get((cube.contenders[0], mix, block))
+    for (contender, load_step, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
+        base = cube.usable.get((cube.contenders[0], load_step, block))
         if contender == cube.contenders[0] or base is None:
             continue
         mine, theirs = trial.figures(HttperfFigures), base.figures(HttperfFigures)

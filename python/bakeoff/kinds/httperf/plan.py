@@ -32,7 +32,7 @@ from bakeoff.kinds.httperf.values import (
 )
 from bakeoff.kinds.web.settings.address import parse_web_address
 from bakeoff.load.arrivals import Arrivals, Constant, Poisson, Steps, Uniform
-from bakeoff.load.load_step import Clients, Mix, Rate
+from bakeoff.load.load_step import Clients, LoadStep, Rate
 from bakeoff.plan.design.unit import OPERATIONS, Unit
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.settings.fields import Metavar, Numbers, OptionalPath, is_resolved
@@ -103,7 +103,7 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), Metavar("TEXT")]
 class HttperfSettings(CommonSettings):
     """Settings of httperf, with httperf's defaults."""
 
-    mixes: Numbers = Field((1,), description="Numbers of clients, one mix each, rising: 1,4,8.")
+    clients: Numbers = Field((1,), description="Numbers of clients, one load step each, rising: 1,4,8.")
     rates: Rates = Field(
         (0.0,),
         alias="rate",
@@ -206,7 +206,7 @@ class HttperfSettings(CommonSettings):
     )
 
     @property
-    def mix_values(self) -> tuple[Mix, ...]:
+    def load_steps(self) -> tuple[LoadStep, ...]:
         """See CommonSettings. One after the other is one client."""
         per_s = self.rates if self.period is None else (self.period.per_s,)
         return tuple(Rate(rate, self._arrivals, self._most(rate)) if rate else Clients(1) for rate in per_s)
@@ -244,7 +244,7 @@ class HttperfSettings(CommonSettings):
     @property
     def planned_s(self) -> float:
         """How long the starts take at the lowest rate; 0 where only the server's speed decides."""
-        slowest = min(mix.per_s if isinstance(mix, Rate) else 0.0 for mix in self.mix_values)
+        slowest = min(load_step.per_s if isinstance(load_step, Rate) else 0.0 for load_step in self.load_steps)
         return self.starts / slowest if slowest else 0.0
 
     @property
@@ -252,7 +252,11 @@ class HttperfSettings(CommonSettings):
         """See CommonSettings. Starts at their rate, then what a session thinks; not what a server takes."""
         if not self.planned_s:
             return None
-        trials_s = [self.starts / mix.per_s + self._think_s for mix in self.mix_values if isinstance(mix, Rate)]
+        trials_s = [
+            self.starts / load_step.per_s + self._think_s
+            for load_step in self.load_steps
+            if isinstance(load_step, Rate)
+        ]
         return sum(min(trial_s, self.runtime_s or trial_s, self.length_s) for trial_s in trials_s) / len(trials_s)
 
     @property
@@ -280,7 +284,7 @@ class HttperfSettings(CommonSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         crowd = "httperf has no clients that wait: give rate and num_conns"
-        reasons = dict.fromkeys(("mixes", "threads", "think", "think_distribution"), crowd)
+        reasons = dict.fromkeys(("clients", "threads", "think", "think_distribution"), crowd)
         reasons |= {
             "reply_timeout": "httperf's own is timeout: give that",
             "pin": "its loop has one thread: use taskset",
@@ -400,7 +404,7 @@ class HttperfPlanPart(PlanPart):
     example = ({"rate": "100"}, "at 100 starts/s")
 
     def undivided(self, settings: CommonSettings) -> str | None:
-        if all(isinstance(mix, Rate) for mix in settings.mix_values):
+        if all(isinstance(load_step, Rate) for load_step in settings.load_steps):
             return None
         return (
             "without a rate one connection or session of httperf follows the other, which is one machine's work: leave "

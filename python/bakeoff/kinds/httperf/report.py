@@ -8,7 +8,7 @@ from bakeoff.kinds.httperf.compare import ConnectionsRule, OtherReplies, OtherSt
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import Line, lines_of
 from bakeoff.kinds.httperf.story import story
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
@@ -30,8 +30,8 @@ def _(rule: ConnectionsRule) -> tuple[str, str]:
 @ruled.register
 def _(rule: RepliesRule) -> tuple[str, str]:
     return (
-        "statuses of replies, by class, and the size of their content agree with the baseline's at the same mix and "
-        f"block (statuses to {wording.percent(rule.statuses)} of the replies; trials with fewer than "
+        "statuses of replies, by class, and the size of their content agree with the baseline's at the same load step "
+        f"and block (statuses to {wording.percent(rule.statuses)} of the replies; trials with fewer than "
         f"{rule.operations} are not compared)",
         wording.percent(rule.content),
     )
@@ -50,10 +50,10 @@ def _(found: OtherReplies) -> str:
 
 @report_section("httperf", after="numbers")
 def section(context: Context) -> Section | None:
-    """A table for each mix: the lines of httperf's report, means over the blocks with their range."""
+    """A table for each load step: the lines of httperf's report, means over the blocks with their range."""
     blocks: list[Block] = []
-    for mix in context.comparison.run.mixes:
-        table = _table(context, mix)
+    for load_step in context.comparison.run.load_steps:
+        table = _table(context, load_step)
         if table is not None:
             blocks.append(table)
     if not blocks:
@@ -67,8 +67,8 @@ def section(context: Context) -> Section | None:
     return Section("As httperf tells it", (Text(words), *blocks))
 
 
-def _table(context: Context, mix: Mix) -> Table | None:
-    figures = {name: [t.figures(HttperfFigures) for t in context.at(name, mix)] for name in context.names}
+def _table(context: Context, load_step: LoadStep) -> Table | None:
+    figures = {name: [t.figures(HttperfFigures) for t in context.at(name, load_step)] for name in context.names}
     first = next((f for found in figures.values() for f in found), None)
     if first is None:
         return None
@@ -78,7 +78,7 @@ def _table(context: Context, mix: Mix) -> Table | None:
         if any(line.value(f) for found in figures.values() for f in found)
     )
     columns = (Column("Figure", numeric=False), *(Column(name) for name in context.names))
-    return Table(f"At {mix.words}", columns, rows, "Figures that are 0 everywhere are left out.")
+    return Table(f"At {load_step.words}", columns, rows, "Figures that are 0 everywhere are left out.")
 
 
 def _cell(line: Line, figures: list[HttperfFigures]) -> str:

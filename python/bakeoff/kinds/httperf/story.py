@@ -14,7 +14,7 @@ IN_TURN = "begin one after the other, each when the one before is over: a server
 def story(context: Context) -> tuple[str, ...]:
     """When connections begin, what a reply is, and what is given up."""
     settings = httperf_settings(context.run.planned.settings)
-    in_turn = all(isinstance(mix, Clients) for mix in context.comparison.run.mixes)
+    in_turn = all(isinstance(load_step, Clients) for load_step in context.comparison.run.load_steps)
     timeout_s = settings.timeout_s
     given_up = (
         f"; what makes no progress for {format_duration(timeout_s)} is given up and counted as an error"

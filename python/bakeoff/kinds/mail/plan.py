@@ -126,8 +126,8 @@ class MailSettings(NetworkSettings):
         alias="saturated_at",
         gt=0,
         le=86_400,
-        description="A contender is called saturated at a mix where a step takes so long or longer on average, by "
-        "SMTP, by POP3 and over both (published: 5s).",
+        description="A contender is called saturated at a load step where a step takes so long or longer on average, "
+        "by SMTP, by POP3 and over both (published: 5s).",
     )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
@@ -151,8 +151,8 @@ class MailSettings(NetworkSettings):
         if self.operations is not None:
             raise ValueError("operations: a mail trial is bounded by time: leave it out")
         most = max(count for count, _ in self.recipients)
-        if most > min(self.clients) * self.mailboxes:
-            raise ValueError(f"recipients: {most} are more than the mailboxes of the smallest mix")
+        if most > min(self.clients_by_step) * self.mailboxes:
+            raise ValueError(f"recipients: {most} are more than the mailboxes of the lowest load step")
         return self
 
     @property
@@ -177,8 +177,8 @@ class MailSettings(NetworkSettings):
         )
 
     def accounts(self) -> list[Account]:
-        """The accounts that the largest mix needs. Raises PlanError when the file has fewer."""
-        needed = max(self.clients) * self.mailboxes
+        """The accounts that the highest load step needs. Raises PlanError when the file has fewer."""
+        needed = max(self.clients_by_step) * self.mailboxes
         if self.users is None:
             raise PlanError(
                 f"users: name a file of accounts, made by `bakeoff users new --count {needed} --domain example.test "
@@ -188,8 +188,8 @@ class MailSettings(NetworkSettings):
         who = "connections (--most-connections)" if self.is_at_rates else "clients"
         if len(accounts) < needed:
             raise PlanError(
-                f"users: {max(self.clients)} {who} with {self.mailboxes} mailboxes each need {needed} accounts; "
-                f"{self.users} has {len(accounts)}: make more with `bakeoff users new --count {needed} "
+                f"users: {max(self.clients_by_step)} {who} with {self.mailboxes} mailboxes each need {needed} "
+                f"accounts; {self.users} has {len(accounts)}: make more with `bakeoff users new --count {needed} "
                 "--domain example.test -o more.csv`"
             )
         return accounts[:needed]
@@ -210,7 +210,7 @@ class MailPlanPart(PlanPart):
     often = MappingProxyType(
         {
             "users": "Accounts, made by `bakeoff users new`.",
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "rate": RATE,
             "length": LENGTH,
             "mailboxes": "Mailboxes of each client.",

@@ -1,4 +1,6 @@
-"""What comparisons know of a replay: a table of paths for each contender at each mix, and what the log left out."""
+"""What comparisons know of a replay: a table of paths for each contender at each load step, and what the log left
+out.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from bakeoff.core.times import ns_of
 from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
 from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import replay_settings
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.served import Part, parts_of
 
@@ -58,7 +60,8 @@ class UnlikeTheLog(Fact):
 
 @dataclass(frozen=True)
 class PathRow:
-    """A path in all usable trials of a contender at a mix: sums, and geometric means over the blocks of percentiles.
+    """A path in all usable trials of a contender at a load step: sums, and geometric means over the blocks of
+    percentiles.
 
     `in_log` lines ask for it, a `share` of all. In `trials` of the trials it has a row of its own.
     """
@@ -82,12 +85,12 @@ class PathRow:
 
 @dataclass(frozen=True)
 class PathTable:
-    """The paths of a contender at a mix: the most asked ones, then those of the others that took most time, each in
-    their order, and `others`, the remaining `other_paths`, as one.
+    """The paths of a contender at a load step: the most asked ones, then those of the others that took most time, each
+    in their order, and `others`, the remaining `other_paths`, as one.
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     trials: int
     most_asked: tuple[PathRow, ...]
     longest: tuple[PathRow, ...]
@@ -138,10 +141,12 @@ class Replay(ComparePart):
     def summary(self, run: RunRecord) -> ReplaySummary:
         usable = [trial for trial in run.trials if why_unusable(trial) is None]
         tables = []
-        for mix in sorted(run.mixes):
+        for load_step in sorted(run.load_steps):
             for contender in run.contenders:
-                trials = [trial for trial in usable if trial.contender == contender.name and trial.mix == mix]
-                tables.append(_table(contender.name, mix, trials, _requests(run)))
+                trials = [
+                    trial for trial in usable if trial.contender == contender.name and trial.load_step == load_step
+                ]
+                tables.append(_table(contender.name, load_step, trials, _requests(run)))
         return ReplaySummary(tuple(tables))
 
 
@@ -165,7 +170,7 @@ def _requests(run: RunRecord) -> int:
     return 0 if log is None else log.requests
 
 
-def _table(contender: str, mix: Mix, trials: Sequence[TrialRecord], requests: int) -> PathTable:
+def _table(contender: str, load_step: LoadStep, trials: Sequence[TrialRecord], requests: int) -> PathTable:
     paths = [trial.figures(ReplayFigures).paths for trial in trials]
     window_s = math.fsum(trial.window_s for trial in trials)
 
@@ -178,7 +183,7 @@ def _table(contender: str, mix: Mix, trials: Sequence[TrialRecord], requests: in
     by_time = [row(path, parts) for path, parts in _by_path(longest)]
     return PathTable(
         contender=contender,
-        mix=mix,
+        load_step=load_step,
         trials=len(trials),
         most_asked=tuple(row(path, parts) for path, parts in _by_path(most_asked)),
         longest=tuple(sorted(by_time, key=lambda each: (-each.time_s, each.path))),

@@ -17,7 +17,7 @@ from bakeoff.kinds.web.settings.address import WebAddress, parse_web_address
 from bakeoff.kinds.web.settings.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.load.arrivals import Constant, Replay
-from bakeoff.load.load_step import RATE_MAX_PER_S, Mix, Rate
+from bakeoff.load.load_step import RATE_MAX_PER_S, LoadStep, Rate
 from bakeoff.plan.design.unit import REQUESTS, Unit
 from bakeoff.plan.kind import CLIENTS, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
@@ -58,7 +58,7 @@ class ReplaySettings(HttpSettings):
     )
     speed: Speeds = Field(
         None,
-        description="Speed of the replay, one mix each: 1 is the log's own, 2 makes an hour last half an hour. "
+        description="Speed of the replay, one load step each: 1 is the log's own, 2 makes an hour last half an hour. "
         "Instead, --rate gives the requests per second that the speed is to make on average.",
     )
     loop: bool = Field(
@@ -103,7 +103,7 @@ class ReplaySettings(HttpSettings):
         """Reads the log; the length of a trial is the log's, unless it is given."""
         if not isinstance(given, dict) or is_resolved(info):
             return given
-        given = {"mixes": (), **given}
+        given = {"clients": (), **given}
         if isinstance(given.get("log"), str):
             given["log"] = _read(given)
         if isinstance(given.get("log"), LogFacts) and "length" not in given:
@@ -127,9 +127,9 @@ class ReplaySettings(HttpSettings):
             self._check_length(self.log)
         return self
 
-    def _check_mixes(self) -> None:
-        if self.mixes:
-            raise ValueError(f"mixes: {_OF_CLIENTS}; give --speed or --rate")
+    def _check_clients(self) -> None:
+        if self.clients:
+            raise ValueError(f"clients: {_OF_CLIENTS}; give --speed or --rate")
         if self.rate is not None and self.speed is not None:
             raise ValueError("speed: the log's pace is given by speed or by rate: leave one of the two out")
         for name, values in (("speed", self.speed), ("rate", self.rate)):
@@ -151,20 +151,20 @@ class ReplaySettings(HttpSettings):
 
     @property
     def speeds(self) -> tuple[float, ...]:
-        """How many seconds of the log pass in one of a trial, for each mix."""
+        """How many seconds of the log pass in one of a trial, for each load step."""
         if self.rate is not None and self.log is not None:
             return tuple(rate / self.log.per_s for rate in self.rate)
         return self.speed or (1.0,)
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Requests per second, on average, for each mix."""
+        """Requests per second, on average, for each load step."""
         if self.rate is not None:
             return self.rate
         return tuple(speed * (self.log.per_s if self.log else 1.0) for speed in self.speeds)
 
     @property
-    def mix_values(self) -> tuple[Mix, ...]:
+    def load_steps(self) -> tuple[LoadStep, ...]:
         return tuple(Rate(per_s, Replay(()), self.most_connections) for per_s in self.rates)
 
     @property
@@ -227,7 +227,7 @@ class ReplayPlanPart(PlanPart):
     often = MappingProxyType(
         {
             "log": "Access log to replay.",
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "rate": RATE,
             "speed": "Speed of the replay: 1,2,4 times its own.",
             "loop": "Begin the log anew until --length is over.",

@@ -63,23 +63,26 @@ def _(fact: UnlikeTheLog) -> tuple[str, str]:
 
 @report_section("paths", depth=Depth.COMPARISON, after="response")
 def paths(context: Context) -> Section | None:
-    """The paths at each mix: most asked, of the longest time, and replies that do not fit the log."""
+    """The paths at each load step: most asked, of the longest time, and replies that do not fit the log."""
     summary = context.comparison.own
     if not isinstance(summary, ReplaySummary):
         return None
     blocks: list[Block] = []
-    mixes = context.comparison.run.mixes
-    for mix in mixes:
+    load_steps = context.comparison.run.load_steps
+    for load_step in load_steps:
         tables = [
-            table for name in context.names for table in summary.paths if (table.contender, table.mix) == (name, mix)
+            table
+            for name in context.names
+            for table in summary.paths
+            if (table.contender, table.load_step) == (name, load_step)
         ]
         if any(table.trials for table in tables):
-            blocks += _at_mix(tables, mix == mixes[-1])
+            blocks += _at_load_step(tables, load_step == load_steps[-1])
     return Section("Paths of the log", tuple(blocks)) if blocks else None
 
 
-def _at_mix(tables: Sequence[PathTable], last: bool) -> list[Block]:
-    at = tables[0].mix.words
+def _at_load_step(tables: Sequence[PathTable], last: bool) -> list[Block]:
+    at = tables[0].load_step.words
     depth = Depth.COMPARISON if last else Depth.PAGE
     note = (
         "All blocks together; percentiles of response times, from the planned start, are geometric means over the "

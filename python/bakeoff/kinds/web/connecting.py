@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
+from bakeoff.kinds.web.connections import ConnectionsAtLoadStep, WebSummary
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Loads
 from bakeoff.report.charts.lines import lines
@@ -36,7 +36,9 @@ ONLY_SOME = " Where there is no line, none was opened and none failed."
 
 @report_section("connections", depth=Depth.COMPARISON, after="steps")
 def section(context: Context) -> Section | None:
-    """Of those who opened any a curve over the mixes, where loads have clients, and the table; of others a sentence."""
+    """Of those who opened any a curve over the load steps, where loads have clients, and the table; of others a
+    sentence.
+    """
     own = context.comparison.own
     if not isinstance(own, WebSummary) or not own.connections:
         return None
@@ -84,57 +86,64 @@ def _closed(own: WebSummary, names: list[str]) -> str:
 
 
 def _with_a_course(context: Context, own: WebSummary) -> Placed:
-    """Whose connections are a course over the mixes: who opened some at a single one of several has no curve."""
+    """Whose connections are a course over the load steps: who opened some at a single one of several has no curve."""
     counts = Counter(one.contender for one in own.connections if one.per_client_s > 0.0)
-    least = min(2, len(context.comparison.run.mixes))
+    least = min(2, len(context.comparison.run.load_steps))
     names = (name for name in context.names if counts[name] >= least)
     return Placed(names, context.names.among or tuple(context.names))
 
 
 def _chart(context: Context, own: WebSummary, names: Placed) -> Chart:
-    found = {(one.contender, one.mix): one for one in own.connections}
-    mixes = context.comparison.run.mixes
+    found = {(one.contender, one.load_step): one for one in own.connections}
+    load_steps = context.comparison.run.load_steps
     rows: list[Row] = [
         {
             "contender": name,
-            "mix": mix.x,
+            "load_step": load_step.x,
             "value": None if one is None else known(one.per_client_s),
             "low": None if one is None else known(one.per_client_low),
             "high": None if one is None else known(one.per_client_high),
-            "whole": whole(context, name, mix),
+            "whole": whole(context, name, load_step),
         }
         for name in names
-        for mix in mixes
-        for one in (found.get((name, mix)),)
+        for load_step in load_steps
+        for one in (found.get((name, load_step)),)
     ]
     bars = any(row["high"] is not None for row in rows)
     told = f"mean over blocks, {'bars: 95 % interval' if bars else 'no interval from so few blocks'}"
     down = Amounts("connections/s for each client", far=True)
-    spec = lines(rows, names, Loads(mixes), down, (TITLE, told))
-    columns = (Column(context.mix_title), *(Column(name) for name in names))
+    spec = lines(rows, names, Loads(load_steps), down, (TITLE, told))
+    columns = (Column(context.load_step_title), *(Column(name) for name in names))
     cells = tuple(
         (
-            f"{mix}",
-            *(_figure(one.per_client_s) if (one := found.get((name, mix))) else wording.MISSING for name in names),
+            f"{load_step}",
+            *(
+                _figure(one.per_client_s) if (one := found.get((name, load_step))) else wording.MISSING
+                for name in names
+            ),
         )
-        for mix in mixes
+        for load_step in load_steps
     )
-    description = f"{TITLE} of {', '.join(names)} at each number of {context.mix_axis}."
+    description = f"{TITLE} of {', '.join(names)} at each number of {context.load_step_axis}."
     return Chart("chart-connections", TITLE, description, spec, Table(TITLE, columns, cells))
 
 
-def _table(context: Context, told: Sequence[ConnectionsAtMix], note: str) -> Table:
-    columns = (Column(context.mix_title), Column("Contender", numeric=False), *(Column(title) for title in TITLES))
+def _table(context: Context, told: Sequence[ConnectionsAtLoadStep], note: str) -> Table:
+    columns = (
+        Column(context.load_step_title),
+        Column("Contender", numeric=False),
+        *(Column(title) for title in TITLES),
+    )
     rows = tuple(
-        (f"{one.mix}", one.contender, *_cells(one))
-        for mix in context.comparison.run.mixes
+        (f"{one.load_step}", one.contender, *_cells(one))
+        for load_step in context.comparison.run.load_steps
         for one in told
-        if one.mix == mix
+        if one.load_step == load_step
     )
     return Table("Connections opened in the window", columns, rows, NOTE + note, depth=Depth.DETAILS)
 
 
-def _cells(one: ConnectionsAtMix) -> tuple[str, ...]:
+def _cells(one: ConnectionsAtLoadStep) -> tuple[str, ...]:
     interval = wording.span(one.per_client_low, one.per_client_high)
     return (
         _figure(one.per_s),

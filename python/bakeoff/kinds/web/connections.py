@@ -11,7 +11,7 @@ from bakeoff.compare.cube.cube import why_unusable
 from bakeoff.compare.estimate.intervals import shown
 from bakeoff.compare.model.comparison import KindSummary
 from bakeoff.core.times import ms_of
-from bakeoff.load.load_step import Clients, InFlight, Mix
+from bakeoff.load.load_step import Clients, InFlight, LoadStep
 from bakeoff.stats import mean_interval
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
@@ -19,15 +19,16 @@ CONNECT, RECEIVE = "connect", "transfer"
 
 
 @dataclass(frozen=True)
-class ConnectionsAtMix:
-    """Connections of a contender at a mix: those `opened` in the windows of its usable trials for requests that ended
-    well, as they were counted and not as requests imply them, `per_s` and of each client (`per_client_s`, mean over the
-    blocks with its 95 % interval; null where a load has no fixed clients). `connect_ms` and `receive_ms` (first to last
-    byte of a reply) are means. `failed` are connections that were not had, of whole trials with their ramps.
+class ConnectionsAtLoadStep:
+    """Connections of a contender at a load step: those `opened` in the windows of its usable trials for requests that
+    ended well, as they were counted and not as requests imply them, `per_s` and of each client (`per_client_s`, mean
+    over the blocks with its 95 % interval; null where a load has no fixed clients). `connect_ms` and `receive_ms`
+    (first to last byte of a reply) are means. `failed` are connections that were not had, of whole trials with their
+    ramps.
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     blocks: int
     opened: int
     per_s: float
@@ -42,11 +43,11 @@ class ConnectionsAtMix:
 
 @dataclass(frozen=True)
 class WebSummary(KindSummary):
-    """Connections at each mix; empty for runs that tell no steps of requests."""
+    """Connections at each load step; empty for runs that tell no steps of requests."""
 
     key: ClassVar[str] = "web"
 
-    connections: tuple[ConnectionsAtMix, ...]
+    connections: tuple[ConnectionsAtLoadStep, ...]
 
 
 def web_summary(run: RunRecord) -> WebSummary:
@@ -54,20 +55,22 @@ def web_summary(run: RunRecord) -> WebSummary:
     usable = [trial for trial in run.trials if why_unusable(trial) is None and trial.steps]
     found = []
     for contender in run.contenders:
-        for mix in run.mixes:
-            if trials := [t for t in usable if t.contender == contender.name and t.mix == mix and t.window_s > 0.0]:
-                found.append(_at(contender.name, mix, trials))
+        for load_step in run.load_steps:
+            if trials := [
+                t for t in usable if t.contender == contender.name and t.load_step == load_step and t.window_s > 0.0
+            ]:
+                found.append(_at(contender.name, load_step, trials))
     return WebSummary(tuple(found))
 
 
-def _at(name: str, mix: Mix, trials: Sequence[TrialRecord]) -> ConnectionsAtMix:
+def _at(name: str, load_step: LoadStep, trials: Sequence[TrialRecord]) -> ConnectionsAtLoadStep:
     rates = [_count(trial, CONNECT) / trial.window_s for trial in trials]
-    clients = mix.clients if isinstance(mix, Clients | InFlight) else math.nan
+    clients = load_step.clients if isinstance(load_step, Clients | InFlight) else math.nan
     each = mean_interval([rate / clients for rate in rates])
     opened = sum(_count(trial, CONNECT) for trial in trials)
-    return ConnectionsAtMix(
+    return ConnectionsAtLoadStep(
         contender=name,
-        mix=mix,
+        load_step=load_step,
         blocks=len(trials),
         opened=opened,
         per_s=math.fsum(rates) / len(rates),

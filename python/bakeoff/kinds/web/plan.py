@@ -130,7 +130,7 @@ class WebPlanPart(PlanPart):
     endpoint = "requests per second"
     often = MappingProxyType(
         {
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "rate": RATE,
             "length": LENGTH,
             "http": "Version: 1.0, 1.1, 2 or 3.",

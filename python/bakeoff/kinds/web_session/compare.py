@@ -13,7 +13,7 @@ from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model.comparison import KindSummary
 from bakeoff.kinds.web_session.file import Step
 from bakeoff.kinds.web_session.plan import session_settings
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import Summary
@@ -24,8 +24,9 @@ OF_SESSIONS = "session/"
 
 @dataclass(frozen=True)
 class StepRow:
-    """A step in all trials of a contender at a mix. `answered` requests had the status that was expected, `broken`
-    sessions ended here, each for one of the `faults`; p50 and p99 are geometric means over the blocks of usable trials.
+    """A step in all trials of a contender at a load step. `answered` requests had the status that was expected,
+    `broken` sessions ended here, each for one of the `faults`; p50 and p99 are geometric means over the blocks of
+    usable trials.
     """
 
     step: str
@@ -38,10 +39,12 @@ class StepRow:
 
 @dataclass(frozen=True)
 class StepTable:
-    """The steps of a contender at a mix, in their order; `completed` sessions came to their end, `broken` did not."""
+    """The steps of a contender at a load step, in their order; `completed` sessions came to their end, `broken` did
+    not.
+    """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     completed: int
     broken: int
     steps: tuple[StepRow, ...]
@@ -55,9 +58,11 @@ class SessionSummary(KindSummary):
 
     tables: tuple[StepTable, ...]
 
-    def at(self, contender: str, mix: Mix) -> StepTable | None:
-        """The table of a contender at a mix."""
-        return next((table for table in self.tables if (table.contender, table.mix) == (contender, mix)), None)
+    def at(self, contender: str, load_step: LoadStep) -> StepTable | None:
+        """The table of a contender at a load step."""
+        return next(
+            (table for table in self.tables if (table.contender, table.load_step) == (contender, load_step)), None
+        )
 
 
 def steps_of(run: RunRecord) -> tuple[Step, ...]:
@@ -81,22 +86,22 @@ class Sessions(ComparePart):
         names = [step.name for step in steps_of(run)]
         return SessionSummary(
             tuple(
-                _table(contender.name, mix, _trials(run, contender.name, mix), names)
-                for mix in sorted(run.mixes)
+                _table(contender.name, load_step, _trials(run, contender.name, load_step), names)
+                for load_step in sorted(run.load_steps)
                 for contender in run.contenders
             )
         )
 
 
-def _trials(run: RunRecord, contender: str, mix: Mix) -> list[TrialRecord]:
-    return [trial for trial in run.trials if (trial.contender, trial.mix) == (contender, mix)]
+def _trials(run: RunRecord, contender: str, load_step: LoadStep) -> list[TrialRecord]:
+    return [trial for trial in run.trials if (trial.contender, trial.load_step) == (contender, load_step)]
 
 
-def _table(contender: str, mix: Mix, trials: Sequence[TrialRecord], names: Sequence[str]) -> StepTable:
+def _table(contender: str, load_step: LoadStep, trials: Sequence[TrialRecord], names: Sequence[str]) -> StepTable:
     usable = [trial for trial in trials if why_unusable(trial) is None]
     rows = [_row(name, trials, usable) for name in names]
     completed = sum(trial.operations for trial in trials)
-    return StepTable(contender, mix, completed, sum(row.broken for row in rows), tuple(rows))
+    return StepTable(contender, load_step, completed, sum(row.broken for row in rows), tuple(rows))
 
 
 def _row(name: str, trials: Sequence[TrialRecord], usable: Sequence[TrialRecord]) -> StepRow:

@@ -58,7 +58,7 @@ class SessionPlanPart(PlanPart):
     often = MappingProxyType(
         {
             "session": "File with the steps of a session.",
-            "mixes": CLIENTS,
+            "clients": CLIENTS,
             "rate": RATE,
             "length": LENGTH,
             "http": "Version: 1.0, 1.1, 2 or 3.",

@@ -17,12 +17,14 @@ from bakeoff.report.narrate.validity.failed_requests import faults
 
 @report_section("sessions", depth=Depth.COMPARISON, after="numbers")
 def section(context: Context) -> Section | None:
-    """The steps of a session at the peak, or at the least mix of a run without one: times, and where sessions broke."""
+    """The steps of a session at the peak, or at the lowest load step of a run without one: times, and where sessions
+    broke.
+    """
     summary = context.comparison.own
-    mix = context.peak_mix() or min(context.comparison.run.mixes)
+    load_step = context.peak_load_step() or min(context.comparison.run.load_steps)
     if not isinstance(summary, SessionSummary):
         return None
-    tables = [table for name in context.names if (table := summary.at(name, mix)) is not None and table.steps]
+    tables = [table for name in context.names if (table := summary.at(name, load_step)) is not None and table.steps]
     if not tables:
         return None
     titles = ("answered", "p50 ms", "p99 ms", "broken here")
@@ -38,8 +40,8 @@ def section(context: Context) -> Section | None:
         "reply and the pauses are in none."
     )
     blocks: list[Block] = [
-        Text(f"At {mix.words}: " + "; ".join(_sentence(table) for table in tables) + ".", depth=Depth.COMPARISON),
-        Table(f"Steps at {mix.words}", tuple(columns), rows, note, depth=Depth.COMPARISON),
+        Text(f"At {load_step.words}: " + "; ".join(_sentence(table) for table in tables) + ".", depth=Depth.COMPARISON),
+        Table(f"Steps at {load_step.words}", tuple(columns), rows, note, depth=Depth.COMPARISON),
     ]
     faults = tuple(_faults(context, table) for table in tables)
     if any(faults):
@@ -50,7 +52,7 @@ def section(context: Context) -> Section | None:
             Column("How", numeric=False),
         )
         broken = tuple(row for rows_of in faults for row in rows_of)
-        blocks.append(Table(f"Broken sessions at {mix.words}", why, broken, depth=Depth.COMPARISON))
+        blocks.append(Table(f"Broken sessions at {load_step.words}", why, broken, depth=Depth.COMPARISON))
     return Section("Sessions and their steps", tuple(blocks))
 
 

@@ -47,25 +47,25 @@ def expected(plan: Plan) -> Expected:
 
 def expected_of(settings: CommonSettings, contenders: int, blocks: int) -> Expected:
     """The same of settings alone."""
-    known = [work for mix in settings.mix_values if (work := settings.work(mix)) is not None]
+    known = [work for load_step in settings.load_steps if (work := settings.work(load_step)) is not None]
     laid_bytes = max((work.laid_bytes for work in known), default=0) * contenders
     how: How = "exact" if is_known(settings) else "speed" if known else "limit"
-    trials = contenders * len(settings.mix_values) * blocks
+    trials = contenders * len(settings.load_steps) * blocks
     return Expected(trials * (trial_s(settings) + between_s(settings)), laid_bytes / LINK_BYTES_PER_S, how)
 
 
 def between_s(settings: CommonSettings) -> float:
-    """What comes with a trial beside its own time: the mean over the mixes."""
-    works = [settings.work(mix) for mix in settings.mix_values]
+    """What comes with a trial beside its own time: the mean over the load steps."""
+    works = [settings.work(load_step) for load_step in settings.load_steps]
     cells = sum(work.cells for work in works if work is not None) / len(works)
     return OVERHEAD_S + cells * CELL_S
 
 
 def trial_s(settings: CommonSettings) -> float:
-    """How long a trial lasts, as far as it is known before: the mean over the mixes."""
+    """How long a trial lasts, as far as it is known before: the mean over the load steps."""
     if settings.counted_s is not None:
         return settings.counted_s
-    works = [settings.work(mix) for mix in settings.mix_values]
+    works = [settings.work(load_step) for load_step in settings.load_steps]
     if not settings.ends_with_its_work or None in works:
         return settings.length_s
     return sum(at_link_speed_s(work) for work in works if work is not None) / len(works)

@@ -1,16 +1,16 @@
 """The order of trials: randomised complete blocks.
 
-In each block every contender is measured once at every mix, in one of two orders. By `mixes`, trials that are compared
-follow each other: at each mix all contenders back to back, so that what drifts from one half minute to the next hits
-both sides of a ratio. By `visits`, a contender has all its mixes in one piece: where it is reset before, or where what
-its trials leave behind (caches, files) would otherwise be driven out by the others.
+In each block every contender is measured once at every load step, in one of two orders. By `load_steps`, trials that
+are compared follow each other: at each load step all contenders back to back, so that what drifts from one half minute
+to the next hits both sides of a ratio. By `visits`, a contender has all its load steps in one piece: where it is reset
+before, or where what its trials leave behind (caches, files) would otherwise be driven out by the others.
 
 The order of contenders comes from Williams squares, shuffled: over each square every contender stands in every place,
-and follows every other one, equally often. By visits a block takes one row of the square. By mixes each mix takes one,
-another than the mix before it, and over as many blocks as the square has rows every mix has had each of them: with two
-contenders AB BA AB, then BA AB BA, or the other way round. Mixes rise in odd blocks and fall in even ones, so that heat
-and hysteresis are not mistaken for the load. All trials of a block share one seed: the same random requests for every
-contender.
+and follows every other one, equally often. By visits a block takes one row of the square. By load steps each load step
+takes one, another than the load step before it, and over as many blocks as the square has rows every load step has had
+each of them: with two contenders AB BA AB, then BA AB BA, or the other way round. Load steps rise in odd blocks and
+fall in even ones, so that heat and hysteresis are not mistaken for the load. All trials of a block share one seed: the
+same random requests for every contender.
 """
 
 import hashlib
@@ -18,8 +18,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bakeoff.load.load_step import Mix
-from bakeoff.plan.model import MIXES, Plan
+from bakeoff.load.load_step import LoadStep
+from bakeoff.plan.model import LOAD_STEPS, Plan
 from bakeoff.store.records.run_records import PlannedTrial
 
 
@@ -27,9 +27,12 @@ def order_trials(plan: Plan) -> list[PlannedTrial]:
     """All trials of a plan in the order in which they run; the same plan always gives the same order, and more blocks
     only add to it. Of a search there are none: it plans them as it goes.
     """
-    steps = _by_mixes(plan) if plan.order == MIXES else _by_visits(plan)
+    steps = _by_load_steps(plan) if plan.order == LOAD_STEPS else _by_visits(plan)
     seeds = {block: block_seed(plan.seed, block) for block in range(1, plan.blocks + 1)}
-    return [PlannedTrial(number, name, mix, block, seeds[block]) for number, (block, name, mix) in enumerate(steps)]
+    return [
+        PlannedTrial(number, name, load_step, block, seeds[block])
+        for number, (block, name, load_step) in enumerate(steps)
+    ]
 
 
 @dataclass(frozen=True)
@@ -74,27 +77,27 @@ def shuffled_square(size: int, rng: random.Random) -> list[list[int]]:
     return rows
 
 
-def _by_visits(plan: Plan) -> Iterator[tuple[int, str, Mix]]:
+def _by_visits(plan: Plan) -> Iterator[tuple[int, str, LoadStep]]:
     for visit in order_visits(plan):
-        for mix in _mixes(plan, visit.block):
-            yield visit.block, visit.contender, mix
+        for load_step in _load_steps(plan, visit.block):
+            yield visit.block, visit.contender, load_step
 
 
-def _by_mixes(plan: Plan) -> Iterator[tuple[int, str, Mix]]:
+def _by_load_steps(plan: Plan) -> Iterator[tuple[int, str, LoadStep]]:
     squares = _squares(plan)
-    places = {mix: place for place, mix in enumerate(plan.mixes)}
+    places = {load_step: place for place, load_step in enumerate(plan.load_steps)}
     rows = next(squares)
     for block in range(1, plan.blocks + 1):
         row = (block - 1) % len(rows)
         if row == 0 and block > 1:
             rows = next(squares)
-        for mix in _mixes(plan, block):
-            for contender in rows[(row + places[mix]) % len(rows)]:
-                yield block, contender, mix
+        for load_step in _load_steps(plan, block):
+            for contender in rows[(row + places[load_step]) % len(rows)]:
+                yield block, contender, load_step
 
 
-def _mixes(plan: Plan, block: int) -> Sequence[Mix]:
-    return plan.mixes if block % 2 else tuple(reversed(plan.mixes))
+def _load_steps(plan: Plan, block: int) -> Sequence[LoadStep]:
+    return plan.load_steps if block % 2 else tuple(reversed(plan.load_steps))
 
 
 def _squares(plan: Plan) -> Iterator[list[list[str]]]:

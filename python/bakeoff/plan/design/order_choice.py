@@ -5,15 +5,15 @@ from typing import Literal
 
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.kind import plan_part
-from bakeoff.plan.model import MIXES, VISITS, Contender, Order, Plan
+from bakeoff.plan.model import LOAD_STEPS, VISITS, Contender, Order, Plan
 from bakeoff.plan.rules.capacity import CapacityPlan
 
-Asked = Literal["auto", "mixes", "visits"]
+Asked = Literal["auto", "load_steps", "visits"]
 AUTO: Asked = "auto"
 # Each order in words, for the plan and the report.
 WORDS: dict[Order, str] = {
-    "mixes": "at each mix all contenders back to back",
-    "visits": "each contender with all its mixes in one piece",
+    "load_steps": "at each load step all contenders back to back",
+    "visits": "each contender with all its load steps in one piece",
 }
 BACK_TO_BACK = "so that what drifts between trials hits all alike"
 ALONE = "as there is one contender"
@@ -24,7 +24,7 @@ def order_of(
     asked: Asked, kind: str, contenders: Sequence[Contender], search: CapacityPlan | None, label: str
 ) -> Order:
     """The order that is `asked` for, or the one that fits. Raises PlanError, which calls the setting by its `label`."""
-    if search is not None and asked == MIXES:
+    if search is not None and asked == LOAD_STEPS:
         raise PlanError(f"{label}: a search goes on with one contender until its capacity is found: leave it out")
     return _fitting(kind, contenders, search)[0] if asked == "auto" else asked
 
@@ -47,4 +47,4 @@ def _fitting(kind: str, contenders: Sequence[Contender], search: CapacityPlan | 
     if reset := [contender.name for contender in contenders if contender.reset is not None]:
         return VISITS, f"as {', '.join(reset)} would be reset before each trial otherwise"
     left = plan_part(kind).leaves
-    return (MIXES, BACK_TO_BACK) if left is None else (VISITS, f"as {left}")
+    return (LOAD_STEPS, BACK_TO_BACK) if left is None else (VISITS, f"as {left}")

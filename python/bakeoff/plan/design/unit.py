@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bakeoff.core.units import format_rate
-from bakeoff.load.load_step import Mix, Rate
+from bakeoff.load.load_step import LoadStep, Rate
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,15 @@ class Unit:
     parts: str = ""
     each: float = 0.0
 
-    def load(self, mix: Mix) -> str:
-        """A mix in a sentence: `67 sessions/s = 201 requests/s`, `8 clients`."""
-        if not isinstance(mix, Rate):
-            return mix.words
-        return f"{mix.number} {self.starts}/s{self._made_of(mix.per_s)}"
+    def load(self, load_step: LoadStep) -> str:
+        """A load step in a sentence: `67 sessions/s = 201 requests/s`, `8 clients`."""
+        if not isinstance(load_step, Rate):
+            return load_step.words
+        return f"{load_step.number} {self.starts}/s{self._made_of(load_step.per_s)}"
 
-    def offered(self, mix: Mix) -> str:
-        """A mix while it is measured: `67 sessions/s = 201 requests/s offered`, `67/s offered`."""
-        return f"{self.load(mix)} offered" if isinstance(mix, Rate) and self.each else mix.asked
+    def offered(self, load_step: LoadStep) -> str:
+        """A load step while it is measured: `67 sessions/s = 201 requests/s offered`, `67/s offered`."""
+        return f"{self.load(load_step)} offered" if isinstance(load_step, Rate) and self.each else load_step.asked
 
     def rate(self, per_s: float) -> str:
         """What was counted: `67 sessions/s = 201 requests/s`."""

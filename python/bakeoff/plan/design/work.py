@@ -8,7 +8,7 @@ LINK_BYTES_PER_S = 110e6
 
 @dataclass(frozen=True)
 class Work:
-    """One trial of a mix: parts that are timed one by one, what of it lasts a set time, and what it moves.
+    """One trial of a load step: parts that are timed one by one, what of it lasts a set time, and what it moves.
 
     `laid_bytes` are written before the first trial of a contender and stay for the run; `emptied` times the caches of
     the machine are dropped, or a command makes them cold.

@@ -1,6 +1,6 @@
 """What other load generators and habit call a thing, and what to write here."""
 
-CLIENTS = "--mixes 1,4,8 (clients, one mix each)"
+CLIENTS = "--clients 1,4,8 (clients, one load step each)"
 LENGTH = "--length 30s (both ramps included)"
 RATE = "--rate 500,1000 (load that does not wait for its replies)"
 COUNT = "--operations 1000"

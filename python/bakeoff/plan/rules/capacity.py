@@ -12,14 +12,14 @@ from bakeoff.core.units import format_share, parse_rate, parse_share
 from bakeoff.load.arrivals import Ramp, Replay, Steps
 from bakeoff.load.capacity.objective import EXAMPLE, Objective, parse_objective
 from bakeoff.load.capacity.range import CLIMB, Range
-from bakeoff.load.load_step import RATE_MAX_PER_S, Clients, InFlight, Mix, Rate
+from bakeoff.load.load_step import RATE_MAX_PER_S, Clients, InFlight, LoadStep, Rate
 from bakeoff.plan.input.messages import explain
 from bakeoff.plan.rules.objective import refuse_unfit_objective
 from bakeoff.plan.settings.fields import Share, Strict, Whole, is_resolved
 from bakeoff.plan.settings.shared import CLIENTS_MAX, CommonSettings
 
 # Settings that say which loads there are.
-LOADS = ("mixes", "rate")
+LOADS = ("clients", "rate")
 LEAST = {"rate": 10.0, "clients": 1.0}
 MOST = {"rate": 1_000_000.0, "clients": 1_000.0}
 SHARES = (0.5, 0.7, 0.85, 0.95, 1.05)
@@ -167,11 +167,11 @@ class CapacityPlan(Strict):
         """The settings that say where the search begins and how far it may go."""
         if self.by == "rate":
             return {"rate": [self.least, self.most]}
-        return {"mixes": [round(self.least), round(self.most)]}
+        return {"clients": [round(self.least), round(self.most)]}
 
-    def mix(self, settings: CommonSettings, load: float) -> Mix:
-        """The mix that puts `load` on a contender."""
-        first = settings.mix_values[0]
+    def load_step(self, settings: CommonSettings, load: float) -> LoadStep:
+        """The load step that puts `load` on a contender."""
+        first = settings.load_steps[0]
         return replace(first, per_s=load) if isinstance(first, Rate) else Clients(round(load))
 
 
@@ -191,7 +191,7 @@ def refuse_unfit(
     """Raise PlanError for a search that these settings do not allow."""
     if settings.clock.operations is not None:
         raise PlanError("operations: a probe is bounded by its length: leave it out")
-    first = settings.mix_values[0]
+    first = settings.load_steps[0]
     if isinstance(first, Rate) and isinstance(first.arrivals, Ramp | Steps | Replay):
         raise PlanError(f"arrivals: a search needs the same load all through a probe, not {first.arrivals}")
     if isinstance(first, InFlight):

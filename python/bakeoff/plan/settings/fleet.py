@@ -22,7 +22,10 @@ class FleetPlan(Strict):
     """
 
     agents: Whole = Field(
-        1, ge=1, le=AGENTS_MAX, description="Machines that send the load together; each mix is divided among them."
+        1,
+        ge=1,
+        le=AGENTS_MAX,
+        description="Machines that send the load together; each load step is divided among them.",
     )
     least: OptionalWhole = Field(
         None,

@@ -72,9 +72,11 @@ class NetworkSettings(RateSettings):
             raise ValueError(f"row: at most {ROWS_MAX:,} rows in a trial: take longer ones, or a shorter length")
         if self.operations is not None:
             raise ValueError("row: a soak ends by time: leave operations out")
-        if len(self.mix_values) > 1:
+        if len(self.load_steps) > 1:
             raise ValueError("row: a soak has one load: give one number of clients, or one rate")
-        if any(isinstance(mix, Rate) and isinstance(mix.arrivals, UNSTEADY) for mix in self.mix_values):
+        if any(
+            isinstance(load_step, Rate) and isinstance(load_step.arrivals, UNSTEADY) for load_step in self.load_steps
+        ):
             raise ValueError("row: the load of a soak does not change: leave ramp, steps and replay out")
         return self
 

@@ -15,9 +15,10 @@ DELTA, DELTA_OF_CAPACITIES = 0.05, 0.02
 ORDER: Asked = Field(
     "auto",
     json_schema_extra={"metavar": "ORDER"},
-    description="Order of the trials of a block: mixes (at each mix all contenders back to back, so that what drifts "
-    "hits all alike), visits (each contender with all its mixes in one piece), or auto: visits where a contender is "
-    "reset, where caches, files or queues of its trials stay (file suites, app, mail-pop) and in searches, else mixes.",
+    description="Order of the trials of a block: load steps (at each load step all contenders back to back, so that "
+    "what drifts hits all alike), visits (each contender with all its load steps in one piece), or auto: visits where "
+    "a contender is reset, where caches, files or queues of its trials stay (file suites, app, mail-pop) and in "
+    "searches, else load steps.",
 )
 
 
@@ -30,7 +31,7 @@ class PlanSection(GoingOn):
         "quick",
         json_schema_extra={"metavar": "SIZE"},
         description="quick (a minute or two; the default), medium (15 to 20 minutes), short (hours), full (the "
-        "published mixes and times) or published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
+        "published load steps and times) or published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
     )
     blocks: OptionalWhole = Field(
         None,

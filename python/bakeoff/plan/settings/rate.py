@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 from pydantic import Field, model_validator
 
 from bakeoff.load.arrivals import Constant, Replay
-from bakeoff.load.load_step import RATE_MAX_PER_S, Mix, Rate
+from bakeoff.load.load_step import RATE_MAX_PER_S, LoadStep, Rate
 from bakeoff.plan.input.rates import ArrivalsField, Rates
 from bakeoff.plan.settings.fields import Whole
 from bakeoff.plan.settings.shared import CLIENTS_MAX, RampSettings
@@ -14,7 +14,7 @@ from bakeoff.plan.settings.shared import CLIENTS_MAX, RampSettings
 # What a plan at rates has no use for: operations begin when they are due, whoever is free.
 # How the shapes of arrivals begin.
 SHAPES = ("constant", "poisson", "uniform", "ramp:", "steps:", "burst:", "on-off:", "file:")
-OF_CLIENTS = ("mixes", "threads", "stagger", "think", "think_distribution")
+OF_CLIENTS = ("clients", "threads", "stagger", "think", "think_distribution")
 
 
 class RateSettings(RampSettings):
@@ -26,7 +26,7 @@ class RateSettings(RampSettings):
     rate: Rates = Field(
         None,
         description="Load that does not wait: so many operations begin each second, whether or not earlier ones are "
-        "answered; one mix each, rising: 500,1000,2000. In place of --mixes.",
+        "answered; one load step each, rising: 500,1000,2000. In place of --clients.",
     )
     arrivals: ArrivalsField = Field(
         Constant(),
@@ -47,19 +47,19 @@ class RateSettings(RampSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _rates_displace_mixes(cls, given: Any) -> Any:
+    def _rates_displace_clients(cls, given: Any) -> Any:
         """At rates there are no numbers of clients, not even those that the field has by default."""
-        if not isinstance(given, dict) or "mixes" in given or not _at_rates(given):
+        if not isinstance(given, dict) or "clients" in given or not _at_rates(given):
             return given
-        return {**given, "mixes": ()}
+        return {**given, "clients": ()}
 
-    def _check_mixes(self) -> None:
+    def _check_clients(self) -> None:
         rates = self.rate
         if rates is None and not isinstance(self.arrivals, Replay):
-            super()._check_mixes()
+            super()._check_clients()
             return
-        if self.mixes:
-            raise ValueError("mixes: a plan has numbers of clients (mixes) or a rate: leave one of the two out")
+        if self.clients:
+            raise ValueError("clients: a plan has clients or a rate (clients) or a rate: leave one of the two out")
         if isinstance(self.arrivals, Replay):
             self._check_moments(self.arrivals.at_s)
         elif not rates or list(rates) != sorted(set(rates)) or rates[0] <= 0:
@@ -98,11 +98,14 @@ class RateSettings(RampSettings):
         if not self.is_at_rates or self.operations is not None:
             return self
         begin_s, end_s = self.ramp_up_s, self.length_s - self.ramp_down_s
-        for mix in self.mix_values:
-            if isinstance(mix, Rate) and mix.arrivals.planned(mix.per_s, begin_s, end_s, self.length_s) < 1.0:
+        for load_step in self.load_steps:
+            if (
+                isinstance(load_step, Rate)
+                and load_step.arrivals.planned(load_step.per_s, begin_s, end_s, self.length_s) < 1.0
+            ):
                 raise ValueError(
-                    f"length: at {mix.words}, {mix.arrivals.words}, no start falls into the window from {begin_s:g} to "
-                    f"{end_s:g} s: make trials longer or ramps shorter, or choose other arrivals"
+                    f"length: at {load_step.words}, {load_step.arrivals.words}, no start falls into the window from "
+                    f"{begin_s:g} to {end_s:g} s: make trials longer or ramps shorter, or choose other arrivals"
                 )
         return self
 
@@ -111,12 +114,12 @@ class RateSettings(RampSettings):
         return self.rate is not None or isinstance(self.arrivals, Replay)
 
     @property
-    def mix_values(self) -> tuple[Mix, ...]:
-        """See CommonSettings. Recorded moments are one mix, at their mean over the trial."""
+    def load_steps(self) -> tuple[LoadStep, ...]:
+        """See CommonSettings. Recorded moments are one load step, at their mean over the trial."""
         if isinstance(self.arrivals, Replay):
             rates: Sequence[float] = (len(self.arrivals.at_s) / self.length_s,)
         elif self.rate is None:
-            return super().mix_values
+            return super().load_steps
         else:
             rates = self.rate
         return tuple(Rate(per_s, self.arrivals, self.most_connections) for per_s in rates)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bakeoff.load.load_step import Clients, Mix
+from bakeoff.load.load_step import Clients, LoadStep
 from bakeoff.plan.design.work import Work
 from bakeoff.plan.settings.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
 from bakeoff.plan.settings.file_weights import FileWeights
@@ -50,9 +50,9 @@ class CommonSettings(Strict):
     # Settings that, when they are given, put the suite's own values of others out of use.
     DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {}
 
-    mixes: Numbers = Field(
+    clients: Numbers = Field(
         (1, 4, 8),
-        description="Numbers of clients, one mix each, rising: 1,4,8.",
+        description="Numbers of clients, one load step each, rising: 1,4,8.",
         json_schema_extra={"synonym": "clients"},
     )
     threads: Whole = Field(1, ge=1, le=1024, description="Threads per client; each holds one session at a time.")
@@ -90,19 +90,19 @@ class CommonSettings(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        self._check_mixes()
+        self._check_clients()
         if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
             raise ValueError("pin: give different core numbers, from 0: 0,1")
         return self
 
-    def _check_mixes(self) -> None:
-        """Raises ValueError for mixes that cannot be."""
-        mixes = self.mixes
-        if not mixes or min(mixes) < 1 or list(mixes) != sorted(set(mixes)):
-            raise ValueError("mixes: give different numbers of clients, all at least 1, rising: 1,4,8")
-        if max(mixes) > CLIENTS_MAX or max(mixes) * self.sessions_per_client > SESSIONS_MAX:
+    def _check_clients(self) -> None:
+        """Raises ValueError for clients that cannot be."""
+        clients = self.clients
+        if not clients or min(clients) < 1 or list(clients) != sorted(set(clients)):
+            raise ValueError("clients: give different numbers of clients, all at least 1, rising: 1,4,8")
+        if max(clients) > CLIENTS_MAX or max(clients) * self.sessions_per_client > SESSIONS_MAX:
             raise ValueError(
-                f"mixes: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most, "
+                f"clients: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most, "
                 "times streams where they have any"
             )
 
@@ -112,9 +112,9 @@ class CommonSettings(Strict):
         return frozenset(name for key, names in cls.DISPLACES.items() if key in given for name in names)
 
     @property
-    def mix_values(self) -> tuple[Mix, ...]:
-        """The mixes, rising."""
-        return tuple(Clients(n) for n in self.mixes)
+    def load_steps(self) -> tuple[LoadStep, ...]:
+        """The load steps, rising."""
+        return tuple(Clients(n) for n in self.clients)
 
     @property
     def is_at_rates(self) -> bool:
@@ -142,9 +142,9 @@ class CommonSettings(Strict):
         return True
 
     @property
-    def clients(self) -> tuple[int, ...]:
-        """How many clients each mix has, or at most has where it is a rate."""
-        return tuple(mix.clients for mix in self.mix_values)
+    def clients_by_step(self) -> tuple[int, ...]:
+        """How many clients each load step has, or at most has where it is a rate."""
+        return tuple(load_step.clients for load_step in self.load_steps)
 
     @property
     def sessions_per_client(self) -> int:
@@ -167,11 +167,13 @@ class CommonSettings(Strict):
 
     @property
     def counted_s(self) -> float | None:
-        """How long a trial lasts whose end can be counted from its work, the mean over mixes; None where it cannot."""
+        """How long a trial lasts whose end can be counted from its work, the mean over load steps; None where it
+        cannot.
+        """
         return None
 
-    def work(self, mix: Mix) -> Work | None:
-        """What a trial of a mix does, where that is counted beforehand; None where only time bounds it."""
+    def work(self, load_step: LoadStep) -> Work | None:
+        """What a trial of a load step does, where that is counted beforehand; None where only time bounds it."""
         return None
 
     @property

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bakeoff.plan.model import MIXES
+from bakeoff.plan.model import LOAD_STEPS
 from bakeoff.report.narrate import wording
 from bakeoff.store.records.run_records import RunRecord
 
 
-def is_by_mixes(run: RunRecord) -> bool:
-    """Whether all contenders were measured back to back at each mix."""
-    return run.planned.order == MIXES
+def is_by_load_steps(run: RunRecord) -> bool:
+    """Whether all contenders were measured back to back at each load step."""
+    return run.planned.order == LOAD_STEPS
 
 
 def in_each_block(run: RunRecord) -> str:
@@ -25,10 +25,10 @@ def in_each_block(run: RunRecord) -> str:
 def _of_one(run: RunRecord) -> str:
     if len(run.contenders) == 1:
         return "Each block has a seed of its own."
-    if is_by_mixes(run):
+    if is_by_load_steps(run):
         return (
-            "In each block all contenders are measured back to back at each mix, in random order that is balanced over "
-            "mixes and blocks, and with the same seed: what drifts hits both sides of a ratio."
+            "In each block all contenders are measured back to back at each load step, in random order that is "
+            "balanced over load steps and blocks, and with the same seed: what drifts hits both sides of a ratio."
         )
-    whole = ", with all its mixes in one piece" if len(run.mixes) > 1 else ""
+    whole = ", with all its load steps in one piece" if len(run.load_steps) > 1 else ""
     return f"In each block every contender is visited once{whole}, in random order and with the same seed."

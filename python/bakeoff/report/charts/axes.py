@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.charts.drawing import later
 from bakeoff.report.charts.theme import LETTER, WIDTH, Row
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 else:
     alt = later("altair")
 
-# Intervals of neighbours stand so many pixels apart at most, and take at most that share of the way to the next mix;
-# on an axis of doublings they stand apart by a factor.
+# Intervals of neighbours stand so many pixels apart at most, and take at most that share of the way to the next load
+# step; on an axis of doublings they stand apart by a factor.
 APART_PX, OF_THE_WAY, APART = 7.0, 0.4, 1.03
 # Ratios up to 10, and how the rest goes on in each power of ten; below 1 are their reciprocals or round shares.
 ABOVE_1 = (1.01, 1.02, 1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0, 5.0)
 BELOW_1 = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.2)
 MOST_DECADES = 9
-# Times from the slowest to the fastest at a mix.
+# Times from the slowest to the fastest at a load step.
 FAR = 20.0
 # Where a logarithmic axis begins, as a share of the least on it.
 LEAST = 0.8
@@ -183,18 +183,20 @@ class Across(Protocol):
 
 @dataclass(frozen=True)
 class Loads:
-    """The load (`mix` in rows), with a tick at each mix; intervals at one mix stand beside each other."""
+    """The load (`load_step` in rows), with a tick at each load step; intervals at one load step stand beside each
+    other.
+    """
 
-    mixes: Sequence[Mix]
+    load_steps: Sequence[LoadStep]
 
     def placed(self, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
         """See Across."""
-        return stepped_aside(rows, names, self.mixes)
+        return stepped_aside(rows, names, self.load_steps)
 
     def x(self, rows: Sequence[Row]) -> alt.X:
-        """A single mix stands in the middle."""
-        ticks = [mix.x for mix in self.mixes]
-        title = self.mixes[0].axis
+        """A single load step stands in the middle."""
+        ticks = [load_step.x for load_step in self.load_steps]
+        title = self.load_steps[0].axis
         axis = alt.Axis(values=ticks, title=title, labelOverlap="greedy", labelSeparation=8, format=",~f")
         top = max(ticks) * (2.0 if len(ticks) == 1 else 1.05)
         return alt.X("at:Q", axis=axis, scale=alt.Scale(domain=[0, top], nice=False))
@@ -269,9 +271,9 @@ class Named:
         return alt.Y(f"{self.field}:N", sort=list(self.names), axis=axis, scale=alt.Scale(padding=0.5))
 
 
-def by_mix(mixes: Sequence[Mix]) -> Named:
-    """The mixes at equal distances, by their words."""
-    return Named("mix", [str(mix) for mix in mixes], mixes[0].axis)
+def by_load_step(load_steps: Sequence[LoadStep]) -> Named:
+    """The load steps at equal distances, by their words."""
+    return Named("load_step", [str(load_step) for load_step in load_steps], load_steps[0].axis)
 
 
 def round_top(top: float) -> float:
@@ -285,14 +287,14 @@ def round_top(top: float) -> float:
 
 
 def far_apart(rows: Sequence[Row]) -> bool:
-    """Whether contenders differ so much at most mixes that only logarithms tell the smaller ones from nothing."""
-    by_mix: dict[float, list[float]] = defaultdict(list)
+    """Whether contenders differ so much at most load steps that only logarithms tell the smaller ones from nothing."""
+    by_load_step: dict[float, list[float]] = defaultdict(list)
     for row in rows:
         if row["value"] is not None:
-            by_mix[row["mix"]].append(row["value"])
-    if not by_mix or any(min(values) <= 0.0 for values in by_mix.values()):
+            by_load_step[row["load_step"]].append(row["value"])
+    if not by_load_step or any(min(values) <= 0.0 for values in by_load_step.values()):
         return False
-    ratios = sorted(max(values) / min(values) for values in by_mix.values())
+    ratios = sorted(max(values) / min(values) for values in by_load_step.values())
     return ratios[len(ratios) // 2] > FAR
 
 
@@ -313,14 +315,14 @@ def log_ticks(low: float, high: float) -> list[float]:
     return sorted(kept)
 
 
-def stepped_aside(rows: Sequence[Row], names: Sequence[str], mixes: Sequence[Mix]) -> list[Row]:
-    """`rows` with `at`, their places on the axis: intervals at one mix stand beside each other."""
+def stepped_aside(rows: Sequence[Row], names: Sequence[str], load_steps: Sequence[LoadStep]) -> list[Row]:
+    """`rows` with `at`, their places on the axis: intervals at one load step stand beside each other."""
     shown = [name for name in names if any(row["contender"] == name for row in rows)]
-    loads = sorted(mix.x for mix in mixes)
+    loads = sorted(load_step.x for load_step in load_steps)
     unit = loads[-1] / (WIDTH - 60)
     gaps = [after - before for before, after in itertools.pairwise(loads)] or [loads[-1]]
     step = min(APART_PX * unit, OF_THE_WAY * min(*gaps, loads[0] or math.inf) / max(1, len(shown)))
     if len(shown) < 2 or not any(row.get("high") is not None for row in rows):
         step = 0.0
     middle = (len(shown) - 1) / 2.0
-    return [{**row, "at": round(row["mix"] + (shown.index(row["contender"]) - middle) * step, 4)} for row in rows]
+    return [{**row, "at": round(row["load_step"] + (shown.index(row["contender"]) - middle) * step, 4)} for row in rows]

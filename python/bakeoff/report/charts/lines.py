@@ -59,7 +59,7 @@ def lines(
         # No amount is less than nothing, whatever an interval around its mean says.
         rows = [{**row, "low": max(0.0, row["low"])} if row.get("low") is not None else row for row in rows]
     titles = (titles[0], _told(titles[1], rows)) if isinstance(across, Loads) else titles
-    if isinstance(across, Loads) and len(across.mixes) == 1 and not (bold or guides):
+    if isinstance(across, Loads) and len(across.load_steps) == 1 and not (bold or guides):
         return bars_of(rows, names, Named("contender", names, None), down, titles, flat=True)
     rows = across.placed(rows, names)
     x, scaled = across.x(rows), down.scaled(rows)
@@ -82,8 +82,8 @@ def lines(
     look = ALL if over else TIMED if isinstance(across, Elapsed) else THICK
     layers += _curves(thick, y, channels, rows, look)
     if isinstance(across, Loads) and (missing := [row for row in rows if _is_missing(row, bold)]):
-        # A contender that broke at a mix is a result: it is marked on the axis, and the line stops.
-        kept = ("contender", "mix", "at")
+        # A contender that broke at a load step is a result: it is marked on the axis, and the line stops.
+        kept = ("contender", "load_step", "at")
         datasets["missing"] = [{**{key: row[key] for key in kept}, "value": scaled.ground} for row in missing]
         cross = alt.Chart(rows_of("missing")).mark_text(text="✕", fontSize=15, fontWeight="bold", dy=-7)
         layers.append(cross.encode(x=x, y=y, color=channels[0]))

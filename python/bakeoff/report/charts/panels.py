@@ -7,8 +7,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.load.load_step import Mix
-from bakeoff.report.charts.axes import Amounts, Counted, Scaled, Shares, Values, by_mix, round_top
+from bakeoff.load.load_step import LoadStep
+from bakeoff.report.charts.axes import Amounts, Counted, Scaled, Shares, Values, by_load_step, round_top
 from bakeoff.report.charts.drawing import drawn, later
 from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, colour, place_of
 from bakeoff.report.charts.theme import PAGE_WIDTH, WIDTH, Key, Row, contender_keys, heading, rows_of, themed
@@ -69,15 +69,15 @@ def shares(
     rows: list[Row],
     names: Sequence[str],
     steps: Sequence[str],
-    mixes: Sequence[Mix],
+    load_steps: Sequence[LoadStep],
     unit: str,
     titles: tuple[str, str],
 ) -> dict[str, Any]:
-    """Bars of shares on each other. Rows: contender, mix (text), step, share, order."""
+    """Bars of shares on each other. Rows: contender, load step (text), step, share, order."""
     tones = [PARTS[place % len(PARTS)] for place in range(len(steps))]
     tone = alt.Color("step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=tones))
-    outer = max(0.1, 1.5 - 0.5 * len(mixes))
-    x = by_mix(mixes).x(rows, alt.Scale(paddingInner=0.15, paddingOuter=outer))
+    outer = max(0.1, 1.5 - 0.5 * len(load_steps))
+    x = by_load_step(load_steps).x(rows, alt.Scale(paddingInner=0.15, paddingOuter=outer))
     y = _level(Shares(unit, whole=True).scaled(rows)).y("share")
 
     def draw(chart: Callable[[str], Any], _: str) -> Any:

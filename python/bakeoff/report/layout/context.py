@@ -11,7 +11,7 @@ from typing import TypeVar
 from bakeoff.compare.cube.cube import why_unusable
 from bakeoff.compare.kind import ComparePart, compare_part
 from bakeoff.compare.model.comparison import Comparison, Curve, CurvePoint
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Column, Table
 from bakeoff.report.charts.palette import Placed
 from bakeoff.report.kind import ReportPart, report_part
@@ -80,7 +80,7 @@ class Context:
     @property
     def cells_alone(self) -> bool:
         """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
-        return self.comparison.cells is not None and len(self.comparison.run.mixes) == 1
+        return self.comparison.cells is not None and len(self.comparison.run.load_steps) == 1
 
     @property
     def of_cells(self) -> bool:
@@ -104,19 +104,19 @@ class Context:
         return capacity is not None and capacity.by == "rate"
 
     @property
-    def mix_unit(self) -> str:
-        """The unit of the run's mixes: `clients`."""
-        return self.comparison.run.mixes[0].unit
+    def load_step_unit(self) -> str:
+        """The unit of the run's load steps: `clients`."""
+        return self.comparison.run.load_steps[0].unit
 
     @property
-    def mix_title(self) -> str:
+    def load_step_title(self) -> str:
         """The same at the head of a column: `Clients`."""
-        return f"{self.mix_unit[0].upper()}{self.mix_unit[1:]}"
+        return f"{self.load_step_unit[0].upper()}{self.load_step_unit[1:]}"
 
     @property
-    def mix_axis(self) -> str:
-        """What the axis of mixes counts: `simulated clients`."""
-        return self.comparison.run.mixes[0].axis.lower()
+    def load_step_axis(self) -> str:
+        """What the axis of load steps counts: `simulated clients`."""
+        return self.comparison.run.load_steps[0].axis.lower()
 
     @cached_property
     def usable(self) -> tuple[TrialRecord, ...]:
@@ -124,23 +124,23 @@ class Context:
         trials = (trial for trial in self.run.trials if why_unusable(trial) is None)
         return tuple(sorted(trials, key=lambda trial: trial.order))
 
-    def at(self, contender: str, mix: Mix) -> tuple[TrialRecord, ...]:
-        """Usable trials of `contender` at one mix."""
-        return tuple(t for t in self.usable if t.contender == contender and t.mix == mix)
+    def at(self, contender: str, load_step: LoadStep) -> tuple[TrialRecord, ...]:
+        """Usable trials of `contender` at one load step."""
+        return tuple(t for t in self.usable if t.contender == contender and t.load_step == load_step)
 
-    def peak_mix(self) -> Mix | None:
-        """The mix at which the fastest contender peaks."""
-        peaked = [contender for contender in self.comparison.contenders if contender.peak_mix is not None]
-        return max(peaked, key=lambda contender: contender.peak).peak_mix if peaked else None
+    def peak_load_step(self) -> LoadStep | None:
+        """The load step at which the fastest contender peaks."""
+        peaked = [contender for contender in self.comparison.contenders if contender.peak_load_step is not None]
+        return max(peaked, key=lambda contender: contender.peak).peak_load_step if peaked else None
 
     def curves(self, metric: str) -> tuple[Curve, ...]:
         """The curve of each contender."""
         return tuple(self.comparison.curve(metric, name) for name in self.names)
 
     def curve_table(self, metric: str) -> Table:
-        """Centre, interval and blocks of each contender at each mix."""
+        """Centre, interval and blocks of each contender at each load step."""
         curves = self.curves(metric)
-        titles = [Column(self.mix_title)]
+        titles = [Column(self.load_step_title)]
         for name in self.names:
             titles += [
                 Column("value", group=name),
@@ -148,8 +148,8 @@ class Context:
                 Column("blocks", group=name),
             ]
         rows = []
-        for index, mix in enumerate(self.comparison.run.mixes):
-            row = [f"{mix}"]
+        for index, load_step in enumerate(self.comparison.run.load_steps):
+            row = [f"{load_step}"]
             for curve in curves:
                 point = curve.points[index]
                 row += [

@@ -1,4 +1,4 @@
-"""The rates of all contenders at each mix with the ratios to the baseline: what decides, in one table."""
+"""The rates of all contenders at each load step with the ratios to the baseline: what decides, in one table."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ LOST = (
 
 
 def rates_table(context: Context) -> Table:
-    """A row for each mix: the rate of each contender, and each ratio to the baseline with its simultaneous band."""
+    """A row for each load step: the rate of each contender, and each ratio to the baseline with its simultaneous
+    band.
+    """
     comparison = context.comparison
     info = comparison.run
-    columns = [Column(context.mix_unit), *(Column(name) for name in context.names)]
+    columns = [Column(context.load_step_unit), *(Column(name) for name in context.names)]
     against = [pair for pair in comparison.pairs if pair.baseline == info.baseline]
     for pair in against:
         over = f"{pair.contender} ÷ {pair.baseline}"
@@ -30,8 +32,8 @@ def rates_table(context: Context) -> Table:
         group = over if len(against) > 1 else ""
         columns += [Column("ratio" if group else over, group=group), Column("verdict", numeric=False, group=group)]
     rows = []
-    for index, mix in enumerate(info.mixes):
-        row = [str(mix)]
+    for index, load_step in enumerate(info.load_steps):
+        row = [str(load_step)]
         for curve in context.curves("rate"):
             point = curve.points[index]
             half = wording.plus_minus(point.centre, point.low, point.high)
@@ -42,7 +44,7 @@ def rates_table(context: Context) -> Table:
             row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
         rows.append(tuple(row))
     title = f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)"
-    note = LOST if any(not lost.cell and lost.mix in info.mixes for lost in comparison.lost) else ""
+    note = LOST if any(not lost.cell and lost.load_step in info.load_steps for lost in comparison.lost) else ""
     return Table(title, tuple(columns), tuple(rows), note, depth=Depth.SUMMARY)
 
 
@@ -58,7 +60,9 @@ def reach(ratio: float, low: float, high: float, all_lost: str = "") -> str:
 
 def _nothing(comparison: Comparison, contender: str, point: CurvePoint) -> str:
     """ " (nothing in 1 of 6)", of trials that came to their end and did nothing of what decides."""
-    lost = sum(one.contender == contender and one.mix == point.mix and not one.cell for one in comparison.lost)
+    lost = sum(
+        one.contender == contender and one.load_step == point.load_step and not one.cell for one in comparison.lost
+    )
     return f" (nothing in {lost - point.lost} of {_tried(point)})" if lost > point.lost else ""
 
 

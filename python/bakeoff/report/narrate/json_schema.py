@@ -89,8 +89,10 @@ def is_own(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, KindSummary)
 
 
-def is_mix(hint: Any) -> bool:
-    """Whether it is a mix; a field that is called so is the member by its name: `clients`, `rate` or the share."""
+def is_load_step(hint: Any) -> bool:
+    """Whether it is a load step; a field that is called so is the member by its name: `clients`, `rate` or the
+    share.
+    """
     return Clients in get_args(hint) and Rate in get_args(hint)
 
 
@@ -109,8 +111,8 @@ def _object(made: Any, parts: dict[str, Schema]) -> Schema:
     properties: dict[str, Schema] = {}
     optional: set[str] = set()
     for key, hint in keys_of(made):
-        if is_mix(hint):
-            members = _members(key.removesuffix("mix"))
+        if is_load_step(hint):
+            members = _members(key.removesuffix("load_step"))
             properties |= members
             optional |= set(members)
         else:
@@ -136,7 +138,7 @@ def _words(made: Any) -> tuple[str, ...]:
 
 
 def _members(prefix: str) -> dict[str, Schema]:
-    """What a mix may be in an object; one of them is there, `outstanding` beside clients."""
+    """What a load step may be in an object; one of them is there, `outstanding` beside clients."""
     return {
         f"{prefix}clients": {"type": ["integer", "null"]},
         f"{prefix}outstanding": {"type": "integer"},
@@ -147,7 +149,7 @@ def _members(prefix: str) -> dict[str, Schema]:
 
 def _of(hint: Any, parts: dict[str, Schema]) -> Schema:
     origin, inner = get_origin(hint), get_args(hint)
-    if is_mix(hint):  # alone, as in a list
+    if is_load_step(hint):  # alone, as in a list
         depth: Schema = {"clients": {"type": "integer"}, "outstanding": {"type": "integer"}}
         made = [{"type": "object", "properties": members} for members in ({"rate": RATE}, depth)]
         return {"anyOf": [{"type": ["integer", "number"]}, *made]}

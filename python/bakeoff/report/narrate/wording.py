@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from bakeoff.core.units import names as names
 from bakeoff.core.units import plural as plural
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 MISSING = "–"
 # Ratios below are one over something: 1/12.
@@ -168,16 +168,16 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def mixes(rising: Sequence[Mix]) -> str:
-    """ "1 mix of 8 clients", "3 mixes from 1 to 8 clients"."""
+def load_steps(rising: Sequence[LoadStep]) -> str:
+    """ "1 load step of 8 clients", "3 load steps from 1 to 8 clients"."""
     if len(rising) == 1:
-        return f"1 mix of {rising[0].words}"
-    return f"{len(rising)} mixes from {rising[0]} to {rising[-1].words}"
+        return f"1 load step of {rising[0].words}"
+    return f"{len(rising)} load steps from {rising[0]} to {rising[-1].words}"
 
 
-def several(chosen: Sequence[Mix]) -> str:
+def several(chosen: Sequence[LoadStep]) -> str:
     """ "1, 4 and 8 clients"."""
-    return f"{names([str(mix) for mix in chosen])} {chosen[0].unit}"
+    return f"{names([str(load_step) for load_step in chosen])} {chosen[0].unit}"
 
 
 def error(name: str, words: Mapping[str, str]) -> str:

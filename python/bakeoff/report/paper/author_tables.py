@@ -90,8 +90,8 @@ def _for_money(comparison: Comparison, suite: str, totals: Mapping[str, float], 
     what = f"{comparison.run.rate_unit} at the peak for each {unit}"
     columns = (Column("Contender", False), Column(what), Column(f"For the same money ÷ {base}"))
     title = comparison.pairs[0].primary.title if comparison.pairs else comparison.run.rate_unit
-    note = f"The last column is {title} over all mixes, divided by the price: above 1 is more for the same money where \
-more is better. Its interval is that of the speed, as a price has none."
+    note = f"The last column is {title} over all load steps, divided by the price: above 1 is more for the same \
+money where more is better. Its interval is that of the speed, as a price has none."
     return Table(f"{suite}: what is got for the price", columns, tuple(rows), note)
 
 

@@ -95,12 +95,12 @@ def _endpoint(pair: PairComparison, metric: str | None) -> Endpoint:
 
 
 def _ratio(comparison: Comparison, keys: Mapping[str, str]) -> Made:
-    """The ratio over all mixes, or at one, with its interval; a verdict that was taken away is told with it."""
+    """The ratio over all load steps, or at one, with its interval; a verdict that was taken away is told with it."""
     name = _contender(comparison, keys).name
     baseline = _contender(comparison, {"baseline": comparison.run.baseline, **keys}, "baseline").name
     pair, turned = pair_of(comparison, name, baseline)
     endpoint = _endpoint(pair, keys.get("metric"))
-    found: Endpoint | RatioPoint = _at(pair, endpoint, keys["mix"]) if "mix" in keys else endpoint
+    found: Endpoint | RatioPoint = _at(pair, endpoint, keys["load_step"]) if "load_step" in keys else endpoint
     value, low, high = found.ratio, found.low, found.high
     if turned:
         value, low, high = 1.0 / value if value else math.nan, 1.0 / high if high else math.nan, _inverse(low)
@@ -121,12 +121,12 @@ def _interval(low: float, high: float) -> str:
     return "no interval" if math.isnan(low) or math.isnan(high) else wording.interval(low, high)
 
 
-def _at(pair: PairComparison, endpoint: Endpoint, mix: str) -> RatioPoint:
+def _at(pair: PairComparison, endpoint: Endpoint, load_step: str) -> RatioPoint:
     curve = next((curve for curve in pair.curves if curve.metric == endpoint.metric), None)
-    known = {f"{point.mix}": point for point in curve.points} if curve else {}
-    if mix not in known:
-        raise PlanError(f"asks for mix {mix!r} of {endpoint.title}: {did_you_mean(mix, known)}")
-    return known[mix]
+    known = {f"{point.load_step}": point for point in curve.points} if curve else {}
+    if load_step not in known:
+        raise PlanError(f"asks for load step {load_step!r} of {endpoint.title}: {did_you_mean(load_step, known)}")
+    return known[load_step]
 
 
 def _peak(comparison: Comparison, keys: Mapping[str, str]) -> Made:
@@ -157,7 +157,7 @@ def _blocks(comparison: Comparison, keys: Mapping[str, str]) -> Made:
 
 # What may be inserted, and the keys of each beside `suite`.
 NUMBERS: Mapping[str, tuple[Callable[[Comparison, Mapping[str, str]], Made], tuple[str, ...]]] = {
-    "ratio": (_ratio, ("contender", "baseline", "metric", "mix")),
+    "ratio": (_ratio, ("contender", "baseline", "metric", "load_step")),
     "peak": (_peak, ("contender",)),
     "errors": (_errors, ("contender",)),
     "blocks": (_blocks, ()),

@@ -18,7 +18,7 @@ LEVELS: tuple[Level, ...] = ("mend", "note", "good", "unknown")
 # Clocks that are read without a call into the kernel; a call takes some hundred ns, twice in each operation.
 QUICK_CLOCKS = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
 SLOW_CLOCK_NS = 300.0
-# The largest mix of the suites is 60 clients; who asks for more asks for a thousand.
+# The highest load step of the suites is 60 clients; who asks for more asks for a thousand.
 MANY_SESSIONS = 1000
 # The widest range of local ports, but for the privileged ones.
 WIDE_PORTS = 64_512

@@ -21,7 +21,7 @@ SOAK_ROW_BYTES = 60_000
 
 
 def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
-    """What the largest mix of the plan asks of the agent that drives this slice of its clients."""
+    """What the highest load step of the plan asks of the agent that drives this slice of its clients."""
     s = plan.settings
     clients = slice_.clients(max(s.clients))
     sessions = clients * s.threads
@@ -80,7 +80,7 @@ def trial_bytes(plan: Plan) -> int:
     """Upper estimate of what one trial adds to the run file."""
     soak_rows = rows_of(plan)
     seconds = 0 if soak_rows else plan.settings.length_s + 1
-    sessions = max(plan.settings.clients) * plan.settings.sessions_per_client
+    sessions = max(plan.settings.clients_by_step) * plan.settings.sessions_per_client
     trial = (
         SOAK_ROW_BYTES * soak_rows + TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
     )

@@ -10,14 +10,15 @@ from bakeoff.run.kind import Check
 
 
 def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], facts: Facts) -> TrialSpec:
-    """The specification of a trial at the first mix, for an agent with these facts; trials put in theirs and a seed.
+    """The specification of a trial at the first load step, for an agent with these facts; trials put in theirs and a
+    seed.
 
     Raises PlanError for settings that do not fit this machine or the contender.
     """
     s = check.plan.settings_of(contender.name)
     return TrialSpec(
         workload=check.told(contender, addresses),
-        load=s.mix_values[0].load,
+        load=s.load_steps[0].load,
         threads=s.threads,
         streams=s.sessions_per_client // s.threads,
         ramp_up_s=s.clock.ramp_up_s,

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from bakeoff.core.errors import RunFileError
 from bakeoff.plan.input.stored import stored_plan
 from bakeoff.plan.kind import plan_part
-from bakeoff.plan.model import MIXES, Plan
+from bakeoff.plan.model import LOAD_STEPS, Plan
 from bakeoff.plan.settings.fields import extra_of
 from bakeoff.run.checks.plan_origin import is_marked
 from bakeoff.store.records.run_records import ADDED, RunRecord
@@ -97,7 +97,7 @@ def _undamaged(run: RunRecord) -> Plan:
     if _head(plan) != (
         run.kind,
         run.suite,
-        run.mixes,
+        run.load_steps,
         run.blocks_planned,
         [(c.name, c.address) for c in run.contenders],
     ):
@@ -115,7 +115,8 @@ def acts(plan: Plan) -> list[str]:
     """What carrying out a plan does to this machine and to others, one line each; commands come first."""
     settings = plan.settings
     commands = [
-        f"run in a shell before each {'trial' if plan.order == MIXES else 'visit'} of {c.name}: {_one_line(c.reset)}"
+        f"run in a shell before each {'trial' if plan.order == LOAD_STEPS else 'visit'} of "
+        f"{c.name}: {_one_line(c.reset)}"
         for c in plan.contenders
         if c.reset
     ]
@@ -158,7 +159,7 @@ def _one_line(text: str) -> str:
 
 def _head(plan: Plan) -> tuple[object, ...]:
     contenders = [(c.name, c.address) for c in plan.contenders]
-    return plan.kind, plan.suite, plan.mixes, plan.blocks, contenders
+    return plan.kind, plan.suite, plan.load_steps, plan.blocks, contenders
 
 
 def differences_of(one: Plan, other: Plan) -> str:

@@ -10,7 +10,7 @@ from bakeoff.agents.cluster.hello import refuse_small
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.core.errors import AbsentError, PlanError, TargetError
 from bakeoff.kinds.spec import OfNothing, Workload, new_mark, new_secret
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.one_address import ADVICE, one_address
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.checks.polling import alike
@@ -99,8 +99,8 @@ class Ground:
         specs = self._specs(trial_specs)
         s = self._plan.settings
         for contender in self._plan.contenders:
-            for mix in dict.fromkeys((s.mix_values[0], s.mix_values[-1])):
-                self._fleet.accept(specs.of(contender.name, mix, self._plan.seed))
+            for load_step in dict.fromkeys((s.load_steps[0], s.load_steps[-1])):
+                self._fleet.accept(specs.of(contender.name, load_step, self._plan.seed))
         has_learnt = False
         for agent in self._fleet.agents:
             own = {contender.name: trial_specs[agent.name, contender.name] for contender in self._plan.contenders}
@@ -166,8 +166,8 @@ def ground_of(plan: Plan, fleet: Fleet, may_miss: bool) -> tuple[Ground, Plan, d
 
 
 class Specs:
-    """The trial specifications of all agents and contenders but for mix and seed. They are built once: a corpus has
-    many requests.
+    """The trial specifications of all agents and contenders but for load step and seed. They are built once: a corpus
+    has many requests.
     """
 
     def __init__(
@@ -177,11 +177,11 @@ class Specs:
     ) -> None:
         self._specs, self._here = specs, here
 
-    def of(self, contender: str, mix: Mix, seed: int) -> dict[str, TrialSpec]:
+    def of(self, contender: str, load_step: LoadStep, seed: int) -> dict[str, TrialSpec]:
         """Those of one trial, by agent: alike but for what each agent sees of the contender."""
         by_agent = {agent: spec for (agent, name), spec in self._specs.items() if name == contender}
         mark, secret = new_mark(), new_secret()
-        return {agent: spec.for_trial(mix, seed, mark, secret) for agent, spec in by_agent.items()}
+        return {agent: spec.for_trial(load_step, seed, mark, secret) for agent, spec in by_agent.items()}
 
     @property
     def of_nothing(self) -> Sequence[tuple[Sequence[str], OfNothing | None]]:

@@ -1,7 +1,7 @@
 """What a run does when machines that send load are lost: it goes on with enough of the others, or ends to be resumed.
 
-The load stays what the plan says: those that are left divide the whole of each mix among them. A machine that comes
-back is not taken in again before the run is resumed: its blocks would be measured by changing sets of machines.
+The load stays what the plan says: those that are left divide the whole of each load step among them. A machine that
+comes back is not taken in again before the run is resumed: its blocks would be measured by changing sets of machines.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,9 @@ class Losses:
         if least is None or len(left) < max(1, least):
             raise error
         self._fleet.lose(error.agent)
-        divide = "divide the whole of each mix among them" if len(left) > 1 else "drives the whole of each mix"
+        divide = (
+            "divide the whole of each load step among them" if len(left) > 1 else "drives the whole of each load step"
+        )
         self._tell(Note("warning", f"{error}: the run goes on with {', '.join(left)}, which {divide} from here on"))
         try:
             slices = self._fleet.slices()

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Fleet:
-    """1 … n agents; each drives its slice of every mix. Raises PlanError when two are called alike."""
+    """1 … n agents; each drives its slice of every load step. Raises PlanError when two are called alike."""
 
     def __init__(self, agents: Sequence[Agent]) -> None:
         names = [agent.name for agent in agents]
@@ -38,11 +38,11 @@ class Fleet:
         return tuple(agent for agent in self.agents if agent.name not in self._lost)
 
     def lose(self, agent: str) -> None:
-        """Go on without it: from now on the others divide every mix among them."""
+        """Go on without it: from now on the others divide every load step among them."""
         self._lost.add(agent)
 
     def slices(self) -> Mapping[str, Slice]:
-        """The part of each agent in a mix that has clients for all of them."""
+        """The part of each agent in a load step that has clients for all of them."""
         return self.division(len(self.active))
 
     def division(self, clients: int) -> Mapping[str, Slice]:

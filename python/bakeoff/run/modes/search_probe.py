@@ -92,14 +92,14 @@ def limit_of(objective: Objective, record: TrialRecord, lost: float) -> str:
     if lost <= PASSING_LOST and _is_late(objective, record):
         late_ns = record.generator_late_start.p99_ns or 0
         return f"the generator was the limit: it began late itself, by {format_duration(_short(late_ns))} at p99"
-    starts, mix = record.starts, record.mix
+    starts, load_step = record.starts, record.load_step
     # Where no connection is idle though so many answer in time, more connections would have carried more.
-    if starts is not None and isinstance(mix, Rate) and starts.ran_out and times:
-        needed = math.ceil(mix.per_s * min(times))
-        if mix.most_connections < needed:
+    if starts is not None and isinstance(load_step, Rate) and starts.ran_out and times:
+        needed = math.ceil(load_step.per_s * min(times))
+        if load_step.most_connections < needed:
             return (
                 f"the connections were the limit: {needed:,} may be under way in time, and there were "
-                f"{mix.most_connections:,} (--most-connections)"
+                f"{load_step.most_connections:,} (--most-connections)"
             )
     return ""
 

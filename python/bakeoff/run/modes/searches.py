@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bakeoff.core.errors import LabError, TargetError
 from bakeoff.load.capacity.search import Found, GoneError, Search
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.order import Visit, order_visits
 from bakeoff.plan.model import Plan
 from bakeoff.plan.rules.capacity import CapacityPlan
@@ -129,8 +129,8 @@ class _VisitSearch:
             while queue and queue[0].purpose == SEARCH:
                 planned = queue.popleft()
                 if planned.order == ended.met:
-                    met_mix = planned.mix
-            met = None if ended.met is None else met_mix.x
+                    met_load_step = planned.load_step
+            met = None if ended.met is None else met_load_step.x
             found = Found(ended.outcome, ended.reason, met, None)
         if met is None or found.outcome in (DIED, NONE):
             return None
@@ -171,7 +171,7 @@ class _VisitSearch:
         """The trial at a load: the one that is stored, or a new one. Raises GoneError where the contender is gone while
         it is searched; at a share that trial is failed.
         """
-        planned = self._planned(self.capacity.mix(self.plan.settings, load), purpose, share)
+        planned = self._planned(self.capacity.load_step(self.plan.settings, load), purpose, share)
         stored = self.book.record(planned)
         if stored is not None:
             self._last = self.capacity.words(load)
@@ -183,16 +183,16 @@ class _VisitSearch:
         self._last = self.capacity.words(load)
         return self.trials.one(planned) if gone is None else self.trials.failed(planned, gone)
 
-    def _planned(self, mix: Mix, purpose: str, share: float | None) -> PlannedTrial:
+    def _planned(self, load_step: LoadStep, purpose: str, share: float | None) -> PlannedTrial:
         queue, visit = self.book.queue(self.visit), self.visit
         if queue:
             planned = queue.popleft()
-            if (planned.mix, planned.purpose, planned.share) != (mix, purpose, share):
+            if (planned.load_step, planned.purpose, planned.share) != (load_step, purpose, share):
                 raise LabError(
                     f"{self.writer.path} was searched by other rules than this version has: run the plan again"
                 )
             return planned
-        planned = PlannedTrial(self.book.orders, visit.contender, mix, visit.block, visit.seed, purpose, share)
+        planned = PlannedTrial(self.book.orders, visit.contender, load_step, visit.block, visit.seed, purpose, share)
         self.book.orders += 1
         self.writer.plan_trial(planned)
         return planned

@@ -173,7 +173,7 @@ class Stretch:
 
     def _find_void(self, rows: Sequence[SoakRowRecord], disturbances: Sequence[DisturbancesResult]) -> None:
         """Which rows are void: of this stretch by what befell machines as well, of those before by what is stored."""
-        ramp_up_s, planned = self._settings.clock.ramp_up_s, isinstance(self._trial.mix, Rate)
+        ramp_up_s, planned = self._settings.clock.ramp_up_s, isinstance(self._trial.load_step, Rate)
         before, own = rows[: self._before], rows[self._before :]
         self._void = void_rows(before, (), 0.0, planned) + void_rows(own, disturbances, ramp_up_s, planned)
 
@@ -217,7 +217,8 @@ class Stretch:
     def _record(self, row: SoakRow, started: datetime) -> SoakRowRecord:
         f, trial = row.figures, self._trial
         return SoakRowRecord(
-            order=trial.order, contender=trial.contender, mix=trial.mix, block=trial.block, stretch=self.number,
+            order=trial.order, contender=trial.contender, load_step=trial.load_step, block=trial.block,
+            stretch=self.number,
             number=self._count, started_at=started.isoformat(timespec="milliseconds"), length_s=f.length_s,
             operations=f.operations, errors=f.errors, bytes_in=f.bytes_in, bytes_out=f.bytes_out,
             cpu_share=f.cpu_share, run_delay_share=f.run_delay_share, stolen_s=f.stolen_s,
@@ -234,8 +235,8 @@ class Stretch:
 
     def _patience_s(self) -> float:
         """How long nothing may succeed: time-outs, pauses and the gaps of a low rate are no silence."""
-        s, mix = self._settings, self._trial.mix
-        gaps_s = MISSED_STARTS / mix.per_s if isinstance(mix, Rate) else 0.0
+        s, load_step = self._settings, self._trial.load_step
+        gaps_s = MISSED_STARTS / load_step.per_s if isinstance(load_step, Rate) else 0.0
         waits_s = s.reply_timeout_s + s.connect_timeout_s + s.think_s * MISSED_STARTS + s.delay_s
         return s.give_up_s + waits_s + gaps_s
 

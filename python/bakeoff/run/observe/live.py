@@ -229,7 +229,7 @@ class LiveObserver:
         cells = [
             Text(f"block {trial.block}/{plan.blocks}"),
             Text(trial.contender, style="bold"),
-            Text(self._unit.offered(trial.mix)),
+            Text(self._unit.offered(trial.load_step)),
         ]
         if self._now is not None:
             cells += self._now.cells(self._unit)

@@ -90,7 +90,7 @@ def unit_of(plan: Plan) -> Unit:
 
 def trial_line(record: TrialRecord, unit: Unit = OPERATIONS) -> str:
     """One trial in one line."""
-    where = f"block {record.block}, {record.contender}, {unit.load(record.mix)}"
+    where = f"block {record.block}, {record.contender}, {unit.load(record.load_step)}"
     if record.share is not None:
         where += f", {record.share:.0%} of the capacity"
     if record.state != OK:

@@ -94,12 +94,12 @@ class Kept:
         )
 
     def _clients(self, agent: Agent, trial: PlannedTrial) -> int:
-        part = self._fleet.division(trial.mix.clients).get(agent.name)
-        return 0 if part is None else part.clients(trial.mix.clients)
+        part = self._fleet.division(trial.load_step.clients).get(agent.name)
+        return 0 if part is None else part.clients(trial.load_step.clients)
 
     def _keys(self, trial: PlannedTrial) -> "dict[str, KeepsResults]":
         """What each agent's part of a trial is called; another division of it is called otherwise."""
-        slices = self._fleet.division(trial.mix.clients)
+        slices = self._fleet.division(trial.load_step.clients)
         keeping = [agent for agent in self._fleet.active if agent.name in slices and isinstance(agent, KeepsResults)]
         return {f"{self._run}-{trial.order}-{slices[a.name].index}-{slices[a.name].of}": a for a in keeping}
 

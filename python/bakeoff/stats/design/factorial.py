@@ -83,7 +83,7 @@ def between(
 
 
 def block_logs(contrast: Contrast, pairs: Mapping[tuple[Cell, Cell], Logs], shape: tuple[int, int]) -> Logs:
-    """The log-ratio of an effect, shape (mixes, blocks): NaN where one of its pairs, ln(upper / lower), has
+    """The log-ratio of an effect, shape (load steps, blocks): NaN where one of its pairs, ln(upper / lower), has
     none.
     """
     total = np.zeros(shape)

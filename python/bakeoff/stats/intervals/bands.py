@@ -1,4 +1,4 @@
-"""Simultaneous intervals over the mixes of a curve."""
+"""Simultaneous intervals over the load steps of a curve."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BONFERRONI = "Bonferroni t"
 
 @dataclass(frozen=True)
 class Bands:
-    """Log-ratios of each mix, shape `(mixes,)`, with bands that hold for all mixes together."""
+    """Log-ratios of each load step, shape `(load steps,)`, with bands that hold for all load steps together."""
 
     blocks: NDArray[np.int64]
     log_mean: NDArray[np.float64]
@@ -31,13 +31,13 @@ class Bands:
 
 
 def simultaneous_bands(log_ratios: ArrayLike, level: float = 0.95) -> Bands:
-    """Bands of joint confidence `level` for the means of `log_ratios`, shape `(mixes, blocks)`.
+    """Bands of joint confidence `level` for the means of `log_ratios`, shape `(load steps, blocks)`.
 
-    The half-width factor is the `level` quantile of max over mixes of |t| when the blocks' residuals
-    are flipped in sign, one sign per block for all mixes: neighbouring mixes of a block move together,
+    The half-width factor is the `level` quantile of max over load steps of |t| when the blocks' residuals
+    are flipped in sign, one sign per block for all load steps: neighbouring load steps of a block move together,
     and the flips keep that. With fewer than six blocks there are too few flips, and with missing trials
-    the mixes have unequal numbers of blocks: then, and never narrower than one plain t interval,
-    Bonferroni's t is used. NaN marks a missing trial; a mix with under two blocks has NaN bounds.
+    the load steps have unequal numbers of blocks: then, and never narrower than one plain t interval,
+    Bonferroni's t is used. NaN marks a missing trial; a load step with under two blocks has NaN bounds.
     """
     logs = np.atleast_2d(np.asarray(log_ratios, dtype=np.float64))
     present = np.isfinite(logs)
@@ -74,7 +74,7 @@ def _factors(
 
 
 def _max_t_quantile(residual: NDArray[np.float64], level: float) -> float:
-    """Quantile of max over mixes of |t| over sign flips of `residual`, shape `(mixes, blocks)`."""
+    """Quantile of max over load steps of |t| over sign flips of `residual`, shape `(load steps, blocks)`."""
     count = residual.shape[1]
     moving = residual[(residual**2).sum(axis=1) > 0.0]
     if moving.shape[0] == 0:

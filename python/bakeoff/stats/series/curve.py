@@ -1,4 +1,4 @@
-"""The shape of a curve over mixes: weights, peak, saturation, collapse."""
+"""The shape of a curve over load steps: weights, peak, saturation, collapse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bakeoff.stats.intervals.blocks import PairedRatio, paired_log_ratio
 
 @dataclass(frozen=True)
 class Saturation:
-    """Indices into the mixes: `peak` of the highest mean, `knee` of the first mean within the
+    """Indices into the load steps: `peak` of the highest mean, `knee` of the first mean within the
     share of it.
     """
 
@@ -23,26 +23,26 @@ class Saturation:
 
 @dataclass(frozen=True)
 class Collapse:
-    """The last mix against the peak mix, over the blocks that have both."""
+    """The last load step against the peak load step, over the blocks that have both."""
 
     ratio: PairedRatio
     shown: bool
 
 
 def trapezoid_weights(clients: ArrayLike) -> NDArray[np.float64]:
-    """Weights, shape `(mixes,)` and sum 1, of a trapezoid over the logarithm of `clients` (rising, ≥ 1).
+    """Weights, shape `(load steps,)` and sum 1, of a trapezoid over the logarithm of `clients` (rising, ≥ 1).
 
     A geometric mean with these weights is the area under the log-ratio curve on a log axis of clients,
-    divided by its width: 16 mixes crowded at the top do not outvote the few at the bottom.
+    divided by its width: 16 load steps crowded at the top do not outvote the few at the bottom.
     """
     x = np.log(np.asarray(clients, dtype=np.float64))
     if x.size == 0:
-        raise ValueError("weights need at least one mix")
+        raise ValueError("weights need at least one load step")
     if x.size == 1:
         return np.ones(1)
     steps = np.diff(x)
     if not np.all(steps > 0.0):
-        raise ValueError("the clients of the mixes must rise")
+        raise ValueError("the clients of the load steps must rise")
     weights = np.zeros(x.size)
     weights[:-1] += steps / 2.0
     weights[1:] += steps / 2.0
@@ -51,9 +51,9 @@ def trapezoid_weights(clients: ArrayLike) -> NDArray[np.float64]:
 
 
 def saturation(means: ArrayLike, share: float = 0.05) -> Saturation | None:
-    """Peak and knee of mean rates, shape `(mixes,)`, NaN where nothing was measured; None if all are.
+    """Peak and knee of mean rates, shape `(load steps,)`, NaN where nothing was measured; None if all are.
 
-    The knee is the smallest mix whose mean is within `share` of the peak: more clients bring no more work.
+    The knee is the lowest load step whose mean is within `share` of the peak: more clients bring no more work.
     """
     values = np.asarray(means, dtype=np.float64)
     if not np.isfinite(values).any():
@@ -64,10 +64,10 @@ def saturation(means: ArrayLike, share: float = 0.05) -> Saturation | None:
 
 
 def collapse_after_peak(rates: ArrayLike, share: float = 0.05, level: float = 0.95) -> Collapse | None:
-    """Does the rate at the last measured mix fall short of the peak? `rates` has shape `(mixes, blocks)`.
+    """Does the rate at the last measured load step fall short of the peak? `rates` has shape `(load steps, blocks)`.
 
-    Shown when the last mix lies more than `share` under the peak and the paired interval excludes 1.
-    None when the peak is the last measured mix. The peak is picked from the same data, so this is a
+    Shown when the last load step lies more than `share` under the peak and the paired interval excludes 1.
+    None when the peak is the last measured load step. The peak is picked from the same data, so this is a
     description; it carries no corrected test.
     """
     values = np.asarray(rates, dtype=np.float64)

@@ -36,7 +36,7 @@ class ThenLevels(_Part):
     title: str = Text
     unit: str = Text
     higher_is_better: bool = True
-    mixes: tuple[Any, ...] = Field(default=(), max_length=10_000)
+    load_steps: tuple[Any, ...] = Field(default=(), max_length=10_000)
     contenders: tuple[ThenLevel, ...] = Field(default=(), max_length=MOST_NAMES)
 
 

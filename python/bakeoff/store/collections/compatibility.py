@@ -22,10 +22,12 @@ def refuse_unlike(runs: Sequence[RunRecord], failed: Sequence[int], noted: bool)
         _refuse_twice(one, other)
     first = runs[0]
     for run in runs[1:]:
-        if (run.kind, run.suite) != (first.kind, first.suite) or type(run.mixes[0]) is not type(first.mixes[0]):
+        if (run.kind, run.suite) != (first.kind, first.suite) or type(run.load_steps[0]) is not type(
+            first.load_steps[0]
+        ):
             raise PlanError(
-                f"{first.path} and {run.path} are of different work ({first.suite} at {first.mixes[0].words}, "
-                f"{run.suite} at {run.mixes[0].words}): compare like with like"
+                f"{first.path} and {run.path} are of different work ({first.suite} at {first.load_steps[0].words}, "
+                f"{run.suite} at {run.load_steps[0].words}): compare like with like"
             )
     _refuse_failed([runs[place] for place in failed], len(runs), noted)
 
@@ -37,14 +39,14 @@ def _refuse_by_itself(run: RunRecord) -> None:
         raise PlanError(f"{run.path} is a search for capacities, each at loads of its own: {ALONE}")
     if run.soak_rows or run.planned.settings.clock.row_s:
         raise PlanError(f"{run.path} is a soak, whose rows are no blocks: {ALONE}")
-    if not run.mixes or not run.trials:
+    if not run.load_steps or not run.trials:
         raise PlanError(f"{run.path} has no trial yet: run it first, or leave it out")
 
 
 def _refuse_twice(one: RunRecord, other: RunRecord) -> None:
     """A copy, also one that went on further, would count its trials twice."""
-    known = {(trial.started_at, trial.contender, trial.mix, trial.seed) for trial in one.trials}
-    same = sum((trial.started_at, trial.contender, trial.mix, trial.seed) in known for trial in other.trials)
+    known = {(trial.started_at, trial.contender, trial.load_step, trial.seed) for trial in one.trials}
+    same = sum((trial.started_at, trial.contender, trial.load_step, trial.seed) in known for trial in other.trials)
     if one.created_at == other.created_at and same:
         raise PlanError(
             f"{one.path} and {other.path} have trials in common ({same:,}), which would count twice: name one of them"

@@ -70,7 +70,7 @@ def join(runs: Sequence[RunRecord], failed: Sequence[str] = (), notes: Notes = (
         environment=_environment(plans),
         agents=first.agents if all(run.agents == first.agents for run in plans) else (),
         contenders=_contenders(counted),
-        mixes=tuple(sorted({mix for run in plans for mix in run.mixes})),
+        load_steps=tuple(sorted({load_step for run in plans for load_step in run.load_steps})),
         blocks_planned=sum(run.blocks_wanted for run in plans),
         null_operations_per_s=min(known) if len(known) == len(rates) else None,
         trials_planned=sum(run.trials_planned for run in plans),
@@ -272,7 +272,7 @@ def _earlier(files: Sequence[JoinedFile], trials: Sequence[TrialRecord]) -> tupl
     """Failed trials that were repeated: of each file its own, and those of a file that another repeats. `order` is
     that of the trial that repeats it, or no trial's.
     """
-    places = {(trial.contender, trial.mix, trial.block): trial.order for trial in trials}
+    places = {(trial.contender, trial.load_step, trial.block): trial.order for trial in trials}
     told = []
     for file in files:
         own = file.run.earlier
@@ -287,4 +287,4 @@ def _earlier(files: Sequence[JoinedFile], trials: Sequence[TrialRecord]) -> tupl
 def _repetitions(trial: TrialRecord, file: JoinedFile, files: Sequence[JoinedFile]) -> list[tuple[str, Any, int]]:
     """What may repeat a trial: itself in its own file, that of the same block in another."""
     others = [other for other in files if not other.failed] if file.failed else [file]
-    return [(trial.contender, trial.mix, trial.block + other.before) for other in others]
+    return [(trial.contender, trial.load_step, trial.block + other.before) for other in others]

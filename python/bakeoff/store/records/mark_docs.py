@@ -52,7 +52,7 @@ MARKS: dict[Mark, Meaning] = {
     "generator-limited": Meaning(
         f"A load thread was busy for more than {BUSY} of the window: the rate may be the generator's, not the "
         "server's.",
-        "Use more cores or machines (--cores, --agents), or a slower mix.",
+        "Use more cores or machines (--cores, --agents), or a slower load step.",
     ),
     "generator-waited": Meaning(
         f"A load thread waited for a processor for more than {WAIT} of the window: something else ran on its core.",

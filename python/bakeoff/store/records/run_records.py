@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.figure import (
     At,
     Began,
@@ -107,7 +107,7 @@ class OutsideRecord:
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """One contender at one mix in one block.
+    """One contender at one load step in one block.
 
     `id` is the row in the run file, `order` the position in the run from 0. `state` is one of `STATES`,
     `reason` is empty when `state` is `ok`, `code` one of `REASON_CODES`; `marks` are warnings that do not change it.
@@ -128,7 +128,7 @@ class TrialRecord:
 
     id: int
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     order: int
     seed: int
@@ -253,16 +253,16 @@ class TrialRecord:
 class SoakRowRecord:
     """What was done in one row of a soak: `length_s` seconds from `started_at` on.
 
-    `order`, `contender`, `mix` and `block` are those of the planned trial that it is a part of. `number` counts from 0
-    over all stretches of the soak, `stretch` from 1: a soak that was broken off goes on in another. `response` times
-    are there where the load plans its starts, and so may be how many of them were `offered`, `started` and
-    `never_started` in the row; `rss_bytes` is the memory of the generator at the row's end,
-    and `stopped_s` how long it did not run.
+    `order`, `contender`, `load_step` and `block` are those of the planned trial that it is a part of. `number` counts
+    from 0 over all stretches of the soak, `stretch` from 1: a soak that was broken off goes on in another. `response`
+    times are there where the load plans its starts, and so may be how many of them were `offered`, `started` and
+    `never_started` in the row; `rss_bytes` is the memory of the generator at the row's end, and `stopped_s` how long it
+    did not run.
     """
 
     order: int
     contender: str
-    mix: Mix
+    load_step: LoadStep
     block: int
     stretch: Annotated[int, Figure("from 1; a soak that was broken off and resumed has several", least=1)]
     number: Annotated[int, Figure("which row of the soak, from 0 over all its stretches")]
@@ -361,8 +361,8 @@ class PlannedTrial:
 
     order: Annotated[int, Figure("place in the run, from 0", column="position", sql="PRIMARY KEY")]
     contender: Annotated[str, Figure("name of the contender", sql=OF_CONTENDERS)]
-    mix: Annotated[
-        Mix, Figure('the load, JSON: {"clients": number}, or {"rate": {"per_s", "arrivals", "most_connections"}}')
+    load_step: Annotated[
+        LoadStep, Figure('the load, JSON: {"clients": number}, or {"rate": {"per_s", "arrivals", "most_connections"}}')
     ]
     block: Block
     seed: Annotated[int, Figure("seed of the trial: the same for all contenders of a block")]
@@ -431,7 +431,7 @@ class RunRecord:
     """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`; `earlier` the failed and
     voided ones that were repeated, `pending` what is planned and not done; `soak_rows` the rows of soaks as they came,
     also of trials that have not ended. `amendments` say what became of the plan, which is held as it is since.
-    A search for capacities has no `mixes` of its own, and `searches` hold what it found so far.
+    A search for capacities has no `load_steps` of its own, and `searches` hold what it found so far.
 
     `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.checks.trust).
     `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
@@ -461,9 +461,9 @@ class RunRecord:
         ),
     ]
     contenders: tuple[ContenderRecord, ...]
-    mixes: Annotated[
-        tuple[Mix, ...],
-        Figure("the mixes, JSON array of what planned.mix holds; empty where capacities are searched"),
+    load_steps: Annotated[
+        tuple[LoadStep, ...],
+        Figure("the load steps, JSON array of what planned.load_step holds; empty where capacities are searched"),
     ]
     blocks_planned: Annotated[
         int, Figure("how often every contender is visited, with the blocks that were added", least=1)
@@ -501,7 +501,7 @@ class RunRecord:
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to do. A search plans as it goes: it is over when it says so."""
-        return not self.pending and (self.finished_at is not None or bool(self.mixes))
+        return not self.pending and (self.finished_at is not None or bool(self.load_steps))
 
     @property
     def blocks_wanted(self) -> int:
@@ -512,7 +512,7 @@ class RunRecord:
     @property
     def blocks_whole(self) -> int:
         """How many of them are done."""
-        if not self.mixes:
+        if not self.load_steps:
             ended = Counter(search.block for search in self.searches)
             return sum(number == len(self.contenders) for number in ended.values())
         return self.blocks_wanted - len({trial.block for trial in self.pending})

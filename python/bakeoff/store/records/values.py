@@ -9,7 +9,7 @@ from dataclasses import MISSING, asdict, fields
 from datetime import datetime
 from typing import Any, NoReturn, get_args, get_origin
 
-from bakeoff.load.load_step import Mix, mix_from_json, mixes_from_json
+from bakeoff.load.load_step import LoadStep, load_step_from_json, load_steps_from_json
 from bakeoff.store.records.figure import LARGEST, MOST_CLIENTS, Field, Figure, fields_of, is_record, without_none
 from bakeoff.store.sqlite.canonical import printable, to_json
 
@@ -113,15 +113,15 @@ def _inside(hint: Any) -> Check:
     hint, optional = without_none(hint)
     if optional:
         return _or_none(_inside(hint))
-    if hint == Mix:
-        return lambda value: _bounded(mix_from_json(value))
+    if hint == LoadStep:
+        return lambda value: _bounded(load_step_from_json(value))
     if is_record(hint):
         return _record(hint)
     origin, inner = get_origin(hint), get_args(hint)
     if origin is dict:
         return _table(_inside(inner[1]))
     if origin is tuple:
-        return _mixes if inner[0] == Mix else _array(_inside(inner[0]), is_record(inner[0]))
+        return _load_steps if inner[0] == LoadStep else _array(_inside(inner[0]), is_record(inner[0]))
     known: dict[Any, Check] = {int: _count, float: _number, str: _word, bool: _flag}
     return known.get(hint, _same)
 
@@ -160,13 +160,13 @@ def _array(inner: Check, of_records: bool) -> Check:
     return read
 
 
-def _mixes(value: Any) -> tuple[Mix, ...]:
-    """Mixes of one sort."""
-    return tuple(map(_bounded, mixes_from_json(value)))
+def _load_steps(value: Any) -> tuple[LoadStep, ...]:
+    """Load steps of one sort."""
+    return tuple(map(_bounded, load_steps_from_json(value)))
 
 
-def _bounded(mix: Mix) -> Mix:
-    return mix if mix.clients <= MOST_CLIENTS else _refuse()
+def _bounded(load_step: LoadStep) -> LoadStep:
+    return load_step if load_step.clients <= MOST_CLIENTS else _refuse()
 
 
 def _record(hint: type) -> Check:
@@ -187,7 +187,7 @@ def _json_of(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """As JSON writes it."""
-    if isinstance(value, Mix):
+    if isinstance(value, LoadStep):
         return value.to_json()
     if isinstance(value, tuple | list):
         return [_plain(one) for one in value]

@@ -253,17 +253,17 @@ def _listed(rows: Rows, shape: Shape[T]) -> tuple[T, ...]:
 
 
 def _check_planned(content: _Content) -> None:
-    blocks, mixes, plan = (RUN.value(content.run, name) for name in ("blocks_planned", "mixes", "plan"))
+    blocks, load_steps, plan = (RUN.value(content.run, name) for name in ("blocks_planned", "load_steps", "plan"))
     names = {c.name for c in content.contenders}
-    if not mixes and plan.get("capacity") is None:
-        raise DamagedError("it has no mixes")
-    loads = frozenset(mixes)
+    if not load_steps and plan.get("capacity") is None:
+        raise DamagedError("it has no load steps")
+    loads = frozenset(load_steps)
     for place, trial in enumerate(content.planned):
         # The loads of a search are not known before.
-        known = trial.contender in names and (trial.mix in loads or not loads) and trial.block <= blocks
-        if trial.order != place or not known or bool(mixes) == bool(trial.purpose):
+        known = trial.contender in names and (trial.load_step in loads or not loads) and trial.block <= blocks
+        if trial.order != place or not known or bool(load_steps) == bool(trial.purpose):
             raise DamagedError(f"planned trial {place} does not belong to the plan")
-    if mixes and blocks > max(1, len(content.planned)):
+    if load_steps and blocks > max(1, len(content.planned)):
         raise DamagedError("more blocks are planned than trials")
     for search in content.searches:
         is_planned = all(place is None or place < len(content.planned) for place in (search.met, search.missed))
@@ -294,7 +294,7 @@ def _attempt(content: _Content, row: Row, parts: Mapping[str, Sequence[Row]]) ->
 
 def _soak_row(content: _Content, row: Row) -> SoakRowRecord:
     of = _planned_of(content, ROW_OF_SOAK.read(row).position)
-    return SOAK_ROW.read(row, order=of.order, contender=of.contender, mix=of.mix, block=of.block)
+    return SOAK_ROW.read(row, order=of.order, contender=of.contender, load_step=of.load_step, block=of.block)
 
 
 def _planned_of(content: _Content, position: int) -> PlannedTrial:

@@ -18,7 +18,7 @@ from typing import Any, Self
 import psutil
 
 from bakeoff.core.errors import RunFileError
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import (
     ADDED,
     CEILINGS,
@@ -75,7 +75,7 @@ class RunHeader:
     environment: Mapping[str, Any]
     agents: Sequence[AgentRecord]
     contenders: Sequence[ContenderRecord]
-    mixes: Sequence[Mix]
+    load_steps: Sequence[LoadStep]
     blocks_planned: int
     delta: float
     created_at: str = ""

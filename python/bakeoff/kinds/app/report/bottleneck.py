@@ -9,7 +9,7 @@ from bakeoff.compare.resources import telemetry_limits as limits
 from bakeoff.core.times import ms_of
 from bakeoff.kinds.app.compare.kept import IMPOSSIBLE_SHARE
 from bakeoff.kinds.app.figures import AppFigures, Server
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.theme import Row
@@ -28,8 +28,8 @@ MEGABYTE = 1e6
 
 
 @dataclass(frozen=True)
-class _Mix:
-    """Means over the trials of one contender at one mix: ms by step, what the server used, NaN where unknown."""
+class _LoadStep:
+    """Means over the trials of one contender at one load step: ms by step, what the server used, NaN where unknown."""
 
     steps: dict[str, float]
     cpu_share: float
@@ -46,38 +46,38 @@ class _Mix:
 
 @report_section("bottleneck", after="steps")
 def section(context: Context) -> Section | None:
-    """Network, queue and service time at each mix, and the server's processors and disk beside them."""
-    mixes = context.comparison.run.mixes
+    """Network, queue and service time at each load step, and the server's processors and disk beside them."""
+    load_steps = context.comparison.run.load_steps
     full = _full_processors(context)
-    cells = [(name, mix) for name in context.names for mix in mixes]
-    by_cell = {cell: _mix(context.at(*cell), cell in full) for cell in cells}
+    cells = [(name, load_step) for name in context.names for load_step in load_steps]
+    by_cell = {cell: _load_step(context.at(*cell), cell in full) for cell in cells}
     known = {key: value for key, value in by_cell.items() if value is not None}
     if not known:
         return None
     rows: list[Row] = [
         {
             "contender": name,
-            "mix": str(mix),
+            "load_step": str(load_step),
             "step": step,
             "share": round(value.steps[step] / value.whole, 5) if value.whole else 0.0,
             "order": order,
         }
-        for (name, mix), value in known.items()
+        for (name, load_step), value in known.items()
         for order, step in enumerate(STEPS)
     ]
     spec = shares(
         rows,
         context.names,
         STEPS,
-        mixes,
+        load_steps,
         "share of the mean time",
         ("Where the time of a transaction goes", "as the server's replies account for it; milliseconds in the table"),
     )
-    description = "Shares of network, queue and service time at each mix, one panel for each contender."
+    description = "Shares of network, queue and service time at each load step, one panel for each contender."
     chart = Chart(
         "chart-bottleneck", "Where the bottleneck moves", description, spec, _shares(context, rows), wide=True
     )
-    blocks: list[Block] = [Text(text) for name in context.names if (text := _sentence(name, mixes, known))]
+    blocks: list[Block] = [Text(text) for name in context.names if (text := _sentence(name, load_steps, known))]
     blocks += [chart, _table(context, known), *_kinds(context)]
     blocks.append(
         Text(
@@ -92,20 +92,20 @@ def section(context: Context) -> Section | None:
 
 
 def _shares(context: Context, rows: list[Row]) -> Table:
-    titles = ("Contender", context.mix_title, "Step", "share")
+    titles = ("Contender", context.load_step_title, "Step", "share")
     columns = tuple(Column(title, numeric=title in titles[1::2]) for title in titles)
-    cells = tuple((row["contender"], row["mix"], row["step"], f"{row['share']:.1%}") for row in rows)
+    cells = tuple((row["contender"], row["load_step"], row["step"], f"{row['share']:.1%}") for row in rows)
     return Table("Shares of the mean time of a transaction", columns, cells)
 
 
-def _full_processors(context: Context) -> set[tuple[str, Mix]]:
-    """The contenders and mixes at which whoever watched the machine saw no processor time left."""
+def _full_processors(context: Context) -> set[tuple[str, LoadStep]]:
+    """The contenders and load steps at which whoever watched the machine saw no processor time left."""
     resources = context.comparison.resources
     uses = resources.uses if resources is not None else ()
-    return {(use.contender, use.mix) for use in uses if use.bound in limits.FULL}
+    return {(use.contender, use.load_step) for use in uses if use.bound in limits.FULL}
 
 
-def _mix(trials: tuple[TrialRecord, ...], is_full: bool) -> _Mix | None:
+def _load_step(trials: tuple[TrialRecord, ...], is_full: bool) -> _LoadStep | None:
     steps = {step: _mean_ms(trials, step) for step in STEPS}
     if any(math.isnan(value) for value in steps.values()):
         return None
@@ -114,7 +114,7 @@ def _mix(trials: tuple[TrialRecord, ...], is_full: bool) -> _Mix | None:
     servers = [server for trial in trials if (server := trial.figures(AppFigures).server)]
     service = {kind: _total_ms(trials, f"{kind}/service") for kind in KINDS}
     whole = sum(service.values())
-    return _Mix(
+    return _LoadStep(
         steps=steps,
         cpu_share=_mean([s.cpu_share for s in servers]),
         read_mb_per_s=_mean([_rate(s, s.disk_read_bytes) for s in servers]),
@@ -150,44 +150,48 @@ def _rate(server: Server, moved_bytes: int | None) -> float | None:
     return moved_bytes / server.watched_s / MEGABYTE if server.watched_s and moved_bytes is not None else None
 
 
-def _bound(mix: _Mix) -> str:
-    """What limits the rate at a mix, in words: by the rule for every suite as far as that goes, then by the step that
-    takes most of the time.
+def _bound(load_step: _LoadStep) -> str:
+    """What limits the rate at a load step, in words: by the rule for every suite as far as that goes, then by the step
+    that takes most of the time.
     """
-    if (what := limits.bound(mix.cpu_share, math.nan, own_processors=mix.cpu_share, processors=1)) != limits.NOTHING:
+    if (
+        what := limits.bound(load_step.cpu_share, math.nan, own_processors=load_step.cpu_share, processors=1)
+    ) != limits.NOTHING:
         return telemetry.WORDS[what]
     stored = telemetry.WORDS[limits.DISK]
-    if mix.steps["queue"] >= MOST * mix.whole:
-        return stored if mix.storage_share >= MOST else "bound by its service threads"
-    if mix.steps["service"] >= MOST * mix.whole:
-        return stored if mix.storage_share >= MOST else "bound by its service time"
-    if mix.steps["network"] >= MOST * mix.whole:
+    if load_step.steps["queue"] >= MOST * load_step.whole:
+        return stored if load_step.storage_share >= MOST else "bound by its service threads"
+    if load_step.steps["service"] >= MOST * load_step.whole:
+        return stored if load_step.storage_share >= MOST else "bound by its service time"
+    if load_step.steps["network"] >= MOST * load_step.whole:
         # Who waits for a processor before it reads a request, or after it served one, does so in that step.
-        return "bound by full processors, network or client" if mix.is_full else "bound by network or client"
+        return "bound by full processors, network or client" if load_step.is_full else "bound by network or client"
     return telemetry.WORDS[limits.NOTHING]
 
 
-def _sentence(name: str, mixes: tuple[Mix, ...], known: dict[tuple[str, Mix], _Mix]) -> str:
-    """The way of the bottleneck over the mixes of one contender."""
-    bounds = [(mix, _bound(value)) for mix in mixes if (value := known.get((name, mix))) is not None]
+def _sentence(name: str, load_steps: tuple[LoadStep, ...], known: dict[tuple[str, LoadStep], _LoadStep]) -> str:
+    """The way of the bottleneck over the load steps of one contender."""
+    bounds = [
+        (load_step, _bound(value)) for load_step in load_steps if (value := known.get((name, load_step))) is not None
+    ]
     return telemetry.said(name, bounds) if bounds else ""
 
 
-def _table(context: Context, known: dict[tuple[str, Mix], _Mix]) -> Table:
+def _table(context: Context, known: dict[tuple[str, LoadStep], _LoadStep]) -> Table:
     titles = (*(f"{step} ms" for step in STEPS), "processors %", "disk read MB/s", "disk written MB/s", "limit")
-    columns = [Column(context.mix_title)]
+    columns = [Column(context.load_step_title)]
     columns += [Column(title, group=name) for name in context.names for title in titles]
     rows = []
-    for mix in context.comparison.run.mixes:
-        row = [f"{mix}"]
+    for load_step in context.comparison.run.load_steps:
+        row = [f"{load_step}"]
         for name in context.names:
-            value = known.get((name, mix))
+            value = known.get((name, load_step))
             row += _cells(value) if value is not None else [wording.MISSING] * len(titles)
         rows.append(tuple(row))
     return Table("Queue against service time, and what the server used", tuple(columns), tuple(rows))
 
 
-def _cells(value: _Mix) -> list[str]:
+def _cells(value: _LoadStep) -> list[str]:
     cells = [wording.figures(value.steps[step]) for step in STEPS]
     cells.append(wording.MISSING if math.isnan(value.cpu_share) else f"{value.cpu_share:.0%}")
     rates = (value.read_mb_per_s, value.written_mb_per_s)
@@ -196,8 +200,8 @@ def _cells(value: _Mix) -> list[str]:
 
 
 def _kinds(context: Context) -> list[Block]:
-    """Each kind of request at the mix with the highest rate."""
-    peak = context.peak_mix()
+    """Each kind of request at the load step with the highest rate."""
+    peak = context.peak_load_step()
     if peak is None:
         return []
     columns = [Column("Kind", numeric=False)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bakeoff.compare.cube.forfeits import starved_clients
 from bakeoff.kinds.app.compare.scores import scores
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.report_section import report_section
@@ -23,11 +23,11 @@ def section(context: Context) -> Section | None:
     """
     if context.at_rates:
         return None
-    columns = [Column(context.mix_title)]
+    columns = [Column(context.load_step_title)]
     for name in context.names:
         titles = (*(title for _, title in METRICS), "slowest client", "fastest client", "lowest Jain index")
         columns += [Column(title, group=name) for title in titles]
-    rows = tuple(_row(context, index, mix) for index, mix in enumerate(context.comparison.run.mixes))
+    rows = tuple(_row(context, index, load_step) for index, load_step in enumerate(context.comparison.run.load_steps))
     note = (
         "All are over the window: time in which the server was dead counts. Unweighted harmonic: clients × harmonic "
         "mean of the clients' rates; this is the score that decides, for a starved client pulls it down. Plain: all "
@@ -44,10 +44,10 @@ def section(context: Context) -> Section | None:
     return Section("Scores", tuple(blocks))
 
 
-def _row(context: Context, index: int, mix: Mix) -> tuple[str, ...]:
-    row = [f"{mix}"]
+def _row(context: Context, index: int, load_step: LoadStep) -> tuple[str, ...]:
+    row = [f"{load_step}"]
     for name in context.names:
-        trials = context.at(name, mix)
+        trials = context.at(name, load_step)
         if not trials:
             row += [wording.MISSING] * (len(METRICS) + 3)
             continue
@@ -67,4 +67,4 @@ def _starved(trial: TrialRecord, enough: int) -> str:
     listed = ", ".join(f"{client}" for client in starved[:NAMED])
     more = f" and {len(starved) - NAMED} more" if len(starved) > NAMED else ""
     clients = "client" if len(starved) == 1 else "clients"
-    return f"{trial.contender}, {trial.mix.words}, block {trial.block}: {clients} {listed}{more}"
+    return f"{trial.contender}, {trial.load_step.words}, block {trial.block}: {clients} {listed}{more}"

@@ -10,9 +10,9 @@ from bakeoff.core.times import ms_of
 from bakeoff.kinds.mail.compare.known import FewMessages, ForeignMail, ReadingLags
 from bakeoff.kinds.mail.compare.metrics import sending_share
 from bakeoff.kinds.mail.compare.saturation import mean_steps, saturated, threshold_s
-from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary
+from bakeoff.kinds.mail.compare.summary import Books, MailAtLoadStep, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures, Times
-from bakeoff.load.load_step import Clients, Mix
+from bakeoff.load.load_step import Clients, LoadStep
 from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
 
 # What must not happen to mail that a server has accepted.
@@ -45,9 +45,9 @@ def mail_summary(run: RunRecord) -> MailSummary:
     """Saturation and books of each contender."""
     names = [contender.name for contender in run.contenders]
     at = [
-        (name, mix, [t for t in run.trials if t.contender == name and t.mix == mix and t.state == OK])
+        (name, load_step, [t for t in run.trials if t.contender == name and t.load_step == load_step and t.state == OK])
         for name in names
-        for mix in run.mixes
+        for load_step in run.load_steps
     ]
     at_s, means = threshold_s(run), tuple(mean_steps(*one) for one in at)
     return MailSummary(
@@ -55,7 +55,7 @@ def mail_summary(run: RunRecord) -> MailSummary:
         saturation=means,
         saturated=saturated(run, means, at_s),
         books=tuple(_books(name, [t for t in run.trials if t.contender == name]) for name in names),
-        mixes=tuple(_mail_at(*one) for one in at),
+        load_steps=tuple(_mail_at(*one) for one in at),
     )
 
 
@@ -63,12 +63,12 @@ def mail_summary(run: RunRecord) -> MailSummary:
 OFFERED = ("accepted", "temporary", "permanent", "not_sent", "unknown")
 
 
-def _mail_at(name: str, mix: Mix, trials: list[TrialRecord]) -> MailAtMix:
+def _mail_at(name: str, load_step: LoadStep, trials: list[TrialRecord]) -> MailAtLoadStep:
     figures = [trial.figures(MailFigures) for trial in trials]
     counts = ledger_counts(trials)
-    return MailAtMix(
+    return MailAtLoadStep(
         contender=name,
-        mix=mix,
+        load_step=load_step,
         trials=len(trials),
         sent=sum(counts.get(kind, 0) for kind in OFFERED),
         delivered=counts.get("delivered", 0),
@@ -110,10 +110,10 @@ def lags(run: RunRecord) -> list[Fact]:
     """Contenders whose mail is read more slowly than it is accepted."""
     found = list[Fact]()
     for contender in run.contenders if sending_share(run) < 1.0 else ():
-        behind = [row for mix in run.mixes if (row := lag(run, contender.name, mix)) is not None]
+        behind = [row for load_step in run.load_steps if (row := lag(run, contender.name, load_step)) is not None]
         if behind:
             worst = max(behind, key=lambda row: row[3] / row[1])
-            found.append(ReadingLags(contender.name, tuple(mix for mix, *_ in behind), *worst))
+            found.append(ReadingLags(contender.name, tuple(load_step for load_step, *_ in behind), *worst))
     return found
 
 
@@ -127,12 +127,14 @@ def few_messages(run: RunRecord) -> list[Fact]:
     for contender in run.contenders:
         telling = [t for t in telling_flow(run, contender.name) if t.state == OK]
         counts = {
-            mix: [t.figures(MailFigures).flowing.delivered_per_s * t.window_s for t in telling if t.mix == mix]
-            for mix in run.mixes
+            load_step: [
+                t.figures(MailFigures).flowing.delivered_per_s * t.window_s for t in telling if t.load_step == load_step
+            ]
+            for load_step in run.load_steps
         }
-        few = {mix: mean for mix, each in counts.items() if 0.0 < (mean := _mean(each)) < FEW_MESSAGES}
+        few = {load_step: mean for load_step, each in counts.items() if 0.0 < (mean := _mean(each)) < FEW_MESSAGES}
         if few:
-            least = min(few, key=lambda mix: few[mix])
+            least = min(few, key=lambda load_step: few[load_step])
             found.append(FewMessages(contender.name, tuple(few), least, few[least]))
     return found
 
@@ -142,19 +144,19 @@ def telling_flow(run: RunRecord, name: str) -> list[TrialRecord]:
     return [t for t in run.trials if t.contender == name and t.figures(MailFigures).flow is not None]
 
 
-def lag(run: RunRecord, name: str, mix: Mix) -> tuple[Mix, float, float, float] | None:
-    """(mix, accepted, read, waiting at the end), messages of all its trials; None where reading keeps up."""
-    trials = [t for t in telling_flow(run, name) if t.mix == mix]
+def lag(run: RunRecord, name: str, load_step: LoadStep) -> tuple[LoadStep, float, float, float] | None:
+    """(load step, accepted, read, waiting at the end), messages of all its trials; None where reading keeps up."""
+    trials = [t for t in telling_flow(run, name) if t.load_step == load_step]
     flows = [t.figures(MailFigures).flowing for t in trials]
     accepted = sum(flow.accepted for flow in flows)
     # What is gone is not waiting.
     gone = ledger_counts(trials)
     waiting = sum(flow.backlog.messages for flow in flows) - gone.get("lost", 0) - gone.get("unchecked", 0)
     # A message for each client that waits for replies is under way in any case.
-    under_way = mix.clients * len(trials) if isinstance(mix, Clients) else 0
+    under_way = load_step.clients * len(trials) if isinstance(load_step, Clients) else 0
     if not accepted or not waiting > max(LAG_SHARE * accepted, under_way):
         return None
-    return mix, accepted, sum(flow.read for flow in flows), waiting
+    return load_step, accepted, sum(flow.read for flow in flows), waiting
 
 
 def foreign_mail(run: RunRecord) -> list[Fact]:

@@ -12,7 +12,7 @@ from bakeoff.core.times import ms_of, s_of
 from bakeoff.kinds.mail.compare.books import lag, telling_flow
 from bakeoff.kinds.mail.compare.known import DeliveryBounded, DeliveryWaited
 from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 # Rates of delivery no further apart than this are the same; what grows, grows by more.
@@ -23,13 +23,13 @@ DELIVERY_WAIT_MS = 1_000.0
 
 @dataclass(frozen=True)
 class Load:
-    """One contender at one mix, all blocks together.
+    """One contender at one load step, all blocks together.
 
     Times are means from acceptance to visibility: certainly not there after `after_s`, there by `by_s`. `lagging`
     says that so much waits at the end of the window that sending outpaces what follows.
     """
 
-    mix: Mix
+    load_step: LoadStep
     accepted_per_s: float
     delivered_per_s: float
     after_s: float
@@ -48,11 +48,12 @@ def deliveries(run: RunRecord) -> Iterator[Fact]:
 def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[Fact, ...]:
     """The number of deliveries at a time by Little's law, where it stays the same while more is sent.
 
-    The time in it is that of a delivery which need not wait, so from the lowest mix. At the flat mixes the time holds
-    the wait in the queue as well: their product would be the length of the queue, which grows with that of the trial.
+    The time in it is that of a delivery which need not wait, so from the lowest load step. At the flat load steps the
+    time holds the wait in the queue as well: their product would be the length of the queue, which grows with that of
+    the trial.
     """
     usable = [t for t in trials if why_unusable(t) is None]
-    loads = [load for mix in sorted(run.mixes) if (load := _load(run, name, mix, usable)) is not None]
+    loads = [load for load_step in sorted(run.load_steps) if (load := _load(run, name, load_step, usable)) is not None]
     flat = _flat(loads)
     if len(flat) < 2 or loads[0].lagging:
         return ()
@@ -68,12 +69,12 @@ def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[Fa
     if not most >= 1.0:
         return ()  # not even one delivery at a time: something else holds the rate
     accepted, waiting = (first.accepted_per_s, last.accepted_per_s), (first.waiting, last.waiting)
-    mixes = tuple(load.mix for load in flat)
-    return (DeliveryBounded(name, mixes, rate, accepted, waiting, free.mix, least, most),)
+    load_steps = tuple(load.load_step for load in flat)
+    return (DeliveryBounded(name, load_steps, rate, accepted, waiting, free.load_step, least, most),)
 
 
 def _flat(loads: list[Load]) -> list[Load]:
-    """The highest mixes at which sending outpaces delivery, and the rate of delivery is the same."""
+    """The highest load steps at which sending outpaces delivery, and the rate of delivery is the same."""
     flat: list[Load] = []
     for load in reversed(loads):
         rates = [load.delivered_per_s, *(other.delivered_per_s for other in flat)]
@@ -83,9 +84,9 @@ def _flat(loads: list[Load]) -> list[Load]:
     return flat
 
 
-def _load(run: RunRecord, name: str, mix: Mix, trials: list[TrialRecord]) -> Load | None:
+def _load(run: RunRecord, name: str, load_step: LoadStep, trials: list[TrialRecord]) -> Load | None:
     """None where the trials do not tell all of it."""
-    here = [t for t in trials if t.mix == mix]
+    here = [t for t in trials if t.load_step == load_step]
     window_s = sum(t.window_s for t in here)
     if not window_s:
         return None
@@ -94,13 +95,13 @@ def _load(run: RunRecord, name: str, mix: Mix, trials: list[TrialRecord]) -> Loa
         return sum(pick(t.figures(MailFigures).flowing) * t.window_s for t in here) / window_s
 
     load = Load(
-        mix,
+        load_step,
         per_s(lambda flow: flow.accepted_per_s),
         per_s(lambda flow: flow.delivered_per_s),
         _mean_s([t.figures(MailFigures).visible.after for t in here]),
         _mean_s([t.figures(MailFigures).visible.by for t in here]),
         sum(t.figures(MailFigures).flowing.backlog.messages for t in here) / len(here),
-        lag(run, name, mix) is not None,
+        lag(run, name, load_step) is not None,
     )
     known = (load.accepted_per_s, load.delivered_per_s, load.after_s, load.by_s, load.waiting)
     return load if all(map(math.isfinite, known)) else None
@@ -115,7 +116,7 @@ def _mean_s(ends: list[Times]) -> float:
 
 
 def _waited(name: str, trials: list[TrialRecord]) -> tuple[Fact, ...]:
-    """Where the mixes do not tell the number: that messages were accepted and certainly not there for long."""
+    """Where the load steps do not tell the number: that messages were accepted and certainly not there for long."""
     figures = [trial.figures(MailFigures) for trial in trials]
     waits = [(one.flowing.in_delivery.peak, ms_of(one.visible.after.p95_ns)) for one in figures]
     held = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.gate import GateDetail
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class SpokenToUnlike(Fact):
 
 @dataclass(frozen=True)
 class ReadingLags(Fact):
-    """A contender whose mail is read more slowly than it is accepted, at `mixes`; messages are those of all windows at
-    `worst`.
+    """A contender whose mail is read more slowly than it is accepted, at `load_steps`; messages are those of all
+    windows at `worst`.
     """
 
     contender: str
-    mixes: tuple[Mix, ...]
-    worst: Mix
+    load_steps: tuple[LoadStep, ...]
+    worst: LoadStep
     accepted: float
     read: float
     waiting: float
@@ -52,11 +52,13 @@ class ReadingLags(Fact):
 
 @dataclass(frozen=True)
 class FewMessages(Fact):
-    """A contender of whose messages a window has a handful at `mixes`, and `mean` on average at the `least` of them."""
+    """A contender of whose messages a window has a handful at `load_steps`, and `mean` on average at the `least` of
+    them.
+    """
 
     contender: str
-    mixes: tuple[Mix, ...]
-    least: Mix
+    load_steps: tuple[LoadStep, ...]
+    least: LoadStep
     mean: float
 
 
@@ -113,17 +115,17 @@ class RateBounded(Fact):
 
 @dataclass(frozen=True)
 class DeliveryBounded(Fact):
-    """At `mixes` a contender delivered messages at one `rate`, while what it accepted a second, and what waited, grew
-    from the first value to the second. By the time of a delivery at `free`, that is from `least` to `most` deliveries
-    at a time.
+    """At `load_steps` a contender delivered messages at one `rate`, while what it accepted a second, and what waited,
+    grew from the first value to the second. By the time of a delivery at `free`, that is from `least` to `most`
+    deliveries at a time.
     """
 
     contender: str
-    mixes: tuple[Mix, ...]
+    load_steps: tuple[LoadStep, ...]
     rate: float
     accepted: tuple[float, float]
     waiting: tuple[float, float]
-    free: Mix
+    free: LoadStep
     least: float
     most: float
 

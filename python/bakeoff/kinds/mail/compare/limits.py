@@ -11,7 +11,7 @@ from bakeoff.kinds.mail.compare.books import telling_flow
 from bakeoff.kinds.mail.compare.known import QueueFull, RateBounded, SessionsBounded
 from bakeoff.kinds.mail.figures import Door as Sessions
 from bakeoff.kinds.mail.figures import MailFigures
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
@@ -42,7 +42,7 @@ def limits(run: RunRecord) -> list[Fact]:
 
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[Fact]:
-    offered = trial.mix.clients * run.planned.settings.threads
+    offered = trial.load_step.clients * run.planned.settings.threads
     peaks = {door.key: _limiting(trial, door, offered) for door in DOORS}
     if peaks["pop3_logged_in"] == peaks["pop3"]:
         peaks["pop3_logged_in"] = None  # a bound on connections bounds logins, too
@@ -86,11 +86,11 @@ def _overflow(run: RunRecord, trial: TrialRecord) -> Iterator[Fact]:
 def _rates(run: RunRecord) -> Iterator[Fact]:
     """A throttle holds the rate of accepted messages at the same number, however many clients there are."""
     for contender in run.contenders:
-        rates: dict[Mix, list[float]] = {}
+        rates: dict[LoadStep, list[float]] = {}
         for trial in telling_flow(run, contender.name):
-            rates.setdefault(trial.mix, []).append(trial.figures(MailFigures).flowing.accepted_per_s)
+            rates.setdefault(trial.load_step, []).append(trial.figures(MailFigures).flowing.accepted_per_s)
         for limit in KNOWN_RATES:
-            equal = [mix for mix, values in rates.items() if all(_equals(value, limit) for value in values)]
+            equal = [load_step for load_step, values in rates.items() if all(_equals(value, limit) for value in values)]
             if len(equal) > 1:
                 yield RateBounded(contender.name, limit)
 

@@ -9,7 +9,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.kinds.mail.compare.summary import SIDES, Saturated, Saturation
 from bakeoff.kinds.mail.figures import MailFigures, Steps
 from bakeoff.kinds.mail.plan import mail_settings
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import ContenderRecord, RunRecord, TrialRecord
 from bakeoff.testdata.mail.address import parse_mail_address
 
@@ -19,11 +19,13 @@ def threshold_s(run: RunRecord) -> float:
     return mail_settings(run.planned.settings).saturated_at_s
 
 
-def mean_steps(name: str, mix: Mix, trials: list[TrialRecord]) -> Saturation:
-    """Over all steps of all trials of a contender at a mix that did not fail: of a server that did nobody knows."""
+def mean_steps(name: str, load_step: LoadStep, trials: list[TrialRecord]) -> Saturation:
+    """Over all steps of all trials of a contender at a load step that did not fail: of a server that did nobody
+    knows.
+    """
     sides = [(one.sending, one.reading) for one in (trial.figures(MailFigures).response for trial in trials)]
     sending, reading = ([side[place] for side in sides] for place in (0, 1))
-    return Saturation(name, mix, _mean_s(sending), _mean_s(reading), _mean_s([*sending, *reading]))
+    return Saturation(name, load_step, _mean_s(sending), _mean_s(reading), _mean_s([*sending, *reading]))
 
 
 def _mean_s(sides: Iterable[Steps]) -> float:
@@ -34,7 +36,7 @@ def _mean_s(sides: Iterable[Steps]) -> float:
 
 
 def saturated(run: RunRecord, means: Sequence[Saturation], at_s: float) -> tuple[Saturated, ...]:
-    """Who is saturated, side by side: the lowest mix at which it is, and any higher ones at which it is not."""
+    """Who is saturated, side by side: the lowest load step at which it is, and any higher ones at which it is not."""
     found = []
     for contender in run.contenders:
         own = [one for one in means if one.contender == contender.name]
@@ -43,9 +45,9 @@ def saturated(run: RunRecord, means: Sequence[Saturation], at_s: float) -> tuple
             if not any(over):
                 continue
             first = own[over.index(True)]
-            below = tuple(one.mix for one in own[over.index(True) :] if one.mean_s(side) < at_s)
+            below = tuple(one.load_step for one in own[over.index(True) :] if one.mean_s(side) < at_s)
             protocol = protocols(contender)[side]
-            found.append(Saturated(contender.name, side, protocol, first.mix, first.mean_s(side), below))
+            found.append(Saturated(contender.name, side, protocol, first.load_step, first.mean_s(side), below))
     return tuple(found)
 
 

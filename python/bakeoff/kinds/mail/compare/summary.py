@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bakeoff.compare.model.comparison import KindSummary
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """Mean seconds of the steps of each side, and of both together, that a contender takes at a mix: no EHLO, no QUIT,
-    no empty polls; steps that ran into their time-out count with the time that was waited for them. NaN where none was
-    timed.
+    """Mean seconds of the steps of each side, and of both together, that a contender takes at a load step: no EHLO, no
+    QUIT, no empty polls; steps that ran into their time-out count with the time that was waited for them. NaN where
+    none was timed.
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     sending_s: float
     reading_s: float
     together_s: float
@@ -32,16 +32,16 @@ SIDES = ("sending", "reading", "together")
 
 @dataclass(frozen=True)
 class Saturated:
-    """From `mix` on a contender is saturated on one of `SIDES`, that is by `protocol`: a step takes `mean_s` there, the
-    threshold or more. `below_again` are higher mixes at which it is not.
+    """From `load_step` on a contender is saturated on one of `SIDES`, that is by `protocol`: a step takes `mean_s`
+    there, the threshold or more. `below_again` are higher load steps at which it is not.
     """
 
     contender: str
     side: str
     protocol: str
-    mix: Mix
+    load_step: LoadStep
     mean_s: float
-    below_again: tuple[Mix, ...]
+    below_again: tuple[LoadStep, ...]
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class Books:
 
 
 @dataclass(frozen=True)
-class MailAtMix:
-    """The mail of a contender at one mix in all its `trials`: messages, one for each recipient. `sent` is what the
-    server was offered, whatever came of it; `counts` are all classes of the ledger. Delivery took longer than
+class MailAtLoadStep:
+    """The mail of a contender at one load step in all its `trials`: messages, one for each recipient. `sent` is what
+    the server was offered, whatever came of it; `counts` are all classes of the ledger. Delivery took longer than
     `visible_after_mean_ms` and at most `visible_by_mean_ms`, means over all messages that came. `drain_per_s` are those
     read per second after a trial, `sending_share` that of the clients' time, means over the trials.
     """
 
     contender: str
-    mix: Mix
+    load_step: LoadStep
     trials: int
     sent: int
     delivered: int
@@ -82,7 +82,9 @@ class MailAtMix:
 
 @dataclass(frozen=True)
 class MailSummary(KindSummary):
-    """Mean steps at each mix, who is saturated by them (`saturated_at_s` or more), books, the mail at each mix."""
+    """Mean steps at each load step, who is saturated by them (`saturated_at_s` or more), books, the mail at each
+    load step.
+    """
 
     key: ClassVar[str] = "mail"
 
@@ -90,4 +92,4 @@ class MailSummary(KindSummary):
     saturation: tuple[Saturation, ...]
     saturated: tuple[Saturated, ...]
     books: tuple[Books, ...]
-    mixes: tuple[MailAtMix, ...] = ()
+    load_steps: tuple[MailAtLoadStep, ...] = ()

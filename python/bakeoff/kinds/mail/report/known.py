@@ -75,7 +75,7 @@ def _(fact: SpokenToUnlike) -> tuple[str, str]:
 @advised.register
 def _(fact: ReadingLags) -> tuple[str, str]:
     return (
-        f"{fact.contender}: reading lags behind sending at {wording.several(fact.mixes)}: in all windows at "
+        f"{fact.contender}: reading lags behind sending at {wording.several(fact.load_steps)}: in all windows at "
         f"{fact.worst.words} it accepted {fact.accepted:,.0f} messages, {fact.read:,.0f} were read, and "
         f"{fact.waiting:,.0f} waited when they ended.",
         "Its rate of delivered messages is that of reading or of delivery, not that of taking mail: see backlog and "
@@ -86,7 +86,7 @@ def _(fact: ReadingLags) -> tuple[str, str]:
 @advised.register
 def _(fact: FewMessages) -> tuple[str, str]:
     return (
-        f"{fact.contender}: a window holds only a handful of delivered messages at {wording.several(fact.mixes)}: "
+        f"{fact.contender}: a window holds only a handful of delivered messages at {wording.several(fact.load_steps)}: "
         f"{wording.figures(fact.mean, 2)} on average at {fact.least.words}.",
         "Polls of empty mailboxes make many steps of few messages: use a longer --length, or more clients.",
     )
@@ -162,10 +162,10 @@ def _(fact: DeliveryBounded) -> tuple[str, str]:
     accepted = " to ".join(map(_rate, fact.accepted))
     waiting = " to ".join(map(_whole, fact.waiting))
     return (
-        f"{fact.contender}: delivery was the limit at {wording.several(fact.mixes)}: {_rate(fact.rate)} messages/s at "
-        f"each, while accepted/s went from {accepted} and the backlog from {waiting} messages. By Little's law that is "
-        f"{number} deliveries at a time, each as long as at {fact.free.words}. It is an inference, a server with a "
-        f"full processor or disk looks the same: compare the number with {SETTINGS}.",
+        f"{fact.contender}: delivery was the limit at {wording.several(fact.load_steps)}: {_rate(fact.rate)} "
+        f"messages/s at each, while accepted/s went from {accepted} and the backlog from {waiting} messages. By "
+        f"Little's law that is {number} deliveries at a time, each as long as at {fact.free.words}. It is an "
+        f"inference, a server with a full processor or disk looks the same: compare the number with {SETTINGS}.",
         OF_DELIVERY,
     )
 

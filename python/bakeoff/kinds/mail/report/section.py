@@ -19,7 +19,7 @@ from bakeoff.kinds.mail.report.words import (
     saturation_words,
     unsaturated_words,
 )
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.charts.panels import courses
 from bakeoff.report.charts.theme import Row
@@ -39,7 +39,7 @@ def section(context: Context) -> Section:
         *_saturation(context),
         *_flow(context),
         *_ledger(context),
-        *_at_each_mix(context),
+        *_at_each_load_step(context),
     ]
     blocks += [*_refusals(context), *steps_of_mail(context)]
     return Section("Mail", tuple(blocks))
@@ -49,15 +49,15 @@ def _scores(context: Context) -> Table:
     titles = (*columns_of(context.comparison), "drain/s", "sending")
     spare = {"drain/s": 1, "sending": 2}
     heads = (Column(title, spare=spare.get(title, 0)) for title in titles)
-    columns = (Column(context.mix_title), Column("Contender", numeric=False), *heads)
+    columns = (Column(context.load_step_title), Column("Contender", numeric=False), *heads)
     rows = []
-    for index, mix in enumerate(context.comparison.run.mixes):
+    for index, load_step in enumerate(context.comparison.run.load_steps):
         for name in context.names:
-            figures = [trial.figures(MailFigures) for trial in context.at(name, mix)]
+            figures = [trial.figures(MailFigures) for trial in context.at(name, load_step)]
             drain = fmean([one.flowing.drain.per_s for one in figures]) if figures else math.nan
             share = fmean([one.share.sending for one in figures]) if figures else math.nan
             cells = mail_cells(context.comparison, name, index)
-            rows.append((f"{mix}", name, *cells, wording.figures(drain), wording.percent(share)))
+            rows.append((f"{load_step}", name, *cells, wording.figures(drain), wording.percent(share)))
     note = (
         "Geometric mean over the blocks, arithmetic where a block has 0, ± half of the 95 % interval, or both ends of "
         "one that is lopsided or would reach below 0. Delivered: accepted in the window and read back whole in it, "
@@ -66,7 +66,7 @@ def _scores(context: Context) -> Table:
         "was not there yet after the one time, and there by the other (95th percentiles). Drain: messages read per "
         "second after the trial. Sending: share of the clients' time."
     )
-    title = "Scores of each mix (mean over blocks ± half of the 95 % interval)"
+    title = "Scores of each load step (mean over blocks ± half of the 95 % interval)"
     return Table(title, columns, tuple(rows), note, depth=Depth.SUMMARY)
 
 
@@ -80,17 +80,17 @@ def _times(context: Context) -> list[Block]:
     if "visit_p99" not in measured:
         return []
     prefixes = {work: of[int("message_p99" in measured)] for work, of in WORKS.items()}
-    columns = [Column(context.mix_title), Column("Contender", numeric=False)]
+    columns = [Column(context.load_step_title), Column("Contender", numeric=False)]
     columns += [Column(f"{name} ms", group=work) for work in prefixes for name in PERCENTILES]
     rows = []
-    for index, mix in enumerate(context.comparison.run.mixes):
+    for index, load_step in enumerate(context.comparison.run.load_steps):
         for name in context.names:
             curves = [
                 context.comparison.curve(prefix + percentile, name)
                 for prefix in prefixes.values()
                 for percentile in PERCENTILES
             ]
-            rows.append((f"{mix}", name, *(wording.figures(curve.points[index].centre) for curve in curves)))
+            rows.append((f"{load_step}", name, *(wording.figures(curve.points[index].centre) for curve in curves)))
     note = (
         "A message: from the connect, or from its MAIL where the connection had carried another, to the final reply, "
         "which is when the server has taken it. A visit: from the connect to the reply to QUIT, with all that was "
@@ -101,7 +101,7 @@ def _times(context: Context) -> list[Block]:
 
 
 def _saturation(context: Context) -> list[Block]:
-    """Who is saturated from which mix on, who is not, and the mean steps behind it."""
+    """Who is saturated from which load step on, who is not, and the mean steps behind it."""
     own = context.comparison.own
     if not isinstance(own, MailSummary):
         return []
@@ -111,12 +111,16 @@ def _saturation(context: Context) -> list[Block]:
     if not known:
         return blocks
     titles = ("sending, s", "reading, s", "together, s")
-    columns = (Column(context.mix_title), Column("Contender", numeric=False), *(Column(title) for title in titles))
+    columns = (
+        Column(context.load_step_title),
+        Column("Contender", numeric=False),
+        *(Column(title) for title in titles),
+    )
     rows = tuple(
-        (f"{one.mix}", one.contender, *(_step(one.mean_s(side), own.saturated_at_s) for side in SIDES))
-        for mix in context.comparison.run.mixes
+        (f"{one.load_step}", one.contender, *(_step(one.mean_s(side), own.saturated_at_s) for side in SIDES))
+        for load_step in context.comparison.run.load_steps
         for one in known
-        if one.mix == mix
+        if one.load_step == load_step
     )
     note = (
         "Mean over all steps of all trials, without empty polls, and with EHLO and QUIT only where these take longer; "
@@ -132,13 +136,13 @@ def _step(mean_s: float, at_s: float) -> str:
 
 
 def _flow(context: Context) -> list[Block]:
-    mix = context.peak_mix()
-    if mix is None:
+    load_step = context.peak_load_step()
+    if load_step is None:
         return []
     rows: list[Row] = []
     window_s, last_s = 0.0, 0.0
     for name in context.names:
-        for trial in context.at(name, mix):
+        for trial in context.at(name, load_step):
             window_s = max(window_s, trial.window_s)
             # The drain after the load has its column in the table of scores; it may be many times as long.
             end_s = end_of_load_s(context, trial)
@@ -152,7 +156,7 @@ def _flow(context: Context) -> list[Block]:
     if last_s < FEWEST_POINTS:
         return []
     begin_s = context.run.planned.settings.clock.ramp_up_s
-    where = f"at {mix.words}"
+    where = f"at {load_step.words}"
     title = f"Messages accepted and read {where}"
     window = (begin_s, begin_s + window_s, last_s)
     sub = "thin: each trial, bold: mean"
@@ -162,7 +166,7 @@ def _flow(context: Context) -> list[Block]:
         title,
         (Column("Series", numeric=False), Column("per second, as in the scores"), Column("most in a second")),
         tuple(
-            (f"{name}: {side}", _score(context, side, name, mix), wording.figures(max(values)))
+            (f"{name}: {side}", _score(context, side, name, load_step), wording.figures(max(values)))
             for name, side in series
             if (values := [row["value"] for row in rows if (row["contender"], row["series"]) == (name, side)])
         ),
@@ -171,9 +175,9 @@ def _flow(context: Context) -> list[Block]:
     return [Chart("chart-mail-flow", title, text, spec, table, wide=True)]
 
 
-def _score(context: Context, metric: str, name: str, mix: Mix) -> str:
+def _score(context: Context, metric: str, name: str, load_step: LoadStep) -> str:
     """The mean over the blocks that the table of scores has: of the window alone, without the ramps that are drawn."""
-    place = context.comparison.run.mixes.index(mix)
+    place = context.comparison.run.load_steps.index(load_step)
     return wording.figures(context.comparison.curve(metric, name).points[place].centre)
 
 
@@ -217,37 +221,37 @@ def _ledger(context: Context) -> list[Block]:
     return blocks
 
 
-def _at_each_mix(context: Context) -> list[Block]:
+def _at_each_load_step(context: Context) -> list[Block]:
     """What was sent and what came of it, load by load: a server may lose mail at high loads alone."""
     own = context.comparison.own
-    if not isinstance(own, MailSummary) or not any(row.sent for row in own.mixes):
+    if not isinstance(own, MailSummary) or not any(row.sent for row in own.load_steps):
         return []
     titles = ("tried", "delivered", "late", "lost", "doubled", "damaged", "visible, s (mean)")
     spare = {"late": 1, "visible, s (mean)": 2}
     heads = (Column(title, spare=spare.get(title, 0)) for title in titles)
-    columns = (Column(context.mix_title), Column("Contender", numeric=False), *heads)
+    columns = (Column(context.load_step_title), Column("Contender", numeric=False), *heads)
     rows = tuple(
         (
-            f"{row.mix}",
+            f"{row.load_step}",
             row.contender,
             *(f"{n:,}" for n in (row.sent, row.delivered, row.late, row.lost, row.duplicate, row.corrupt)),
             _between(row.visible_after_mean_ms / 1e3, row.visible_by_mean_ms / 1e3),
         )
-        for mix in context.comparison.run.mixes
-        for row in own.mixes
-        if row.mix == mix
+        for load_step in context.comparison.run.load_steps
+        for row in own.load_steps
+        if row.load_step == load_step
     )
     note = (
-        "Messages for each recipient, all trials of a mix. Tried: what clients set out to send, whatever became "
+        "Messages for each recipient, all trials of a load step. Tried: what clients set out to send, whatever became "
         "of it: those that were refused or never finished, too. Visible: how long delivery "
         "took at least and at most, mean over all messages that came."
     )
-    if any(row.lost or row.duplicate or row.corrupt for row in own.mixes):
+    if any(row.lost or row.duplicate or row.corrupt for row in own.load_steps):
         note += (
             " `bakeoff export RUN --to lost-messages` lists those that were not kept by the Message-IDs of the "
             "server's log."
         )
-    return [Table("Messages at each mix, all blocks", columns, rows, note, depth=Depth.COMPARISON)]
+    return [Table("Messages at each load step, all blocks", columns, rows, note, depth=Depth.COMPARISON)]
 
 
 def _between(after_s: float, by_s: float) -> str:

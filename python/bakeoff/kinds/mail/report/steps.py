@@ -21,19 +21,19 @@ REPLIES = {"smtp-body/first_byte": "final reply", "lmtp-body/first_byte": "first
 
 
 def steps_of_mail(context: Context) -> list[Block]:
-    """One table, at the mix where the fastest contender peaks."""
-    mix = context.peak_mix()
-    if mix is None:
+    """One table, at the load step where the fastest contender peaks."""
+    load_step = context.peak_load_step()
+    if load_step is None:
         return []
     columns = [Column("Step", numeric=False)]
     titles = ("times", "mean ms", "p50 ms", "p95 ms", "p99 ms")
     columns += [Column(title, group=name) for name in context.names for title in titles]
-    by_name = [_summaries(context.at(name, mix)) for name in context.names]
+    by_name = [_summaries(context.at(name, load_step)) for name in context.names]
     order = dict.fromkeys(step for summaries in by_name for step in summaries)
     rows = [
         (_title(step), *(cell for summaries in by_name for cell in _cells(summaries.get(step, [])))) for step in order
     ]
-    title = f"Steps at {mix.words}"
+    title = f"Steps at {load_step.words}"
     note = "Successful steps in the windows of all blocks. Percentiles: geometric mean over the blocks."
     return [Table(title, tuple(columns), tuple(rows), note, folded=True)]
 

@@ -80,13 +80,13 @@ def columns_of(comparison: Comparison) -> tuple[str, ...]:
     return tuple(COLUMNS[key] for key in _shown(comparison))
 
 
-def mail_cells(comparison: Comparison, contender: str, mix_index: int) -> list[str]:
-    """Each figure of a contender at a mix, with half of its 95 % interval; with both ends of one that is lopsided, as
-    those on logarithms are when they are wide, or that reaches below 0: what is counted cannot be less.
+def mail_cells(comparison: Comparison, contender: str, load_step_index: int) -> list[str]:
+    """Each figure of a contender at a load step, with half of its 95 % interval; with both ends of one that is
+    lopsided, as those on logarithms are when they are wide, or that reaches below 0: what is counted cannot be less.
     """
     cells = []
     for key in _shown(comparison):
-        point = comparison.curve(key, contender).points[mix_index]
+        point = comparison.curve(key, contender).points[load_step_index]
         offset = 1.0 if key in ("backlog", "visible_after") else 0.0  # the metric is one more
         half = (point.high - point.low) / 2
         spread = ""
@@ -102,8 +102,8 @@ def saturation_words(summary: MailSummary) -> list[str]:
     """A sentence for each contender and side that takes too long, with the load from which on."""
     words = {"together": "sending and reading together"}
     return [
-        f"{one.contender} is saturated by response time in {words.get(one.side, one.side)} from {one.mix.words} on"
-        f"{_but(one)}: a step of {one.protocol} takes {wording.figures(one.mean_s, 3)} s on average "
+        f"{one.contender} is saturated by response time in {words.get(one.side, one.side)} from {one.load_step.words} "
+        f"on{_but(one)}: a step of {one.protocol} takes {wording.figures(one.mean_s, 3)} s on average "
         f"({summary.saturated_at_s:g} s or more), "
         "without empty polls, and with EHLO and QUIT only where these take longer."
         for one in summary.saturated
@@ -119,15 +119,18 @@ def unsaturated_words(summary: MailSummary, names: tuple[str, ...]) -> list[str]
     texts = []
     for name in names:
         own = [one for one in summary.saturation if one.contender == name and math.isfinite(one.together_s)]
-        unknown = [one.mix for one in summary.saturation if one.contender == name and math.isnan(one.together_s)]
+        unknown = [one.load_step for one in summary.saturation if one.contender == name and math.isnan(one.together_s)]
         if any(one.contender == name for one in summary.saturated) or not own:
             continue
-        steps = [(value, side, one.mix) for one in own for side in SIDES[:2] if (value := one.mean_s(side)) >= 0.0]
-        longest, side, mix = max(steps, key=lambda step: step[0])
+        steps = [
+            (value, side, one.load_step) for one in own for side in SIDES[:2] if (value := one.mean_s(side)) >= 0.0
+        ]
+        longest, side, load_step = max(steps, key=lambda step: step[0])
         untold = f"; of {wording.several(unknown)} nothing is known" if unknown else ""
         texts.append(
-            f"{name} is not saturated by response time at any mix: a step takes {wording.figures(longest, 3)} s on "
-            f"average at most ({side} at {mix.words}), and {summary.saturated_at_s:g} s would be saturated{untold}. "
-            "From where on more clients bring no more messages is another question, which Result answers."
+            f"{name} is not saturated by response time at any load step: a step takes {wording.figures(longest, 3)} s "
+            f"on average at most ({side} at {load_step.words}), and {summary.saturated_at_s:g} s would be "
+            f"saturated{untold}. From where on more clients bring no more messages is another question, which Result "
+            "answers."
         )
     return texts

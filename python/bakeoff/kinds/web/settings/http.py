@@ -55,7 +55,7 @@ class HttpSettings(SourceSettings):
         ge=1,
         le=STREAMS_MAX,
         description="HTTP/2 and HTTP/3: requests at once on each connection. Every thread of every client has one "
-        "connection: --mixes 8 --streams 10 keeps 80 requests going on 8 connections.",
+        "connection: --clients 8 --streams 10 keeps 80 requests going on 8 connections.",
     )
     keep_alive: bool = Field(
         True,

@@ -11,9 +11,9 @@ from bakeoff.compare.collections.challenge_model import (
     NoFigures,
     NotByBlock,
     OtherContent,
+    OtherLoadSteps,
     OtherMachines,
     OtherMetric,
-    OtherMixes,
     Searched,
 )
 from bakeoff.compare.estimate.intervals import turned
@@ -117,9 +117,9 @@ def other_metric(fact: OtherMetric) -> str:
 
 
 @sentence.register
-def other_mixes(fact: OtherMixes) -> str:
+def other_load_steps(fact: OtherLoadSteps) -> str:
     """Of runs with other loads."""
-    return "the report has other mixes than this run"
+    return "the report has other load steps than this run"
 
 
 @sentence.register

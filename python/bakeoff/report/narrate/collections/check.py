@@ -78,8 +78,8 @@ def _figures(each: Checked, baseline: str) -> str:
     """ "Requests/s: b is at 0.98× a (95.5 % interval 0.97–0.99, 8 blocks)"."""
     parts = [] if math.isnan(each.low) else [f"{100.0 * each.level:.4g} % interval {_interval(each)}"]
     parts.append(wording.plural(each.blocks, "block"))
-    if each.mixes_left_out:
-        parts.append(f"without {wording.several(each.mixes_left_out)}, where too few pairs can be compared")
+    if each.load_steps_left_out:
+        parts.append(f"without {wording.several(each.load_steps_left_out)}, where too few pairs can be compared")
     at = wording.times(each.ratio, baseline, each.low, each.high)
     return f"{wording.sentence(each.title)}: {each.contender} is at {at} ({', '.join(parts)})"
 
@@ -127,7 +127,7 @@ def _(reason: PairsLost) -> str:
 
 @sentence.register
 def _(reason: FewPairs) -> str:
-    return f"too few pairs can be compared at {wording.several(reason.mixes)}"
+    return f"too few pairs can be compared at {wording.several(reason.load_steps)}"
 
 
 def resume(rest: Resume) -> str:

@@ -23,7 +23,7 @@ from bakeoff.compare.model.cell import (
     UnlikeNeighbours,
     WildBlock,
 )
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.file_weights import weights_sentence
 from bakeoff.report.narrate.sentences import sentence
@@ -78,7 +78,7 @@ def longest_or_p99(level: CellLevel) -> str:
 
 @dataclass(frozen=True)
 class CellRange:
-    """The cells of one test of one contender at one mix: their geometric mean in KiB/s, and both ends."""
+    """The cells of one test of one contender at one load step: their geometric mean in KiB/s, and both ends."""
 
     cells: int
     mean_kib_s: float
@@ -92,11 +92,11 @@ class CellRange:
 
 
 def ranges(levels: Iterable[CellLevel]) -> tuple[CellRange, ...]:
-    """One for each contender, mix and test that has a rate, in the order of `levels`."""
-    groups: dict[tuple[str, Mix, str], list[CellLevel]] = {}
+    """One for each contender, load step and test that has a rate, in the order of `levels`."""
+    groups: dict[tuple[str, LoadStep, str], list[CellLevel]] = {}
     for level in levels:
         if level.blocks:
-            groups.setdefault((level.contender, level.mix, level.test), []).append(level)
+            groups.setdefault((level.contender, level.load_step, level.test), []).append(level)
     return tuple(
         CellRange(
             len(group),
@@ -257,7 +257,7 @@ def cache_rule(rule: CacheRule) -> list[str]:
     """Where caching is strong, weak and none, in sentences; and where that cannot be told, with the reason."""
     more = [f"{len(rule.tests) - MOST_TESTS} more"] if len(rule.tests) > MOST_TESTS else []
     tests_ = wording.names([title(test) for test in rule.tests[:MOST_TESTS]] + more)
-    at = "" if rule.mix.is_one else f" at {rule.mix.words}"
+    at = "" if rule.load_step.is_one else f" at {rule.load_step.words}"
     of = f"of {rule.contender}{at} ({tests_})"
     texts = []
     if rule.zones:

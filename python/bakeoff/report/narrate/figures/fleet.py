@@ -31,7 +31,7 @@ def _(fact: AgentSlow) -> tuple[str, str]:
     worst = fact.worst
     text = (
         f"Clients of agent {worst.slowest} did {wording.percent(1.0 - worst.ratio)} fewer operations than those of "
-        f"{worst.fastest} at {worst.mix.words} of {worst.contender} (Jain's index over agents {worst.jain:.3f}): "
+        f"{worst.fastest} at {worst.load_step.words} of {worst.contender} (Jain's index over agents {worst.jain:.3f}): "
         "more than chance between so many clients explains"
     )
     if len(fact.with_contenders) == fact.of_contenders > 1:

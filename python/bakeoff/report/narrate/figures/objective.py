@@ -32,11 +32,15 @@ def objective_sentence(objective: str, each: ContenderHeld) -> str:
         return f"{each.name} misses {objective}: {sentence(each.why)}."
     if each.verdict == "undecided":
         return f"Whether {each.name} meets {objective} is not decided: {sentence(each.why)}."
-    where = each.loads[0].mix.words if len(each.loads) == 1 else wording.mixes([load.mix for load in each.loads])
+    where = (
+        each.loads[0].load_step.words
+        if len(each.loads) == 1
+        else wording.load_steps([load.load_step for load in each.loads])
+    )
     top = each.loads[-1]
     asked = [term for term in top.worst if term.term in objective.split(",")]
     figures = wording.names([f"{term.name} was {term_value(term)}" for term in asked])
-    at = "" if len(each.loads) == 1 else f" at {top.mix.words}"
+    at = "" if len(each.loads) == 1 else f" at {top.load_step.words}"
     trials = sum(load.met for load in each.loads)
     held = f"{each.name} meets {objective} at {where}, in all of {wording.plural(trials, 'trial')}"
     return f"{held}: at worst {figures}{at}."
@@ -45,7 +49,7 @@ def objective_sentence(objective: str, each: ContenderHeld) -> str:
 @sentence.register
 def at_load(why: AtLoad) -> str:
     """Why an objective is not met, or that is not decided, as those that follow."""
-    return f"at {why.mix.words} {sentence(why.why)}"
+    return f"at {why.load_step.words} {sentence(why.why)}"
 
 
 @sentence.register

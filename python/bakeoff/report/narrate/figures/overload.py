@@ -12,18 +12,25 @@ def behind_words(told: FallsBehind) -> str:
     """ "at 5,000 operations/s (keeps up with 2,000; 95 % interval 2,000 – 5,000, 8 blocks)"."""
     if not told.blocks:
         return "not known: trials are missing"
-    if told.behind_mix is None:
-        at = f"nowhere up to {told.unit.load(told.highest_mix)}"
-    elif told.kept_mix is None:
-        at = f"at {told.unit.load(told.behind_mix)}, the lowest rate"
+    if told.behind_load_step is None:
+        at = f"nowhere up to {told.unit.load(told.highest_load_step)}"
+    elif told.kept_load_step is None:
+        at = f"at {told.unit.load(told.behind_load_step)}, the lowest rate"
     else:
-        at = f"at {told.unit.load(told.behind_mix)}"
-    details = [f"keeps up with {told.kept_mix.number}"] if told.kept_mix is not None and told.behind_mix else []
-    if told.interval and told.low_mix != told.high_mix:
-        over = f"over {told.highest_mix.number}"
-        low, high = (over if mix is None else mix.number for mix in (told.low_mix, told.high_mix))
+        at = f"at {told.unit.load(told.behind_load_step)}"
+    details = (
+        [f"keeps up with {told.kept_load_step.number}"]
+        if told.kept_load_step is not None and told.behind_load_step
+        else []
+    )
+    if told.interval and told.low_load_step != told.high_load_step:
+        over = f"over {told.highest_load_step.number}"
+        low, high = (
+            over if load_step is None else load_step.number for load_step in (told.low_load_step, told.high_load_step)
+        )
         details.append(f"95 % interval {low} to {high}")
     details.append(
-        wording.plural(told.blocks, "block") + (" alike" if told.low_mix == told.high_mix and told.interval else "")
+        wording.plural(told.blocks, "block")
+        + (" alike" if told.low_load_step == told.high_load_step and told.interval else "")
     )
     return f"{at} ({'; '.join(details)})"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bakeoff.compare.resources import telemetry_limits as limits
 from bakeoff.compare.resources.telemetry_model import BusiestProcessor, LimitsSeen, NoProcessorTime, Resources
 from bakeoff.core.thresholds import BUSY_SHARE, DISK_FULL, MEMORY_PRESSURE, PROCESSOR_FULL
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 
@@ -37,9 +37,9 @@ RULE = (
     f"{wording.percent(limits.ITS_OWN)} or more of that by the server's own processes; else they were full by others, "
     "or by nobody knows whom. Bound by one "
     f"processor: the server itself used {limits.ONE_FROM:g} to {limits.ONE_TO:g} of one, of several, and no more at a "
-    f"higher mix; or the busiest processor of its machine was busy for {wording.percent(PROCESSOR_FULL)} or more, by "
-    f"whatever, the others for {wording.percent(limits.OTHERS_IDLE)} or less, and all together do less than "
-    f"{limits.MORE:g} times as much at any higher mix (not told where the machine sends the load, too). "
+    f"higher load step; or the busiest processor of its machine was busy for {wording.percent(PROCESSOR_FULL)} or "
+    f"more, by whatever, the others for {wording.percent(limits.OTHERS_IDLE)} or less, and all together do less than "
+    f"{limits.MORE:g} times as much at any higher load step (not told where the machine sends the load, too). "
     f"Disk-bound: the busiest disk had something in flight for {wording.percent(DISK_FULL)} or more; how much more a "
     "disk that works in parallel could do, that does not say. Memory-bound: something waited for memory for "
     f"{wording.percent(MEMORY_PRESSURE)} or more (pressure). The first that holds is told, of processor and disk the "
@@ -62,12 +62,12 @@ def _(found: LimitsSeen) -> str:
     own = f"; of all processor time it used {wording.percent(found.own_share)} itself at most"
     itself = "" if math.isnan(found.own_share) else own
     shared = f" (processors and disks that it shares with the load generator{itself})" if found.shared else ""
-    return said(found.contender, [(each.mix, WORDS[each.bound]) for each in found.bounds], shared)
+    return said(found.contender, [(each.load_step, WORDS[each.bound]) for each in found.bounds], shared)
 
 
 @sentence.register
 def _(found: BusiestProcessor) -> str:
-    where = f"at {found.mix.words}{', the mix where it was busiest' if found.several else ''}"
+    where = f"at {found.load_step.words}{', the load step where it was busiest' if found.several else ''}"
     text = (
         f"The busiest processor where {found.contender} runs was {wording.percent(found.share)} busy {where}; "
         f"{'both' if found.processors == 2 else f'all {found.processors}'} together "
@@ -79,29 +79,31 @@ def _(found: BusiestProcessor) -> str:
     return f"{text}{', with what the load generator needs' if found.shares_machine else ''}."
 
 
-def way(bounds: Sequence[tuple[Mix, str]]) -> str:
-    """Over rising mixes: "processor-bound up to 8 clients, disk-bound from 40 clients on"."""
-    stretches: list[tuple[str, list[Mix]]] = []
-    for mix, what in bounds:
+def way(bounds: Sequence[tuple[LoadStep, str]]) -> str:
+    """Over rising load steps: "processor-bound up to 8 clients, disk-bound from 40 clients on"."""
+    stretches: list[tuple[str, list[LoadStep]]] = []
+    for load_step, what in bounds:
         if stretches and stretches[-1][0] == what:
-            stretches[-1][1].append(mix)
+            stretches[-1][1].append(load_step)
         else:
-            stretches.append((what, [mix]))
+            stretches.append((what, [load_step]))
     if len(stretches) == 1:
-        return f"{stretches[0][0]} at every mix" if len(bounds) > 1 else f"{stretches[0][0]} at {bounds[0][0].words}"
+        return (
+            f"{stretches[0][0]} at every load step" if len(bounds) > 1 else f"{stretches[0][0]} at {bounds[0][0].words}"
+        )
     last = len(stretches) - 1
     parts = enumerate(stretches)
-    return ", ".join(f"{what} {_where(mixes, place == 0, place == last)}" for place, (what, mixes) in parts)
+    return ", ".join(f"{what} {_where(load_steps, place == 0, place == last)}" for place, (what, load_steps) in parts)
 
 
-def said(name: str, bounds: Sequence[tuple[Mix, str]], more: str = "") -> str:
+def said(name: str, bounds: Sequence[tuple[LoadStep, str]], more: str = "") -> str:
     """The same as a sentence on a contender."""
     return f"What is at its limit: {name}: {way(bounds)}{more}."
 
 
-def _where(mixes: list[Mix], is_first: bool, is_last: bool) -> str:
+def _where(load_steps: list[LoadStep], is_first: bool, is_last: bool) -> str:
     if is_last:
-        return f"from {mixes[0].words} on" if len(mixes) > 1 else f"at {mixes[0].words}"
-    if len(mixes) == 1:
-        return f"at {mixes[0].words}"
-    return f"up to {mixes[-1].words}" if is_first else f"from {mixes[0].number} to {mixes[-1].words}"
+        return f"from {load_steps[0].words} on" if len(load_steps) > 1 else f"at {load_steps[0].words}"
+    if len(load_steps) == 1:
+        return f"at {load_steps[0].words}"
+    return f"up to {load_steps[-1].words}" if is_first else f"from {load_steps[0].number} to {load_steps[-1].words}"

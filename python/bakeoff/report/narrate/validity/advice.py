@@ -165,7 +165,7 @@ def _(fact: OperationsFailed) -> tuple[str, str]:
 @advised.register
 def _(fact: LinkFull) -> tuple[str, str]:
     share = f"{fact.trials} of {wording.plural(fact.of, 'trial')}"
-    at = f", at {wording.several(fact.mixes)}" if fact.mixes else ""
+    at = f", at {wording.several(fact.load_steps)}" if fact.load_steps else ""
     return (
         f"{wording.sentence(link_words(fact.link))} in {share} of {fact.contender}{at}: the network was measured, not "
         "the server.",

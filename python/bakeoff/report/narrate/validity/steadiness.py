@@ -34,7 +34,7 @@ def _moved(factor: float, down: str = "fell", up: str = "rose") -> str:
 def unsteady_clause(told: UnsteadyTrials) -> str:
     """ "apache was not steady in 3 of 8 trials: it sank by 8 % over the trial (trial 3, 8 clients, block 2)"."""
     trials, worst = f"{told.trials} of {wording.plural(told.of, 'trial')}", told.worst
-    where = f"trial {worst.trial_id}, {worst.mix.words}, block {worst.block}"
+    where = f"trial {worst.trial_id}, {worst.load_step.words}, block {worst.block}"
     return f"{told.contender} was not steady in {trials}: it {course(worst)} ({where})"
 
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from bakeoff.compare.estimate.intervals import turned
 from bakeoff.compare.model.comparison import Measure
 from bakeoff.compare.model.pair import Endpoint, PairComparison
-from bakeoff.load.load_step import Mix, Rate
+from bakeoff.load.load_step import LoadStep, Rate
 from bakeoff.report.narrate import wording
 
 WORDS = {"p50": "median", "p95": "p95", "p99": "p99"}
 
 
-def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], mixes: Sequence[Mix]) -> list[str]:
+def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], load_steps: Sequence[LoadStep]) -> list[str]:
     """One sentence, where the endpoint names no winner and a percentile does, or where one cannot be told: "The median
     response time of b is 18 times that of a (95 % interval 17–19); the p99 cannot be told in trials this short:
     windows of 20 s would do."
@@ -26,7 +26,7 @@ def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], mixes: Sequ
         for end in ends.values()
         if end.verdict.kind == "better" and not (said and end.ratio == pair.primary.ratio)
     ]
-    rates = [mix.per_s for mix in mixes if isinstance(mix, Rate)]
+    rates = [load_step.per_s for load_step in load_steps if isinstance(load_step, Rate)]
     short = [
         (metric, math.ceil(metric.least / min(rates)))
         for metric in metrics

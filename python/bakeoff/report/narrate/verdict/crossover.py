@@ -39,16 +39,16 @@ def also_turns(pairs: Sequence[PairComparison]) -> str:
 
 
 def _where(turn: Turn) -> str:
-    if len(turn.mixes) == 1:
-        return f"at {turn.mixes[0].words}"
+    if len(turn.load_steps) == 1:
+        return f"at {turn.load_steps[0].words}"
     if turn.to_the_end:
-        return f"from {turn.mixes[0].words} on"
-    return f"at {wording.names([*(mix.number for mix in turn.mixes[:-1]), turn.mixes[-1].words])}"
+        return f"from {turn.load_steps[0].words} on"
+    return f"at {wording.names([*(load_step.number for load_step in turn.load_steps[:-1]), turn.load_steps[-1].words])}"
 
 
 def _reach(turn: Turn, what: str) -> str:
     """ "up to 2.10× the requests/s of a at 32 clients, 2.05–2.15"."""
-    where = f" at {turn.at.words}" if len(turn.mixes) > 1 else ""
+    where = f" at {turn.at.words}" if len(turn.load_steps) > 1 else ""
     up_to = ("up to " if turn.ratio > 1.0 else "down to ") if where else ""
     ratio = wording.times(turn.ratio, what, turn.low, turn.high)
     return f"{up_to}{ratio}{where}, {wording.interval(turn.low, turn.high)}"
@@ -56,7 +56,7 @@ def _reach(turn: Turn, what: str) -> str:
 
 def _instead(turn: Turn) -> str:
     """Why there is no ratio of what decides at any of these loads; empty where there is one."""
-    did = "fell behind, or failed, in" if any(isinstance(mix, Rate) for mix in turn.mixes) else "lost"
-    parts = [f"{name} {did} every trial{'' if len(turn.mixes) == 1 else ' at each'}" for name in turn.losers]
+    did = "fell behind, or failed, in" if any(isinstance(load_step, Rate) for load_step in turn.load_steps) else "lost"
+    parts = [f"{name} {did} every trial{'' if len(turn.load_steps) == 1 else ' at each'}" for name in turn.losers]
     parts += [f"both fall behind, {turn.winner} answers more a second"] if turn.both_behind else []
     return "; ".join(parts)

@@ -118,7 +118,7 @@ def _beside(found: Comparison, told: Sequence[PairComparison]) -> list[str]:
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
         return capacity_sentences(found.capacity)
     if behind := found.falls_behind:
-        clear = [text for pair in told for text in clear_at_rates(pair, found.measures, found.run.mixes)]
+        clear = [text for pair in told for text in clear_at_rates(pair, found.measures, found.run.load_steps)]
         return [*clear, *([_falls_behind(behind)] if found.ranking else map(_one_falls_behind, behind))]
     if found.cells is None:
         return [text for pair in told for text in _p99(pair, found)]
@@ -130,7 +130,7 @@ def _beside(found: Comparison, told: Sequence[PairComparison]) -> list[str]:
 
 def units_sentence(found: Comparison) -> str:
     """ "67 sessions/s are 201 requests/s: a session has 3 requests." of what was offered, or carried."""
-    loads = [mix.per_s for mix in found.run.mixes if isinstance(mix, Rate)]
+    loads = [load_step.per_s for load_step in found.run.load_steps if isinstance(load_step, Rate)]
     if found.capacity is not None:
         by_rate = found.capacity.by == "rate"
         loads = sorted(c.capacity for c in found.capacity.contenders if c.blocks) if by_rate else []
@@ -179,10 +179,10 @@ def _one_falls_behind(told: FallsBehind) -> str:
 
 
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:
-    if len(info.mixes) == 1:
+    if len(info.load_steps) == 1:
         return list(pair_summary(pair))
-    # Of several mixes how its cells ended: the report has the other sentences.
-    return [f"At {pair.mix.words}: {opening(pair)}"]
+    # Of several load steps how its cells ended: the report has the other sentences.
+    return [f"At {pair.load_step.words}: {opening(pair)}"]
 
 
 def _of_a_cache(pair: PairComparison, cells: CellComparison | None) -> list[str]:
@@ -208,9 +208,9 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
     kind = end.verdict.kind
     now, then = (f"{words} {pair.baseline}" for words in _told(pair, info, decides))
     basis = ", ".join([*_of_a_cache(pair, found.cells), *_basis(end, info.look)])
-    if end.mixes_left_out:
-        left_out = wording.several(end.mixes_left_out)
-        basis += f", without the mix at {left_out}, where too few pairs can be compared"
+    if end.load_steps_left_out:
+        left_out = wording.several(end.load_steps_left_out)
+        basis += f", without the load step at {left_out}, where too few pairs can be compared"
     if kind == "better" and not end.verdict.sized:
         crowded = next(gate_text(gate) for gate in end.gates if gate.name == "other load")
         return (
@@ -243,8 +243,8 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
 
 
 def _basis(end: Endpoint, look: Look | None) -> list[str]:
-    """What the ratio rests on: its interval from six blocks on, at which look, the blocks and mixes, and what was lost
-    outright.
+    """What the ratio rests on: its interval from six blocks on, at which look, the blocks and load steps, and what was
+    lost outright.
     """
     parts = [] if math.isnan(end.low) else [f"95 % interval {wording.interval(end.low, end.high)}"]
     if look is not None and look.joined:
@@ -313,11 +313,13 @@ def _over(end: Endpoint) -> str:
     """What the ratio is a mean of."""
     if end.metric == CAPACITY:
         return "a search in each"
-    mixes = f"{'weighted geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
+    load_steps = (
+        f"{'weighted geometric mean over ' if len(end.load_steps) > 1 else ''}{wording.load_steps(end.load_steps)}"
+    )
     if not end.title.startswith(MEAN):
-        return mixes
+        return load_steps
     cells = end.title[0].lower() + end.title[1:]
-    return f"{cells}, {mixes}" if len(end.mixes) > 1 else cells
+    return f"{cells}, {load_steps}" if len(end.load_steps) > 1 else cells
 
 
 def _more(end: Endpoint) -> str:
@@ -356,13 +358,15 @@ def _processor_time(pair: PairComparison, found: Comparison) -> list[str]:
 
 
 def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
-    peaked = [c for c in contenders if c.peak_mix is not None]
-    mixes = {c.peak_mix for c in peaked}
-    if len(peaked) >= LEAST and len(mixes) == 1:
+    peaked = [c for c in contenders if c.peak_load_step is not None]
+    load_steps = {c.peak_load_step for c in peaked}
+    if len(peaked) >= LEAST and len(load_steps) == 1:
         figures = sorted(peaked, key=lambda c: -c.peak)
         parts = [f"{c.name} {_peak_figure(c)}" for c in figures]
-        return f"Peak in {info.rate_unit}, at {mixes.pop().words}: {'; '.join(parts)}."  # type: ignore[union-attr]
-    parts = [f"{c.name} {_peak(c, info)} at {c.peak_mix.words}" for c in contenders if c.peak_mix is not None]
+        return f"Peak in {info.rate_unit}, at {load_steps.pop().words}: {'; '.join(parts)}."  # type: ignore[union-attr]
+    parts = [
+        f"{c.name} {_peak(c, info)} at {c.peak_load_step.words}" for c in contenders if c.peak_load_step is not None
+    ]
     return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
 
 
@@ -378,21 +382,21 @@ def _peak_figure(c: ContenderSummary, unit: str = "") -> str:
 
 
 def _means(found: Comparison) -> list[str]:
-    """Over cells there is no peak, which would be nobody's: their mean, at each mix."""
+    """Over cells there is no peak, which would be nobody's: their mean, at each load step."""
     info, contenders, decides = found.run, found.contenders, found.measures[0]
-    measured = [c for c in contenders if c.peak_mix is not None]
+    measured = [c for c in contenders if c.peak_load_step is not None]
     if not measured:
         return ["No trial can be used."]
     weights = f", weighted by the file sizes of {decides.weighted_by}" if decides.weighted_by else ""
     what = f"eometric mean of the cells{weights}"
-    if len(info.mixes) == 1:
+    if len(info.load_steps) == 1:
         return [f"G{what}: {'; '.join(f'{c.name} {_peak(c, info)}' for c in measured)}."]
     rates = {curve.contender: curve.points for curve in found.curves if curve.metric == decides.metric}
     texts = []
-    for index, mix in enumerate(info.mixes):
+    for index, load_step in enumerate(info.load_steps):
         known = [(name, points[index].centre) for name, points in rates.items() if points[index].blocks]
         parts = [f"{name} {wording.rate(rate)} {info.rate_unit}" for name, rate in known]
-        texts += [f"At {mix.words}: g{what}: {'; '.join(parts)}."] if parts else []
+        texts += [f"At {load_step.words}: g{what}: {'; '.join(parts)}."] if parts else []
     return texts
 
 

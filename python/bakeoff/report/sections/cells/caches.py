@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from bakeoff.compare.cube.cell_caching import CACHE_FALL, LEVEL
 from bakeoff.compare.cube.cells import CellKey, cells_of, key_of
 from bakeoff.compare.model.cell import CacheZone, CellComparison
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Depth
@@ -52,14 +52,14 @@ def _rules(context: Context, compared: CellComparison) -> list[Block]:
     """Where caching is strong, weak and none, over file size and record size."""
     blocks: list[Block] = [Text(text, depth=Depth.COMPARISON) for rule in compared.caching for text in cache_rule(rule)]
     rows = tuple(
-        (rule.contender, f"{rule.mix}", ", ".join(map(title, rule.tests)), *_zone(zone))
+        (rule.contender, f"{rule.load_step}", ", ".join(map(title, rule.tests)), *_zone(zone))
         for rule in compared.caching
         for zone in rule.zones
     )
     if rows:
         titles = ("Records", "strong to", "weak at", "none from", "times slower")
         columns = (
-            Column("Contender", numeric=False), Column(context.mix_title),
+            Column("Contender", numeric=False), Column(context.load_step_title),
             Column(capital(compared.form.tests), numeric=False), *(Column(one) for one in titles),
         )  # fmt: skip
         blocks.append(Table("Where caching is strong, weak and none", columns, rows, RULE))
@@ -80,13 +80,13 @@ def _zone(zone: CacheZone) -> tuple[str, ...]:
 def _states(context: Context, compared: CellComparison) -> list[Block]:
     """What was done about caches before each test, and what was seen of them."""
     rows: list[tuple[str, ...]] = []
-    for mix in context.comparison.run.mixes:
+    for load_step in context.comparison.run.load_steps:
         for name in context.names:
-            rows += [(f"{mix}", name, *row) for row in _rows(context, name, mix)]
+            rows += [(f"{load_step}", name, *row) for row in _rows(context, name, load_step)]
     if not rows:
         return []
     columns: tuple[Column, ...] = (
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Contender", numeric=False),
         Column(capital(compared.form.test), numeric=False),
         Column("Caches before", numeric=False),
@@ -96,7 +96,7 @@ def _states(context: Context, compared: CellComparison) -> list[Block]:
         Column("Carried"),
         Column("Why, at the largest cached cell", numeric=False),
     )
-    if len(context.comparison.run.mixes) == 1:
+    if len(context.comparison.run.load_steps) == 1:
         columns, rows = columns[1:], [row[1:] for row in rows]
     asked = _asked(context)
     return [Text(f"{asked} {LEGEND}"), Table("Caches of each test", columns, tuple(rows))]
@@ -107,9 +107,9 @@ def _asked(context: Context) -> str:
     return "Cold caches were asked for." if cold else "Warm caches were asked for."
 
 
-def _rows(context: Context, name: str, mix: Mix) -> list[tuple[str, ...]]:
+def _rows(context: Context, name: str, load_step: LoadStep) -> list[tuple[str, ...]]:
     seen: dict[str, dict[CellKey, list[CellFigures]]] = defaultdict(lambda: defaultdict(list))
-    for trial in context.at(name, mix):
+    for trial in context.at(name, load_step):
         for cell in cells_of(trial):
             if cell.cache:
                 key = key_of(cell)

@@ -34,17 +34,17 @@ def section(context: Context) -> Section | None:
     several = len(context.names) > 1
     for name in context.names:
         series = place_of(name, context.names)
-        for number, mix in enumerate(context.comparison.run.mixes):
-            levels = compared.at(name, mix)
+        for number, load_step in enumerate(context.comparison.run.load_steps):
+            levels = compared.at(name, load_step)
             whose = [name] if several else []
-            whose += [] if mix.is_one else [mix.words]
+            whose += [] if load_step.is_one else [load_step.words]
             maps = _Maps(compared, levels, ", ".join(whose), colour(series), f"{series}-{number}")
             blocks += maps.charts()
     return Section("What every cell reached", tuple(blocks)) if len(blocks) > 1 else None
 
 
 class _Maps:
-    """The maps of one contender at one mix."""
+    """The maps of one contender at one load step."""
 
     def __init__(self, compared: CellComparison, levels: tuple[CellLevel, ...], whose: str, colour: str, id_: str):
         self.form: CellForm = compared.form

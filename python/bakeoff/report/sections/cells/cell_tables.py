@@ -9,7 +9,7 @@ from dataclasses import replace
 from bakeoff.compare.cube.cell_form import CellForm
 from bakeoff.compare.model.cell import CellComparison, CellLevel
 from bakeoff.core.thresholds import P99_OPERATIONS
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Depth
@@ -44,18 +44,18 @@ def section(context: Context) -> Section | None:
 
 
 def _ranges(context: Context, compared: CellComparison) -> Table:
-    """A row for each test (and mix): the mean of its cells, the lowest and the highest of them, and where."""
-    form, mixes = compared.form, context.comparison.run.mixes
-    several = len(mixes) > 1
-    columns = [Column(f"{capital(form.test)}{f', {context.mix_unit}' if several else ''}", numeric=False)]
+    """A row for each test (and load step): the mean of its cells, the lowest and the highest of them, and where."""
+    form, load_steps = compared.form, context.comparison.run.load_steps
+    several = len(load_steps) > 1
+    columns = [Column(f"{capital(form.test)}{f', {context.load_step_unit}' if several else ''}", numeric=False)]
     for name in context.names:
         columns += [Column(what, group=name) for what in ("mean", "minimum", "maximum")]
     rows = []
-    for mix in mixes:
+    for load_step in load_steps:
         for test in compared.tests:
-            row = [f"{title(test)}, {mix}" if several else title(test)]
+            row = [f"{title(test)}, {load_step}" if several else title(test)]
             for name in context.names:
-                row += _range([level for level in compared.at(name, mix) if level.test == test], form)
+                row += _range([level for level in compared.at(name, load_step) if level.test == test], form)
             rows.append(tuple(row))
     note = f"Mean: geometric, over the cells of a {form.test} and their blocks. In brackets the size of the cell."
     caption = f"{form.rate_unit} of each {form.test}"
@@ -79,21 +79,21 @@ def _sizes(level: CellLevel, form: CellForm) -> str:
 
 def _every_cell(context: Context, compared: CellComparison) -> Iterator[Block]:
     """Of cells that differ by one size all that was measured; one table, or of many cells one for each test."""
-    for mix in context.comparison.run.mixes:
-        at = "" if mix.is_one and len(context.comparison.run.mixes) == 1 else f", {mix.words}"
-        levels = [level for level in compared.measured if level.mix == mix]
+    for load_step in context.comparison.run.load_steps:
+        at = "" if load_step.is_one and len(context.comparison.run.load_steps) == 1 else f", {load_step.words}"
+        levels = [level for level in compared.measured if level.load_step == load_step]
         number = len({(level.test, level.record_kib) for level in levels})
         names = [name for name in context.names if any(level.contender == name for level in levels)]
         if not names:
             continue
         parts = [compared.tests] if number <= LONG else [(test,) for test in compared.tests]
-        tables = [_cells(context, compared, mix, tests, names) for tests in parts]
+        tables = [_cells(context, compared, load_step, tests, names) for tests in parts]
         for place, (tests, table) in enumerate(zip(parts, tables, strict=True)):
             what = "Every cell" if len(tests) > 1 or len(parts) == 1 else capital(title(tests[0]))
             last = place == len(tables) - 1
             named = replace(table, title=f"{what}: rates and response times{at}", note=_note(levels) if last else "")
-            # Of several mixes the figures against them stand by themselves, and these are for looking up.
-            folded = len(table.rows) > LONG or len(context.comparison.run.mixes) > 1
+            # Of several load steps the figures against them stand by themselves, and these are for looking up.
+            folded = len(table.rows) > LONG or len(context.comparison.run.load_steps) > 1
             yield replace(named, folded=folded, depth=Depth.PAGE if folded else Depth.SUMMARY)
 
 
@@ -106,9 +106,15 @@ def _note(levels: Sequence[CellLevel]) -> str:
     return f"{note} Not measured: {'; '.join(reasons[:4])}." if reasons else note
 
 
-def _cells(context: Context, compared: CellComparison, mix: Mix, tests: Sequence[str], names: list[str]) -> Table:
+def _cells(
+    context: Context, compared: CellComparison, load_step: LoadStep, tests: Sequence[str], names: list[str]
+) -> Table:
     form = compared.form
-    at = {(level.contender, level.test, level.record_kib): level for level in compared.measured if level.mix == mix}
+    at = {
+        (level.contender, level.test, level.record_kib): level
+        for level in compared.measured
+        if level.load_step == load_step
+    }
     keys = [
         (test, record)
         for test in tests
@@ -159,16 +165,16 @@ def _figures(level: CellLevel | None, form: CellForm) -> tuple[str, ...]:
 
 def _matrices(context: Context, compared: CellComparison) -> Iterator[Block]:
     """Of cells that differ by two sizes the rates, file sizes down and record sizes across."""
-    form, mixes = compared.form, context.comparison.run.mixes
+    form, load_steps = compared.form, context.comparison.run.load_steps
     across, down = (axis.name for axis in form.axes)
     yield Text(
         f"For looking up, folded, in print in the appendix: the {form.rate_unit} of every cell, a table for each "
-        f"contender{' and mix' if len(mixes) > 1 else ''}, {form.tests} and {down}s down, {across}s across."
+        f"contender{' and load step' if len(load_steps) > 1 else ''}, {form.tests} and {down}s down, {across}s across."
     )
-    for mix in mixes:
-        at = "" if mix.is_one else f", {mix.words}"
+    for load_step in load_steps:
+        at = "" if load_step.is_one else f", {load_step.words}"
         for name in context.names:
-            levels = [level for level in compared.at(name, mix) if level.blocks]
+            levels = [level for level in compared.at(name, load_step) if level.blocks]
             if levels:
                 yield _matrix(levels, f"{form.rate_unit} of {name}{at}: all {len(levels):,} cells", form)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bakeoff.compare.cube.cell_form import CellForm
 from bakeoff.compare.model.cell import CellComparison, CellLevel
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Doublings, Logs
 from bakeoff.report.charts.lines import lines
@@ -52,11 +52,11 @@ def section(context: Context) -> Section | None:
     wanted = WANTED if len(form.axes) > 1 else WANTED[-1:]
     charts: list[Block] = []
     tables: list[Block] = []
-    for place, mix in enumerate(context.comparison.run.mixes):
-        charts += _charts(context, compared, mix, place) if len(form.axes) > 1 else []
-        at = "" if mix.is_one else f", {mix.words}"
+    for place, load_step in enumerate(context.comparison.run.load_steps):
+        charts += _charts(context, compared, load_step, place) if len(form.axes) > 1 else []
+        at = "" if load_step.is_one else f", {load_step.words}"
         for what, pick in wanted:
-            means = _means(context, compared, mix, pick)
+            means = _means(context, compared, load_step, pick)
             tables += [_table(f"{what}, {name}{at}", of_one) for name, of_one in means.items() if of_one]
     if not tables:
         return None
@@ -78,11 +78,11 @@ def _down_and_across(form: CellForm) -> str:
     return f"{form.tests} down and {form.axes[0].name}s across"
 
 
-def _means(context: Context, compared: CellComparison, mix: Mix, pick: Pick) -> dict[str, Means]:
+def _means(context: Context, compared: CellComparison, load_step: LoadStep, pick: Pick) -> dict[str, Means]:
     """Of each contender the geometric mean by test and record size, over the cells in which all have a figure that have
     any of that test.
     """
-    found = {name: _known(compared.at(name, mix), pick) for name in context.names}
+    found = {name: _known(compared.at(name, load_step), pick) for name in context.names}
     common = _common(found.values())
     means: dict[str, Means] = {}
     for name, of_one in found.items():
@@ -118,9 +118,9 @@ def _table(caption: str, means: Means) -> Table:
     return Table(caption, columns, tuple(rows), folded=True)
 
 
-def _charts(context: Context, compared: CellComparison, mix: Mix, place: int) -> list[Chart]:
+def _charts(context: Context, compared: CellComparison, load_step: LoadStep, place: int) -> list[Chart]:
     """p50 and p99 of each test against the record size; the usual tests first."""
-    means = {time: _means(context, compared, mix, pick) for time, (_, pick) in (("p50", P50), ("p99", P99))}
+    means = {time: _means(context, compared, load_step, pick) for time, (_, pick) in (("p50", P50), ("p99", P99))}
     usual = [test for test in compared.tests if test in USUAL] or list(compared.tests[:1])
     others = [test for test in compared.tests if test not in usual]
     charts = []
@@ -134,14 +134,16 @@ def _charts(context: Context, compared: CellComparison, mix: Mix, place: int) ->
         ]
         if len({row["size"] for row in rows}) > 1:
             charts.append(
-                _chart(context, compared.form, test, mix, rows, f"chart-times-{place}-{test}", test in others)
+                _chart(context, compared.form, test, load_step, rows, f"chart-times-{place}-{test}", test in others)
             )
     return charts
 
 
-def _chart(context: Context, form: CellForm, test: str, mix: Mix, rows: list[Row], id_: str, folded: bool) -> Chart:
+def _chart(
+    context: Context, form: CellForm, test: str, load_step: LoadStep, rows: list[Row], id_: str, folded: bool
+) -> Chart:
     axis = form.axes[0].name
-    at = "" if mix.is_one else f", {mix.words}"
+    at = "" if load_step.is_one else f", {load_step.words}"
     name = f"{capital(title(test))}{at}: response time, ms"
     over = f"geometric mean over {form.axes[1].name}s and blocks"
     titles, across = (name, f"bold: p99, thin: p50; {over}"), Doublings(capital(axis), "size", label)

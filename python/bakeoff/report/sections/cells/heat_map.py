@@ -45,8 +45,8 @@ def section(context: Context) -> Section | None:
         if not folded and (pair.baseline, pair.contender) not in told:
             told.add((pair.baseline, pair.contender))
             blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
-        # Of one mix the headline has the summary.
-        several = len(context.comparison.run.mixes) > 1 and pair.baseline == base
+        # Of one load step the headline has the summary.
+        several = len(context.comparison.run.load_steps) > 1 and pair.baseline == base
         sentences = (*pair_summary(pair)[1:], *sentences_of_tests(pair)) if several else sentences_of_tests(pair)
         # Where the table of every cell is on the first screen, sentences on each test are not.
         depth = Depth.SUMMARY if len(compared.form.axes) > 1 else Depth.DETAILS
@@ -77,7 +77,7 @@ def in_fold(block: Block, pair: str, folded: bool) -> Block:
 
 def against(pair: CellPair) -> str:
     """ "B ÷ A", with the clients when there are several."""
-    at = "" if pair.mix.is_one else f", {pair.mix.words}"
+    at = "" if pair.load_step.is_one else f", {pair.load_step.words}"
     return f"{pair.contender} ÷ {pair.baseline}{at}"
 
 
@@ -251,7 +251,7 @@ class _Drawing:
         heat_cells = [self._cell(cell, label(cell.record_kib), title(cell.test)) for cell in self.pair.cells]
         chart_title, subtitle = f"All {self.form.tests}: {against(self.pair)}", self._ended(self.pair.overall)
         if self.form.percent:
-            at = "" if self.pair.mix.is_one else f", {self.pair.mix.words}"
+            at = "" if self.pair.load_step.is_one else f", {self.pair.load_step.words}"
             chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}{at}"
             subtitle = percent_of(self.pair.overall, self.pair)
         across, down = capital(self.form.axes[0].name), capital(self.form.test)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bakeoff.compare.model.cell import Average, CellPair
 from bakeoff.compare.model.comparison import ContenderSummary
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.facts import failures
 from bakeoff.report.blocks.tree import Card
 from bakeoff.report.layout.context import Context
@@ -19,18 +19,18 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     """
     comparison = context.comparison
     assert comparison.cells is not None
-    measured = c.peak_mix is not None
+    measured = c.peak_load_step is not None
     interval = f" (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
     weights = comparison.cells.weights
     by_files = f", {weighted(weights)}" if weights else ""
-    several = len(comparison.run.mixes) > 1
-    at = f" at {c.peak_mix.words}, the highest of all mixes" if several and c.peak_mix else ""
+    several = len(comparison.run.load_steps) > 1
+    at = f" at {c.peak_load_step.words}, the highest of all load steps" if several and c.peak_load_step else ""
     differ = "; blocks differ" if c.peak_is_nobodys else interval if c.peak_low == c.peak_low else ""
     caption = f"geometric mean of the cells{by_files}{at}{differ}"
     lines: list[tuple[str, str]] = []
     for pair in comparison.cells.pairs:
         if c.name in (pair.baseline, pair.contender) and comparison.run.baseline in (pair.baseline, pair.contender):
-            lines += _against(pair, c.name, comparison.run.mixes)
+            lines += _against(pair, c.name, comparison.run.load_steps)
     cached = _cached(context, c.name)
     if cached:
         lines.append(("Cached cells", cached))
@@ -55,10 +55,10 @@ def _mean(c: ContenderSummary) -> str:
     return wording.figures(c.peak)
 
 
-def _against(pair: CellPair, name: str, mixes: tuple[Mix, ...]) -> list[tuple[str, str]]:
+def _against(pair: CellPair, name: str, load_steps: tuple[LoadStep, ...]) -> list[tuple[str, str]]:
     other = pair.baseline if name == pair.contender else pair.contender
-    if len(mixes) > 1:  # a line for each; the rest is below
-        return [(f"{pair.contender} ÷ {pair.baseline}, {pair.mix.words}", _ratio(pair.overall))]
+    if len(load_steps) > 1:  # a line for each; the rest is below
+        return [(f"{pair.contender} ÷ {pair.baseline}, {pair.load_step.words}", _ratio(pair.overall))]
     rows = [(f"{pair.contender} ÷ {pair.baseline}", _ratio(pair.overall))]
     if pair.overall.open < pair.overall.cells:
         won = pair.overall.behind if name == pair.baseline else pair.overall.ahead

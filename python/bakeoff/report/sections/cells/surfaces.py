@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bakeoff.compare.cube.cell_form import CellForm
 from bakeoff.compare.model.cell import CellComparison, CellLevel
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.palette import colour, place_of
 from bakeoff.report.charts.surface import Relief, reliefs
@@ -28,14 +28,16 @@ def section(context: Context) -> Section | None:
     compared = context.comparison.cells
     if compared is None or not context.surfaces:
         return None
-    groups: list[tuple[Mix, tuple[str, ...], bool]]
+    groups: list[tuple[LoadStep, tuple[str, ...], bool]]
     drawn = context.drawn(compared.pairs, len(compared.measured))
-    groups = [(pair.mix, (pair.baseline, pair.contender), folded) for pair, folded in drawn]
-    groups = groups or [(mix, (name,), False) for mix in context.comparison.run.mixes for name in context.names]
+    groups = [(pair.load_step, (pair.baseline, pair.contender), folded) for pair, folded in drawn]
+    groups = groups or [
+        (load_step, (name,), False) for load_step in context.comparison.run.load_steps for name in context.names
+    ]
     blocks: list[Block] = []
-    for number, (mix, names, folded) in enumerate(groups):
+    for number, (load_step, names, folded) in enumerate(groups):
         ids = ((test, f"chart-surface-{number}-{test.replace('_', '-')}") for test in compared.tests)
-        charts = [_chart(context, compared, mix, names, test, id_) for test, id_ in ids]
+        charts = [_chart(context, compared, load_step, names, test, id_) for test, id_ in ids]
         blocks += [in_fold(chart, " and ".join(names), folded) for chart in charts if chart is not None]
     if not blocks:
         return None
@@ -48,10 +50,10 @@ def section(context: Context) -> Section | None:
 
 
 def _chart(
-    context: Context, compared: CellComparison, mix: Mix, names: tuple[str, ...], test: str, id_: str
+    context: Context, compared: CellComparison, load_step: LoadStep, names: tuple[str, ...], test: str, id_: str
 ) -> Chart | None:
     """None when there are not two file sizes and two record sizes, or nothing was measured."""
-    levels = {name: [level for level in compared.at(name, mix) if level.test == test] for name in names}
+    levels = {name: [level for level in compared.at(name, load_step) if level.test == test] for name in names}
     every = [level for of_one in levels.values() for level in of_one]
     files = sorted({level.file_kib for level in every if level.file_kib is not None})
     records = sorted({level.record_kib for level in every if level.record_kib is not None})
@@ -62,7 +64,7 @@ def _chart(
         Relief(name, colour(place_of(name, context.names)), grid) for name, grid in zip(names, grids, strict=True)
     ]
     name = title(test)
-    at = "" if mix.is_one else f", {mix.words}"
+    at = "" if load_step.is_one else f", {load_step.words}"
     chart_title = f"{name[0].upper()}{name[1:]}{at}"
     unit = compared.form.rate_unit
     across, down = [label(kib) for kib in records], [label(kib) for kib in files]

@@ -138,7 +138,7 @@ def _shares(context: Context, found: CapacityComparison) -> list[Block]:
 def _share_cells(trials: list[TrialRecord]) -> list[str]:
     times = [trial.response or trial.service for trial in trials]
     judged = [trial.judged for trial in trials if trial.judged is not None]
-    loads = [trial.mix.x for trial in trials]
+    loads = [trial.load_step.x for trial in trials]
     figures = [ms_of(geometric_mean([getattr(t, f"{key}_ns") for t in times])) for key in ("p50", "p95", "p99")]
     lost = sum(one.lost for one in judged) / len(judged) if judged else math.nan
     return [
@@ -218,7 +218,13 @@ def _is_time(term: str) -> bool:
 
 def _row(trial: TrialRecord, judged: JudgedRecord, **more: object) -> Row:
     verdict = MET if judged.met else LIMITED if judged.limit else MISSED
-    return {"contender": trial.contender, "block": trial.block, "load": known(trial.mix.x), "verdict": verdict, **more}
+    return {
+        "contender": trial.contender,
+        "block": trial.block,
+        "load": known(trial.load_step.x),
+        "verdict": verdict,
+        **more,
+    }
 
 
 def _probes(context: Context) -> list[Row]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bakeoff.compare.metrics.curves import SATURATION_SHARE
 from bakeoff.compare.model.comparison import Curve
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Chart, Column, Section, Table
 from bakeoff.report.charts.axes import Amounts, Loads
 from bakeoff.report.charts.lines import lines
@@ -34,7 +34,7 @@ def section(context: Context) -> Section:
     heads = [chart.title.partition(" (")[0] for chart in (first, *others)]
     title = wording.names([heads[0], *(f"{head[0].lower()}{head[1:]}" for head in heads[1:])])
     return Section(
-        f"{title} against {context.mix_unit}",
+        f"{title} against {context.load_step_unit}",
         (*charts, *([] if context.of_cells else [_peaks(context)])),
     )
 
@@ -46,10 +46,10 @@ def _peaks(context: Context) -> Table:
         Column(f"Peak, {unit}"),
         Column("95 % interval"),
         Column(f"÷ peak of {base}", spare=2),
-        Column(f"at {context.mix_unit}"),
+        Column(f"at {context.load_step_unit}"),
         Column("p99 there, ms", spare=1),
-        Column(f"Saturated from {context.mix_unit}"),
-        Column("Last mix ÷ peak"),
+        Column(f"Saturated from {context.load_step_unit}"),
+        Column("Last load step ÷ peak"),
         Column("Shape of the curve", numeric=False),
     )
     rows = tuple(
@@ -58,7 +58,7 @@ def _peaks(context: Context) -> Table:
             wording.span(c.peak_lowest, c.peak_highest) if c.peak_is_nobodys else wording.figures(c.peak),
             "blocks differ" if c.peak_is_nobodys else wording.span(c.peak_low, c.peak_high),
             "1" if c.name == base else reach(c.peak_ratio, c.peak_ratio_low, c.peak_ratio_high),
-            wording.MISSING if c.peak_mix is None else f"{c.peak_mix}",
+            wording.MISSING if c.peak_load_step is None else f"{c.peak_load_step}",
             wording.figures(c.peak_p99_ms),
             c.saturation(),
             wording.ratio(c.last_share_of_peak),
@@ -68,7 +68,7 @@ def _peaks(context: Context) -> Table:
     )
     share = wording.percent(SATURATION_SHARE)
     note = (
-        f"Peak: the mix with the highest mean. Saturated: the smallest mix within {share} of the peak. "
+        f"Peak: the load step with the highest mean. Saturated: the lowest load step within {share} of the peak. "
         "The peak is picked from the same data that it describes."
     )
     if any(c.peak_is_nobodys for c in context.comparison.contenders):
@@ -76,22 +76,22 @@ def _peaks(context: Context) -> Table:
     return Table("Peak and saturation", columns, rows, note, depth=Depth.DETAILS)
 
 
-def whole(context: Context, contender: str, mix: Mix) -> bool:
+def whole(context: Context, contender: str, load_step: LoadStep) -> bool:
     """Whether all trials of a point count; where some are voided, failed or interrupted it is drawn hollow."""
-    trials = sum(trial.contender == contender and trial.mix == mix for trial in context.run.trials)
-    return len(context.at(contender, mix)) == trials
+    trials = sum(trial.contender == contender and trial.load_step == load_step for trial in context.run.trials)
+    return len(context.at(contender, load_step)) == trials
 
 
-def curve_rows(context: Context, curves: Sequence[Curve], load: Callable[[str, Mix], float]) -> list[Row]:
-    """Rows of a chart of lines, a point for each contender and mix; `load` is where it stands."""
+def curve_rows(context: Context, curves: Sequence[Curve], load: Callable[[str, LoadStep], float]) -> list[Row]:
+    """Rows of a chart of lines, a point for each contender and load step; `load` is where it stands."""
     return [
         {
             "contender": curve.contender,
-            "mix": load(curve.contender, point.mix),
+            "load_step": load(curve.contender, point.load_step),
             "value": known(point.centre),
             "low": known(point.low),
             "high": known(point.high),
-            "whole": whole(context, curve.contender, point.mix),
+            "whole": whole(context, curve.contender, point.load_step),
         }
         for curve in curves
         for point in curve.points
@@ -101,12 +101,14 @@ def curve_rows(context: Context, curves: Sequence[Curve], load: Callable[[str, M
 def curve_chart(context: Context, metric: str) -> Chart:
     """The chart of one metric with its table; also used by other sections."""
     curves = context.curves(metric)
-    first, rows = curves[0], curve_rows(context, curves, lambda _, mix: mix.x)
+    first, rows = curves[0], curve_rows(context, curves, lambda _, load_step: load_step.x)
     blocks = max((point.blocks for curve in curves for point in curve.points), default=0)
     bars = any(row["high"] is not None for row in rows)
     interval = "bars: 95 % interval" if bars else f"no interval from {'one' if blocks == 1 else 'so few'}"
     subtitle = f"{first.centre_is} over {wording.plural(blocks, 'block')}, {interval}"
-    across, down = Loads(context.comparison.run.mixes), Amounts(first.unit, far=True)
+    across, down = Loads(context.comparison.run.load_steps), Amounts(first.unit, far=True)
     spec = lines(rows, context.names, across, down, (first.title, subtitle))
-    description = f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of {context.mix_axis}."
+    description = (
+        f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of {context.load_step_axis}."
+    )
     return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric))

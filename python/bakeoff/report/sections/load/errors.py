@@ -42,7 +42,7 @@ def section(context: Context) -> Section:
     closing = tuple(line for name in context.names if (line := _closing(context, name)))
     if closing:
         blocks.append(Bullets(closing))
-    return Section(f"Errors against {context.mix_unit}", tuple(blocks))
+    return Section(f"Errors against {context.load_step_unit}", tuple(blocks))
 
 
 def _requests(context: Context) -> list[Block]:

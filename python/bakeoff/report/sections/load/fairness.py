@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from bakeoff.compare.cube.cells import cells_of, idle_clients, key_of
 from bakeoff.report.blocks.tree import Chart, Column, Section, Table, Text
-from bakeoff.report.charts.axes import Shares, by_mix
+from bakeoff.report.charts.axes import Shares, by_load_step
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.layout.context import Context
@@ -24,26 +24,26 @@ def section(context: Context) -> Section | None:
     """The least and the most served client of any trial, relative to the mean client of that trial; nothing for a
     client alone.
     """
-    if context.comparison.run.mixes[0].is_one and len(context.comparison.run.mixes) == 1:
+    if context.comparison.run.load_steps[0].is_one and len(context.comparison.run.load_steps) == 1:
         return None
     rows: list[Row] = []
     cells = []
-    for mix in context.comparison.run.mixes:
-        line = [f"{mix}"]
+    for load_step in context.comparison.run.load_steps:
+        line = [f"{load_step}"]
         for name in context.names:
             # A rate has connections in place of clients, used as needed: shares of them would say nothing.
-            trials = [t for t in context.at(name, mix) if t.per_client and t.operations and t.starts is None]
+            trials = [t for t in context.at(name, load_step) if t.per_client and t.operations and t.starts is None]
             if not trials:
                 line += [wording.MISSING] * 3
                 continue
             low, high = min(_extreme(t, min) for t in trials), max(_extreme(t, max) for t in trials)
             jain = min(trial.fairness_jain for trial in trials)
-            rows.append({"contender": name, "mix": str(mix), "low": known(low), "high": known(high)})
+            rows.append({"contender": name, "load_step": str(load_step), "low": known(low), "high": known(high)})
             line += [f"{low:.0%}", f"{high:.0%}", f"{jain:.4f}"]
         cells.append(tuple(line))
     if not rows:
         return None
-    columns = [Column(context.mix_title)]
+    columns = [Column(context.load_step_title)]
     for name in context.names:
         columns += [
             Column("least", group=name),
@@ -55,11 +55,11 @@ def section(context: Context) -> Section | None:
     spec = bars(
         rows,
         context.names,
-        by_mix(context.comparison.run.mixes),
+        by_load_step(context.comparison.run.load_steps),
         Shares("operations, mean client = 100 %"),
         ("Least and most served client", "of each trial, relative to its mean client; worst block"),
     )
-    description = "Range of operations over the clients of a trial, relative to the mean, at each mix."
+    description = "Range of operations over the clients of a trial, relative to the mean, at each load step."
     note = Text("A server can look fast by serving some clients and starving others. 100 % is an equal share.")
     chart = Chart("chart-fairness", "Fairness over clients", description, spec, table)
     return Section("Fairness", (note, chart, *of_cells))
@@ -68,16 +68,16 @@ def section(context: Context) -> Section | None:
 def _in_cells(context: Context) -> list[Table]:
     """How the clients of single cells fared, where trials are made of cells."""
     rows = []
-    for mix in context.comparison.run.mixes:
+    for load_step in context.comparison.run.load_steps:
         for name in context.names:
             by_test: dict[str, list[CellFigures]] = defaultdict(list)
-            for trial in context.at(name, mix):
+            for trial in context.at(name, load_step):
                 for cell in cells_of(trial):
                     if not cell.skipped and len(cell.per_client) > 1:
                         by_test[key_of(cell)[0]].append(cell)
-            rows += [(f"{mix}", name, title(test), *_clients(cells)) for test, cells in by_test.items()]
+            rows += [(f"{load_step}", name, title(test), *_clients(cells)) for test, cells in by_test.items()]
     columns = (
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Contender", numeric=False),
         Column("Test", numeric=False),
         Column("Cells of all blocks"),

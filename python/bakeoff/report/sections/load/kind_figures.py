@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.report_section import report_section
@@ -21,27 +21,27 @@ Value = bool | float | str
 
 @report_section("figures")
 def section(context: Context) -> Section | None:
-    """A row for each of them, at the mix where the fastest contender peaks."""
-    mix = context.peak_mix()
-    if mix is None:
+    """A row for each of them, at the load step where the fastest contender peaks."""
+    load_step = context.peak_load_step()
+    if load_step is None:
         return None
-    figures = {name: _values(context, name, mix) for name in context.names}
+    figures = {name: _values(context, name, load_step) for name in context.names}
     rows = list(dict.fromkeys(figure for values in figures.values() for figure in values))
     if not rows:
         return None
     columns = (Column("Figure", numeric=False), *(Column(name) for name in context.names))
     cells = tuple((row, *(_shown(figures[name].get(row, [])) for name in context.names)) for row in rows[:MOST_ROWS])
     note = f"The first {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
-    title = f"Other figures at {mix.words}"
+    title = f"Other figures at {load_step.words}"
     words = "As the load generator told them of each trial: mean over the blocks, with the least and the most."
     return Section("Other figures", (Text(words), Table(title, columns, cells, note, folded=True)))
 
 
-def _values(context: Context, name: str, mix: Mix) -> dict[str, list[Value]]:
-    """Each figure with its value in every trial of a contender at a mix."""
+def _values(context: Context, name: str, load_step: LoadStep) -> dict[str, list[Value]]:
+    """Each figure with its value in every trial of a contender at a load step."""
     elsewhere = SHOWN_FOR_ALL | context.kind.figures_shown
     values: dict[str, list[Value]] = {}
-    for trial in context.at(name, mix):
+    for trial in context.at(name, load_step):
         for figure, value in _leaves({key: value for key, value in trial.told.items() if key not in elsewhere}, ""):
             values.setdefault(figure, []).append(value)
     return values

@@ -8,7 +8,7 @@ from bakeoff.compare.metrics.overload import fell_behind, offered_per_s
 from bakeoff.compare.model.comparison import CurvePoint, FallsBehind
 from bakeoff.core.times import ms_of
 from bakeoff.load import open_loop
-from bakeoff.load.load_step import Mix, Rate
+from bakeoff.load.load_step import LoadStep, Rate
 from bakeoff.report.blocks.severity import toned
 from bakeoff.report.blocks.tree import Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Loads, Logs
@@ -43,9 +43,9 @@ def section(context: Context) -> Section | None:
 
 
 def _explained(context: Context) -> str:
-    rate, responds = context.comparison.run.mixes[0], context.compared.responds
+    rate, responds = context.comparison.run.load_steps[0], context.compared.responds
     how = f"{rate.arrivals.words}, on {rate.most_connections:,} connections at most" if isinstance(rate, Rate) else ""
-    rates = [mix.per_s for mix in context.run.mixes if isinstance(mix, Rate)]
+    rates = [load_step.per_s for load_step in context.run.load_steps if isinstance(load_step, Rate)]
     return (
         f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
         "waits in the response time, which counts from the planned start"
@@ -62,29 +62,29 @@ def _answered(context: Context) -> Chart:
     rows = curve_rows(context, context.curves("rate"), partial(_offered_at, context))
     title = f"{info.rate_unit[0].upper()}{info.rate_unit[1:]} answered"
     subtitle = "mean over blocks, bars: 95 % interval; grey: all that is offered"
-    most = max([mix.x for mix in info.mixes] + [row["mix"] for row in rows])
+    most = max([load_step.x for load_step in info.load_steps] + [row["load_step"] for row in rows])
     guides = {"all": [{"at": at, "value": at} for at in (0.0, most)]}
     down = Amounts("answered a second")
-    spec = lines(rows, context.names, Loads(info.mixes), down, (title, subtitle), guides=guides)
+    spec = lines(rows, context.names, Loads(info.load_steps), down, (title, subtitle), guides=guides)
     description = f"{title} of {', '.join(context.names)} against what was offered."
     table = context.curve_table("rate")
     return Chart("chart-answered", title, description, spec, table, plain=_summary(context), depth=Depth.SUMMARY)
 
 
-def _offered_at(context: Context, contender: str, mix: Mix) -> float:
+def _offered_at(context: Context, contender: str, load_step: LoadStep) -> float:
     """The rate that was offered in the windows, which factors of ramps and steps may take away from the mean."""
-    offered = [offered_per_s(trial) for trial in context.at(contender, mix)]
-    return sum(offered) / len(offered) if offered else mix.x
+    offered = [offered_per_s(trial) for trial in context.at(contender, load_step)]
+    return sum(offered) / len(offered) if offered else load_step.x
 
 
 def _times(context: Context) -> Chart:
     rows = [
         {
             "contender": curve.contender,
-            "mix": point.mix.x,
+            "load_step": point.load_step.x,
             "value": known(point.centre),
             "time": time,
-            "whole": whole(context, curve.contender, point.mix),
+            "whole": whole(context, curve.contender, point.load_step),
         }
         for time, metric in (("response", "p99"), ("service", "service_p99"))
         for curve in context.curves(metric)
@@ -92,7 +92,7 @@ def _times(context: Context) -> Chart:
     ]
     title = "p99 of response time and of service time"
     subtitle = "bold: response, from the planned start; thin, with small marks: service, from the sending"
-    across = Loads(context.comparison.run.mixes)
+    across = Loads(context.comparison.run.load_steps)
     spec = lines(rows, context.names, across, Logs("ms"), (title, subtitle), bold="response")
     description = f"{title} of {', '.join(context.names)} at each offered rate."
     return Chart("chart-times", title, description, spec, _times_table(context), depth=Depth.COMPARISON)
@@ -106,12 +106,12 @@ def _times_table(context: Context) -> Table:
         "service p99": "service_p99",
         "response p99": "p99",
     }
-    columns = [Column(context.mix_unit)]
+    columns = [Column(context.load_step_unit)]
     columns += [Column(title, group=name) for name in context.names for title in metrics]
     curves = [context.comparison.curve(metric, name) for name in context.names for metric in metrics.values()]
     rows = tuple(
-        (str(mix), *(wording.figures(curve.points[index].centre) for curve in curves))
-        for index, mix in enumerate(context.comparison.run.mixes)
+        (str(load_step), *(wording.figures(curve.points[index].centre) for curve in curves))
+        for index, load_step in enumerate(context.comparison.run.load_steps)
     )
     return Table("Service and response time, ms", tuple(columns), rows, folded=True)
 
@@ -127,8 +127,8 @@ def _behind(each: tuple[FallsBehind, ...]) -> Table:
     rows = tuple(
         (
             told.contender,
-            wording.MISSING if told.kept_mix is None else told.kept_mix.number,
-            "none" if told.behind_mix is None else told.behind_mix.number,
+            wording.MISSING if told.kept_load_step is None else told.kept_load_step.number,
+            "none" if told.behind_load_step is None else told.behind_load_step.number,
             _interval(told),
             str(told.blocks),
         )
@@ -144,7 +144,10 @@ def _behind(each: tuple[FallsBehind, ...]) -> Table:
 def _interval(told: FallsBehind) -> str:
     if not told.interval:
         return wording.MISSING
-    low, high = ("above all" if mix is None else mix.number for mix in (told.low_mix, told.high_mix))
+    low, high = (
+        "above all" if load_step is None else load_step.number
+        for load_step in (told.low_load_step, told.high_load_step)
+    )
     return f"{low} – {high}"
 
 
@@ -154,18 +157,18 @@ _TIMES = {"answered/s": "rate", "p50 ms": "p50", "p95 ms": "p95", "p99 ms": "p99
 def _summary(context: Context) -> Table:
     """A row for each rate: what each contender answered and how long it took, and who is ahead by what decides."""
     comparison = context.comparison
-    columns = [Column(context.mix_unit)]
+    columns = [Column(context.load_step_unit)]
     for name in context.names:
         columns += [Column(title, group=name) for title in _TIMES]
     against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
     for pair in against:
         columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
     rows = []
-    for index, mix in enumerate(comparison.run.mixes):
-        row = [str(mix) + _in_the_window(context, mix)]
+    for index, load_step in enumerate(comparison.run.load_steps):
+        row = [str(load_step) + _in_the_window(context, load_step)]
         for name in context.names:
             answered, *times = (comparison.curve(metric, name).points[index] for metric in _TIMES.values())
-            row += [_figure(answered) + _share_behind(context, name, mix), *map(_figure, times)]
+            row += [_figure(answered) + _share_behind(context, name, load_step), *map(_figure, times)]
         for pair in against:
             at = pair.curves[0].points[index]
             row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
@@ -177,20 +180,20 @@ def _summary(context: Context) -> Table:
     return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
 
 
-def _in_the_window(context: Context, mix: Mix) -> str:
+def _in_the_window(context: Context, load_step: LoadStep) -> str:
     """ " (33.3 in the window)", where a ramp, steps or pauses offered something else there; else empty."""
-    offered = [offered_per_s(trial) for name in context.names for trial in context.at(name, mix)]
-    mean = sum(offered) / len(offered) if offered else mix.x
-    return "" if abs(mean / mix.x - 1.0) <= AS_NAMED else f" ({wording.figures(mean, 3)} in the window)"
+    offered = [offered_per_s(trial) for name in context.names for trial in context.at(name, load_step)]
+    mean = sum(offered) / len(offered) if offered else load_step.x
+    return "" if abs(mean / load_step.x - 1.0) <= AS_NAMED else f" ({wording.figures(mean, 3)} in the window)"
 
 
 def _figure(point: CurvePoint) -> str:
     return wording.figures(point.centre)
 
 
-def _share_behind(context: Context, name: str, mix: Mix) -> str:
+def _share_behind(context: Context, name: str, load_step: LoadStep) -> str:
     """ " (behind 6 of 6)"; empty where it kept up."""
-    trials = context.at(name, mix)
+    trials = context.at(name, load_step)
     behind = sum(fell_behind(trial, context.compared) for trial in trials)
     return f" (behind {behind} of {len(trials)})" if behind else ""
 
@@ -211,17 +214,17 @@ _STARTS = (
 def _starts(context: Context) -> Table:
     """The counts of all usable trials of each contender at each rate, added up."""
     rows = []
-    for mix in context.comparison.run.mixes:
+    for load_step in context.comparison.run.load_steps:
         for name in context.names:
-            trials = [trial for trial in context.at(name, mix) if trial.starts is not None]
-            rows.append((f"{mix}: {name}", *_counts(trials)))
+            trials = [trial for trial in context.at(name, load_step) if trial.starts is not None]
+            rows.append((f"{load_step}: {name}", *_counts(trials)))
     note = (
         "Starts planned for the window, over all blocks: each was answered or failed in the window, was still open at "
         "its end, or never started. Those that found all connections busy waited, and are late; "
         "those that never began were still waiting when the trial ended. A generator that itself is late, with a "
         "connection idle, is named: that is in the response time, too, and is not the server's."
     )
-    columns = (Column(context.mix_unit, numeric=False), *_STARTS)
+    columns = (Column(context.load_step_unit, numeric=False), *_STARTS)
     return Table("Starts", columns, tuple(rows), note, folded=True, depth=Depth.COMPARISON)
 
 

@@ -1,4 +1,4 @@
-"""Single operations: their figures at the peak, and what differs at single mixes (exploratory)."""
+"""Single operations: their figures at the peak, and what differs at single load steps (exploratory)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 200
 
 @report_section("operations")
 def section(context: Context) -> Section | None:
-    """Each operation by itself at the mix where the fastest contender peaks, and the cells that stand out under
+    """Each operation by itself at the load step where the fastest contender peaks, and the cells that stand out under
     Benjamini–Hochberg, largest first.
     """
     apart = _apart(context)
@@ -29,8 +29,8 @@ def section(context: Context) -> Section | None:
     blocks: list[Block] = [
         *apart,
         Text(
-            f"Exploratory: mean and p99 of the {_time(context)} of every operation at every mix. Of the cells found, "
-            "about one in twenty is "
+            f"Exploratory: mean and p99 of the {_time(context)} of every operation at every load step. Of the cells "
+            "found, about one in twenty is "
             "expected to be chance (Benjamini–Hochberg, q = 0.05); the intervals allow for the picking."
         ),
     ]
@@ -41,10 +41,10 @@ def section(context: Context) -> Section | None:
 
 def _apart(context: Context) -> list[Block]:
     """Rate, times and failures of each operation; nothing where another section has them, or there is only one."""
-    mix = context.peak_mix()
-    if mix is None or context.kind.tells_operations or context.comparison.cells:
+    load_step = context.peak_load_step()
+    if load_step is None or context.kind.tells_operations or context.comparison.cells:
         return []
-    trials = {name: context.at(name, mix) for name in context.names}
+    trials = {name: context.at(name, load_step) for name in context.names}
     operations = list(dict.fromkeys(o.name for at_peak in trials.values() for t in at_peak for o in t.per_operation))
     if len(operations) < 2:
         return []
@@ -60,7 +60,7 @@ def _apart(context: Context) -> list[Block]:
         note += " Times are service times, from the sending on."
     if len(operations) > MOST:
         note = f"The first {MOST} of {len(operations):,}. {note}"
-    return [Table(f"Operations at {mix.words}", tuple(columns), rows, note, folded=True)]
+    return [Table(f"Operations at {load_step.words}", tuple(columns), rows, note, folded=True)]
 
 
 def _time(context: Context) -> str:
@@ -89,7 +89,7 @@ def _pair(context: Context, pair: PairComparison) -> list[Block]:
         return [text]
     columns = (
         Column("Operation", numeric=False),
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Figure", numeric=False),
         Column("Ratio"),
         Column("Interval"),
@@ -99,7 +99,7 @@ def _pair(context: Context, pair: PairComparison) -> list[Block]:
     rows = tuple(
         (
             cell.operation,
-            f"{cell.mix}",
+            f"{cell.load_step}",
             f"{cell.metric} {_time(context)}",
             wording.ratio(cell.ratio, cell.low, cell.high),
             wording.interval(cell.low, cell.high),

@@ -43,24 +43,24 @@ def section(context: Context) -> Section:
     )
     mean, *others = (curve_chart(context, metric) for metric in SHOWN)
     first = replace(mean, plain=_all_in_one(context, mean.title), depth=Depth.COMPARISON)
-    return Section(f"Response time against {context.mix_unit}", (Text(note), first, *others))
+    return Section(f"Response time against {context.load_step_unit}", (Text(note), first, *others))
 
 
 def _all_in_one(context: Context, title: str) -> Table:
     """What stands for the charts where nothing can be drawn: all figures and the failures in one table."""
     of_what = " of a turn" if "of a turn" in title else ""
-    columns = [Column(context.mix_unit), Column("Contender", numeric=False)]
+    columns = [Column(context.load_step_unit), Column("Contender", numeric=False)]
     columns += [Column(metric) for metric in (*SHOWN, "failed")]
     curves = [[context.comparison.curve(metric, name) for metric in SHOWN] for name in context.names]
     each = list(zip(context.names, curves, context.curves("errors"), strict=True))
     rows = tuple(
         (
-            f"{mix}",
+            f"{load_step}",
             name,
             *(wording.figures(curve.points[index].centre) for curve in times),
             wording.percent(errors.points[index].centre / 100.0),
         )
-        for index, mix in enumerate(context.comparison.run.mixes)
+        for index, load_step in enumerate(context.comparison.run.load_steps)
         for name, times, errors in each
     )
     # At rates the table of what was offered has them.

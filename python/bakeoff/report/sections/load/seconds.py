@@ -29,19 +29,19 @@ TAILS = ("worst p99 of a second, ms",)
 # Where trials are made of cells no second is like the next.
 @report_section("seconds", fits=lambda context: not context.of_cells)
 def section(context: Context) -> Section | None:
-    """Rate and p99 of each whole second at the mix where the fastest contender peaks; of trials too short to have a
-    course only the figures.
+    """Rate and p99 of each whole second at the load step where the fastest contender peaks; of trials too short to have
+    a course only the figures.
     """
-    mix = context.peak_mix()
-    if mix is None:
+    load_step = context.peak_load_step()
+    if load_step is None:
         return None
-    trials = [trial for name in context.names for trial in context.at(name, mix) if trial.per_second]
+    trials = [trial for name in context.names for trial in context.at(name, load_step) if trial.per_second]
     if not trials:
         return None
     whole = {trial.id: whole_seconds(context, trial) for trial in trials}
     longest = max(len(seconds) for seconds in whole.values())
     unit = f"{context.comparison.run.work}/s"  # seconds count operations, whatever the run is decided in
-    where = f"at {mix.words}"
+    where = f"at {load_step.words}"
     table, rate_table, tail_table = (_table(context, trials, unit, of) for of in (RATES + TAILS, RATES, TAILS))
     if longest < FEWEST_POINTS:
         text = f"No course is drawn of trials that have fewer than {FEWEST_POINTS} whole seconds."

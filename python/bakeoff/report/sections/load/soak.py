@@ -57,8 +57,8 @@ def _sentences(one: ContenderSoak, title: str) -> list[Text]:
     stretches = "" if one.stretches == 1 else f" in {wording.plural(one.stretches, 'stretch', 'stretches')}"
     errors = sum(one.errors.values())
     text = (
-        f"{title}: {_length(one.measured_s)}{of_plan} under {one.mix.words}{stretches}, {one.operations:,} operations, "
-        f"{errors:,} errors."
+        f"{title}: {_length(one.measured_s)}{of_plan} under {one.load_step.words}{stretches}, {one.operations:,} "
+        f"operations, {errors:,} errors."
     )
     texts = [Text(text, "plain" if whole else "warning", depth=Depth.SUMMARY)]
     if one.stopped_by is not None:

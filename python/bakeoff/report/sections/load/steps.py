@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bakeoff.compare.metrics.time_breakdown import CLOSE, OTHER
 from bakeoff.core.times import ms_of
-from bakeoff.load.load_step import Mix
+from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Chart, Column, Section, Table, Text
 from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.theme import Row
@@ -27,24 +27,24 @@ SMALL = 0.005
 
 @report_section("steps", fits=lambda context: not context.kind.splits_time(context))
 def section(context: Context) -> Section | None:
-    """Mean time of each step per operation, as shares of the whole, at each mix."""
-    by_mix = {
-        (name, mix): _means(context, context.at(name, mix))
+    """Mean time of each step per operation, as shares of the whole, at each load step."""
+    by_load_step = {
+        (name, load_step): _means(context, context.at(name, load_step))
         for name in context.names
-        for mix in context.comparison.run.mixes
+        for load_step in context.comparison.run.load_steps
     }
-    steps = sorted({step for means in by_mix.values() for step in means}, key=_rank)
+    steps = sorted({step for means in by_load_step.values() for step in means}, key=_rank)
     if not steps:
         return None
     rows: list[Row] = []
-    for (name, mix), means in by_mix.items():
+    for (name, load_step), means in by_load_step.items():
         whole = sum(means.values())
         for step, value in means.items():
             if whole > 0.0:
                 rows.append(
                     {
                         "contender": name,
-                        "mix": str(mix),
+                        "load_step": str(load_step),
                         "step": _title(step),
                         "share": round(value / whole, 5),
                         "order": steps.index(step),
@@ -55,12 +55,14 @@ def section(context: Context) -> Section | None:
         rows,
         context.names,
         titles,
-        context.comparison.run.mixes,
+        context.comparison.run.load_steps,
         "share of the mean time",
         ("Where the time goes", "mean response time, mean over all blocks; milliseconds in the table"),
     )
-    description = "Share of each step in the mean response time at each mix, one panel for each contender."
-    chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, by_mix, steps), wide=True)
+    description = "Share of each step in the mean response time at each load step, one panel for each contender."
+    chart = Chart(
+        "chart-steps", "Where the time goes", description, spec, _table(context, by_load_step, steps), wide=True
+    )
     return Section("Where the time goes", (Text(_note(context)), chart))
 
 
@@ -107,16 +109,20 @@ def _means(context: Context, trials: tuple[TrialRecord, ...]) -> dict[str, float
     return {name: ms_of(time_ns / operations) for name, time_ns in parts.items() if name != OTHER or time_ns > small}
 
 
-def _table(context: Context, by_mix: dict[tuple[str, Mix], dict[str, float]], steps: list[str]) -> Table:
+def _table(context: Context, by_load_step: dict[tuple[str, LoadStep], dict[str, float]], steps: list[str]) -> Table:
     columns = (
-        Column(context.mix_title),
+        Column(context.load_step_title),
         *(Column(_title(step), group=name) for name in context.names for step in steps),
     )
     rows = tuple(
         (
-            f"{mix}",
-            *(wording.figures(by_mix[name, mix].get(step, 0.0)) for name in context.names for step in steps),
+            f"{load_step}",
+            *(
+                wording.figures(by_load_step[name, load_step].get(step, 0.0))
+                for name in context.names
+                for step in steps
+            ),
         )
-        for mix in context.comparison.run.mixes
+        for load_step in context.comparison.run.load_steps
     )
     return Table("Milliseconds per operation", columns, rows)

@@ -48,7 +48,7 @@ MAIN, JOINT = "main effect", "interaction"
 
 @report_section("factors", Part.FRONT, Depth.SUMMARY)
 def section(context: Context) -> Section | None:
-    """The effects on what decides, at each mix, on the rest, and how two factors go together."""
+    """The effects on what decides, at each load step, on the rest, and how two factors go together."""
     found = context.comparison.factors
     if found is None:
         return None
@@ -66,7 +66,7 @@ def section(context: Context) -> Section | None:
     blocks += [chart for plane in found.planes if (chart := _plane(context, found, plane)) is not None]
     blocks += _by_level(found)
     if len(found.effects[0].points) > 1:  # of a search there is one load for each contender
-        blocks.append(_over_mixes(context, found))
+        blocks.append(_over_load_steps(context, found))
     blocks += _explaining(found)
     return Section("Factors", tuple(blocks))
 
@@ -96,7 +96,7 @@ def _effects(context: Context, found: FactorComparison) -> Table:
     better = "above 1 is better" if found.effects[0].higher_is_better else "below 1 is better"
     verdicts = [effect.verdict for effect in found.effects]
     gates = [gate for verdict in verdicts for gate in verdict.reasons if gate not in verdict.decisive]
-    note = f"Ratios of {unit} over the mixes, {better}; Holm over {wording.plural(found.family, 'effect')}."
+    note = f"Ratios of {unit} over the load steps, {better}; Holm over {wording.plural(found.family, 'effect')}."
     note += " × marks interactions: by what factor one effect is larger at the other level."
     if gates:
         note += f" To be noted: {'; '.join(noted(gates))}."
@@ -213,17 +213,19 @@ def _by_level(found: FactorComparison) -> list[Block]:
     return [Table("Effects by the other factors", columns, tuple(rows), note, len(rows) > MOST, depth=Depth.COMPARISON)]
 
 
-def _over_mixes(context: Context, found: FactorComparison) -> Table:
-    """Main effects and interactions of two at each mix."""
+def _over_load_steps(context: Context, found: FactorComparison) -> Table:
+    """Main effects and interactions of two at each load step."""
     chosen = [effect for effect in found.effects if len(effect.factors) < 3 and effect.estimated]
-    columns = [Column("Effect", numeric=False), *(Column(str(point.mix)) for point in found.effects[0].points)]
+    columns = [Column("Effect", numeric=False), *(Column(str(point.load_step)) for point in found.effects[0].points)]
     rows = tuple(
         (title_words(effect), *(_point(point.blocks, point.ratio, point.low, point.high) for point in effect.points))
         for effect in chosen
     )
     level = 100.0 * chosen[0].level if chosen else math.nan
-    note = f"Bands hold for all mixes of an effect together, each effect at {level:.4g} %, so that all may be read."
-    title = f"Effects at each mix ({context.mix_unit})"
+    note = (
+        f"Bands hold for all load steps of an effect together, each effect at {level:.4g} %, so that all may be read."
+    )
+    title = f"Effects at each load step ({context.load_step_unit})"
     return Table(title, tuple(columns), rows, note, len(rows) > MOST, depth=Depth.COMPARISON)
 
 

@@ -42,7 +42,7 @@ def sentences(noise: NoiseFloor) -> list[str]:
         f"{_at_most(primary.floor(primary.blocks))}, and {blocks} show a difference of "
         f"{wording.percent(primary.shown)} in 80 % of runs.",
         f"Bias: the ratio is {wording.ratio(primary.ratio, primary.low, primary.high)} "
-        f"({wording.interval(primary.low, primary.high)}), which {bias}. Order: whoever came first at a mix did "
+        f"({wording.interval(primary.low, primary.high)}), which {bias}. Order: whoever came first at a load step did "
         f"{wording.ratio(noise.first, noise.first_low, noise.first_high)} of the other "
         f"({wording.interval(noise.first_low, noise.first_high)}), {order}.",
         f"False calls: of {noise.drawn:,} draws of {noise.draw_blocks} of these blocks {noise.called:,} made a winner "

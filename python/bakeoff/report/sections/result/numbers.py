@@ -1,4 +1,4 @@
-"""All contenders at all mixes in one table."""
+"""All contenders at all load steps in one table."""
 
 from __future__ import annotations
 
@@ -45,23 +45,26 @@ def section(context: Context) -> Section:
 def _one(context: Context, metric: str, title: str) -> Table:
     """One metric, the contenders side by side."""
     curves = context.curves(metric)
-    columns = (Column(context.mix_title), *(Column(name) for name in context.names))
-    mixes = context.comparison.run.mixes
-    rows = tuple((f"{mix}", *(_cell(curve, index) for curve in curves)) for index, mix in enumerate(mixes))
+    columns = (Column(context.load_step_title), *(Column(name) for name in context.names))
+    load_steps = context.comparison.run.load_steps
+    rows = tuple(
+        (f"{load_step}", *(_cell(curve, index) for curve in curves)) for index, load_step in enumerate(load_steps)
+    )
     words = title.format(rate=context.comparison.run.rate_unit)
-    return Table(f"{words[0].upper()}{words[1:]} at each mix", columns, rows)
+    return Table(f"{words[0].upper()}{words[1:]} at each load step", columns, rows)
 
 
 def _all(context: Context, metrics: list[tuple[str, str]], note: str) -> Table:
-    columns, names = [Column(context.mix_title)], context.names
+    columns, names = [Column(context.load_step_title)], context.names
     for name in names:
         unit = context.comparison.run.rate_unit
         columns += [Column(title.format(rate=unit), group=name) for _, title in metrics]
     curves = [context.comparison.curve(metric, name) for name in names for metric, _ in metrics]
     rows = tuple(
-        (f"{mix}", *(_cell(curve, index) for curve in curves)) for index, mix in enumerate(context.comparison.run.mixes)
+        (f"{load_step}", *(_cell(curve, index) for curve in curves))
+        for index, load_step in enumerate(context.comparison.run.load_steps)
     )
-    return Table("All mixes", tuple(columns), rows, note)
+    return Table("All load steps", tuple(columns), rows, note)
 
 
 def _cell(curve: Curve, index: int) -> str:

@@ -31,7 +31,7 @@ def section(context: Context) -> Section | None:
         Column("Not decided", spare=2),
         *(Column(term) for term in terms),
     )
-    rows = [(c.name, load.mix.words, *_cells(load, terms)) for c in found.contenders for load in c.loads]
+    rows = [(c.name, load.load_step.words, *_cells(load, terms)) for c in found.contenders for load in c.loads]
     table = Table("Objective by load", columns, tuple(rows), _note(context, found), depth=Depth.COMPARISON)
     return Section(f"Objective: {found.objective}", (table,))
 

@@ -45,10 +45,10 @@ def _suite(context: Context) -> str:
 
 
 def _repeated(context: Context) -> str:
-    """Mixes, lengths and blocks."""
+    """Load steps, lengths and blocks."""
     if context.comparison.joined is not None:
         return _by_files(context.comparison.joined, context.run)
-    load = f"{wording.mixes(context.comparison.run.mixes)}{_each(context)}"
+    load = f"{wording.load_steps(context.comparison.run.load_steps)}{_each(context)}"
     if context.comparison.capacity is not None:
         load = "a search for the highest load that meets the objective"
     number = len(context.run.contenders)

@@ -1,15 +1,15 @@
-"""The ratio at each mix with bands that hold for all mixes together."""
+"""The ratio at each load step with bands that hold for all load steps together."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
-from bakeoff.compare.estimate.pairs import ONE_MIX
+from bakeoff.compare.estimate.pairs import ONE_LOAD_STEP
 from bakeoff.compare.model.pair import PairComparison, RatioCurve, RatioPoint
 from bakeoff.report.blocks.severity import toned
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.axes import Ratios, by_mix
+from bakeoff.report.charts.axes import Ratios, by_load_step
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import known
 from bakeoff.report.layout.context import Context
@@ -40,17 +40,19 @@ def section(context: Context) -> Section | None:
         charts = _charts(context, [pair])
         blocks += [replace(chart, id=f"{chart.id}-{number}", folded=folded) for chart in charts]
     blocks += [_all_metrics(context, pair) for pair in comparison.pairs]
-    return Section("Ratio at each mix", tuple(blocks))
+    return Section("Ratio at each load step", tuple(blocks))
 
 
 def _span(pair: PairComparison) -> str:
-    """From the least to the largest ratio at a mix, as what one mean over all of them hides; empty with one mix."""
+    """From the least to the largest ratio at a load step, as what one mean over all of them hides; empty with one
+    load step.
+    """
     curve = pair.curves[0]
     told = [point for point in curve.points if point.blocks and not point.all_lost and math.isfinite(point.ratio)]
     if len(told) < 2:
         return ""
     ends = min(told, key=lambda point: point.ratio), max(told, key=lambda point: point.ratio)
-    least, most = (f"{reach(point.ratio, point.low, point.high)} at {point.mix.words}" for point in ends)
+    least, most = (f"{reach(point.ratio, point.low, point.high)} at {point.load_step.words}" for point in ends)
     why = "depending on the load" if ends[0].high < ends[1].low else "which may be chance"
     return f"{curve.title} of {pair.contender} ÷ {pair.baseline}: from {least} to {most}, {why}."
 
@@ -59,13 +61,13 @@ def _explained(context: Context, pair: PairComparison) -> str:
     curve = pair.curves[0]
     number = len(context.comparison.pairs)
     zone = f"Shaded: the zone of ±{wording.percent(context.comparison.run.delta)} that does not matter by the plan."
-    if curve.method == ONE_MIX:
-        return f"There is one mix: its intervals and verdicts are those of the result. Filled markers: better. {zone}"
+    if curve.method == ONE_LOAD_STEP:
+        return f"There is one load step: the result has its intervals and verdicts. Filled markers: better. {zone}"
     pairs = f" With {number} pairs each curve is held to {100 * curve.level:.1f} %." if number > 1 else ""
     return (
-        f"The bands hold for all mixes of a curve together (95 %, {curve.method}): the whole "
+        f"The bands hold for all load steps of a curve together (95 %, {curve.method}): the whole "
         f"curve may be read at once.{pairs} "
-        f"Filled markers: better at this mix. {zone}"
+        f"Filled markers: better at this load step. {zone}"
     )
 
 
@@ -82,7 +84,7 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart 
     rows = [
         {
             "contender": pair.contender,
-            "mix": str(point.mix),
+            "load_step": str(point.load_step),
             "ratio": known(point.ratio),
             "low": known(point.low),
             "high": known(point.high),
@@ -101,29 +103,29 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart 
     spec = bars(
         rows,
         context.names,
-        by_mix(info.mixes),
+        by_load_step(info.load_steps),
         Ratios(f"ratio, log scale ({better})", info.delta),
         (title, f"paired over blocks, {_bands(first)}"),
         info.delta,
     )
     tables = [_table(context, pair, curve) for pair, curve in curves]
     merged = Table(tables[0].title, tables[0].columns, tuple(row for table in tables for row in table.rows))
-    description = f"Ratio of {first.title.lower()} of {names} to {base} at each mix, with {_bands(first)}."
+    description = f"Ratio of {first.title.lower()} of {names} to {base} at each load step, with {_bands(first)}."
     return Chart(f"chart-ratio-{metric}", title, description, spec, merged)
 
 
 def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
     columns = (
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Pair", numeric=False),
         Column("Ratio"),
-        Column("95 % interval" if curve.method == ONE_MIX else "Simultaneous band"),
+        Column("95 % interval" if curve.method == ONE_LOAD_STEP else "Simultaneous band"),
         Column("Blocks"),
         Column("Verdict", numeric=False),
     )
     rows = tuple(
         (
-            f"{p.mix}",
+            f"{p.load_step}",
             f"{pair.contender} ÷ {pair.baseline}",
             f"{p.all_lost} lost all" if p.all_lost else wording.ratio(p.ratio, p.low, p.high),
             wording.MISSING if p.all_lost else wording.interval(p.low, p.high),
@@ -137,7 +139,7 @@ def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
 
 def _bands(curve: RatioCurve) -> str:
     """What the lines at the marks of a chart are."""
-    return "95 % interval" if curve.method == ONE_MIX else f"{curve.method} bands"
+    return "95 % interval" if curve.method == ONE_LOAD_STEP else f"{curve.method} bands"
 
 
 def _short(curve: RatioCurve, context: Context) -> str:
@@ -147,21 +149,21 @@ def _short(curve: RatioCurve, context: Context) -> str:
 
 
 def _all_metrics(context: Context, pair: PairComparison) -> Table:
-    """A ratio with its band in each cell: whichever are fewer, figures or mixes, are the columns."""
+    """A ratio with its band in each cell: whichever are fewer, figures or load steps, are the columns."""
     verdict = f"Verdict on {pair.curves[0].title.partition(' (')[0].lower()}"
-    by_mix = list(zip(*(curve.points for curve in pair.curves), strict=True))
+    by_load_step = list(zip(*(curve.points for curve in pair.curves), strict=True))
     rows: list[tuple[str, ...]] = []
-    if len(by_mix) < len(pair.curves):
-        columns = [Column("Figure", numeric=False), *(Column(points[0].mix.words) for points in by_mix)]
+    if len(by_load_step) < len(pair.curves):
+        columns = [Column("Figure", numeric=False), *(Column(points[0].load_step.words) for points in by_load_step)]
         rows = [(curve.title, *(_reach(p) for p in curve.points)) for curve in pair.curves]
-        rows.append((verdict, *(toned(points[0]) for points in by_mix)))
+        rows.append((verdict, *(toned(points[0]) for points in by_load_step)))
     else:
-        columns = [Column(context.mix_title), *(Column(_short(curve, context)) for curve in pair.curves)]
+        columns = [Column(context.load_step_title), *(Column(_short(curve, context)) for curve in pair.curves)]
         columns.append(Column(verdict, numeric=False, spare=1))
-        rows = [(f"{of[0].mix}", *map(_reach, of), toned(of[0])) for of in by_mix]
+        rows = [(f"{of[0].load_step}", *map(_reach, of), toned(of[0])) for of in by_load_step]
     method = pair.curves[0].method
-    how = "" if method == ONE_MIX else f" (bands for all mixes together, {method})"
-    title = f"{pair.contender} ÷ {pair.baseline} at each mix{how}"
+    how = "" if method == ONE_LOAD_STEP else f" (bands for all load steps together, {method})"
+    title = f"{pair.contender} ÷ {pair.baseline} at each load step{how}"
     return Table(title, tuple(columns), tuple(rows), folded=True, depth=Depth.COMPARISON)
 
 

@@ -84,10 +84,10 @@ def _asked(context: Context, c: ContenderSummary) -> str:
 
 
 def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
-    if c.peak_mix is not None and c.peak_is_nobodys:
+    if c.peak_load_step is not None and c.peak_is_nobodys:
         ends = f"{wording.figures(c.peak_lowest)} – {wording.figures(c.peak_highest)}"
-        return f"{ends} {context.comparison.run.rate_unit}", f"no one peak: blocks differ, at {c.peak_mix.words}"
-    at = f"peak, at {c.peak_mix.words}" if c.peak_mix else "no usable trial"
+        return f"{ends} {context.comparison.run.rate_unit}", f"no one peak: blocks differ, at {c.peak_load_step.words}"
+    at = f"peak, at {c.peak_load_step.words}" if c.peak_load_step else "no usable trial"
     if not math.isnan(c.peak_low):
         at = f"{at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
     return f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}", at
@@ -96,7 +96,7 @@ def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
 def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
     """At rates there is no peak: a queue that drains answers more than is offered."""
     (each,) = [each for each in context.comparison.falls_behind if each.contender == c.name]
-    kept = each.kept_mix if each.behind_mix is not None else context.comparison.run.mixes[-1]
+    kept = each.kept_load_step if each.behind_load_step is not None else context.comparison.run.load_steps[-1]
     if not each.blocks:
         return wording.MISSING, "the rate that it keeps up with is not known: trials are missing"
     if kept is None:
@@ -109,7 +109,7 @@ def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...
     behind = [sentence(told) for told in context.comparison.falls_behind if told.contender == c.name]
     if behind:
         return (("Falls behind", behind[0]),)
-    saturation = f"from {c.saturation_mix.words}" if c.saturation_mix else c.saturation()
+    saturation = f"from {c.saturation_load_step.words}" if c.saturation_load_step else c.saturation()
     return (("Saturation", saturation), ("Shape", sentence(c.shape)))
 
 
@@ -122,8 +122,8 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block
         rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
-    weights = f", geometric mean over the mixes, weighted by the logarithm of the {context.mix_unit}"
-    over = "" if len(info.mixes) == 1 or context.comparison.capacity else weights
+    weights = f", geometric mean over the load steps, weighted by the logarithm of the {context.load_step_unit}"
+    over = "" if len(info.load_steps) == 1 or context.comparison.capacity else weights
     end = pairs[0].primary
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"

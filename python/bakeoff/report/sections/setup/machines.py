@@ -10,7 +10,7 @@ from bakeoff.core.redact import hidden
 from bakeoff.core.thresholds import BUSY_SHARE
 from bakeoff.report.blocks.facts import leaves
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text, Toned
-from bakeoff.report.charts.axes import Shares, by_mix
+from bakeoff.report.charts.axes import Shares, by_load_step
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import known
 from bakeoff.report.layout.context import Context
@@ -57,7 +57,7 @@ def section(context: Context) -> Section | None:
 
 def _together(machines: Machines) -> str:
     spreads = [told.start_spread_ms for told in machines.ranges if math.isfinite(told.start_spread_ms)]
-    text = f"{len(machines.agents)} agents sent the load together, each an equal part of every mix."
+    text = f"{len(machines.agents)} agents sent the load together, each an equal part of every load step."
     if not spreads:
         return text
     errors = [told.start_error_ms for told in machines.ranges if math.isfinite(told.start_error_ms)]
@@ -120,7 +120,7 @@ def _machine(agent: AgentRecord) -> str:
 def _lost(context: Context) -> list[Table]:
     """In which trials machines were lost."""
     rows = tuple(
-        (f"{t.id}", t.contender, f"{t.mix}", f"{t.block}", share.agent, Toned(share.lost, "bad"))
+        (f"{t.id}", t.contender, f"{t.load_step}", f"{t.block}", share.agent, Toned(share.lost, "bad"))
         for t in context.whole.trials
         for share in t.per_agent
         if share.lost
@@ -128,7 +128,7 @@ def _lost(context: Context) -> list[Table]:
     columns = (
         Column("Trial"),
         Column("Contender", numeric=False),
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Block"),
         Column("Agent", numeric=False),
         Column("Why", numeric=False),
@@ -140,7 +140,7 @@ def _lost(context: Context) -> list[Table]:
 def _ranges(context: Context, machines: Machines) -> Table:
     columns = (
         Column("Contender", numeric=False),
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Agents", spare=3),
         Column("operations/s each"),
         Column("p50 ms", spare=3),
@@ -155,14 +155,14 @@ def _ranges(context: Context, machines: Machines) -> Table:
     )
     rows = tuple(_range(told) for told in machines.ranges if told.trials)
     note = RANGES_NOTE.format(of=" of response times, from planned starts" if context.at_rates else "")
-    return Table("Over agents, at each mix", columns, rows, note, depth=Depth.COMPARISON)
+    return Table("Over agents, at each load step", columns, rows, note, depth=Depth.COMPARISON)
 
 
 def _range(told: MachineRange) -> tuple[str, ...]:
     fair = f"{told.ratio:.3f}" if math.isfinite(told.ratio) else wording.MISSING
     return (
         told.contender,
-        f"{told.mix}",
+        f"{told.load_step}",
         f"{told.agents}",
         _span(told.rate_low, told.rate_high),
         _span(told.p50_low_ms, told.p50_high_ms),
@@ -183,7 +183,7 @@ def _busy_span(told: MachineRange) -> str:
 
 
 def _fairness(context: Context, machines: Machines) -> list[Chart]:
-    """The slowest and the fastest machine of each mix, relative to the mean client."""
+    """The slowest and the fastest machine of each load step, relative to the mean client."""
     judged = [told for told in machines.ranges if math.isfinite(told.ratio)]
     if not judged:
         return []
@@ -191,28 +191,30 @@ def _fairness(context: Context, machines: Machines) -> list[Chart]:
     for told in judged:
         per_client = _relative(context, told)
         low, high = min(per_client.values()), max(per_client.values())
-        rows.append({"contender": told.contender, "mix": str(told.mix), "low": known(low), "high": known(high)})
-        cells.append((told.contender, f"{told.mix}", told.slowest, f"{low:.1%}", told.fastest, f"{high:.1%}"))
+        rows.append(
+            {"contender": told.contender, "load_step": str(told.load_step), "low": known(low), "high": known(high)}
+        )
+        cells.append((told.contender, f"{told.load_step}", told.slowest, f"{low:.1%}", told.fastest, f"{high:.1%}"))
     spec = bars(
         rows,
         context.names,
-        by_mix(context.comparison.run.mixes),
+        by_load_step(context.comparison.run.load_steps),
         Shares("operations per client, mean = 100 %"),
         ("Slowest and fastest agent", "relative to the mean over agents; means over blocks"),
     )
     titles = ("Contender", "", "Slowest", "its clients", "Fastest", "its clients")
     columns = tuple(
-        Column(title or context.mix_title, numeric=place in (1, 3, 5)) for place, title in enumerate(titles)
+        Column(title or context.load_step_title, numeric=place in (1, 3, 5)) for place, title in enumerate(titles)
     )
     table = Table("Operations per client of each agent, relative to the mean", columns, tuple(cells))
-    description = "Range over agents of the operations per client, relative to the mean, at each mix."
+    description = "Range over agents of the operations per client, relative to the mean, at each load step."
     return [Chart("chart-machines", "Fairness over agents", description, spec, table, wide=True)]
 
 
 def _relative(context: Context, told: MachineRange) -> dict[str, float]:
     """Operations per second and client of each machine, over their mean."""
     rates: dict[str, list[float]] = defaultdict(list)
-    for trial in context.at(told.contender, told.mix):
+    for trial in context.at(told.contender, told.load_step):
         for share in trial.per_agent:
             if share.clients:
                 rates[share.agent].append(share.operations_per_s / share.clients)

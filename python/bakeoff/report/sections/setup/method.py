@@ -12,7 +12,7 @@ from bakeoff.compare.model.settings import of_contender
 from bakeoff.compare.validity.client_options import settings_by_name
 from bakeoff.core.redact import hidden, without_secrets
 from bakeoff.core.units import format_binary
-from bakeoff.report.blocks.block_order import in_each_block, is_by_mixes
+from bakeoff.report.blocks.block_order import in_each_block, is_by_load_steps
 from bakeoff.report.blocks.facts import leaves, value_of
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.layout.context import Context
@@ -51,11 +51,11 @@ def section(context: Context) -> Section:
     run, plan = context.run, context.run.planned
     modelled = f", modelled on {plan.modelled_on}" if plan.modelled_on else ""
     intro = (
-        f"Suite {run.suite}{modelled}; {wording.mixes(context.comparison.run.mixes)}, "
+        f"Suite {run.suite}{modelled}; {wording.load_steps(context.comparison.run.load_steps)}, "
         f"{wording.plural(run.blocks_wanted, 'block')}. {in_each_block(run)} "
         f"Started {context.moment(run.created_at)}, ended {context.moment(run.finished_at)}."
     )
-    titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_mixes(run) else 'visit'}")
+    titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_load_steps(run) else 'visit'}")
     talked = ways(context.comparison.manners, context.told, [c.name for c in run.contenders])
     titles += ("Measured",) if talked else ()
     own = {c.name: (wording.sentence(talked[c.name]),) if talked else () for c in run.contenders}
@@ -243,28 +243,28 @@ def _bare(name: str) -> str:
 
 
 def _order(context: Context) -> Table:
-    """The order as it really was: by mixes the contenders of each mix, else the mixes of each visit."""
-    rows, by_mixes = [], is_by_mixes(context.run)
+    """The order as it really was: by load steps the contenders of each load step, else the load steps of each visit."""
+    rows, by_load_steps = [], is_by_load_steps(context.run)
     trials = sorted(context.whole.trials, key=lambda trial: trial.order)
-    turns_of = _turns_by_mix if by_mixes else _turns_by_contender
+    turns_of = _turns_by_load_step if by_load_steps else _turns_by_contender
     for block, members in groupby(trials, key=lambda trial: trial.block):
         turns = turns_of(members)
         seeds = sorted({trial.seed for trial in trials if trial.block == block})
         shown = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} … {seeds[-1]}"
         rows.append((f"{block}", "; ".join(turns), shown))
-    what = "Contenders in order at each mix" if by_mixes else "Visits in order"
-    columns = (Column("Block"), Column(f"{what} ({context.mix_unit})", numeric=False), Column("Seed"))
+    what = "Contenders in order at each load step" if by_load_steps else "Visits in order"
+    columns = (Column("Block"), Column(f"{what} ({context.load_step_unit})", numeric=False), Column("Seed"))
     return Table("Order of the trials", columns, tuple(rows), folded=True)
 
 
 def _turns_by_contender(trials: Iterable[TrialRecord]) -> list[str]:
     turns = groupby(trials, key=lambda trial: trial.contender)
-    return [f"{name} ({', '.join(f'{trial.mix}' for trial in turn)})" for name, turn in turns]
+    return [f"{name} ({', '.join(f'{trial.load_step}' for trial in turn)})" for name, turn in turns]
 
 
-def _turns_by_mix(trials: Iterable[TrialRecord]) -> list[str]:
-    turns = groupby(trials, key=lambda trial: trial.mix)
-    return [f"{mix}: {', '.join(trial.contender for trial in turn)}" for mix, turn in turns]
+def _turns_by_load_step(trials: Iterable[TrialRecord]) -> list[str]:
+    turns = groupby(trials, key=lambda trial: trial.load_step)
+    return [f"{load_step}: {', '.join(trial.contender for trial in turn)}" for load_step, turn in turns]
 
 
 def _environment(run: RunRecord, of: str) -> Table:

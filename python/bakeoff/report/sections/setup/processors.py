@@ -28,8 +28,8 @@ def processors_table(context: Context, name: str, uses: Sequence[ResourceUse]) -
         return []
     apart = most <= MOST_COLUMNS
     titles = tuple(f"CPU {number}" for number in range(most)) if apart else OF_MANY
-    cells = tuple((f"{use.mix}", *(_apart(one, most) if apart else _of_many(one))) for use, one in known)
-    columns = (Column(context.mix_title), *(Column(title) for title in titles))
+    cells = tuple((f"{use.load_step}", *(_apart(one, most) if apart else _of_many(one))) for use, one in known)
+    columns = (Column(context.load_step_title), *(Column(title) for title in titles))
     title = f"Each processor where {name} runs" + (", %" if apart else "")
     return [Table(title, columns, cells, NOTE)]
 

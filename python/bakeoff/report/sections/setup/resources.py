@@ -43,7 +43,7 @@ NOTE = (
 
 @report_section("resources", depth=Depth.COMPARISON)
 def section(context: Context) -> Section | None:
-    """Sentences, charts of processors and disks over the mixes, the table, and what watching took."""
+    """Sentences, charts of processors and disks over the load steps, the table, and what watching took."""
     found = context.comparison.resources
     if found is None or not found.watched:
         return None
@@ -76,7 +76,9 @@ def _ratios(context: Context) -> list[Block]:
         )
         for pair, end in known
     )
-    note = "Below 1: the first needs less. Paired over blocks, mean over the mixes; only of contenders watched alike."
+    note = (
+        "Below 1: the first needs less. Paired over blocks, mean over the load steps; only of contenders watched alike."
+    )
     return [Table(known[0][1].title, columns, rows, note, depth=Depth.COMPARISON)]
 
 
@@ -112,7 +114,7 @@ def _states(context: Context, found: Resources) -> Chart:
     rows: list[Row] = [
         {
             "contender": use.contender,
-            "mix": str(use.mix),
+            "load_step": str(use.load_step),
             "step": state,
             "share": round(share, 5),
             "order": order,
@@ -121,14 +123,18 @@ def _states(context: Context, found: Resources) -> Chart:
         for order, (state, name) in enumerate(STATES)
         if math.isfinite(share := getattr(use, name))
     ]
-    names, mixes = context.names, context.comparison.run.mixes
+    names, load_steps = context.names, context.comparison.run.load_steps
     steps = tuple(state for state, _ in STATES)
     title = "Processors by state"
     told = "of all processors of the machine, mean over trials; what is missing to 100 % was idle"
-    spec = shares(rows, names, steps, mixes, "share of processor time", (title, told))
-    columns = (Column("Contender", numeric=False), Column(context.mix_title), *(Column(f"{step} %") for step in steps))
-    cells = tuple((use.contender, f"{use.mix}", *(_state(use, name) for _, name in STATES)) for use in found.uses)
-    description = "Shares of processor time by state at each mix, one panel for each contender."
+    spec = shares(rows, names, steps, load_steps, "share of processor time", (title, told))
+    columns = (
+        Column("Contender", numeric=False),
+        Column(context.load_step_title),
+        *(Column(f"{step} %") for step in steps),
+    )
+    cells = tuple((use.contender, f"{use.load_step}", *(_state(use, name) for _, name in STATES)) for use in found.uses)
+    description = "Shares of processor time by state at each load step, one panel for each contender."
     return Chart("chart-processors", title, description, spec, Table(title, columns, cells), wide=True)
 
 
@@ -141,7 +147,8 @@ def _disks(context: Context, found: Resources) -> list[Block]:
     """How busy the busiest disk was; nothing where no disk did anything."""
     rows: list[Row] = [
         {
-            "contender": use.contender, "mix": use.mix.x, "value": round(100.0 * use.disk_share, 3), "low": None,
+            "contender": use.contender, "load_step": use.load_step.x, "value": round(100.0 * use.disk_share, 3),
+            "low": None,
             "high": None,
         }
         for use in found.uses
@@ -151,14 +158,15 @@ def _disks(context: Context, found: Resources) -> list[Block]:
         return []
     title = "The busiest disk"
     told = "share of the window in which it had something in flight, mean over trials"
-    across = Loads(context.comparison.run.mixes)
+    across = Loads(context.comparison.run.load_steps)
     spec = lines(rows, context.names, across, Amounts("% of the time", far=True), (title, told))
-    columns = (Column(context.mix_title), *(Column(name) for name in context.names))
-    known = {(use.contender, use.mix): use for use in found.uses}
+    columns = (Column(context.load_step_title), *(Column(name) for name in context.names))
+    known = {(use.contender, use.load_step): use for use in found.uses}
     cells = tuple(
-        (f"{mix}", *(_disk(known.get((name, mix))) for name in context.names)) for mix in context.comparison.run.mixes
+        (f"{load_step}", *(_disk(known.get((name, load_step))) for name in context.names))
+        for load_step in context.comparison.run.load_steps
     )
-    description = "Share of the time in which the busiest disk was busy, at each mix."
+    description = "Share of the time in which the busiest disk was busy, at each load step."
     return [Chart("chart-disks", title, description, spec, Table(f"{title} (% of the time)", columns, cells))]
 
 
@@ -195,8 +203,8 @@ def _table(
     rows: list[tuple[ResourceUse, tuple[str, ...]]],
     note: str = "",
 ) -> Table:
-    columns = (Column(context.mix_title), *(Column(title, numeric=title != "limit") for title in titles))
-    return Table(title, columns, tuple((f"{use.mix}", *cells) for use, cells in rows), note)
+    columns = (Column(context.load_step_title), *(Column(title, numeric=title != "limit") for title in titles))
+    return Table(title, columns, tuple((f"{use.load_step}", *cells) for use, cells in rows), note)
 
 
 def _needed(use: ResourceUse) -> tuple[str, ...]:
@@ -240,10 +248,10 @@ def _memory(each: MemoryPerConnection) -> str:
         low, high = (format_size(round(end)) for end in (each.low, each.high))
         return (
             f"Each further connection to {each.contender} takes {format_size(round(each.bytes_each))} of memory (how "
-            f"memory rises over the mixes, 95 % interval {low} – {high}; {whole})."
+            f"memory rises over the load steps, 95 % interval {low} – {high}; {whole})."
         )
     return (
-        f"Memory for each connection to {each.contender}: {wording.MISSING} (over the mixes it does not rise for "
+        f"Memory for each connection to {each.contender}: {wording.MISSING} (over the load steps it does not rise for "
         f"certain, in 6 blocks or more at three numbers of connections or more; {whole})."
     )
 

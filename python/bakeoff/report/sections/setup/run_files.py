@@ -235,7 +235,7 @@ def _failed(context: Context, joined: Joined) -> list[Block]:
     columns = (
         Column("File", numeric=False),
         Column("Contender", numeric=False),
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Block"),
         Column("How it ended", numeric=False),
         Column(f"Then ({joined.unit})"),
@@ -257,7 +257,7 @@ def _failed(context: Context, joined: Joined) -> list[Block]:
 def _failed_row(one: FailedTrial) -> tuple[str, ...]:
     ended = "ok" if one.state == "ok" else Toned(f"{one.state}: {one.reason}", "bad")
     figures = wording.figures(one.value), wording.figures(one.repeated)
-    return one.file, one.contender, f"{one.mix}", f"{one.block}", ended, *figures
+    return one.file, one.contender, f"{one.load_step}", f"{one.block}", ended, *figures
 
 
 def _if_counted(joined: Joined) -> list[Block]:

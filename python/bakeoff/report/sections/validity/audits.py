@@ -52,12 +52,13 @@ def section(context: Context) -> Section:
             Column("Audit", numeric=False),
             Column("Trial"),
             Column("Contender", numeric=False),
-            Column(context.mix_title),
+            Column(context.load_step_title),
             Column("Block"),
             Column("Deviation", numeric=False),
         )
         lines = tuple(
-            (name, f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", sentence(t)) for name, t in deviating[:SHOWN]
+            (name, f"{t.trial_id}", t.contender, f"{t.load_step}", f"{t.block}", sentence(t))
+            for name, t in deviating[:SHOWN]
         )
         rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
         blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))

@@ -34,20 +34,20 @@ HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited", "control
 
 @report_section("generator", Part.AUDITS)
 def section(context: Context) -> Section:
-    """Its ceiling, its processor use at each mix, and how late it was."""
+    """Its ceiling, its processor use at each load step, and how late it was."""
     if context.run.imported_from is not None:
         return Section("The load generator", (Text(_not_stated(context.run.imported_from)),))
     texts = _ceilings(context)
     spec_rows, table_rows = [], []
-    for mix in context.comparison.run.mixes:
-        cells = [f"{mix}"]
+    for load_step in context.comparison.run.load_steps:
+        cells = [f"{load_step}"]
         for name in context.names:
-            trials = context.at(name, mix)
+            trials = context.at(name, load_step)
             interval = mean_interval([trial.generator_cpu_share * 100.0 for trial in trials])
             spec_rows.append(
                 {
                     "contender": name,
-                    "mix": mix.x,
+                    "load_step": load_step.x,
                     "value": known(interval.centre),
                     "low": known(interval.low),
                     "high": known(interval.high),
@@ -58,15 +58,15 @@ def section(context: Context) -> Section:
     spec = lines(
         [row for row in spec_rows if row["value"] is not None],
         context.names,
-        Loads(context.comparison.run.mixes),
+        Loads(context.comparison.run.load_steps),
         Amounts("% of a processor", far=True),
         ("Processor use of the generator", "busiest load thread, mean over blocks, bars: 95 % interval"),
     )
-    columns = [Column(context.mix_title)]
+    columns = [Column(context.load_step_title)]
     for name in context.names:
         columns += [Column(title, group=name) for title in HEADS]
     table = Table(
-        "The generator at each mix",
+        "The generator at each load step",
         tuple(columns),
         tuple(table_rows),
         "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
@@ -86,7 +86,7 @@ def section(context: Context) -> Section:
                 replace(table, note=CELLS_NOTE),
             ),
         )
-    description = f"Processor use of the load generator in percent at each number of {context.mix_axis}."
+    description = f"Processor use of the load generator in percent at each number of {context.load_step_axis}."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table)
     return Section(
         "The load generator",
@@ -254,7 +254,7 @@ def _late(context: Context) -> list[Text]:
 
 def _checked(context: Context) -> list[Text]:
     """What checking contents took, and what it does to sums over several clients."""
-    cells = [(trial.mix.clients, cell) for trial in context.usable for cell in cells_of(trial)]
+    cells = [(trial.load_step.clients, cell) for trial in context.usable for cell in cells_of(trial)]
     checking_s = math.fsum(cell.verify_s or 0.0 for _, cell in cells)
     if checking_s == 0.0:
         return []

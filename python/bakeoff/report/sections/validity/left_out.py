@@ -30,17 +30,18 @@ def section(context: Context) -> Section:
         columns = (
             Column("Trial"),
             Column("Contender", numeric=False),
-            Column(context.mix_title),
+            Column(context.load_step_title),
             Column("Block"),
             Column("State", numeric=False),
             Column("Reason", numeric=False),
         )
         rows = tuple(
-            (f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", t.state, Toned(t.reason, "bad")) for t in left_out
+            (f"{t.trial_id}", t.contender, f"{t.load_step}", f"{t.block}", t.state, Toned(t.reason, "bad"))
+            for t in left_out
         )
         note = (
             "None of their numbers is used. Failed ones count as lost, see above; of the others the pair, the other "
-            "contender at the same mix and block, enters no ratio either."
+            "contender at the same load step and block, enters no ratio either."
         )
         blocks.append(Table("Trials left out", columns, rows, note, depth=Depth.COMPARISON))
     elif missing <= 0 and not context.comparison.lost and not context.comparison.repeated:
@@ -86,7 +87,7 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
     columns = (
         Column("Trial"),
         Column("Contender", numeric=False),
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Block"),
         Column("Kept", numeric=False),
         Column("Why", numeric=False),
@@ -96,7 +97,7 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
         (
             f"{t.trial_id}",
             t.contender,
-            f"{t.mix}",
+            f"{t.load_step}",
             f"{t.block}",
             t.state,
             Toned(t.reason, "bad"),
@@ -106,7 +107,8 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
     )
     note = (
         "Repeated at the user's word; the failed trial is kept. The repetition counts, though it was made in other "
-        "moments than the trial of the other contender at the same mix and block; who failed is named beside verdicts."
+        "moments than the trial of the other contender at the same load step and block; who failed is named beside "
+        "verdicts."
     )
     return Table("Repeated trials", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)
 
@@ -115,16 +117,16 @@ def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
     """What a contender lost outright: each counts against it."""
     columns = (
         Column("Contender", numeric=False),
-        Column(context.mix_title),
+        Column(context.load_step_title),
         Column("Block"),
         Column("Cell", numeric=False),
         Column("What happened", numeric=False),
     )
     rows = tuple(
-        (t.contender, f"{t.mix}", f"{t.block}", t.cell or "the whole trial", Toned(t.reason, "bad")) for t in lost
+        (t.contender, f"{t.load_step}", f"{t.block}", t.cell or "the whole trial", Toned(t.reason, "bad")) for t in lost
     )
     note = (
         "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
-        "pair that both served, where the other contender was measured in the same mix and block."
+        "pair that both served, where the other contender was measured in the same load step and block."
     )
     return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)

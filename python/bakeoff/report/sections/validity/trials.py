@@ -40,7 +40,7 @@ def section(context: Context) -> Section:
             f"{t.order}",
             f"{t.block}",
             t.contender,
-            f"{t.mix}",
+            f"{t.load_step}",
             t.state,
             *figures(t),
             f"{t.errors_total:,}" if t.figures(Figures).errors_stated else wording.MISSING,
@@ -78,7 +78,7 @@ def _legend(context: Context) -> tuple[Table, ...]:
 def _load(context: Context) -> str:
     """What the load of the trials is counted in, at the head of a column."""
     trials = context.whole.trials
-    unit = trials[0].mix.unit if trials else context.mix_unit
+    unit = trials[0].load_step.unit if trials else context.load_step_unit
     return f"{unit[0].upper()}{unit[1:]}"
 
 

@@ -1,18 +1,18 @@
-"""Mixes as values: how each is shown, what it implies, and that its JSON loses nothing."""
+"""Load steps as values: how each is shown, what it implies, and that its JSON loses nothing."""
 
 from typing import Any
 
 import pytest
 
 from bakeoff.load.arrivals import Constant, Poisson
-from bakeoff.load.load_step import Clients, InFlight, Mix, Rate, mix_from_json, mixes_from_json
+from bakeoff.load.load_step import Clients, InFlight, LoadStep, Rate, load_step_from_json, load_steps_from_json
 
 RATE = Rate(1500.0, Poisson(), 64)
 EVEN = {"shape": "constant"}
 
 
 @pytest.mark.parametrize(
-    ("mix", "label", "words", "unit", "x", "clients"),
+    ("load_step", "label", "words", "unit", "x", "clients"),
     [
         (Clients(1), "1", "1 client", "clients", 1, 1),
         (Clients(1200), "1200", "1,200 clients", "clients", 1200, 1200),
@@ -21,11 +21,19 @@ EVEN = {"shape": "constant"}
         (Rate(0.5, Constant(), 1), "0.5", "0.5/s", "offered/s", 0.5, 1),
     ],
 )
-def test_a_mix_knows_how_it_is_shown(mix: Mix, label: str, words: str, unit: str, x: float, clients: int) -> None:
-    assert (str(mix), mix.words, mix.unit, mix.x, mix.clients) == (label, words, unit, x, clients)
+def test_a_load_step_knows_how_it_is_shown(
+    load_step: LoadStep, label: str, words: str, unit: str, x: float, clients: int
+) -> None:
+    assert (str(load_step), load_step.words, load_step.unit, load_step.x, load_step.clients) == (
+        label,
+        words,
+        unit,
+        x,
+        clients,
+    )
 
 
-def test_a_mix_knows_what_it_implies() -> None:
+def test_a_load_step_knows_what_it_implies() -> None:
     assert (Clients(8).sessions(threads=2), RATE.sessions(threads=2)) == (16, None)
 
 
@@ -33,9 +41,9 @@ def test_what_a_contender_is_asked_for_stands_in_the_live_line() -> None:
     assert (Clients(8).asked, RATE.asked) == ("8 clients", "1,500/s offered")
 
 
-@pytest.mark.parametrize("mix", [Clients(7), InFlight(2, 16), RATE])
-def test_a_mix_comes_back_from_its_json(mix: Mix) -> None:
-    assert mix_from_json(mix.to_json()) == mix_from_json(mix) == mix
+@pytest.mark.parametrize("load_step", [Clients(7), InFlight(2, 16), RATE])
+def test_a_load_step_comes_back_from_its_json(load_step: LoadStep) -> None:
+    assert load_step_from_json(load_step.to_json()) == load_step_from_json(load_step) == load_step
 
 
 @pytest.mark.parametrize(
@@ -64,18 +72,18 @@ def test_a_mix_comes_back_from_its_json(mix: Mix) -> None:
         {"rate": {"per_s": 1e8, "arrivals": EVEN, "most_connections": 1}},
     ],
 )
-def test_what_is_no_mix_is_refused(value: Any) -> None:
+def test_what_is_no_load_step_is_refused(value: Any) -> None:
     with pytest.raises(ValueError):
-        mix_from_json(value)
+        load_step_from_json(value)
 
 
-def test_mixes_of_a_sort_rise() -> None:
+def test_load_steps_of_a_sort_rise() -> None:
     assert sorted([Clients(10), Clients(9)]) == [Clients(9), Clients(10)]
     assert sorted([InFlight(1, 16), InFlight(2, 4)]) == [InFlight(2, 4), InFlight(1, 16)]
     assert sorted([Rate(10, Constant(), 1), Rate(9, Constant(), 1)])[0].per_s == 9
 
 
-def test_a_depth_is_no_matter_of_the_load_and_mixes_are_of_one_sort() -> None:
+def test_a_depth_is_no_matter_of_the_load_and_load_steps_are_of_one_sort() -> None:
     assert InFlight(2, 16).load == Clients(2) and RATE.load is RATE
     with pytest.raises(ValueError, match="of one sort"):
-        mixes_from_json([{"clients": 1}, {"clients": 1, "outstanding": 4}])
+        load_steps_from_json([{"clients": 1}, {"clients": 1, "outstanding": 4}])
