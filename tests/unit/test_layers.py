@@ -91,7 +91,6 @@ def test_packages_import_only_what_they_may(package: str) -> None:
     for module in modules:
         for name in imports_of(module):
             allowed = name.startswith((f"bakeoff.{package.replace('/', '.')}", "bakeoff.core.thresholds"))
-            allowed |= name.startswith(NARRATE) and str(module.relative_to(PACKAGE)) in STILL_SPEAK
             bad = [prefix for prefix in FORBIDDEN[package] if name.startswith(prefix) and not allowed]
             assert not bad, f"{module.relative_to(ROOT)} imports {name}"
 
@@ -112,8 +111,7 @@ def test_parts_of_kinds_import_what_their_layer_may(layer: str) -> None:
     kinds = PACKAGE / "kinds"
     for module in (*kinds.glob(f"*/{layer}.py"), *kinds.glob(f"*/{layer}/**/*.py")):
         for name in imports_of(module):
-            speaks = layer == "words" or str(module.relative_to(PACKAGE)) in STILL_SPEAK
-            allowed = name.startswith(NARRATE) and speaks
+            allowed = name.startswith(NARRATE) and layer == "words"
             prefixes = FORBIDDEN.get(layer, ["bakeoff.report", "bakeoff.cli"])
             bad = [prefix for prefix in prefixes if name.startswith(prefix) and not allowed]
             parts = name.split(".")
@@ -311,20 +309,6 @@ def test_ray_is_an_extra_of_its_own() -> None:
 
 
 NARRATE = "bakeoff.report.narrate"
-# Modules of comparisons that still make or read sentences, and so may import the words. The list only shrinks.
-STILL_SPEAK: set[str] = {
-    # of one pair of contenders
-    "compare/cube/forfeits.py",
-    "compare/estimate/pairs.py",
-    "compare/failures/unserved.py",
-    # of many
-    # of the trials and machines
-    "compare/limits/capacity.py",
-    "compare/estimate/cell_pairs.py",
-    "compare/cube/cells.py",
-    "compare/cube/cube.py",
-    # of kinds
-}
 WORD = re.compile(r"[A-Za-z][a-z'’]+")
 
 
@@ -384,7 +368,7 @@ def test_comparisons_make_no_sentence_and_read_none() -> None:
         for path in silent_modules()
         if sentences_in(path) or READ.search(path.read_text()) or any(n.startswith(NARRATE) for n in imports_of(path))
     }
-    assert speaking == STILL_SPEAK
+    assert speaking == set()
 
 
 def test_who_tells_knows_comparisons_and_nothing_of_reports() -> None:

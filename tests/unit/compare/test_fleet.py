@@ -133,7 +133,7 @@ def test_pairs_within_a_block_that_other_machines_sent_are_left_out() -> None:
         for trial in alike.trials
     )
     known, found = compare_run(alike), compare_run(replace(alike, trials=trials))
-    left = [one for one in found.left_out if "ant, bee, dog" in one.reason]
+    left = [one for one in found.left_out if "ant, bee, dog" in sentence(one.reason)]
     assert {(one.block, one.contender, one.state) for one in left} == {(first.block, second.contender, "unpaired")}
     assert found.pairs[0].primary.blocks_left_out == (first.block,)
     assert found.pairs[0].primary.ratio == pytest.approx(known.pairs[0].primary.ratio, rel=0.05)

@@ -98,7 +98,10 @@ def test_a_trial_that_delivered_nothing_is_named_where_pairs_were_lost() -> None
     assert found.pairs[0].primary.lost[first.contender] == 1
     (lost,) = found.lost
     assert (lost.contender, lost.load_step, lost.block) == (first.contender, first.load_step, first.block)
-    assert lost.reason == f"0 delivered messages/s in the window, though {first.operations:,} operations succeeded"
+    assert (
+        sentence(lost.reason)
+        == f"0 delivered messages/s in the window, though {first.operations:,} operations succeeded"
+    )
 
 
 def test_a_loss_stands_beside_the_mean_that_it_is_in() -> None:

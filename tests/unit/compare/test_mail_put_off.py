@@ -136,7 +136,9 @@ def test_a_mailbox_or_client_that_never_succeeds_is_lost_however_few_its_message
         assert not found.lost
         return
     words = f"{sort} {'by client' if who == 'failing_clients' else 'to' if sort == 'messages' else 'of'} 7"
-    assert {(one.contender, one.reason) for one in found.lost} == {("apache", f"{words}: none of 12 succeeded")}
+    assert {(one.contender, sentence(one.reason)) for one in found.lost} == {
+        ("apache", f"{words}: none of 12 succeeded")
+    }
     assert "apache" not in {end.verdict.winner for end in (pair(found).primary, *pair(found).secondary)}
 
 

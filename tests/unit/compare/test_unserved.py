@@ -49,7 +49,7 @@ def test_a_page_that_never_succeeds_loses_every_trial_however_seldom_it_is_asked
     shares = [one.error_share for one in found.contenders if one.name == "evil"]
     assert 0.008 < shares[0] < 0.0125, "about one request in a hundred: under any budget of the whole"
     assert len(found.lost) == 3 * 8 and {one.contender for one in found.lost} == {"evil"}
-    assert "class large: none of " in found.lost[0].reason
+    assert "class large: none of " in sentence(found.lost[0].reason)
     assert found.pairs[0].primary.verdict.winner == "nginx"
 
 

@@ -128,7 +128,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     assert end.verdict.kind in ("withheld", "inconclusive")
     assert "nginx failed 1 of 24 trials" in texts_of(end.verdict.reasons)
     assert "1 of 24 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
-    assert [(t.contender, str(t.load_step), t.block, t.reason) for t in found.left_out] == [
+    assert [(t.contender, str(t.load_step), t.block, sentence(t.reason)) for t in found.left_out] == [
         ("nginx", "8", 2, "crashed")
     ]
 
@@ -168,7 +168,7 @@ def test_a_trial_without_success_counts_as_broken() -> None:
     record = change(run(), "apache", 8, (1,), operations=0, operations_per_s=0.0, service=EMPTY_SUMMARY)
     found = compare_run(record)
     assert found.left_out[0].state == "failed"
-    assert "not one operation succeeded" in found.left_out[0].reason
+    assert "not one operation succeeded" in sentence(found.left_out[0].reason)
     assert found.contenders[1].trials_failed == 1
 
 

@@ -14,6 +14,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.figures.capacity import capacity_text
 from bakeoff.report.narrate.json_schema import json_schema
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.renderers import FORMS, renderer
 from bakeoff.run.driver import start_run
 from bakeoff.store.records.run_records import RunRecord
@@ -94,10 +95,10 @@ def sent_by(run: RunRecord, names: str, *, contender: str, least_order: int = 0)
 
 def test_capacities_that_other_machines_found_are_listed_and_compared_with_none(run: RunRecord) -> None:
     alike = sent_by(sent_by(run, "xyz", contender="a"), "xyz", contender="b")
-    told = [left.reason for left in compare_run(alike).left_out]
-    without = [left.reason for left in compare_run(sent_by(alike, "xy", contender="b")).left_out]
+    told = [sentence(left.reason) for left in compare_run(alike).left_out]
+    without = [sentence(left.reason) for left in compare_run(sent_by(alike, "xy", contender="b")).left_out]
     assert not any("machines were lost" in reason for reason in told)
     (met,) = {search.met for search in run.searches if search.contender == "a"}
     assert any("x, y" in reason and "x, y, z" in reason for reason in set(without) - set(told))
     changed = compare_run(sent_by(alike, "xy", contender="a", least_order=met or 0)).left_out
-    assert any(left.reason.startswith("searched by ") and left.contender == "a" for left in changed)
+    assert any(sentence(left.reason).startswith("searched by ") and left.contender == "a" for left in changed)

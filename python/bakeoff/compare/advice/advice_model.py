@@ -9,7 +9,7 @@ from typing import Literal
 from bakeoff.compare.cube.spread import Spread
 from bakeoff.compare.estimate.interim import Look
 from bakeoff.compare.failures.hung_model import Hung
-from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.fact import TOLD, Fact
 from bakeoff.compare.resources.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
 from bakeoff.compare.validity.disturbances import Crowd
 from bakeoff.load.load_step import LoadStep
@@ -124,7 +124,7 @@ class TrialsLost(OfFile):
 
     contender: str
     outages: Outages
-    reason: str
+    reason: Fact = field(metadata=TOLD)
     with_reason: int | None
     refused: bool
     again: Literal["file", "run"]

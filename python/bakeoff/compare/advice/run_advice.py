@@ -26,6 +26,7 @@ from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import PairComparison
+from bakeoff.compare.model.reason import NoneInWindow, Recorded
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.store.records.run_records import INTERRUPTED, LEFT_OUT, RunRecord
 from bakeoff.store.records.unresponsive import silent_of
@@ -141,14 +142,21 @@ def outages_of(c: ContenderSummary) -> Outages:
     return Outages(dead, failed, c.trials_not_asked, c.trials_ok + c.trials_failed)
 
 
-def _why(cube: Cube, contender: str) -> tuple[str, int | None, bool]:
+def _why(cube: Cube, contender: str) -> tuple[Fact, int | None, bool]:
     """The most frequent reason of its failed trials, in how many where there are others, and whether connections were
     refused.
     """
     failed = [each for each in cube.left_out if each.contender == contender and each.state == "failed"]
     reasons = Counter(e.reason for e in failed if e.code != LEFT_OUT) or Counter(e.reason for e in failed)
     (reason, number), *others = reasons.most_common()
-    return reason, number if others else None, "refused" in reason
+    return reason, number if others else None, _is_refused(reason)
+
+
+def _is_refused(reason: Fact) -> bool:
+    """Whether connections were refused, by what the run recorded or by classes of errors."""
+    told = reason.reason if isinstance(reason, Recorded) else ""
+    classes = [name for name, _ in reason.errors] if isinstance(reason, NoneInWindow) else []
+    return any("refused" in each for each in (told, *classes))
 
 
 def blocks_advice(pairs: tuple[PairComparison, ...], measured: int) -> list[Fact]:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.file_weights import FileWeights
-from bakeoff.compare.cube.forfeits import ENOUGH, PairLogs, bounded, clients_words
+from bakeoff.compare.cube.forfeits import ENOUGH, PairLogs, bounded
 from bakeoff.compare.model.comparison import Lost
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.reason import ClientsUnserved, DamagedRecords, GeneratorIdle, NoTransfer, Recorded
 from bakeoff.core.thresholds import MOST_WAITED, STARVED_SHARE
 from bakeoff.load.load_step import LoadStep
-from bakeoff.report.narrate import wording
 from bakeoff.store.records.figures import CellFigures, Figures
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
@@ -41,8 +42,8 @@ class CellArray:
     keys: tuple[CellKey, ...]
     rates: NDArray[np.float64]
     lost: NDArray[np.bool_]
-    skipped: dict[tuple[int, int], str]
-    void: dict[tuple[int, int], str]
+    skipped: dict[tuple[int, int], Fact]
+    void: dict[tuple[int, int], Fact]
     cached: frozenset[tuple[int, int]]
 
     def pair(self, baseline: int, contender: int) -> PairLogs:
@@ -78,7 +79,7 @@ def is_empty(cell: CellFigures) -> bool:
         # Few long transfers are measured over the whole cell, with its ramp: those have a rate.
         return cell.empty and not (cell.rate_kib_s or 0.0) > 0.0
     if cell.skipped:
-        return cell.skipped.startswith("no transfer ended")
+        return cell.none_ended
     return cell.operations == 0 and not cell.damaged
 
 
@@ -149,8 +150,8 @@ def cell_array(cube: Cube, load_step: LoadStep) -> CellArray:
     for c, name in enumerate(cube.contenders):
         for b, block in enumerate(cube.blocks):
             lost[c, :, b] = (name, load_step, block) in cube.lost
-    skipped: dict[tuple[int, int], str] = {}
-    void: dict[tuple[int, int], str] = {}
+    skipped: dict[tuple[int, int], Fact] = {}
+    void: dict[tuple[int, int], Fact] = {}
     cached: Counter[tuple[int, int]] = Counter()
     for (c, b), trial in trials.items():
         for cell in cells_of(trial):
@@ -159,11 +160,11 @@ def cell_array(cube: Cube, load_step: LoadStep) -> CellArray:
             if is_lost(cell):
                 lost[at[0], at[1], b] = True
             elif cell.skipped:
-                skipped[at] = cell.skipped
+                skipped[at] = Recorded(cell.skipped)
             elif is_unrun(cell):
-                skipped[at] = f"the load generator did not run for {unrun_words(cell)}"
+                skipped[at] = _why_unrun(cell)
             elif cell.damaged:
-                void[at] = f"{cube.contenders[c]} gave back {cell.damaged:,} damaged records"
+                void[at] = DamagedRecords(cube.contenders[c], cell.damaged)
             cached[at] += cell.cached is True
     measured = np.isfinite(rates).sum(axis=2)
     often = frozenset(at for at, times in cached.items() if times and 2 * times >= measured[at])
@@ -273,17 +274,13 @@ def lost_cells(cube: Cube) -> tuple[Lost, ...]:
     )
 
 
-def _why_lost(cell: CellFigures) -> str:
-    if is_empty(cell):
-        return "no transfer ended in its time"
-    return f"{clients_words(idle_clients(cell), len(cell.per_client))} got (next to) nothing"
+def _why_lost(cell: CellFigures) -> Fact:
+    return NoTransfer() if is_empty(cell) else ClientsUnserved(idle_clients(cell), len(cell.per_client))
 
 
-def unrun_words(cell: CellFigures) -> str:
-    """ "client 1 of 2 for 98 % of its time"."""
+def _why_unrun(cell: CellFigures) -> Fact:
     unrun = unrun_clients(cell)
-    share = wording.percent(max(cell.waited_shares[client] for client in unrun))
-    return f"{clients_words(unrun, len(cell.per_client))} for {share} of its time"
+    return GeneratorIdle(unrun, len(cell.per_client), max(cell.waited_shares[client] for client in unrun))
 
 
 def cell_name(cell: CellFigures) -> str:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from bakeoff.compare.cube.forfeits import broke, lost_trial
 from bakeoff.compare.failures.unserved import unserved
 from bakeoff.compare.model.comparison import LeftOut, Lost
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.reason import NoneInWindow, NoRate, OtherMachines, Recorded, reason_of
 from bakeoff.load.load_step import LoadStep, OfCapacity
 from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
 
@@ -39,7 +41,7 @@ class Cube:
     blocks: tuple[int, ...]
     trials: dict[Key, TrialRecord]
     usable: dict[Key, TrialRecord]
-    lost: dict[Key, str]
+    lost: dict[Key, Fact]
     left_out: tuple[LeftOut, ...]
     # Of several run files: the blocks of those in which each contender is.
     asked: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -98,7 +100,7 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     unlike = _by_other_machines(usable)
     usable = {key: trial for key, trial in usable.items() if key not in unlike}
     kind = compare_part(run.kind)
-    lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough))}
+    lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough)) is not None}
     lost = {**unserved(kind, trials), **lost}
     blocks = tuple(sorted({block for _, _, block in trials}))
     asked = {name: frozenset(b for file in run.joined if name in file.names for b in file.blocks) for name in names}
@@ -107,15 +109,14 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     return Cube(kind, ordered, load_steps, blocks, trials, usable, lost, left_out, asked if run.joined else {})
 
 
-def why_unusable(trial: TrialRecord) -> str | None:
+def why_unusable(trial: TrialRecord) -> Fact | None:
     """None when the trial counts; else the reason why its numbers enter no statistic."""
     if trial.state != OK:
-        return trial.reason or "no reason was recorded"
+        return reason_of(trial) or Recorded("")
     if trial.operations == 0:
-        errors = ", ".join(f"{name} {count:,}" for name, count in sorted(trial.errors.items()))
-        return f"not one operation succeeded in the window ({errors or 'and none failed'})"
+        return NoneInWindow(tuple(sorted(trial.errors.items())))
     if not math.isfinite(trial.operations_per_s) or trial.operations_per_s <= 0.0:
-        return "no rate was recorded"
+        return NoRate()
     return None
 
 
@@ -142,7 +143,7 @@ def _is_small(trial: TrialRecord) -> bool:
     return load_step is not None and load_step.clients <= len(trial.per_agent)
 
 
-def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, str]:
+def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, Fact]:
     """Trials that other machines drove than drove most of the contenders at the same load step and block, and why they
     do not count: a machine that was lost in between, or came back, may have been the slow one, or the one far away.
     """
@@ -150,19 +151,16 @@ def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, str]:
     for key, trial in usable.items():
         if trial.per_agent:
             pairs[key[1:]][key] = trial
-    unlike: dict[Key, str] = {}
+    unlike: dict[Key, Fact] = {}
     for driven in pairs.values():
         usual = usual_of(list(driven.values()))
         for key, trial in driven.items():
             if not alike(trial, usual):
-                unlike[key] = (
-                    f"sent by {', '.join(machines_of(trial))}, and by {', '.join(machines_of(usual))} to what it "
-                    "would be compared with: machines were lost, or came back, in this block"
-                )
+                unlike[key] = OtherMachines(machines_of(trial), machines_of(usual))
     return unlike
 
 
-def _left_out(trials: dict[Key, TrialRecord], unlike: dict[Key, str]) -> tuple[LeftOut, ...]:
+def _left_out(trials: dict[Key, TrialRecord], unlike: dict[Key, Fact]) -> tuple[LeftOut, ...]:
     left_out = []
     for key, trial in sorted(trials.items(), key=lambda item: item[1].order):
         reason = why_unusable(trial)

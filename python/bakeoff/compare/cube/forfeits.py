@@ -8,12 +8,13 @@ a loss of bounded size: ten times slower, or as much as the widest pair that bot
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.reason import ClientsUnserved, NoneSucceeded, reason_of
 from bakeoff.core.thresholds import STARVED_SHARE
 from bakeoff.store.records.run_records import OK, TrialRecord
 
@@ -26,7 +27,6 @@ LOSS = 10.0
 FARTHEST = 600.0
 # The fewest operations of the mean client from which a client without any was starved and not only unlucky.
 ENOUGH = 10
-NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,12 @@ def starved_clients(trial: TrialRecord, enough: int) -> tuple[int, ...]:
     )
 
 
-def lost_trial(trial: TrialRecord, enough: int) -> str:
-    """Why the contender lost this trial; empty when it did not."""
+def lost_trial(trial: TrialRecord, enough: int) -> Fact | None:
+    """Why the contender lost this trial; None when it did not."""
     if broke(trial):
-        return trial.reason or "not one operation succeeded"
+        return reason_of(trial) or NoneSucceeded()
     starved = starved_clients(trial, enough) if trial.state == OK else ()
-    return f"{clients_words(starved, trial.load_step.clients)} got (next to) nothing" if starved else ""
-
-
-def clients_words(clients: Iterable[int], of: int) -> str:
-    """ "client 3 of 4", "clients 0, 1, 2 and 7 more of 60"."""
-    known = list(clients)
-    shown = ", ".join(str(client) for client in known[:NAMED])
-    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
-    return f"{'client' if len(known) == 1 else 'clients'} {shown}{more} of {of}"
+    return ClientsUnserved(starved, trial.load_step.clients) if starved else None
 
 
 def bounded(bottom: Logs, top: Logs, lost: tuple[Marks, Marks], higher_is_better: bool = True) -> PairLogs:

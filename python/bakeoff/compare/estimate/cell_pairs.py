@@ -32,8 +32,8 @@ from bakeoff.compare.model.cell import (
     SizePoint,
 )
 from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.reason import MovedNothing, NoCommonBlock, SeveralReasons
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.report.narrate import wording
 from bakeoff.stats import RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 
 Floats = NDArray[np.float64]
@@ -177,14 +177,14 @@ class _Work:
             )
         return tuple(cells)
 
-    def _state(self, at: int, rows: RowRatios, q: float) -> tuple[CellState, str]:
+    def _state(self, at: int, rows: RowRatios, q: float) -> tuple[CellState, Fact | None]:
         sides = ((self.baseline, at), (self.contender, at))
         wrong = [self.array.void[side] for side in sides if side in self.array.void]
         if wrong:
-            return "void", "; ".join(wrong)
+            return "void", SeveralReasons(tuple(wrong))
         if rows.blocks[at] == 0:
             reasons = list(dict.fromkeys(self.array.skipped[side] for side in sides if side in self.array.skipped))
-            return ("skipped", "; ".join(reasons)) if reasons else ("void", "no block in which both have a rate")
+            return ("skipped", SeveralReasons(tuple(reasons))) if reasons else ("void", NoCommonBlock())
         empty = self._empty(at)
         if rows.blocks[at] < MINIMUM_BLOCKS:
             return "open", empty
@@ -192,12 +192,12 @@ class _Work:
             return "tied", empty
         return ("ahead" if rows.log_mean[at] > 0.0 else "behind"), empty
 
-    def _empty(self, at: int) -> str:
-        """Who lost this cell, and in how many blocks; empty when nobody did."""
+    def _empty(self, at: int) -> MovedNothing | None:
+        """Who lost this cell, and in how many blocks; None when nobody did."""
         sides = zip((self.baseline, self.contender), self.pair.lost, strict=True)
-        parts = [(self.array.contenders[side], int(lost[at].sum())) for side, lost in sides]
-        what = "moved nothing, for a client at least, in"
-        return "; ".join(f"{name} {what} {wording.plural(n, 'block')}" for name, n in parts if n)
+        found = ((self.array.contenders[side], int(lost[at].sum())) for side, lost in sides)
+        blocks = tuple((name, number) for name, number in found if number)
+        return MovedNothing(blocks) if blocks else None
 
 
 def _means(logs: Floats) -> Floats:

@@ -20,6 +20,7 @@ from bakeoff.compare.estimate.resolution import resolution_of_pair
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.comparison import Lost
 from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.compare.model.reason import NoneOfUnit
 from bakeoff.compare.validity.gates import Judge
 from bakeoff.compare.verdict.blocks_needed import needed
 from bakeoff.compare.verdict.failures_flatter import with_failures_as_slowest
@@ -41,9 +42,8 @@ from bakeoff.stats import (
     sign_flip_p,
     simultaneous_bands,
 )
+from bakeoff.stats.intervals.bands import ONE_LOAD_STEP
 
-# How the interval at a load step is made that is the only one of its run.
-ONE_LOAD_STEP = "as the endpoint"
 Logs = NDArray[np.float64]
 
 
@@ -149,7 +149,7 @@ def without_result(cube: Cube, metric: Metric) -> tuple[Lost, ...]:
         if key not in cube.lost and trial.service.count >= metric.least and metric.extract(trial) == 0.0
     ]
     return tuple(
-        Lost(*key, "", f"0 {metric.unit} in the window, though {operations:,} operations succeeded")
+        Lost(*key, "", NoneOfUnit(metric.unit, operations))
         for _, key, operations in sorted(found, key=lambda one: one[0])
     )
 

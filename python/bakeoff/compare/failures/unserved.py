@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.reason import NeverServed
 from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import binomial_at_least
 from bakeoff.store.records.run_records import OK, TrialRecord
@@ -19,10 +21,9 @@ if TYPE_CHECKING:
 Key = tuple[str, LoadStep, int]
 # A part is over its budget where chance would make so many failures of it, at the budget, no oftener than this.
 CHANCE = 0.001
-NAMED = 3
 
 
-def unserved(kind: ComparePart, trials: Mapping[Key, TrialRecord]) -> dict[Key, str]:
+def unserved(kind: ComparePart, trials: Mapping[Key, TrialRecord]) -> dict[Key, Fact]:
     """Trials in which a part of the work never succeeded that another contender did, each with the reason. Parts that
     are tried seldom are looked at over all trials of a contender at one load.
     """
@@ -35,18 +36,17 @@ def unserved(kind: ComparePart, trials: Mapping[Key, TrialRecord]) -> dict[Key, 
     for (name, load_step, _), own in parts.items():
         at_load[name, load_step].append(own)
     never = {key: {part.key for part in never_served(added_up(lists), NEVER_IN_ALL)} for key, lists in at_load.items()}
-    found: dict[Key, str] = {}
+    found: dict[Key, Fact] = {}
     for key, own in parts.items():
         suspects = never[key[:2]] | {part.key for part in never_served(own)}
         failed = [part for part in own if part.key in suspects and part.failed and not part.good]
-        words = [
-            f"{part.words}: none of {part.failed:,} succeeded"
+        lost = tuple(
+            (part.words, part.failed)
             for part in failed
             if any(_does(others, part) for name, others in done.items() if name != key[0])
-        ]
-        if words:
-            more = f"; and {len(words) - NAMED} more" if len(words) > NAMED else ""
-            found[key] = "; ".join(words[:NAMED]) + more
+        )
+        if lost:
+            found[key] = NeverServed(lost)
     return found
 
 

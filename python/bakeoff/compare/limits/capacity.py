@@ -26,6 +26,7 @@ from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.comparison import LeftOut
 from bakeoff.compare.model.gate import CutOff, NotConfirmed
 from bakeoff.compare.model.pair import Gate, PairComparison
+from bakeoff.compare.model.reason import NoCapacity, OtherProbeMachines, Recorded, stand_in
 from bakeoff.compare.validity.gates import Judge
 from bakeoff.load.load_step import LoadStep, OfCapacity
 from bakeoff.stats import geometric_interval
@@ -87,13 +88,13 @@ def found_view(run: RunRecord) -> RunRecord:
         if trial is not None and trial.state == OK and search.outcome not in (DIED, NONE):
             found = replace(trial, load_step=at_share(trial, 1.0))
             changed = _changing_machines(run, search)
-            trials.append(replace(found, state=VOIDED, reason=changed) if changed else found)
+            trials.append(stand_in(found, changed, state=VOIDED) if changed else found)
         elif search.outcome in (DIED, NONE) and (nearest := _nearest(run, search)) is not None:
             trials.append(_lost(nearest, search))
     return replace(run, load_steps=(WHOLE,), trials=tuple(trials), trials_planned=len(trials))
 
 
-def _changing_machines(run: RunRecord, search: SearchRecord) -> str:
+def _changing_machines(run: RunRecord, search: SearchRecord) -> OtherProbeMachines | None:
     """Why a search has found nobody's capacity: its probes were sent by one set of machines, then by another."""
     own = [
         trial
@@ -104,11 +105,8 @@ def _changing_machines(run: RunRecord, search: SearchRecord) -> str:
     usual = usual_of(own) if own else None
     sets = dict.fromkeys(machines_of(trial) for trial in own if usual is not None and not alike(trial, usual))
     if usual is None or not sets:
-        return ""
-    others = "; ".join(", ".join(one) for one in sets)
-    return (
-        f"searched by {', '.join(machines_of(usual))} and by {others}: machines were lost, or came back, in this search"
-    )
+        return None
+    return OtherProbeMachines(machines_of(usual), tuple(sets))
 
 
 def unpaired(run: RunRecord, baseline: str, told: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
@@ -125,14 +123,14 @@ def _nearest(run: RunRecord, search: SearchRecord) -> TrialRecord | None:
 
 
 def _lost(trial: TrialRecord, search: SearchRecord) -> TrialRecord:
-    reason = search.reason or "no capacity was found"
-    return replace(
+    return stand_in(
         trial,
+        Recorded(search.reason) if search.reason else NoCapacity(),
         contender=search.contender,
         block=search.block,
         load_step=at_share(trial, 1.0),
         state=FAILED,
-        reason=reason,
+        reason=search.reason,
         operations=0,
         operations_per_s=0.0,
     )

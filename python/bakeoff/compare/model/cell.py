@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from bakeoff.compare.cube.cell_form import Axis, CellForm
 from bakeoff.compare.cube.file_weights import FileWeights
-from bakeoff.compare.model.fact import OMITTED, Fact
+from bakeoff.compare.model.fact import OMITTED, TOLD, Fact
 from bakeoff.compare.model.plain import Words, as_dict, no_words
 from bakeoff.load.load_step import LoadStep, named
 
@@ -38,7 +38,7 @@ class CellRatio:
     p: float
     q: float
     state: CellState
-    reason: str
+    reason: Fact | None = dataclasses.field(metadata=TOLD)
     cached: tuple[str, ...]
     outlier: Fact | None
     baseline_kib_s: float
@@ -305,11 +305,12 @@ class CellComparison:
 
     def to_dict(self, words: Words = no_words) -> dict[str, Any]:
         """Plain values. Cells, and those measured, are rows under `columns`: a page holds thousands of them."""
-        columns = [field.name for field in dataclasses.fields(CellRatio)]
+        fields = dataclasses.fields(CellRatio)
+        columns = [field.name for field in fields]
         pairs = []
         for pair in self.pairs:
             plain = _all_short(as_dict(dataclasses.replace(pair, cells=()), words))
-            rows = [[_cell(getattr(cell, name), words) for name in columns] for cell in pair.cells]
+            rows = [[_cell(cell, field, words) for field in fields] for cell in pair.cells]
             pairs.append({**plain, **words(pair), "cells": {"columns": columns, "rows": rows}})
         weights = None if self.weights is None else _all_short(self.weights.to_dict())
         return {
@@ -336,7 +337,10 @@ def _short(value: Any) -> Any:
     return int(short) if short.is_integer() else short
 
 
-def _cell(value: Any, words: Words) -> Any:
+def _cell(cell: CellRatio, field: dataclasses.Field[Any], words: Words) -> Any:
+    value = getattr(cell, field.name)
+    if field.metadata.get("told") and words is not no_words:
+        return words(value).get("text", "")
     return _all_short(as_dict(value, words)) if isinstance(value, Fact) else _short(value)
 
 

@@ -230,7 +230,7 @@ class LeftOut:
     block: int
     order: int
     state: str
-    reason: str
+    reason: Fact = field(metadata=TOLD)
     code: str = ""
 
 
@@ -269,7 +269,7 @@ class Lost:
     load_step: LoadStep
     block: int
     cell: str
-    reason: str
+    reason: Fact = field(metadata=TOLD)
 
 
 @dataclass(frozen=True)

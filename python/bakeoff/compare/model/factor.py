@@ -33,7 +33,7 @@ class TrialsLost(Fact):
 
     trials: int
     of: int
-    reason: str
+    reason: Fact = field(metadata=TOLD)
 
 
 @dataclass(frozen=True)

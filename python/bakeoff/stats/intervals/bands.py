@@ -17,6 +17,8 @@ DRAWS = 8_192
 
 MAX_T = "max-|t| sign-flip"
 BONFERRONI = "Bonferroni t"
+# How the interval at a load step is made that is the only one of its run.
+ONE_LOAD_STEP = "as the endpoint"
 
 
 @dataclass(frozen=True)

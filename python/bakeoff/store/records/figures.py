@@ -105,6 +105,11 @@ class CellFigures(Shape):
     cpu_us_per_io: Number | None = None
     service: ServiceTimes | None = None
 
+    @property
+    def none_ended(self) -> bool:
+        """Whether it was skipped as no transfer ended: so says the engine."""
+        return (self.skipped or "").startswith("no transfer ended")
+
 
 class Outside(Shape):
     """What ended before or after the measured window."""

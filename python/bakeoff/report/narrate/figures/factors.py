@@ -96,7 +96,7 @@ def not_measured(fact: NotMeasured) -> str:
 @sentence.register
 def trials_lost(fact: TrialsLost) -> str:
     """Of losses."""
-    return f"lost {fact.trials} of {wording.plural(fact.of, 'trial')} ({fact.reason})"
+    return f"lost {fact.trials} of {wording.plural(fact.of, 'trial')} ({sentence(fact.reason)})"
 
 
 @sentence.register

@@ -25,6 +25,7 @@ from bakeoff.compare.model.comparison import ContenderSummary
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.verdict.interim import looks_told
 from bakeoff.store.records.unresponsive import silent_words
 
@@ -120,7 +121,8 @@ def _(fact: TrialsLeftOut) -> tuple[str, str]:
 @advised.register
 def _(fact: TrialsLost) -> tuple[str, str]:
     was = "was " if fact.outages.dead else ""
-    why = fact.reason if fact.with_reason is None else f"{fact.reason} ({fact.with_reason} of them)"
+    of_them = "" if fact.with_reason is None else f" ({fact.with_reason} of them)"
+    why = f"{sentence(fact.reason)}{of_them}"
     advice = LEFT_OUT["failed"].format(repeat=_repeat(fact))
     if fact.refused:
         nothing = "Connections are refused where nothing listens: the server's log, and `dmesg` after a crash,"

@@ -12,10 +12,10 @@ from bakeoff.compare.advice.advice_model import (
     UnrunCell,
     UnrunInCells,
 )
-from bakeoff.compare.cube.forfeits import NAMED, clients_words
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.report.narrate.validity.reasons import NAMED, clients_words
 
 STARVED = "Its rates are those of the clients that it served; each such trial, or cell, counts as lost."
 

@@ -172,13 +172,17 @@ def _stand_out(pair: CellPair, form: CellForm) -> list[Block]:
             blocks.append(Table(caption, columns, rows, note, depth=Depth.SUMMARY))
     void = [cell for cell in pair.cells if cell.state == "void"]
     if void:
-        rows = tuple((name_of(c, form), wording.MISSING, wording.MISSING, c.reason) for c in void)
+        rows = tuple((name_of(c, form), wording.MISSING, wording.MISSING, _reason(c)) for c in void)
         blocks.append(Table(f"Void cells, {against(pair)}", columns, rows, "They are in no average."))
     skipped = [cell for cell in pair.cells if cell.state == "skipped"]
     if skipped:
-        reasons = list(dict.fromkeys(cell.reason for cell in skipped))
+        reasons = list(dict.fromkeys(map(_reason, skipped)))
         blocks.append(Text(f"{wording.plural(len(skipped), 'cell')} not measured: {'; '.join(reasons[:4])}."))
     return blocks
+
+
+def _reason(cell: CellRatio) -> str:
+    return "" if cell.reason is None else sentence(cell.reason)
 
 
 def name_of(cell: CellRatio, form: CellForm) -> str:

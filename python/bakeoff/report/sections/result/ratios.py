@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bakeoff.compare.estimate.pairs import ONE_LOAD_STEP
 from bakeoff.compare.model.pair import PairComparison, RatioCurve, RatioPoint
 from bakeoff.report.blocks.severity import toned
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
@@ -18,6 +17,7 @@ from bakeoff.report.layout.rates import reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
+from bakeoff.stats.intervals.bands import ONE_LOAD_STEP
 
 CHARTED = ("rate", "p99")
 

@@ -7,6 +7,7 @@ from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text, Tone
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Depth
 from bakeoff.report.layout.report_section import report_section
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.records.run_records import STATES, EventRecord
 
 FOLDED = 24
@@ -36,7 +37,7 @@ def section(context: Context) -> Section:
             Column("Reason", numeric=False),
         )
         rows = tuple(
-            (f"{t.trial_id}", t.contender, f"{t.load_step}", f"{t.block}", t.state, Toned(t.reason, "bad"))
+            (f"{t.trial_id}", t.contender, f"{t.load_step}", f"{t.block}", t.state, Toned(sentence(t.reason), "bad"))
             for t in left_out
         )
         note = (
@@ -123,7 +124,8 @@ def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
         Column("What happened", numeric=False),
     )
     rows = tuple(
-        (t.contender, f"{t.load_step}", f"{t.block}", t.cell or "the whole trial", Toned(t.reason, "bad")) for t in lost
+        (t.contender, f"{t.load_step}", f"{t.block}", t.cell or "the whole trial", Toned(sentence(t.reason), "bad"))
+        for t in lost
     )
     note = (
         "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
