@@ -34,7 +34,7 @@ def campaign(folder: Path) -> CampaignFolder:
     """Of the suite of the A/A runs, twice, and of another."""
     own = run(blocks=6)
     runs = {"one": own, "again": own, "other": replace(own, suite="web-dynamic")}
-    plan = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=("nginx", "apache"), legs=())
+    plan = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=("nginx", "apache"), suite_runs=())
     return CampaignFolder(folder, plan, runs, {})
 
 

@@ -19,7 +19,7 @@ from bakeoff.api import OpenCampaign
 from bakeoff.cli.app import app
 from bakeoff.core.errors import PlanError, RunFileError
 from bakeoff.report.narrate.document import to_dict
-from bakeoff.store.collections.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.collections.campaign import StoredCampaign, StoredSuiteRun, write_campaign
 from bakeoff.store.sqlite.canonical import plan_hash
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.test_noise import aa
@@ -70,14 +70,16 @@ def test_a_chart_is_drawn_by_a_notebook(path: Path) -> None:
 
 def test_a_campaign_opens_as_its_folder(tmp_path: Path) -> None:
     web, other = run(blocks=6), run(blocks=6, seed=2)
-    legs = tuple(
-        StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan=one.plan)
+    suite_runs = tuple(
+        StoredSuiteRun(name=name, file=f"{name}.bakeoff", weight=1.0, plan=one.plan)
         for name, one in (("web", web), ("other", other), ("mail", web))
     )
     folder = tmp_path / "lab.bakeoff"
     folder.mkdir()
     names = ("nginx", "apache")
-    write_campaign(folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, legs=legs))
+    write_campaign(
+        folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, suite_runs=suite_runs)
+    )
     for name, one in (("web", web), ("other", other)):
         stored(replace(one, plan_hash=plan_hash(one.plan)), folder / f"{name}.bakeoff")
     found = bakeoff.open(folder)
@@ -119,8 +121,10 @@ def test_a_campaign_and_its_suites_quote_what_lies_beside_it(tmp_path: Path) -> 
     web = replace(run(blocks=6), plan_hash=plan_hash(run(blocks=6).plan))
     folder, names = tmp_path / "lab.bakeoff", ("nginx", "apache")
     folder.mkdir()
-    leg = StoredLeg(name="web", file="web.bakeoff", weight=1.0, plan=web.plan)
-    write_campaign(folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, legs=(leg,)))
+    suite_run = StoredSuiteRun(name="web", file="web.bakeoff", weight=1.0, plan=web.plan)
+    write_campaign(
+        folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, suite_runs=(suite_run,))
+    )
     stored(web, folder / "web.bakeoff")
     beside, named = stored(aa(seed=4), tmp_path / "aa-1.bakeoff"), stored(aa(seed=5), tmp_path / "named.bakeoff")
     found = bakeoff.open(folder)

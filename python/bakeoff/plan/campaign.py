@@ -82,7 +82,7 @@ class SuiteSection(Strict):
 
 
 @dataclass(frozen=True)
-class Leg:
+class SuiteRun:
     """A suite of a campaign."""
 
     name: str
@@ -98,20 +98,20 @@ class Campaign:
     title: str
     seed: int
     contenders: tuple[str, ...]
-    legs: tuple[Leg, ...]
+    suite_runs: tuple[SuiteRun, ...]
     factors: tuple[Factor, ...] = ()
 
-    def rounds(self) -> Iterator[Sequence[tuple[Leg, int]]]:
-        """What runs, round by round: a block of each leg, in another order each time, so that the hours of a day and
-        what came before hit all suites alike. A leg of fewer blocks sits rounds out, evenly.
+    def rounds(self) -> Iterator[Sequence[tuple[SuiteRun, int]]]:
+        """What runs, round by round: a block of each suite run, in another order each time, so that the hours of a day
+        and what came before hit all suites alike. A suite run of fewer blocks sits rounds out, evenly.
         """
-        most = max(leg.plan.blocks for leg in self.legs)
+        most = max(suite_run.plan.blocks for suite_run in self.suite_runs)
         rng = random.Random(self.seed)
-        orders = chain.from_iterable(shuffled_square(len(self.legs), rng) for _ in count())
+        orders = chain.from_iterable(shuffled_square(len(self.suite_runs), rng) for _ in count())
         for number in range(most):
-            legs = [self.legs[place] for place in next(orders)]
-            due = ((leg, (number + 1) * leg.plan.blocks // most) for leg in legs)
-            yield [(leg, block) for leg, block in due if block > number * leg.plan.blocks // most]
+            suite_runs = [self.suite_runs[place] for place in next(orders)]
+            due = ((suite_run, (number + 1) * suite_run.plan.blocks // most) for suite_run in suite_runs)
+            yield [(suite_run, block) for suite_run, block in due if block > number * suite_run.plan.blocks // most]
 
 
 def is_campaign(table: Mapping[str, Any]) -> bool:
@@ -146,18 +146,18 @@ def read_campaign(path: Path) -> Campaign:
                 f"they would do nothing: give it `{idle} = …`, or leave them out"
             )
     order = {factor.name: list(factor.levels) for factor in found}
-    legs = [_leg(path, head, one, contenders, order) for one in suites]
-    names = [leg.name for leg in legs]
+    suite_runs = [_suite_run(path, head, one, contenders, order) for one in suites]
+    names = [suite_run.name for suite_run in suite_runs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise PlanError(f"{path}: two suites are called {twice!r}: give each a `name` of its own")
-    taking = [c["name"] for c in contenders if any(_is_in(leg, c["name"]) for leg in legs)]
+    taking = [c["name"] for c in contenders if any(_is_in(suite_run, c["name"]) for suite_run in suite_runs)]
     if idle := next((c["name"] for c in contenders if c["name"] not in taking), None):
         raise PlanError(f"{path}: contender {idle!r} takes part in no suite: give it an address ({', '.join(doors)})")
-    return Campaign(head.name, head.title or head.name, head.seed, tuple(taking), tuple(legs), found)
+    return Campaign(head.name, head.title or head.name, head.seed, tuple(taking), tuple(suite_runs), found)
 
 
-def _is_in(leg: Leg, contender: str) -> bool:
-    return any(one.name == contender for one in leg.plan.contenders)
+def _is_in(suite_run: SuiteRun, contender: str) -> bool:
+    return any(one.name == contender for one in suite_run.plan.contenders)
 
 
 def _section(model: type[M], table: Mapping[str, Any], where: str) -> M:
@@ -197,13 +197,13 @@ def _refuse_unsorted(table: Mapping[str, Any], doors: Sequence[str], where: str)
             raise PlanError(f"{where} {SETTINGS} {door}: no sort of suite: {did_you_mean(door, doors)}")
 
 
-def _leg(
+def _suite_run(
     path: Path,
     head: CampaignSection,
     table: Mapping[str, Any],
     contenders: Sequence[Mapping[str, Any]],
     factors: Mapping[str, list[str]],
-) -> Leg:
+) -> SuiteRun:
     own = _section(SuiteSection, {key: value for key, value in table.items() if key in HEAD}, f"{path} [[suite]]")
     if own.suite not in suite_names():
         raise PlanError(f"{path} [[suite]] suite: {did_you_mean(own.suite, suite_names())}")
@@ -230,7 +230,7 @@ def _leg(
         where = "belongs into the table [campaign]: move it there" if known else "is of single runs: leave it out"
         raise PlanError(f"{path} [[suite]] {name} {named}: {where}")
     given = PlanInput(f"{path} [[suite]] {name}", plan, settings, taking, factors=dict(factors))
-    return Leg(name, resolve_plan(located_input(given, path.parent)), own.weight)
+    return SuiteRun(name, resolve_plan(located_input(given, path.parent)), own.weight)
 
 
 def _contender(table: Mapping[str, Any], door: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.core.errors import PlanError
-from bakeoff.store.collections.campaign import FORMAT, StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.collections.campaign import FORMAT, StoredCampaign, StoredSuiteRun, write_campaign
 from bakeoff.store.sqlite.canonical import plan_hash
 from tests.unit.compare.test_power_campaign import RESTLESS, STEADY
 from tests.unit.store.builders import stored
@@ -40,8 +40,12 @@ def lab(tmp_path: Path) -> Path:
     folder = tmp_path / "pilot.bakeoff"
     folder.mkdir()
     runs = {run.suite: replace(run, plan_hash=plan_hash(run.plan)) for run in (STEADY, RESTLESS)}
-    legs = tuple(StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan=run.plan) for name, run in runs.items())
-    planned = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=("blue", "red"), legs=legs)
+    suite_runs = tuple(
+        StoredSuiteRun(name=name, file=f"{name}.bakeoff", weight=1.0, plan=run.plan) for name, run in runs.items()
+    )
+    planned = StoredCampaign(
+        format=FORMAT, name="lab", title="Lab", seed=1, contenders=("blue", "red"), suite_runs=suite_runs
+    )
     write_campaign(folder, planned)
     for name, run in runs.items():
         stored(run, folder / f"{name}.bakeoff")

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.core.errors import BakeoffError
 from bakeoff.report.embed.packing import script_of, text_of
-from bakeoff.store.collections.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.collections.campaign import StoredCampaign, StoredSuiteRun, write_campaign
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.canonical import plan_hash
 from tests.unit.compare.synthetic import Server, change, run
@@ -43,12 +43,14 @@ def campaign(folder: Path) -> Path:
     """Two suites that were measured, and one that could not start."""
     folder.mkdir()
     runs = {"web": run(load_steps=(4,)), "other": run(load_steps=(4,), seed=2)}
-    legs = tuple(
-        StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan=(runs.get(name) or runs["web"]).plan)
+    suite_runs = tuple(
+        StoredSuiteRun(name=name, file=f"{name}.bakeoff", weight=1.0, plan=(runs.get(name) or runs["web"]).plan)
         for name in ("web", "other", "mail")
     )
     names = ("nginx", "apache")
-    write_campaign(folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, legs=legs))
+    write_campaign(
+        folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, suite_runs=suite_runs)
+    )
     (folder / "faults.json").write_text('{"mail": "nothing answers"}')
     for name, one in runs.items():
         stored(replace(one, plan_hash=plan_hash(one.plan)), folder / f"{name}.bakeoff")

@@ -34,7 +34,7 @@ from bakeoff.report.narrate.verdict.blocks_needed import duration
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
-from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredSuiteRun
 from bakeoff.store.collections.challenged import ChallengedCampaign, ChallengedSuite
 from bakeoff.store.records.absent import ABSENT
 from bakeoff.store.records.run_records import ADDED, AmendmentRecord, EventRecord, RunRecord
@@ -379,8 +379,8 @@ def folder_of(runs: Mapping[str, RunRecord]) -> CampaignFolder:
 
 
 def planned(*names: str) -> StoredCampaign:
-    legs = tuple(StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in names)
-    return StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=NAMES, legs=legs)
+    suite_runs = tuple(StoredSuiteRun(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in names)
+    return StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=NAMES, suite_runs=suite_runs)
 
 
 def challenging(left_out: str = "", absent: tuple[str, ...] = ()) -> CampaignComparison:

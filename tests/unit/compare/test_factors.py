@@ -18,7 +18,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.figures.factors import not_estimated
 from bakeoff.report.renderers import renderer
-from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredSuiteRun
 from bakeoff.store.records.run_records import RunRecord
 from tests.control import most_by_chance
 from tests.told import headline_of, texts_of
@@ -245,8 +245,10 @@ def test_suites_of_a_campaign_are_one_family() -> None:
     assert "; files " in raid and "raid 0 better" in raid
     both = {effect.suite: effect.kind for effect in found.effects if effect.factors == ("server", "raid")}
     assert both["files"] == "shown" and both["web"] != "shown"
-    legs = tuple(StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in ("web", "files"))
-    stored = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=names, legs=legs)
+    suite_runs = tuple(
+        StoredSuiteRun(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in ("web", "files")
+    )
+    stored = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=names, suite_runs=suite_runs)
     folder = CampaignFolder(Path("lab.bakeoff"), stored, {"web": one, "files": two}, {})
     report = compose_campaign(found, folder, (("Campaign", "lab"), ("Folder", "lab")))
     page = renderer("html").render(report, "r").decode()

@@ -16,7 +16,7 @@ from bakeoff.compare.collections.campaign_model import SuiteResult
 from bakeoff.compare.planning.power_campaign import CampaignPower, NotKnown, Pilot, pilots_of, power_of_campaign
 from bakeoff.compare.planning.power_time import FORECAST, PILOT, block_time, block_times
 from bakeoff.core.errors import PlanError
-from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.plan.campaign import Campaign, SuiteRun
 from bakeoff.plan.design.durations import expected
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -40,8 +40,8 @@ def plan(suite: str, *names: str, **settings: object) -> Plan:
 
 
 def campaign(*plans: Plan) -> Campaign:
-    legs = tuple(Leg(each.suite, each, 1.0) for each in plans)
-    return Campaign("lab", "Lab", 1, NAMES, legs)
+    suite_runs = tuple(SuiteRun(each.suite, each, 1.0) for each in plans)
+    return Campaign("lab", "Lab", 1, NAMES, suite_runs)
 
 
 STEADY, RESTLESS = pilot(0.01), pilot(0.02, "web-dynamic", 2)

@@ -28,7 +28,7 @@ def read(tmp_path: Path, text: str) -> Campaign:
 
 def test_contenders_take_part_where_they_have_an_address(tmp_path: Path) -> None:
     campaign = read(tmp_path, HEAD + BLUE + RED + WEB + FILES)
-    web, files = campaign.legs
+    web, files = campaign.suite_runs
     assert [(c.name, c.address) for c in web.plan.contenders] == [
         ("blue", "http://127.0.0.1:1"),
         ("red", "http://127.0.0.1:2"),
@@ -45,18 +45,25 @@ def test_every_block_runs_once_and_orders_of_suites_are_balanced(tmp_path: Path)
     """Each suite stands in each place of a round equally often: the hours of a day hit all alike."""
     text = HEAD + BLUE + RED + WEB + WEB.replace("\n", '\nname = "two"\n', 1) + FILES.replace("blocks = 3\n", "")
     campaign = read(tmp_path, text)
-    rounds = [[(leg.name, block) for leg, block in legs] for legs in campaign.rounds()]
-    assert sorted(pair for legs in rounds for pair in legs) == sorted(
-        (leg.name, block) for leg in campaign.legs for block in range(1, 7)
+    rounds = [[(suite_run.name, block) for suite_run, block in suite_runs] for suite_runs in campaign.rounds()]
+    assert sorted(pair for suite_runs in rounds for pair in suite_runs) == sorted(
+        (suite_run.name, block) for suite_run in campaign.suite_runs for block in range(1, 7)
     )
-    places = Counter((name, place) for legs in rounds for place, (name, _) in enumerate(legs))
+    places = Counter((name, place) for suite_runs in rounds for place, (name, _) in enumerate(suite_runs))
     assert set(places.values()) == {2}
-    assert rounds == [[(leg.name, block) for leg, block in legs] for legs in read(tmp_path, text).rounds()]
+    assert rounds == [
+        [(suite_run.name, block) for suite_run, block in suite_runs] for suite_runs in read(tmp_path, text).rounds()
+    ]
 
 
 def test_a_suite_of_fewer_blocks_is_spread_over_all_rounds(tmp_path: Path) -> None:
     campaign = read(tmp_path, HEAD + BLUE + RED + WEB + FILES)
-    at = [number for number, legs in enumerate(campaign.rounds(), 1) for leg, _ in legs if leg.name == "file-mix"]
+    at = [
+        number
+        for number, suite_runs in enumerate(campaign.rounds(), 1)
+        for suite_run, _ in suite_runs
+        if suite_run.name == "file-mix"
+    ]
     assert at == [2, 4, 6]
 
 
@@ -89,7 +96,7 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -
 
 def test_a_suite_is_held_to_its_objective(tmp_path: Path) -> None:
     web = WEB.replace('length = "1s"', 'length = "20s"') + 'objective = "p99<=50ms"\n'
-    (held, free) = read(tmp_path, HEAD + BLUE + RED + web + FILES).legs
+    (held, free) = read(tmp_path, HEAD + BLUE + RED + web + FILES).suite_runs
     assert held.plan.objective == "p99<=50ms" and held.plan.goal is not None and free.plan.objective == ""
     with pytest.raises(PlanError, match=r"\[\[suite\]\] web-url objective: 'p99<50ms'|p99 is bounded by <="):
         read(tmp_path, HEAD + BLUE + web.replace("<=", "<"))

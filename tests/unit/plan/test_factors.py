@@ -181,7 +181,7 @@ def test_campaigns_combine_for_every_suite(tmp_path: Path) -> None:
     path.write_text(CAMPAIGN)
     campaign = read_campaign(path)
     assert campaign.contenders == ("blue-5", "blue-0", "green-5", "green-0")
-    web, files = (leg.plan for leg in campaign.legs)
+    web, files = (suite_run.plan for suite_run in campaign.suite_runs)
     assert [factor.name for factor in web.factors] == ["server", "raid"]
     assert [c.address for c in files.contenders] == [str(tmp_path / "blue-5"), str(tmp_path / "blue-0")]
     assert files.contenders[0].levels == {"server": "blue", "raid": "5"}
@@ -190,6 +190,6 @@ def test_campaigns_combine_for_every_suite(tmp_path: Path) -> None:
 def test_a_suite_in_which_one_server_takes_part_comes_back_by_its_hash(tmp_path: Path) -> None:
     path, again = tmp_path / "lab.toml", tmp_path / "again.toml"
     path.write_text(CAMPAIGN)
-    for leg in read_campaign(path).legs:
-        again.write_text(plan_to_toml(written_plan(leg.plan, "x"), leg.plan))
-        assert resolve_plan(read_plan_file(again)).hash == leg.plan.hash
+    for suite_run in read_campaign(path).suite_runs:
+        again.write_text(plan_to_toml(written_plan(suite_run.plan, "x"), suite_run.plan))
+        assert resolve_plan(read_plan_file(again)).hash == suite_run.plan.hash

@@ -236,7 +236,7 @@ def test_campaigns_have_settings_by_sort_of_suite(tmp_path: Path) -> None:
     text = CAMPAIGN.replace("FOLDER", str(tmp_path / "share"))
     path = tmp_path / "c.toml"
     path.write_text(f'{text}settings.web = {{ http = "2" }}\n')
-    web, files = read_campaign(path).legs
+    web, files = read_campaign(path).suite_runs
     assert [contender.settings for contender in web.plan.contenders] == [{}, {"http": "2"}]
     assert [contender.settings for contender in files.plan.contenders] == [{}]
     for line, said in (

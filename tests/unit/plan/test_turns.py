@@ -69,4 +69,4 @@ def test_a_suite_of_a_campaign_says_its_own_order(tmp_path: Path) -> None:
     suites = '[[suite]]\nsuite = "web-url"\n[[suite]]\nsuite = "web-url"\nname = "again"\norder = "visits"\n'
     path = tmp_path / "campaign.toml"
     path.write_text(contenders + suites)
-    assert [leg.plan.order for leg in read_campaign(path).legs] == ["load_steps", "visits"]
+    assert [suite_run.plan.order for suite_run in read_campaign(path).suite_runs] == ["load_steps", "visits"]

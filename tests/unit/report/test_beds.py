@@ -18,7 +18,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.paper.authored import with_paper
 from bakeoff.report.paper.testbed import Generators
 from bakeoff.report.renderers import renderer
-from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredSuiteRun
 from bakeoff.store.records.run_records import AgentRecord
 from tests.unit.compare.synthetic import run
 
@@ -41,8 +41,8 @@ def campaign() -> tuple[Report, dict[str, Any]]:
     runs = {"web": one, "again": two}
     names = tuple(contender.name for contender in one.contenders)
     found = compare_campaign("lab", "Lab", names, [Measured(name, 1.0, of) for name, of in runs.items()])
-    legs = tuple(StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in runs)
-    stored = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=names, legs=legs)
+    suite_runs = tuple(StoredSuiteRun(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in runs)
+    stored = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=names, suite_runs=suite_runs)
     folder = CampaignFolder(Path("lab.bakeoff"), stored, runs, {})
     made = compose_campaign(found, folder, (("Campaign", "lab"), ("Folder", "lab")))
     return made, {suite.name: suite.comparison for suite in found.suites}

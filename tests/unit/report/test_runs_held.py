@@ -69,7 +69,7 @@ def changed(held: Held, path: tuple[Any, ...], value: Any) -> str:
     return rows(found)
 
 
-STORED = {"format": 1, "name": "x", "title": "X", "seed": 1, "contenders": ["a"], "legs": []}
+STORED = {"format": 1, "name": "x", "title": "X", "seed": 1, "contenders": ["a"], "suite_runs": []}
 CAMPAIGN = {"folder": "lab", "stored": STORED, "plan_hash": "x", "faults": {}}
 HOSTILE: dict[str, tuple[Callable[[Held], str], str]] = {
     "no base64": (lambda _: "ä!", "damaged"),

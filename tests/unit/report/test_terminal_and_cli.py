@@ -16,7 +16,7 @@ from bakeoff.cli.read import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.core.errors import PlanError, RunFileError
 from bakeoff.report.layout.detail import Depth
-from bakeoff.store.collections.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.collections.campaign import StoredCampaign, StoredSuiteRun, write_campaign
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.canonical import plan_hash
 from tests.told import headline_of
@@ -105,11 +105,13 @@ def test_surfaces_of_what_has_none_are_refused(run_file: Path) -> None:
 def test_surfaces_of_a_campaign_without_any_are_refused(tmp_path: Path) -> None:
     record = run()
     record = replace(record, plan_hash=plan_hash(record.plan))
-    leg = StoredLeg(name="web", file="web.bakeoff", weight=1.0, plan=record.plan)
+    suite_run = StoredSuiteRun(name="web", file="web.bakeoff", weight=1.0, plan=record.plan)
     names = tuple(contender.name for contender in record.contenders)
     folder = tmp_path / "lab.bakeoff"
     folder.mkdir()
-    write_campaign(folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, legs=(leg,)))
+    write_campaign(
+        folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, suite_runs=(suite_run,))
+    )
     stored(record, folder / "web.bakeoff")
     result = CliRunner().invoke(app, ["report", str(folder), "--surfaces", "-o", str(tmp_path / "r.html")])
     assert isinstance(result.exception, PlanError) and "file-matrix" in str(result.exception)

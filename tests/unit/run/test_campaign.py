@@ -12,7 +12,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.collections.campaign import compare_folder
 from bakeoff.core.errors import RunFileError
-from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.plan.campaign import Campaign, SuiteRun
 from bakeoff.report.narrate.collections.ranking_doubts import place_told
 from bakeoff.run.driver import start_run
 from bakeoff.run.modes.campaign import resume_campaign, start_campaign
@@ -45,8 +45,8 @@ class Lab:
         addresses = [server.address for server in self.servers]
         there = [GONE if place in gone else address for place, address in enumerate(addresses)]
         plans = [plan_for(*each, plan={"blocks": blocks}) for each in (addresses, there)]
-        legs = tuple(Leg(name, plan, 1.0) for name, plan in zip(("one", "two"), plans, strict=True))
-        return Campaign("lab", "Lab", 1, ("a", "b", "c"), legs)
+        suite_runs = tuple(SuiteRun(name, plan, 1.0) for name, plan in zip(("one", "two"), plans, strict=True))
+        return Campaign("lab", "Lab", 1, ("a", "b", "c"), suite_runs)
 
     def start(self, campaign: Campaign) -> CampaignFolder:
         start_campaign(campaign, self.path, self.agents, self.notebook, self.said.append)
@@ -131,7 +131,7 @@ def test_with_nobody_left_the_suite_is_put_aside(lab: Lab) -> None:
 def test_what_is_to_be_known_of_a_suite_is_said_and_stored_once(lab: Lab) -> None:
     address = lab.servers[0].address
     twice = plan_for(address, address, plan={"blocks": 3})
-    campaign = Campaign("lab", "Lab", 1, ("a", "b"), (Leg("one", twice, 1.0),))
+    campaign = Campaign("lab", "Lab", 1, ("a", "b"), (SuiteRun("one", twice, 1.0),))
     folder = lab.start(campaign)
     for events in (lab.notebook.events, folder.runs["one"].events):
         texts = [event.text for event in events if event.text != "seen"]  # which the engine says of each trial

@@ -17,7 +17,7 @@ from bakeoff.compare.collections.campaign import compare_folder
 from bakeoff.compare.collections.campaign_model import CampaignComparison, NotBothIn
 from bakeoff.compare.collections.challenge_model import NoFigures
 from bakeoff.core.errors import BakeoffError, PlanError, RunFileError
-from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.plan.campaign import Campaign, SuiteRun
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.report.embed.embedded_data import data_of
 from bakeoff.run.modes.campaign import start_campaign
@@ -77,11 +77,11 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         with serving(dict(small_manifest()[1]) | {MANIFEST_NAME: small_manifest()[0].to_bytes()}) as two:
             resets = {"a": f"echo reset >> {folder / 'log'}"}
             plans = plan_for(one.address, three.address), plan_for(one.address, two.address, resets=resets)
-            legs = tuple(
-                Leg(name, plan.model_copy(update={"blocks": BLOCKS}), weight)
+            suite_runs = tuple(
+                SuiteRun(name, plan.model_copy(update={"blocks": BLOCKS}), weight)
                 for name, plan, weight in zip(("near", "far"), plans, (1.0, 2.0), strict=True)
             )
-            campaign = Campaign("lab", "Two boxes", 1, ("a", "b"), legs)
+            campaign = Campaign("lab", "Two boxes", 1, ("a", "b"), suite_runs)
             start_campaign(campaign, folder / "lab.bakeoff", lambda plan: [FakeAgent()], Notebook(), str)
         assert invoke("report", folder / "lab.bakeoff", "-o", folder / "paper.html", "--brief").exit_code == 0
         yield Lab(folder, three.address)

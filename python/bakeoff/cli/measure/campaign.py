@@ -104,14 +104,15 @@ def plan_campaign(given: PlanInput, pilots: Sequence[Path] = (), as_json: bool =
 
 def _print_plan(campaign: Campaign) -> None:
     console = make_console()
-    whole_s = sum(expected(leg.plan).run_s for leg in campaign.legs)
-    console.print(f"{campaign.title}: {len(campaign.legs)} suites, about {short_duration(whole_s)}", markup=False)
-    for leg in campaign.legs:
-        names = ", ".join(contender.name for contender in leg.plan.contenders)
-        length = short_duration(expected(leg.plan).run_s)
+    whole_s = sum(expected(suite_run.plan).run_s for suite_run in campaign.suite_runs)
+    console.print(f"{campaign.title}: {len(campaign.suite_runs)} suites, about {short_duration(whole_s)}", markup=False)
+    for suite_run in campaign.suite_runs:
+        names = ", ".join(contender.name for contender in suite_run.plan.contenders)
+        length = short_duration(expected(suite_run.plan).run_s)
         console.print(
-            f"  {leg.name}: {leg.plan.size}, {leg.plan.blocks} blocks, {leg.plan.trials} trials, about {length}; "
-            f"weight {leg.weight:g}; {names}{f'; held to {leg.plan.objective}' if leg.plan.objective else ''}",
+            f"  {suite_run.name}: {suite_run.plan.size}, {suite_run.plan.blocks} blocks, {suite_run.plan.trials} "
+            f"trials, about {length}; weight {suite_run.weight:g}; "
+            f"{names}{f'; held to {suite_run.plan.objective}' if suite_run.plan.objective else ''}",
             markup=False,
             soft_wrap=True,
         )
@@ -121,8 +122,8 @@ def _print_plan(campaign: Campaign) -> None:
     for line in campaign_advice(campaign):
         print_line(console, line)
     console.print("Order of blocks, round by round:")
-    for number, legs in enumerate(campaign.rounds(), 1):
-        text = ", ".join(f"{leg.name} {block}" for leg, block in legs)
+    for number, suite_runs in enumerate(campaign.rounds(), 1):
+        text = ", ".join(f"{suite_run.name} {block}" for suite_run, block in suite_runs)
         print_line(console, f"  {number}: {text}")
 
 
@@ -143,11 +144,10 @@ def facts_of(folder: CampaignFolder) -> tuple[tuple[str, str], ...]:
     from bakeoff.report.layout.context import Context  # loads NumPy
 
     runs = list(folder.runs.values())
+    begun = {name: len({trial.block for trial in run.trials}) for name, run in folder.runs.items()}
     blocks = ", ".join(
-        f"{leg.name} {len({trial.block for trial in folder.runs[leg.name].trials})} of {leg.plan['blocks']}"
-        if leg.name in folder.runs
-        else f"{leg.name} none"
-        for leg in folder.campaign.legs
+        f"{each.name} {begun[each.name]} of {each.plan['blocks']}" if each.name in begun else f"{each.name} none"
+        for each in folder.campaign.suite_runs
     )
     where = ("Folder", folder.path.name) if folder.is_planned else ("Files", ", ".join(run.path.name for run in runs))
     return (

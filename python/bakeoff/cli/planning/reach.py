@@ -10,7 +10,7 @@ from bakeoff.core.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
 from bakeoff.core.units import plural
 from bakeoff.load import open_loop
 from bakeoff.load.load_step import Rate
-from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.plan.campaign import Campaign, SuiteRun
 from bakeoff.plan.model import Plan
 
 CELL_BLOCKS = 13
@@ -53,8 +53,8 @@ def advice(plan: Plan) -> str:
 
 def campaign_advice(campaign: Campaign) -> list[str]:
     """What the suites of a campaign cannot show, a line each; empty where all can be told."""
-    compared = [leg for leg in campaign.legs if len(leg.plan.contenders) > 1]
-    few = [leg for leg in compared if leg.plan.blocks < MINIMUM_BLOCKS]
+    compared = [suite_run for suite_run in campaign.suite_runs if len(suite_run.plan.contenders) > 1]
+    few = [suite_run for suite_run in compared if suite_run.plan.blocks < MINIMUM_BLOCKS]
     lines = []
     if few:
         give = "gives" if len(few) == 1 else "give"
@@ -62,14 +62,21 @@ def campaign_advice(campaign: Campaign) -> list[str]:
             f"{_names(few)} {give} numbers but no verdict, so that nobody is the best over all suites: fewer than "
             f"{MINIMUM_BLOCKS} pairs can never reach p = 0.05. Use blocks = {MINIMUM_BLOCKS} or more."
         )
-    lines += _lost_in_suites([leg for leg in compared if leg not in few], sum(_pairs(leg.plan) for leg in compared))
-    lines += [f"{leg.name}: {text.strip()}" for leg in campaign.legs if (text := _percentiles(leg.plan))]
+    lines += _lost_in_suites(
+        [suite_run for suite_run in compared if suite_run not in few],
+        sum(_pairs(suite_run.plan) for suite_run in compared),
+    )
+    lines += [
+        f"{suite_run.name}: {text.strip()}"
+        for suite_run in campaign.suite_runs
+        if (text := _percentiles(suite_run.plan))
+    ]
     return lines
 
 
-def _names(legs: Sequence[Leg]) -> str:
+def _names(suite_runs: Sequence[SuiteRun]) -> str:
     """ "web-static (4 blocks) and file-mix (5 blocks)"."""
-    parts = [f"{leg.name} ({plural(leg.plan.blocks, 'block')})" for leg in legs]
+    parts = [f"{suite_run.name} ({plural(suite_run.plan.blocks, 'block')})" for suite_run in suite_runs]
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
@@ -109,14 +116,14 @@ def _lost_trials(plan: Plan) -> str:
     )
 
 
-def _lost_in_suites(legs: Sequence[Leg], family: int) -> list[str]:
+def _lost_in_suites(suite_runs: Sequence[SuiteRun], family: int) -> list[str]:
     """The same of suites, whose pairs are one family."""
-    levels = {leg.name: _first_level(leg.plan, family) for leg in legs}
-    short = [leg for leg in legs if smallest_p(leg.plan.blocks) > levels[leg.name]]
+    levels = {suite_run.name: _first_level(suite_run.plan, family) for suite_run in suite_runs}
+    short = [suite_run for suite_run in suite_runs if smallest_p(suite_run.plan.blocks) > levels[suite_run.name]]
     if not short:
         return []
-    most = min(levels[leg.name] for leg in short)
-    least = min(leg.plan.blocks for leg in short)
+    most = min(levels[suite_run.name] for suite_run in short)
+    least = min(suite_run.plan.blocks for suite_run in short)
     return [
         f"{_names(short)}: no verdict on pairs in which a trial is lost. They are judged by signs alone, whose p is at "
         f"least {smallest_p(least):.3g}; of {family} pairs of all suites one must reach {most:.2g} (Holm). Use "

@@ -119,15 +119,15 @@ def compare_folder(
         raise PlanError(f"there is no contender {baseline!r}: choose one of {', '.join(campaign.contenders)}")
     measured = [
         Measured(
-            leg.name,
-            leg.weight,
-            folder.runs.get(leg.name),
-            folder.faults.get(leg.name, ""),
+            suite_run.name,
+            suite_run.weight,
+            folder.runs.get(suite_run.name),
+            folder.faults.get(suite_run.name, ""),
             folder.path.name,
-            noise.get(leg.name),
-            leg.name in folder.faults,
+            noise.get(suite_run.name),
+            suite_run.name in folder.faults,
         )
-        for leg in campaign.legs
+        for suite_run in campaign.suite_runs
     ]
     made = partial(compare_campaign, campaign.name, campaign.title, campaign.contenders)
     if folder.challenged is None:

@@ -15,7 +15,7 @@ from bakeoff.compare.planning.power import DIFFERENCES, POWERS, Need, Power, pai
 from bakeoff.compare.planning.power_time import FORECAST, block_time, block_times
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import names
-from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.plan.campaign import Campaign, SuiteRun
 from bakeoff.plan.design.durations import Expected, expected
 from bakeoff.store.records.run_records import RunRecord
 
@@ -92,18 +92,20 @@ def power_of_campaign(pilots: Sequence[Pilot], campaign: Campaign) -> CampaignPo
     """What `campaign` needs: nothing where no suite has a pilot of use. Raises PlanError where none has a pilot at all,
     or one is of none of its suites.
     """
-    chosen = {leg.name: chosen_pilot(leg.name, leg.plan.suite, pilots) for leg in campaign.legs}
+    chosen = {
+        suite_run.name: chosen_pilot(suite_run.name, suite_run.plan.suite, pilots) for suite_run in campaign.suite_runs
+    }
     used = {id(pilot) for pilot in chosen.values()}
     if idle := next((pilot for pilot in pilots if not pilot.name and id(pilot) not in used), None):
         raise PlanError(
             f"{idle.run.path} is of {idle.run.suite}, and the suites of this campaign are "
-            f"{', '.join(dict.fromkeys(leg.plan.suite for leg in campaign.legs))}: leave it out"
+            f"{', '.join(dict.fromkeys(suite_run.plan.suite for suite_run in campaign.suite_runs))}: leave it out"
         )
-    family = sum(pairs_of(leg.plan) for leg in campaign.legs)
+    family = sum(pairs_of(suite_run.plan) for suite_run in campaign.suite_runs)
     if not any(chosen.values()):
-        suites_named = names(list(dict.fromkeys(leg.plan.suite for leg in campaign.legs)))
+        suites_named = names(list(dict.fromkeys(suite_run.plan.suite for suite_run in campaign.suite_runs)))
         raise PlanError(f"--power: the pilot has no run of {suites_named}: run them briefly first")
-    suites = tuple(_suite(leg, chosen[leg.name], family) for leg in campaign.legs)
+    suites = tuple(_suite(suite_run, chosen[suite_run.name], family) for suite_run in campaign.suite_runs)
     known = any(suite.power for suite in suites)
     needs = tuple(_need(suites, each, power) for each in (*DIFFERENCES, None) for power in POWERS if known)
     return CampaignPower(CAMPAIGN_SCHEMA, campaign.name, family, suites, needs)
@@ -121,25 +123,25 @@ def chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None
     return next(iter(named or known), None)
 
 
-def _suite(leg: Leg, pilot: Pilot | None, family: int) -> SuitePower:
-    found, pairs = expected(leg.plan), pairs_of(leg.plan)
+def _suite(suite_run: SuiteRun, pilot: Pilot | None, family: int) -> SuitePower:
+    found, pairs = expected(suite_run.plan), pairs_of(suite_run.plan)
 
     def told(block: tuple[float, str], power: Power | None, why_not: NotKnown | None = None) -> SuitePower:
-        return SuitePower(leg.name, pairs, leg.plan.blocks, *block, found.laid_s, power, why_not)
+        return SuitePower(suite_run.name, pairs, suite_run.plan.blocks, *block, found.laid_s, power, why_not)
 
     if pilot is None:
-        return told(_forecast(leg, found), None, NotKnown("no_pilot", leg.plan.suite))
-    block = block_time(pilot.run, pilot.blocks_s, leg.plan, found)
+        return told(_forecast(suite_run, found), None, NotKnown("no_pilot", suite_run.plan.suite))
+    block = block_time(pilot.run, pilot.blocks_s, suite_run.plan, found)
     if not pairs:
-        return told(block, None, NotKnown("alone", leg.plan.suite))
+        return told(block, None, NotKnown("alone", suite_run.plan.suite))
     try:
-        return told(block, power_of(pilot.run, leg.plan, block[0], found.laid_s, family, block[1]))
+        return told(block, power_of(pilot.run, suite_run.plan, block[0], found.laid_s, family, block[1]))
     except PlanError as error:
-        return told(block, None, NotKnown("unusable", leg.plan.suite, str(error)))
+        return told(block, None, NotKnown("unusable", suite_run.plan.suite, str(error)))
 
 
-def _forecast(leg: Leg, found: Expected) -> tuple[float, str]:
-    return found.trials_s / leg.plan.blocks, FORECAST
+def _forecast(suite_run: SuiteRun, found: Expected) -> tuple[float, str]:
+    return found.trials_s / suite_run.plan.blocks, FORECAST
 
 
 def _need(suites: Sequence[SuitePower], difference: float | None, power: float) -> CampaignNeed:

@@ -105,7 +105,11 @@ class Held:
         assert self.campaign is not None
         told = self.campaign
         by_name = {file.path.name: file for file in self.files}
-        runs = {leg.name: by_name[leg.file].record for leg in told.stored.legs if leg.file in by_name}
+        runs = {
+            suite_run.name: by_name[suite_run.file].record
+            for suite_run in told.stored.suite_runs
+            if suite_run.file in by_name
+        }
         return CampaignFolder(told.path, told.stored, runs, told.faults, told.challenged, told.plan_hash)
 
 
@@ -119,12 +123,16 @@ def held_of(paths: Sequence[Path], aa: Sequence[Path] = ()) -> Held:
         return _with_floors(Held(files, None, hide.why_not), aa, hide)
     stored = read_planned(folder)
     faults, challenges = read_faults(folder, stored), read_challenged(folder, stored)
-    files = tuple(_told(folder / leg.file, hide) for leg in stored.legs if (folder / leg.file).exists())
-    legs = tuple(leg.model_copy(update={"plan": hide.plan(leg.plan)}) for leg in stored.legs)
+    files = tuple(
+        _told(folder / suite_run.file, hide) for suite_run in stored.suite_runs if (folder / suite_run.file).exists()
+    )
+    suite_runs = tuple(
+        suite_run.model_copy(update={"plan": hide.plan(suite_run.plan)}) for suite_run in stored.suite_runs
+    )
     told = {name: hide.text(text) for name, text in faults.items()}
     if challenges is not None:
         challenges = ChallengedCampaign.model_validate(hide.plan(challenges.model_dump(mode="json")))
-    campaign = HeldCampaign(folder, stored.model_copy(update={"legs": legs}), stored.hash, told, challenges)
+    campaign = HeldCampaign(folder, stored.model_copy(update={"suite_runs": suite_runs}), stored.hash, told, challenges)
     held = _with_floors(Held(files, campaign, hide.why_not), aa, hide)
     check_runs(replace(held.folder, campaign=stored))
     return held

@@ -14,7 +14,7 @@ from typing import Any
 
 from bakeoff.agents.base import Agent
 from bakeoff.core.errors import BakeoffError, RunFileError
-from bakeoff.plan.campaign import Campaign, Leg
+from bakeoff.plan.campaign import Campaign, SuiteRun
 from bakeoff.plan.model import Plan
 from bakeoff.run.checks.plan_origin import is_marked, mark
 from bakeoff.run.checks.trust import acts
@@ -27,7 +27,7 @@ from bakeoff.store.collections.campaign import (
     CAMPAIGN,
     FORMAT,
     StoredCampaign,
-    StoredLeg,
+    StoredSuiteRun,
     read_challenged,
     read_mark,
     read_planned,
@@ -78,7 +78,7 @@ def resume_campaign(
     stored = read_planned(path)
     campaign = planned_campaign(stored)
     if not trust and not is_marked(path / CAMPAIGN, stored.hash, read_mark(path)):
-        lines = "".join(f"  {line}\n" for leg in campaign.legs for line in acts(leg.plan))
+        lines = "".join(f"  {line}\n" for suite_run in campaign.suite_runs for line in acts(suite_run.plan))
         raise RunFileError(
             f"{path} was not started here by you, so nothing of its plan was done. To go on with it would:\n{lines}"
             f"If all of this may be done: bakeoff resume {path} --trust"
@@ -88,9 +88,14 @@ def resume_campaign(
 
 def stored_campaign(campaign: Campaign, challenges: str = "") -> StoredCampaign:
     """What of a campaign is stored; `challenges` is the SHA-256 of what it challenges."""
-    legs = [
-        StoredLeg(name=leg.name, file=_file(number, leg.name), weight=leg.weight, plan=leg.plan.to_dict())
-        for number, leg in enumerate(campaign.legs, 1)
+    suite_runs = [
+        StoredSuiteRun(
+            name=suite_run.name,
+            file=_file(number, suite_run.name),
+            weight=suite_run.weight,
+            plan=suite_run.plan.to_dict(),
+        )
+        for number, suite_run in enumerate(campaign.suite_runs, 1)
     ]
     return StoredCampaign(
         format=FORMAT,
@@ -98,15 +103,17 @@ def stored_campaign(campaign: Campaign, challenges: str = "") -> StoredCampaign:
         title=campaign.title,
         seed=campaign.seed,
         contenders=campaign.contenders,
-        legs=tuple(legs),
+        suite_runs=tuple(suite_runs),
         challenges=challenges,
     )
 
 
 def planned_campaign(stored: StoredCampaign) -> Campaign:
     """The campaign that was stored."""
-    legs = tuple(Leg(leg.name, Plan.from_dict(leg.plan), leg.weight) for leg in stored.legs)
-    return Campaign(stored.name, stored.title, stored.seed, stored.contenders, legs)
+    suite_runs = tuple(
+        SuiteRun(suite_run.name, Plan.from_dict(suite_run.plan), suite_run.weight) for suite_run in stored.suite_runs
+    )
+    return Campaign(stored.name, stored.title, stored.seed, stored.contenders, suite_runs)
 
 
 def _file(number: int, name: str) -> str:
@@ -115,30 +122,30 @@ def _file(number: int, name: str) -> str:
 
 def _carry_on(campaign: Campaign, path: Path, agents: Agents, observer: Observer, say: Say, counsel: Counsel) -> None:
     stored = read_planned(path)
-    files = {leg.name: path / leg.file for leg in stored.legs}
+    files = {suite_run.name: path / suite_run.file for suite_run in stored.suite_runs}
     challenged = read_challenged(path, stored)
     faults: dict[str, str] = {}
     write_faults(path, faults)
     observer = ToldOnce(observer)
-    for legs in campaign.rounds():
-        for leg, block in legs:
-            if leg.name in faults:
+    for suite_runs in campaign.rounds():
+        for suite_run, block in suite_runs:
+            if suite_run.name in faults:
                 continue
             try:
-                challenges = None if challenged is None else partial(challenged.of, leg.name, stored.challenges)
-                _one_block(leg, block, files[leg.name], agents, observer, say, counsel, challenges)
+                challenges = None if challenged is None else partial(challenged.of, suite_run.name, stored.challenges)
+                _one_block(suite_run, block, files[suite_run.name], agents, observer, say, counsel, challenges)
             except RunInterruptedError:
                 raise RunInterruptedError(path) from None
             except BakeoffError as error:
-                faults[leg.name] = str(error)
+                faults[suite_run.name] = str(error)
                 write_faults(path, faults)
-                say(f"{leg.name} is put aside: {error}")
-    if len(faults) == len(campaign.legs):
+                say(f"{suite_run.name} is put aside: {error}")
+    if len(faults) == len(campaign.suite_runs):
         raise RunFileError(f"no suite of {path} could be carried out: put right what stands above")
 
 
 def _one_block(
-    leg: Leg,
+    suite_run: SuiteRun,
     block: int,
     file: Path,
     agents: Agents,
@@ -150,12 +157,12 @@ def _one_block(
     """Everything of a suite up to the end of this block that is not there yet. A new file holds what is challenged."""
     run = read_run(file) if file.exists() else None
     if run is None or any(trial.block <= block for trial in run.pending):
-        say(f"{leg.name}, block {block} of {leg.plan.blocks}")
+        say(f"{suite_run.name}, block {block} of {suite_run.plan.blocks}")
     if run is None:
         held = None if challenges is None else challenges()
-        start_run(leg.plan, file, agents(leg.plan), observer, counsel, block, held, may_miss=True)
+        start_run(suite_run.plan, file, agents(suite_run.plan), observer, counsel, block, held, may_miss=True)
         return
-    plan = _of_those_there(leg.plan, run)
+    plan = _of_those_there(suite_run.plan, run)
     resume_run(file, lambda: agents(plan), observer, plan, counsel=counsel, until_block=block, may_miss=True)
 
 

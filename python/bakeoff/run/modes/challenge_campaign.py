@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from bakeoff.agents.base import Agent
 from bakeoff.core.errors import PlanError
-from bakeoff.plan.campaign import SUITES_MAX, Campaign, Leg
+from bakeoff.plan.campaign import SUITES_MAX, Campaign, SuiteRun
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import NAME, Contender, Plan
@@ -180,15 +180,15 @@ def _asked(agents: Callable[[Plan], Sequence[Agent]], plan: Plan) -> Callable[[]
 
 def campaign_of(held: HeldCampaign, own: Challenger, found: Mapping[str, Beside]) -> Campaign:
     """The new campaign: the suites in the order and with the weights of the report, by the rules of any campaign."""
-    legs = tuple(
-        Leg(suite.then.name, with_contenders(plan, (*found[suite.then.name].again, mine)), suite.then.weight)
+    suite_runs = tuple(
+        SuiteRun(suite.then.name, with_contenders(plan, (*found[suite.then.name].again, mine)), suite.then.weight)
         for suite, plan, mine in held.again
     )
-    there = {contender.name for leg in legs for contender in leg.plan.contenders}
+    there = {contender.name for suite_run in suite_runs for contender in suite_run.plan.contenders}
     taking = tuple(name for name in (*held.contenders, own.name) if name in there)
     title = f"{held.then.title}: challenged by {own.name}"
     name = held.then.name if re.fullmatch(NAME, held.then.name) else UNPLANNED
-    return Campaign(name, title, legs[0].plan.seed, taking, legs)
+    return Campaign(name, title, suite_runs[0].plan.seed, taking, suite_runs)
 
 
 def challenged_of(

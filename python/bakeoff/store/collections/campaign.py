@@ -37,7 +37,7 @@ FORMAT = 1
 MOST_BYTES, MARK_BYTES = 64 * MIB, 1024
 
 
-class StoredLeg(BaseModel):
+class StoredSuiteRun(BaseModel):
     """A suite of a campaign as it is stored; `file` is its run file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,7 +63,7 @@ class StoredCampaign(BaseModel):
     title: str
     seed: int
     contenders: tuple[str, ...]
-    legs: tuple[StoredLeg, ...]
+    suite_runs: tuple[StoredSuiteRun, ...]
     # The SHA-256 of what it challenges; the hash of a campaign that challenges nothing is what it was before.
     challenges: str = Field("", exclude_if=operator.not_)
 
@@ -106,7 +106,7 @@ class CampaignFolder:
     def plans(self) -> Mapping[str, Mapping[str, Any]]:
         """The plan of each suite by its name: as it was run, or as it would have been."""
         plans = {name: suite.data["plan"] for name, suite in self.left_out.items() if suite.data.get("plan")}
-        plans |= {leg.name: leg.plan for leg in self.campaign.legs}
+        plans |= {suite_run.name: suite_run.plan for suite_run in self.campaign.suite_runs}
         return plans | {name: run.plan for name, run in self.runs.items()}
 
 
@@ -170,7 +170,7 @@ def read_challenged(path: Path, campaign: StoredCampaign) -> ChallengedCampaign 
 
 def challenged_by(campaign: StoredCampaign, read: ChallengedCampaign) -> ChallengedCampaign:
     """The same, when its suites are those of the campaign. Raises ValueError."""
-    if [one.name for one in read.suites if not one.left_out] != [leg.name for leg in campaign.legs]:
+    if [one.name for one in read.suites if not one.left_out] != [suite_run.name for suite_run in campaign.suite_runs]:
         raise ValueError("its suites are not those of the campaign")
     return read
 
@@ -179,7 +179,7 @@ def sha256_of(folder: CampaignFolder) -> str:
     """By what a campaign is known: the SHA-256 of what `sha256sum campaign.json 01-….bakeoff …` says of its files, in
     the order of its suites. Raises RunFileError.
     """
-    names = [CAMPAIGN, *(leg.file for leg in folder.campaign.legs if leg.name in folder.runs)]
+    names = [CAMPAIGN, *(suite_run.file for suite_run in folder.campaign.suite_runs if suite_run.name in folder.runs)]
     return _sha256("".join(f"{_digest(folder.path / name)}  {name}\n" for name in names))
 
 
@@ -200,7 +200,11 @@ def read_campaign_folder(path: Path) -> CampaignFolder:
     several.
     """
     campaign = read_planned(path)
-    runs = {leg.name: read_run(path / leg.file) for leg in campaign.legs if (path / leg.file).exists()}
+    runs = {
+        suite_run.name: read_run(path / suite_run.file)
+        for suite_run in campaign.suite_runs
+        if (path / suite_run.file).exists()
+    }
     folder = CampaignFolder(path, campaign, runs, read_faults(path, campaign), read_challenged(path, campaign))
     check_runs(folder)
     return folder
@@ -208,19 +212,19 @@ def read_campaign_folder(path: Path) -> CampaignFolder:
 
 def check_runs(folder: CampaignFolder) -> None:
     """Raises RunFileError where a run is not the one that was planned."""
-    for leg in folder.campaign.legs:
-        run = folder.runs.get(leg.name)
-        if run is None or (_is_of(run, leg) and challenged_campaign_of(run) == folder.campaign.challenges):
+    for suite_run in folder.campaign.suite_runs:
+        run = folder.runs.get(suite_run.name)
+        if run is None or (_is_of(run, suite_run) and challenged_campaign_of(run) == folder.campaign.challenges):
             continue
         raise RunFileError(f"{run.path} is not the run that {folder.path} planned: put back the one that was there")
 
 
-def _is_of(run: RunRecord, leg: StoredLeg) -> bool:
+def _is_of(run: RunRecord, suite_run: StoredSuiteRun) -> bool:
     """Whether a run is that of a suite, maybe without contenders that were not there when it began."""
-    if run.first_plan_hash == leg.plan_hash:
+    if run.first_plan_hash == suite_run.plan_hash:
         return True
     names = {contender.name for contender in run.contenders}
-    return bool(names) and run.first_plan_hash == plan_hash(_plan_of(leg.plan, names))
+    return bool(names) and run.first_plan_hash == plan_hash(_plan_of(suite_run.plan, names))
 
 
 def _plan_of(plan: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
@@ -249,11 +253,11 @@ def read_planned(path: Path) -> StoredCampaign:
         raise RunFileError(
             f"{path / CAMPAIGN} is damaged ({error.errors()[0]['msg']}): run the campaign again"
         ) from None
-    names = [leg.name for leg in campaign.legs]
+    names = [suite_run.name for suite_run in campaign.suite_runs]
     if (
         campaign.format != FORMAT
         or len(set(names)) != len(names)
-        or len({leg.file for leg in campaign.legs}) < len(names)
+        or len({suite_run.file for suite_run in campaign.suite_runs}) < len(names)
     ):
         raise RunFileError(f"{path / CAMPAIGN} is damaged or of another version: run the campaign again")
     return campaign
@@ -278,7 +282,7 @@ def read_faults(path: Path, campaign: StoredCampaign) -> Mapping[str, str]:
         found = None
     if not isinstance(found, dict):
         raise RunFileError(f"{path / FAULTS} is damaged: remove it, then `bakeoff resume {path}`")
-    return {leg.name: str(found[leg.name]) for leg in campaign.legs if leg.name in found}
+    return {suite_run.name: str(found[suite_run.name]) for suite_run in campaign.suite_runs if suite_run.name in found}
 
 
 def _text(path: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bakeoff.core.errors import PlanError
-from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredSuiteRun
 from bakeoff.store.collections.join import join
 from bakeoff.store.records.run_records import RunRecord
 
@@ -28,13 +28,13 @@ def as_campaign(runs: Sequence[RunRecord]) -> CampaignFolder | None:
             f"{', '.join(str(run.path) for run in runs)} are of different suites, and no contender is in two of them: "
             "call those alike that are one, or report each by itself"
         )
-    legs = tuple(
-        StoredLeg(name=suite, file=f"{place:02d}.bakeoff", weight=1.0, plan=run.plan)
+    suite_runs = tuple(
+        StoredSuiteRun(name=suite, file=f"{place:02d}.bakeoff", weight=1.0, plan=run.plan)
         for place, (suite, run) in enumerate(joined.items(), 1)
     )
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     stored = StoredCampaign(
         format=FORMAT, name=" + ".join(run.name for run in joined.values()), title=title, seed=0, contenders=names,
-        legs=legs, challenges="",
+        suite_runs=suite_runs, challenges="",
     )  # fmt: skip
     return CampaignFolder(Path(), stored, joined, {})
