@@ -63,6 +63,15 @@ def test_who_does_not_answer_is_named_and_the_others_are_written(bakeoff: Bakeof
     assert set(tomllib.loads(output.read_text())["contenders"]) == {"x=y"}
 
 
+def test_a_relative_path_on_this_machine_is_one_from_here(bakeoff: Bakeoff, tmp_path: Path) -> None:
+    plan, output = tmp_path / "plan.toml", tmp_path / "told.toml"
+    plan.write_text('[plan]\nsuite = "web-url"\n[[contender]]\nname = "a"\naddress = "http://h/"\n')
+    (tmp_path / "own.conf").write_text("workers 4\n")
+    done = bakeoff("disclose", str(plan), "--collect", "a=local", "--config", "a=own.conf", "-o", str(output))
+    assert done.returncode == 0, done.stderr
+    assert f'path = "{tmp_path}/own.conf"' in output.read_text() and "workers 4" in output.read_text()
+
+
 def test_who_interrupts_keeps_what_was_said(bakeoff: Bakeoff, tmp_path: Path) -> None:
     plan, output = tmp_path / "plan.toml", tmp_path / "told.toml"
     plan.write_text("".join(f'[[contender]]\nname = "{name}"\naddress = "http://h/"\n' for name in "ab"))
@@ -84,7 +93,7 @@ def test_who_interrupts_keeps_what_was_said(bakeoff: Bakeoff, tmp_path: Path) ->
         (["disclose", "PLAN", "--collect", "local"], "--collect wants NAME="),
         (["disclose", "PLAN", "--collect", "a=telnet://x"], "is no way to collect facts"),
         (["disclose", "PLAN", "--collect", "a=local", "--collect", "a=local"], "names a contender twice"),
-        (["disclose", "PLAN", "--collect", "a=local", "--config", "a=etc/x"], "begin it with /"),
+        (["disclose", "PLAN", "--collect", "a=ssh://u@127.0.0.1", "--config", "a=etc/x"], "begin it with /"),
         (["disclose", "PLAN", "--collect", "a=local", "--config", "a=/etc/shadow"], "holds secrets"),
         (["disclose", "PLAN", "--config", "a=/etc/x"], "nothing says how to ask"),
         (["disclose", "none.bakeoff", "--collect", "a=local"], "none.bakeoff"),

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
+from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
+from bakeoff.cli.options import metavar
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.input.foreign_flags import here
 from bakeoff.plan.input.messages import did_you_mean
@@ -91,7 +93,7 @@ class SuiteCommand(TyperCommand):
             if param.name == flag:
                 others.append(param)
             elif flag in fields:
-                settings[flag] = _shown(param, fields[flag].description, flag in part.often, suite)
+                settings[flag] = _shown(param, fields[flag], flag in part.often, suite)
         often = [settings[flag] for flag in part.often if flag in settings]
         rest = [param for flag, param in settings.items() if flag not in part.often]
         shown = copy.copy(self)
@@ -124,10 +126,12 @@ class SuiteCommand(TyperCommand):
         raise error
 
 
-def _shown(param: Any, text: str | None, is_often: bool, suite: str) -> Any:
+def _shown(param: Any, field: FieldInfo, is_often: bool, suite: str) -> Any:
     """A flag as the suite has it."""
     own = copy.copy(param)
-    own.help = text
+    own.help = field.description
+    if not own.is_flag:
+        own.metavar = metavar(field)
     # Switches have two names, and a table is as narrow as its longest leaves it.
     rest = SWITCH_PANEL if own.is_flag else REST_PANEL
     own.rich_help_panel = (OFTEN_PANEL if is_often else rest).format(suite=suite)

@@ -108,5 +108,18 @@ def test_the_page_and_the_terminal_name_them() -> None:
     assert "geometric means of cells, weighted by file sizes" in shown(record, width=200)
 
 
+def test_a_region_whose_cells_weigh_nothing_is_named() -> None:
+    # Its cells are those of small files with small records.
+    named = (
+        "No mean of the small office region (files to 2 MiB, records to 32 KiB): the folder has no files of its sizes"
+    )
+    assert named in page_of((LARGE, 3)) and named not in page_of((SMALL, 1), (LARGE, 3))
+
+
+def page_of(*sizes: tuple[int, int]) -> str:
+    record = weighed(*sizes)
+    return render_html(compose(record, compare_run(record)))
+
+
 def test_without_weights_nothing_is_said_of_them() -> None:
     assert "weighted" not in "\n".join(headline_of(compared()))

@@ -239,6 +239,7 @@ def test_tls_and_other_settings_reach_the_workload(tmp_path: Path) -> None:
         ({"headers": ["Host: x"]}, "Host is set by the suite itself"),
         ({"requests_per_connection": "5"}, "requests_per_connection needs keep_alive"),
         ({"ca_file": "/nonexistent.pem"}, "does not exist: give a PEM file"),
+        ({"ca_file": "/usr"}, "ca_file: /usr is a folder: give a PEM file"),
         ({"weights": "223=-1"}, "weights: give shares of 0 or more"),
         ({"weights": "223"}, "is not a list of weights: write it like 223=20,735=8"),
         ({"receive_buffer": "4 bananas"}, "is not a size"),

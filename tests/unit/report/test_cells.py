@@ -278,6 +278,8 @@ def test_a_single_cell_has_no_range_and_no_curve() -> None:
     page = render_html(report)
     assert "cifs reaches 73.4 % of nfs" in page and " to 73.4 %" not in page
     assert "cifs against nfs, 1 cell: lost." in report.headline
+    heat = next(section for section in report.sections if section.id == "heat-map")
+    assert not any(isinstance(block, Chart) for block in heat.blocks)
     assert "geometric mean of 1 cell)" in report.headline[0]
 
 

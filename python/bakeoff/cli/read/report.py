@@ -13,6 +13,7 @@ from bakeoff.cli.read.report_inputs import make_report, paper_tables
 from bakeoff.cli.read.run_inputs import RUN_FILES, FailedOption, NoteOption, notes_of
 from bakeoff.core.errors import LabError, PlanError
 from bakeoff.core.system.atomic_write import write_whole
+from bakeoff.core.system.bounded_read import why_no_folder
 from bakeoff.report.renderers import Renderer, endings, form_of
 from bakeoff.report.signatures import check_signer, signature_of, ssh
 
@@ -156,6 +157,6 @@ def check_target(runs: Sequence[Path], target: Path, force: bool) -> str:
         raise PlanError(f"{target} is a folder: give the name of a file in it")
     if target.exists() and not force:
         raise PlanError(f"{target} is there already: choose another name with -o, or replace it with --force")
-    if not target.parent.is_dir():
-        raise PlanError(f"the folder {target.parent} does not exist: make it first")
+    if fault := why_no_folder(target.parent):
+        raise PlanError(f"{target.parent} {fault}: make that folder first")
     return form

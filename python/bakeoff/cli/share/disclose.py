@@ -112,12 +112,14 @@ def _asked(source: Path, collected: Sequence[str], config: Sequence[str], trust:
     from bakeoff.cli.share.disclosed_contenders import contenders_of
     from bakeoff.disclosure.collect.machines import check_config
     from bakeoff.disclosure.collect.ways import way_of
+    from bakeoff.plan.settings.fields import full_path
 
     known = contenders_of(source)
     paths = {name: list(told.config) for name, told in known.items()}
-    for name, path in _pairs("--config", config, known):
-        paths[name].append(path)
     named = dict(_pairs("--collect", collected, known))
+    for name, path in _pairs("--config", config, known):
+        is_here = named.get(name, known[name].collect) == "local"
+        paths[name].append(full_path(path, Path()) if is_here and path else path)
     own = {name: told.collect for name, told in known.items() if told.collect and name not in named}
     asked = {name: (way_of(way), tuple(dict.fromkeys(paths[name]))) for name, way in (named | own).items()}
     if not asked:

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,30 @@ MOST_KEY_PARTS = 64
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+"""
 # Keys begin lines, tables, and the members of inline tables.
 _DOTTED = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}){{{MOST_KEY_PARTS}}}")
+
+
+def why_no_file(path: Path) -> str:
+    """Why nobody can read a file there: "does not exist", "is a folder", "is no plain file", "cannot be reached
+    (Permission denied)"; "" for a plain file.
+    """
+    mode, fault = _mode(path)
+    return fault or ("" if stat.S_ISREG(mode) else "is a folder" if stat.S_ISDIR(mode) else "is no plain file")
+
+
+def why_no_folder(path: Path) -> str:
+    """As `why_no_file`, for a folder: "is no folder" of a file."""
+    mode, fault = _mode(path)
+    return fault or ("" if stat.S_ISDIR(mode) else "is no folder")
+
+
+def _mode(path: Path) -> tuple[int, str]:
+    """The mode of what is there, or why that is not known."""
+    try:
+        return path.stat().st_mode, ""
+    except (FileNotFoundError, ValueError):  # a name with a zero byte names no file
+        return 0, "does not exist"
+    except OSError as error:
+        return 0, f"cannot be reached ({error.strerror})"
 
 
 def read_bounded(path: Path, most: int) -> bytes:

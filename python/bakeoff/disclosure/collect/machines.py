@@ -60,7 +60,7 @@ def check_config(paths: Sequence[str]) -> None:
         raise PlanError(f"{len(paths)} configuration files are asked for: {MOST_FILES} are the most")
     for path in paths:
         if not path.startswith("/") or not path.isprintable() or len(path) > LONGEST_PATH:
-            raise PlanError(f"{path[:60]!r} is no path of a file: begin it with /")
+            raise PlanError(f"{path[:60]!r} is no full path of a file on that machine: begin it with /")
         if is_secret(path):
             raise PlanError(f"{path} holds secrets by its name: leave it out")
 

@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from bakeoff.core.errors import PlanError
+from bakeoff.core.system.bounded_read import why_no_file
 from bakeoff.kinds.file_mix.spec import FileMixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, file_facts
 from bakeoff.plan.kind import CLIENTS, LENGTH
@@ -115,8 +116,8 @@ class FileMixPlanPart(FolderPlanPart):
 def workload(plan: Plan, contender: Contender) -> FileMixWorkload:
     """What the engine is told of a contender. Raises PlanError when the loadfile is missing."""
     s = file_mix_settings(plan.settings_of(contender.name))
-    if s.loadfile is not None and not Path(s.loadfile).is_file():
-        raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
+    if s.loadfile is not None and (fault := why_no_file(Path(s.loadfile))):
+        raise PlanError(f"loadfile {s.loadfile} {fault}: Debian's dbench has /usr/share/dbench/client.txt")
     facts = file_facts(contender, s)
     return FileMixWorkload(
         folder=facts.folder,

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from bakeoff.agents.engine import load_engine
 from bakeoff.core.errors import TargetError
+from bakeoff.core.system.bounded_read import why_no_folder
 from bakeoff.core.system.mounts import Mount, mount_at
 from bakeoff.core.timeouts import HangsError, answers
 from bakeoff.core.timeouts import in_time as within
@@ -230,8 +231,7 @@ def _try_out(contender: Contender) -> None:
     folder = Path(contender.address)
     trial = folder / load_engine().work_folder_name(f"check-{secrets.token_hex(4)}")
     where = f"{contender.name}: {folder}"
-    if not folder.is_dir():
-        fault = "is not a folder" if folder.exists() else "does not exist"
+    if fault := why_no_folder(folder):
         raise TargetError(f"{where} {fault}: make it, or mount the share")
     try:
         trial.mkdir(0o700)

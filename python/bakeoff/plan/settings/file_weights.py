@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo
 
 from bakeoff.plan.input.toml import table_to_toml
-from bakeoff.plan.settings.fields import Strict, is_resolved, read_toml
+from bakeoff.plan.settings.fields import Metavar, Strict, is_resolved, read_toml
 from bakeoff.testdata.inventory import Inventory
 
 NOT_ONE = "is not a file of `bakeoff inventory DIR -o FILE`: name one"
@@ -75,4 +75,4 @@ def _weights(value: Any, info: ValidationInfo) -> Any:
     return read_weights(Path(value).expanduser())
 
 
-OptionalFileWeights = Annotated[FileWeights | None, BeforeValidator(_weights)]
+OptionalFileWeights = Annotated[FileWeights | None, BeforeValidator(_weights), Metavar("FILE")]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bakeoff.core.errors import RunFileError
+from bakeoff.core.system.bounded_read import why_no_file
 from bakeoff.store.records.figure import Figure
 from bakeoff.store.records.run_records import (
     AgentRecord,
@@ -239,8 +240,8 @@ def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connecti
         )
     if path.exists() and not path.is_file():
         raise RunFileError(f"{path} is no file but a pipe, a socket or a device: give the path of a run file")
-    if not path.is_file():
-        raise RunFileError(f"{path} does not exist: give the path of a run file (`*.bakeoff`)")
+    if fault := why_no_file(path):
+        raise RunFileError(f"{path} {fault}: give the path of a run file (`*.bakeoff`)")
     mode = "mode=rw" if write else "mode=ro&immutable=1" if quiet else "mode=ro"
     connection: sqlite3.Connection | None = None
     try:

@@ -1,14 +1,15 @@
 """How requests are made over HTTP: the settings of every kind that makes them, and what the engine is told of them."""
 
 import base64
-import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from bakeoff import __version__
+from bakeoff.core.system.bounded_read import why_no_file
 from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.settings.address import WebAddress, parse_web_address
 from bakeoff.plan.input.secrets import told_by_environment
@@ -174,8 +175,8 @@ class HttpSettings(SourceSettings):
             raise ValueError(f"streams: {SESSIONS_MAX:,} most_connections times streams at most: lower one of the two")
         if self.requests_per_connection is not None and not self.keep_alive:
             raise ValueError("requests_per_connection needs keep_alive")
-        if self.ca_file is not None and not os.path.isfile(self.ca_file):  # noqa: PTH113
-            raise ValueError(f"ca_file: {self.ca_file} does not exist: give a PEM file")
+        if self.ca_file is not None and (fault := why_no_file(Path(self.ca_file))):
+            raise ValueError(f"ca_file: {self.ca_file} {fault}: give a PEM file")
         return self
 
     def _check_own_headers(self) -> None:

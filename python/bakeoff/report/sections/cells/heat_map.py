@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bakeoff.compare.cube.cell_form import CellForm
 from bakeoff.compare.cube.cells import CellKey
+from bakeoff.compare.cube.regions import Region, regions_of
 from bakeoff.compare.model.cell import Average, CellPair, CellRatio
 from bakeoff.report.blocks.severity import apart
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
@@ -38,6 +41,7 @@ def section(context: Context) -> Section | None:
         return None
     base = context.comparison.run.baseline
     pairs = sorted(compared.pairs, key=lambda pair: context.names.index(pair.contender))
+    regions = regions_of(context.run.planned.settings)
     drawn = context.drawn(pairs, len(compared.measured))
     blocks: list[Block] = []
     told: set[tuple[str, str]] = set()
@@ -50,7 +54,7 @@ def section(context: Context) -> Section | None:
         sentences = (*pair_summary(pair)[1:], *sentences_of_tests(pair)) if several else sentences_of_tests(pair)
         # Where the table of every cell is on the first screen, sentences on each test are not.
         depth = Depth.SUMMARY if len(compared.form.axes) > 1 else Depth.DETAILS
-        blocks += [replace(_averages(pair, compared.form), folded=folded), Bullets(sentences, depth)]
+        blocks += [replace(_averages(pair, compared.form, regions), folded=folded), Bullets(sentences, depth)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
         places = (place_of(pair.baseline, context.names), place_of(pair.contender, context.names))
         drawing = _Drawing(pair, places, limit, compared.form, f"heat-{number}", compared.blocks)
@@ -60,7 +64,7 @@ def section(context: Context) -> Section | None:
     for pair in compared.pairs:
         if id(pair) not in there:
             blocks += [
-                replace(_averages(pair, compared.form), folded=True),
+                replace(_averages(pair, compared.form, regions), folded=True),
                 Bullets(sentences_of_tests(pair), Depth.SUMMARY),
             ]
     if len(drawn) < len(compared.pairs):
@@ -97,7 +101,7 @@ def _legend(pair: CellPair, blocks: int, form: CellForm) -> str:
     )
 
 
-def _averages(pair: CellPair, form: CellForm) -> Table:
+def _averages(pair: CellPair, form: CellForm, regions: Sequence[Region]) -> Table:
     named = [(title(average.name), average) for average in pair.tests]
     named.append(("All cells", pair.overall))
     named += [(title(region.average.name), region.average) for region in pair.regions]
@@ -119,7 +123,12 @@ def _averages(pair: CellPair, form: CellForm) -> Table:
     )
     note = "Average: geometric mean of the cells, with its interval over blocks. Tied: no difference shown."
     if pair.overall.weighted:
-        note = f"{note} Means are weighted by file sizes; sizes that the share has no files of are left out."
+        note = f"{note} Means are weighted by file sizes; sizes without files in the folder are left out."
+        unweighted = [
+            title(region.words) for region in regions if region.words not in {one.words for one in pair.regions}
+        ]
+        if unweighted:
+            note = f"{note} No mean of the {', '.join(unweighted)}: the folder has no files of its sizes."
     if form.percent:
         note = f"{pair.contender} as a percentage of {pair.baseline}. {note}"
     rows = tuple((name, *_average(average, form)) for name, average in named)
@@ -211,10 +220,11 @@ class _Drawing:
         self.tests = tuple(dict.fromkeys(cell.test for cell in pair.cells))
 
     def charts(self) -> list[Block]:
-        """One map where cells differ by one size alone, else an overview and one for each test."""
+        """One map where cells differ by one size alone, else an overview and one for each test with several cells."""
         if len(self.form.axes) == 1:
-            return [self._by_one_size()]
-        return [*self._overviews(), *(self._test(test) for test in self.tests)]
+            return [self._by_one_size()] if len(self.pair.cells) > 1 else []
+        cells = Counter(cell.test for cell in self.pair.cells)
+        return [*self._overviews(), *(self._test(test) for test in self.tests if cells[test] > 1)]
 
     def _spec(
         self,
