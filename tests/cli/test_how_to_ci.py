@@ -44,7 +44,7 @@ def program(path: Path, text: str) -> None:
 
 def checked_out(folder: Path, side: str, delay: str) -> None:
     """A checkout whose build makes a server that holds replies back for so long."""
-    serve = f'exec {sys.executable} -m bakeoff serve web --delay {delay} "$@"'
+    serve = f'exec {shlex.join(COMMAND)} serve web --delay {delay} "$@"'
     program(folder / side / "make-server", f"printf '#!/bin/sh\\n%s\\n' '{serve}' > server; chmod +x server")
 
 

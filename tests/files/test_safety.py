@@ -16,6 +16,7 @@ import pytest
 from bakeoff.compare.run import compare_run
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.sqlite.read import read_run
+from tests import forks
 from tests.control import PATIENCE_S
 from tests.files import mounts
 from tests.files.mounts import memory_of
@@ -552,9 +553,9 @@ def test_a_run_that_went_on_elsewhere_names_what_differed_first(tmp_path: Path) 
     assert kinds == ["ext4"] * done + ["tmpfs"] * (3 - done)
     first = headline_of(compare_run(record))[0]
     assert first.startswith("a was not the same in all of its trials") and f"tmpfs in {3 - done} trial" in first
-    shown = subprocess.run([*COMMAND, "show", output], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run([*forks.COMMAND, "show", output], capture_output=True, text=True, check=True).stdout
     assert "not the same in all of its trials" in shown
-    subprocess.run([*COMMAND, "report", output, "-o", f"{tmp_path}/r.md"], check=True, capture_output=True)
+    subprocess.run([*forks.COMMAND, "report", output, "-o", f"{tmp_path}/r.md"], check=True, capture_output=True)
     page = (tmp_path / "r.md").read_text()
     assert page.index("not the same in all of its trials") < page.index("## ")
     assert f"a, {done} trial" in page and f"a, {3 - done} trial" in page

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.store.sqlite.read import read_run
-from tests import patient
+from tests import forks
 from tests.control import PATIENCE_S, went_well
 from tests.ports import free_port
 from tests.servers.conftest import need
@@ -59,7 +59,7 @@ def test_both_servers_take_mail_over_tls(folder: Path) -> None:
         script = re.sub(rf"\b{port}\b", str(free_port()), script)
     # The command of the page is the patient one: other load of the machine decides nothing here.
     (folder / "bin").mkdir()
-    (folder / "bin/bakeoff").write_text("#!/bin/sh\nexec " + shlex.join(patient.COMMAND) + ' "$@"\n')
+    (folder / "bin/bakeoff").write_text("#!/bin/sh\nexec " + shlex.join(forks.COMMAND) + ' "$@"\n')
     (folder / "bin/bakeoff").chmod(0o755)
     path = f"{folder / 'bin'}:{os.environ['PATH']}:/usr/sbin"
     with (folder / "output").open("w") as output:  # no pipe: the servers would keep it open

@@ -3,8 +3,8 @@
 import json
 import os
 import re
+import shlex
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.control import PATIENCE_S, went_well
+from tests.forks import COMMAND
 from tests.ports import free_port
 from tests.servers.conftest import need
 
@@ -37,7 +38,7 @@ def folder(public_folder: Callable[[str], Path]) -> Iterator[Path]:
 
 def trials(run_file: Path) -> list[dict[str, Any]]:
     """As programs get them."""
-    command = [sys.executable, "-m", "bakeoff", "show", str(run_file), "--json"]
+    command = [*COMMAND, "show", str(run_file), "--json"]
     found: list[dict[str, Any]] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["trials"]
     return found
 
@@ -50,8 +51,10 @@ def test_the_page_is_run_from_its_first_block_to_its_last(folder: Path) -> None:
     assert len(ports) == 8
     for port in ports:
         script = re.sub(rf"\b{port}\b", str(free_port()), script)
-    own = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}:/usr/sbin"}
+    (folder / "bin").mkdir()
+    (folder / "bin/bakeoff").write_text("#!/bin/sh\nexec " + shlex.join(COMMAND) + ' "$@"\n')
+    (folder / "bin/bakeoff").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}:/usr/sbin"}
     done = subprocess.run(
         [need("bash"), "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
     )

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Target
-from tests.patient import COMMAND
+from tests.forks import COMMAND
 from tests.truth.test_rough_servers import Handler, read_request, rough
 
 __all__ = ["rough"]
