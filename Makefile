@@ -1,6 +1,6 @@
 # The one door. `make help` lists what is behind it.
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo demo-cluster quick test test-python test-busy test-one-core fresh lint format docs paper dist bench clean
+.PHONY: help tools build demo demo-cluster quick test test-python test-busy test-one-core fresh lint lint-crates lint-python format docs paper dist bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -52,10 +52,14 @@ fresh: ## demo and tests of the committed tree in a bare system, from clone to g
 test-python: build ## the Python tests alone
 	$(BIN)/python -m pytest
 
-lint: build ## formatting, clippy, ruff, mypy, architecture rules
+lint: lint-crates lint-python ## formatting, clippy, ruff, mypy, architecture rules
+
+lint-crates: tools
 	@PYTHON=$(PYTHON) sh scripts/install-tools.sh lint
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+lint-python: build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
