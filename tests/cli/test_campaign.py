@@ -57,9 +57,8 @@ def test_all_suites_become_one_result_and_one_paper(bakeoff: Bakeoff, serve: Ser
     told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
     assert [suite["name"] for suite in told["suites"]] == ["web-url", "file-mix"]
     assert all(suite["comparison"]["run"]["blocks_measured"] == 2 for suite in told["suites"])
-    for name in ("paper.html", "paper.pdf", "paper.md", "paper.txt"):
-        made = bakeoff("report", "lab.bakeoff", "-o", name)
-        assert made.returncode == 0, made.stderr
+    made = bakeoff("report", "lab.bakeoff", "-o", "paper.html")
+    assert made.returncode == 0, made.stderr
     page = (tmp_path / "paper.html").read_text()
     assert "Two boxes" in page and "web-url: Result" in page and "file-mix: Result" in page
     again = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")

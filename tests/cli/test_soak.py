@@ -22,9 +22,9 @@ WORDS = ["--row", "200ms", "--clients", "2"]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """`serve(flag, …)` starts a server of one page and gives its URL."""
+    """`serve(flag, …)` starts a server of one page, not a fast one, and gives its URL."""
     with ExitStack() as stack:
-        yield lambda *words: stack.enter_context(target("web", "--port", "0", *words))
+        yield lambda *words: stack.enter_context(target("web", "--port", "0", "--delay", "5ms", *words))
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:

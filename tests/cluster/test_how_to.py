@@ -15,7 +15,8 @@ TOKEN = ".local/state/bakeoff/cluster/token"
 def test_the_page_can_be_typed(machines: Callable[[int], list[Machine]], tmp_path: Path) -> None:
     start, join, status, run, stop = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     head, *agents, servers = machines(4)
-    serve = ["bakeoff", "serve", "web", "--host", servers.address, "--port", "0"]
+    # Not fast ones: all machines of the bench share the processors of one.
+    serve = ["bakeoff", "serve", "web", "--host", servers.address, "--port", "0", "--delay", "5ms"]
     addresses = []
     for _ in range(2):
         served = servers.spawn(serve)

@@ -1,6 +1,8 @@
 """Mail that two or three machines divide: sent by one, read by another, and judged by the books of all together."""
 
 import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ from tests.control import PATIENCE_S
 from tests.mailtools import RUN, listed, places, serve, spec
 
 Result = dict[str, Any]
+# Of a trial, of its parts, and of the server.
+Measured = tuple[Result, FleetOutcome, Result]
 
 
 def divided(agents: int, description: dict[str, Any]) -> tuple[Result, FleetOutcome]:
@@ -48,16 +52,35 @@ def told(entries: list[str]) -> set[str]:
     return {entry.removeprefix(f"{RUN}.").replace(" to ", " in ") for entry in entries}
 
 
+FAULTS = {
+    "lose": {"count": 1, "of": 10},
+    "duplicate": {"count": 1, "of": 10},
+    "damage": {"count": 1, "of": 10},
+    "defer": {"count": 2, "of": 10, "for_s": 0.5},
+}
+
+
+def counted(agents: int, **faults: Any) -> Measured:
+    """Such a trial, and what the server counted."""
+    server = serve(**faults)
+    return *divided(agents, description(server)), json.loads(server.counts())
+
+
+@pytest.fixture(scope="module")
+def waiting() -> Iterator[Mapping[int | str, Future[Measured]]]:
+    """Trials that wait for mail until the limit: all at the same time."""
+    with ThreadPoolExecutor(5) as threads:
+        by_agents = {agents: threads.submit(counted, agents, **FAULTS) for agents in (1, 2, 3)}
+        half = threads.submit(counted, 2, lose={"count": 1, "of": 2})
+        yield {**by_agents, "half": half, "none": threads.submit(counted, 2)}
+
+
 @pytest.mark.parametrize("agents", [1, 2, 3])
-def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(agents: int) -> None:
-    server = serve(
-        lose={"count": 1, "of": 10},
-        duplicate={"count": 1, "of": 10},
-        damage={"count": 1, "of": 10},
-        defer={"count": 2, "of": 10, "for_s": 0.5},
-    )
-    result, outcome = divided(agents, description(server))
-    ledger, truth = result["workload"]["ledger"], json.loads(server.counts())
+def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(
+    waiting: Mapping[int | str, Future[Measured]], agents: int
+) -> None:
+    result, outcome, truth = waiting[agents].result()
+    ledger = result["workload"]["ledger"]
     counts = ledger["counts"]
     assert ledger["balanced"], ledger["books"]
     assert counts["accepted"] == truth["accepted"] > 30
@@ -73,10 +96,9 @@ def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(agen
     assert len(outcome.parts) == agents
 
 
-def test_one_half_lost_is_lost_whoever_reads() -> None:
-    server = serve(lose={"count": 1, "of": 2})
-    result, _ = divided(2, description(server))
-    counts, truth = result["workload"]["ledger"]["counts"], json.loads(server.counts())
+def test_one_half_lost_is_lost_whoever_reads(waiting: Mapping[int | str, Future[Measured]]) -> None:
+    result, _, truth = waiting["half"].result()
+    counts = result["workload"]["ledger"]["counts"]
     assert counts["lost"] == len(truth["lost"]) and counts["delivered"] == counts["accepted"] - counts["lost"] > 10
 
 
@@ -92,11 +114,10 @@ def test_a_machine_waits_for_mail_of_others_that_comes_late() -> None:
     assert counts["late"] > 0
 
 
-def test_a_part_alone_tells_books_and_no_verdict() -> None:
-    server = serve()
-    result, outcome = divided(2, description(server))
+def test_a_part_alone_tells_books_and_no_verdict(waiting: Mapping[int | str, Future[Measured]]) -> None:
+    result, outcome, truth = waiting["none"].result()
     parts = [part.outcome.result.workload for part in outcome.parts if part.outcome is not None]
     assert all(set(part or {}) == {"run", "sums", "window_ns", "books"} for part in parts)
     accepted = result["workload"]["ledger"]["counts"]["accepted"]
     assert accepted and sum(len((part or {})["books"]) for part in parts) < accepted * 160 + 2_000
-    assert json.loads(server.counts())["accepted"] == accepted
+    assert truth["accepted"] == accepted

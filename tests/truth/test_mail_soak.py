@@ -14,13 +14,15 @@ from tests.forks import COMMAND
 from tests.told import headline_of
 
 WORDS = ["--for", "4s", "--row", "1s", "--clients", "2", "--ramp-up", "100ms", "--ramp-down", "100ms"]
+# A server that answers at once keeps two processors busy for as long as a soak goes on.
+CALM = ["--smtp-port", "0", "--pop3-port", "0", "--delay", "5ms"]
 
 
 @pytest.fixture
 def mail() -> Iterator[Callable[..., str]]:
     """`mail(flag, …)` starts the target on free ports and gives its address."""
     with ExitStack() as stack:
-        yield lambda *words: stack.enter_context(target("mail", "--smtp-port", "0", "--pop3-port", "0", *words))
+        yield lambda *words: stack.enter_context(target("mail", *CALM, *words))
 
 
 @pytest.mark.parametrize("fault", [("--lose", "1/10"), ("--damage", "1/10")])
