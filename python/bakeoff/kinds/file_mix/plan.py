@@ -97,7 +97,7 @@ class FileMixPlanPart(FolderPlanPart):
 
     def space_bytes(self, settings: CommonSettings) -> int:
         s = file_mix_settings(settings)
-        sessions = max(s.clients) * (s.threads if s.loadfile else 1)
+        sessions = max(s.clients_by_step) * (s.threads if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
     def undivided(self, settings: CommonSettings) -> str | None:

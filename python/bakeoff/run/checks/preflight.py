@@ -23,7 +23,7 @@ SOAK_ROW_BYTES = 60_000
 def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
     """What the highest load step of the plan asks of the agent that drives this slice of its clients."""
     s = plan.settings
-    clients = slice_.clients(max(s.clients))
+    clients = slice_.clients(max(s.clients_by_step))
     sessions = clients * s.threads
     if not isinstance(s, NetworkSettings):
         return Demand(sessions, by_port=False, leaves=False, cores=s.clock.cores, pin=s.pin)
