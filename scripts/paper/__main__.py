@@ -5,7 +5,7 @@
 Writes docs/examples/ with a picture of the first page. Needs root, as mail servers do, and about twelve minutes.
 
     python -m scripts.paper [--to FOLDER] [--blocks 8]
-    python -m scripts.paper --again    # measures nothing: prints anew what the paper there holds
+    python -m scripts.paper --again    # measures nothing: prints again what the paper there holds
 """
 
 import argparse
@@ -166,7 +166,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=Path, default=EXAMPLES, help="folder of the paper")
     parser.add_argument("--blocks", type=int, default=8, help="fewer are for trying: they give no verdict")
-    parser.add_argument("--again", action="store_true", help="print anew what the paper there holds; measure nothing")
+    parser.add_argument("--again", action="store_true", help="print again what the paper there holds; measure nothing")
     chosen = parser.parse_args()
     if chosen.again:
         again(chosen.to.resolve())

@@ -1,4 +1,4 @@
-"""Change all stored run files as the tables of the program were changed, and seal them anew: statements first, where
+"""Change all stored run files as the tables of the program were changed, and seal them again: statements first, where
 what a new column holds must come from somewhere; then all rows into the tables as they are now.
 
 python -m tests.stored_runs.change ['ALTER TABLE trials ADD COLUMN …; UPDATE …']

@@ -1,4 +1,4 @@
-"""What stored runs come to, as values by their places; as a program, it writes the expectation anew and tells what
+"""What stored runs come to, as values by their places; as a program, it writes the expectation again and tells what
 became different.
 
     python -m tests.stored_runs.expect [CASE…]

@@ -1,4 +1,4 @@
-//! httperf's way of making load, anew: connections or sessions begin by the clock, each with calls that may be
+//! httperf's way of making load, again: connections or sessions begin by the clock, each with calls that may be
 //! pipelined and spread over several connections. What is done and how it is told are facts of its manual; no code of
 //! it is here.
 

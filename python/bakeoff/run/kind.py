@@ -116,7 +116,7 @@ def figures_of(model: type[S], result: TrialResult) -> S:
     try:
         return model.model_validate(result.workload or {})
     except ValidationError as error:
-        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it anew") from None
+        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Intervals:
         self._last = at_s, reading
 
     def broken(self) -> None:
-        """A look failed: the next one begins anew."""
+        """A look failed: the next one begins again."""
         self._last = None
 
     def _grown(self, before: Reading, after: Reading) -> dict[str, float]:
@@ -50,7 +50,7 @@ class Intervals:
             was = before.counters.get(name)
             if was is None:
                 continue
-            if value < was:  # what counted was started anew: nobody knows how far it had come
+            if value < was:  # what counted was started again: nobody knows how far it had come
                 self.resets += 1
                 continue
             grown[name] = value - was

@@ -54,7 +54,7 @@ def test_books_that_balance_do_not(tmp_path: Path) -> None:
     print_result(path)
 
 
-@pytest.mark.parametrize("instead", [None, "begin anew with `bakeoff demo`"])
+@pytest.mark.parametrize("instead", [None, "begin again with `bakeoff demo`"])
 def test_an_interrupted_run_is_gone_on_with_by_the_command_that_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, instead: str | None
 ) -> None:

@@ -171,7 +171,7 @@ def test_a_run_that_ended_at_a_look_has_no_blocks_to_add() -> None:
     ended = AmendmentRecord(record.created_at, CLEAR, "equivalent", 8, 8, 8, None, "sha256:0")
     plan = {**record.plan, "looks": [8, 16]}
     found = checked(replace(record, plan=plan, blocks_planned=16, amendments=(ended,)))
-    assert check_sentences(found)[0].endswith("needed: measure anew with so many more.")
+    assert check_sentences(found)[0].endswith("needed: measure again with so many more.")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ Trip = Callable[[RunRecord], RunRecord]
 
 
 def on(chosen: Callable[[TrialRecord], bool], make: Callable[[TrialRecord], TrialRecord]) -> Trip:
-    """A run with some of its trials made anew."""
+    """A run with some of its trials made again."""
     return lambda record: replace(
         record, trials=tuple(make(trial) if chosen(trial) else trial for trial in record.trials)
     )

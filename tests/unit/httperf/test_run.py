@@ -173,7 +173,7 @@ def test_figures_that_are_told_are_kept_until_the_run_is_over(tmp_path: Path) ->
 
 def test_figures_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> None:
     broken = EngineEvent(at_s=3.0, level="figures", text="{")
-    with pytest.raises(LabError, match="build it anew"):
+    with pytest.raises(LabError, match="build it again"):
         carried_out(f"{WORDS} -o {tmp_path / 'a.bakeoff'}", Agent(known(), [broken]))
 
 

@@ -166,7 +166,7 @@ def seal_anew(path: Path) -> None:
 
 @pytest.mark.parametrize(("table", "column"), list(columns()))
 def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, column: str) -> None:
-    """Every third value in each column, in turn: as damage, and sealed anew by whoever wrote it."""
+    """Every third value in each column, in turn: as damage, and sealed again by whoever wrote it."""
     truth, changed, first = said(whole), 0, sum(map(ord, table + column))
     for number, value in enumerate(HOSTILE.values()):
         path = copy()

@@ -166,7 +166,7 @@ def test_a_process_file_finds_the_server_again_after_a_restart(tmp_path: Path, b
     other = Burner()
     try:
         file.write_text(f"{other.pid}\n")
-        with pytest.raises(LookError, match="started anew"):
+        with pytest.raises(LookError, match="started again"):
             source.look(2.0)
         counted = other.burn(0, 0.0)
         grown = other.burn(0, 0.1) - counted

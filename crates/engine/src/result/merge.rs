@@ -1,7 +1,7 @@
 //! How figures that several machines, or threads, have of one trial become one.
 //!
 //! Each figure says so where it is declared ([`figures`]): counts add up, histograms add their counts and their
-//! percentiles are computed anew, of shares and lengths the greatest counts. What is declared is read, too: the error
+//! percentiles are computed again, of shares and lengths the greatest counts. What is declared is read, too: the error
 //! names the figure that is missing or of another type.
 
 use crate::HistogramError;

@@ -473,7 +473,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Something moved: the time-out begins anew.
+    /// Something moved: the time-out begins again.
     fn set_deadline(&mut self, index: usize) {
         let Some(timeout_ns) = self.timeout_ns else { return };
         let conn = &self.conns[index];

@@ -3,7 +3,7 @@
 //!
 //! `.bakeoff-WHAT-BOOT-NAMESPACE-PID-START-CHECK`: boot and process namespace of the machine, process and its start in
 //! clock ticks, in hexadecimal digits but for the process; the check holds them together. A lock in the folder would say
-//! the same across machines, but it keeps a share busy that a plan's command wants to mount anew.
+//! the same across machines, but it keeps a share busy that a plan's command wants to mount again.
 
 use std::fs;
 use std::hash::Hasher;

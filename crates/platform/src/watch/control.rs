@@ -109,7 +109,7 @@ impl Control {
         self.restore();
     }
 
-    /// Counts what the other threads took. Samples before the window only begin the count anew.
+    /// Counts what the other threads took. Samples before the window only begin the count again.
     pub fn sample(&self) {
         let mut state = self.lock();
         let Some(timeline) = state.timeline.filter(|_| !state.closed) else { return };

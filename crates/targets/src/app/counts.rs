@@ -118,7 +118,7 @@ impl Used {
         Self { disk: device_counters(folder), ..Self::default() }
     }
 
-    /// Looks anew, `uptime_ns` after the start.
+    /// Looks again, `uptime_ns` after the start.
     pub fn look(&self, uptime_ns: u64) {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: a live timespec; the clock exists on every Linux.

@@ -17,7 +17,7 @@ const SEGMENTS: usize = 8;
 /// What came of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Records whose writing was confirmed, each time anew.
+    /// Records whose writing was confirmed, each time again.
     pub writes: u64,
     /// Different records that must hold what was written last.
     pub records: u64,

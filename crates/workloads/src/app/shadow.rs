@@ -23,7 +23,7 @@ pub(crate) enum Verdict {
 #[derive(Debug, Default)]
 pub(crate) struct Shadow {
     pub epoch: u64,
-    /// Records whose writing was confirmed, each time anew.
+    /// Records whose writing was confirmed, each time again.
     pub writes: u64,
     sequences: Vec<u64>,
     record: Vec<u8>,

@@ -23,7 +23,7 @@ pub(crate) struct Pace {
     /// Seconds of the log in a second of the trial.
     pub speed: f64,
     pub spread: Spread,
-    /// The log begins anew until the trial is over.
+    /// The log begins again until the trial is over.
     pub loops: bool,
     pub length_ns: Nanos,
     pub seed: u64,

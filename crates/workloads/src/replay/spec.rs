@@ -46,7 +46,7 @@ pub struct ReplaySpec {
     pub sha256: String,
     /// How lines of one second are spread over it.
     pub spread: Spread,
-    /// The log begins anew until the trial is over.
+    /// The log begins again until the trial is over.
     pub loops: bool,
     /// Which statuses of replies are right.
     pub statuses: Statuses,

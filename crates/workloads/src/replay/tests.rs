@@ -102,7 +102,7 @@ fn each_start_asks_what_its_line_asks() {
     let (sent, outcome) = answered(&mut session, 2, &reply(201, ""));
     assert_eq!(sent, format!("POST /site/form {head}Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"));
     assert_eq!(outcome.error, None);
-    // The log begins anew.
+    // The log begins again.
     assert!(answered(&mut session, 4, &reply(200, "x")).0.starts_with("GET /site/a?q "));
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Body {
 pub(crate) struct Trace {
     /// The stamps have fractions of seconds; else lines of a second are to be spread over it.
     pub exact: bool,
-    /// From the first moment to the one at which the log would begin anew, µs.
+    /// From the first moment to the one at which the log would begin again, µs.
     pub period_us: u64,
     pub methods: Vec<Vec<u8>>,
     pub hosts: Vec<Vec<u8>>,

@@ -29,7 +29,7 @@ def _host(peer: str) -> str:
 
 
 def counted(known: Mapping[str, Link]) -> Mapping[str, Link]:
-    """The links by name, as they are now. Of those that are `known` only what they carried is asked anew."""
+    """The links by name, as they are now. Of those that are `known` only what they carried is asked again."""
     return recounted(known) if known else {link.name: link for link in links()}
 
 

@@ -27,7 +27,7 @@ from bakeoff.plan.input.files import placed
 from bakeoff.plan.model import Contender
 from bakeoff.run.kind import Check, Note
 
-# Pulses end now and then and are asked for anew, so that nothing grows with the length of a soak.
+# Pulses end now and then and are asked for again, so that nothing grows with the length of a soak.
 PULSES = 1000
 CLEAR_S = 5.0
 

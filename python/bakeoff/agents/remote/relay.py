@@ -19,7 +19,7 @@ WIDTH = 64
 LISTEN_S = 0.5
 # A relay may stand still for so long, as a busy controller may: what it did not hear then is no silence of a machine.
 STILL_S = 5.0
-BUNDLES = 1000  # they end now and then and are asked for anew, as pulses do
+BUNDLES = 1000  # they end now and then and are asked for again, as pulses do
 T = TypeVar("T")
 
 

@@ -70,7 +70,7 @@ def demo(
         try:
             start_run(plan, run_path, make_agents(plan, None), make_observer())
         except RunInterruptedError as stop:
-            stop_cleanly(stop, "Its servers have ended with it: begin anew with `bakeoff demo`")
+            stop_cleanly(stop, "Its servers have ended with it: begin again with `bakeoff demo`")
     from bakeoff.cli.read.report import report  # the chart library takes a moment to load
 
     try:

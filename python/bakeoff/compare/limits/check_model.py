@@ -51,7 +51,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Resume(Fact):
-    """What goes on with a run file, with so many `more_blocks`; no file: nothing does, it has to be measured anew."""
+    """What goes on with a run file, with so many `more_blocks`; no file: nothing does, it has to be measured again."""
 
     file: str | None
     more_blocks: int = 0

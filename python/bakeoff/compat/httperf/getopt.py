@@ -62,7 +62,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     "What is asked for": (
         _yes("method", "S", "method of the requests (GET)"),
         _yes("wset", "N,X", "N files /0.html, … with miss rate X"),
-        _yes("wlog", "y|n,FILE", "NUL-separated list of URIs; y: begin anew at its end, n: end there"),
+        _yes("wlog", "y|n,FILE", "NUL-separated list of URIs; y: begin again at its end, n: end there"),
         _yes("add-header", "S", "header of each request; \\n ends it; may be repeated"),
         _yes("add-header-file", "FILE", "headers in a file"),
         _yes("http-version", "V", "1.0 or 1.1 (1.1)"),

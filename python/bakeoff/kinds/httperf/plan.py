@@ -139,7 +139,7 @@ class HttperfSettings(CommonSettings):
         None, description="httperf: so many sessions, pages of each with what they embed, seconds between pages."
     )
     wlog: Annotated[Wlog | None, _reader(parse_wlog), Metavar("y|n,FILE")] = Field(
-        None, description="httperf: NUL-separated list of URIs; y begins anew at its end."
+        None, description="httperf: NUL-separated list of URIs; y begins again at its end."
     )
     wset: Annotated[Wset | None, _reader(parse_wset), Metavar("N,X")] = Field(
         None, description="httperf: so many files (/0.html, …) and the share of fetches that miss the server's cache."

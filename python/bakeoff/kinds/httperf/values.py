@@ -116,7 +116,7 @@ class Wset:
 
 @dataclass(frozen=True)
 class Wlog:
-    """URIs in their order; `wraps` begins anew at the end."""
+    """URIs in their order; `wraps` begins again at the end."""
 
     wraps: bool
     path: str
@@ -172,7 +172,7 @@ def parse_wset(text: str) -> Wset:
 
 
 def parse_wlog(text: str) -> Wlog:
-    """`y,FILE`: whether to begin anew at the end, and the list, which is read. Raises PlanError for what is in it."""
+    """`y,FILE`: whether to begin again at the end, and the list, which is read. Raises PlanError for what is in it."""
     wraps, comma, path = text.partition(",")
     if wraps not in ("y", "n") or not comma or not path:
         raise ValueError(f"{text[:80]!r} is not y,file or n,file: write y,urls.list")

@@ -41,7 +41,7 @@ class LogFacts(Strict):
 
     Of `lines`, `blank` ones say nothing, `faults` are no requests, `left_out` are requests by methods that are not
     replayed, and `requests` are replayed: `different` ones, for so many `paths` without queries. `period_s` goes from
-    the first moment, `first_s` since 1970, to that at which the log would begin anew; `exact` when stamps have
+    the first moment, `first_s` since 1970, to that at which the log would begin again; `exact` when stamps have
     fractions of seconds. `combined` lines have a browser, `extra` ones more fields, `newer_http` ones came over HTTP/2
     or 3; `backwards` ones are stamped before one above them, by `backwards_s` at most.
     """

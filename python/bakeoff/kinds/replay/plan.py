@@ -63,7 +63,7 @@ class ReplaySettings(HttpSettings):
     )
     loop: bool = Field(
         False,
-        description="Begin the log anew until --length is over.",
+        description="Begin the log again until --length is over.",
     )
     spread: Literal["even", "poisson"] = Field(
         "even",
@@ -146,7 +146,7 @@ class ReplaySettings(HttpSettings):
         if not self.loop and self.length_s > over_s * (1.0 + _NEARLY):
             raise ValueError(
                 f"length: at {self.speeds[-1]:g} times its speed the log is over after {format_duration(over_s)}: give "
-                "--loop to begin it anew, or a shorter length"
+                "--loop to begin it again, or a shorter length"
             )
 
     @property
@@ -230,7 +230,7 @@ class ReplayPlanPart(PlanPart):
             "clients": CLIENTS,
             "rate": RATE,
             "speed": "Speed of the replay: 1,2,4 times its own.",
-            "loop": "Begin the log anew until --length is over.",
+            "loop": "Begin the log again until --length is over.",
             "host": "Host header of all requests.",
             "statuses": "Which replies count.",
             "length": LENGTH,

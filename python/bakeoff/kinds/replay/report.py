@@ -229,7 +229,7 @@ def _how(facts: LogFacts, settings: ReplaySettings) -> list[str]:
             "condition, and a 200 fits them."
         )
     if settings.loop:
-        items.append("It begins anew whenever it is over, until the trial is.")
+        items.append("It begins again whenever it is over, until the trial is.")
     return items
 
 

@@ -238,7 +238,7 @@ def requests_of(
     assert manifest is not None
     files: Sequence[ManifestFile] = manifest.dynamic if c.source == "dynamic" else manifest.classes.get(c.name, ())
     if not files:
-        raise PlanError(f"the corpus has no files of class {c.name!r}: make it anew with `bakeoff corpus`")
+        raise PlanError(f"the corpus has no files of class {c.name!r}: make it again with `bakeoff corpus`")
     return tuple(_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in files)
 
 

@@ -86,12 +86,12 @@ def _unpack(packed: bytes, names: Sequence[str], folder: Path) -> None:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             entries = archive.infolist()
             if len(entries) > MOST_FILES * max(1, len(names)) or sum(e.file_size for e in entries) > MOST_BYTES:
-                raise PlanError("the files that came with the plan are too large: start the run anew")
+                raise PlanError("the files that came with the plan are too large: start the run again")
             for entry in entries:
                 name = PurePosixPath(entry.filename)
                 if name.is_absolute() or ".." in name.parts or not name.parts or name.parts[0] not in names:
                     raise PlanError(
-                        f"{entry.filename!r} came with the plan, which does not name it: start the run anew"
+                        f"{entry.filename!r} came with the plan, which does not name it: start the run again"
                     )
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ def plan_of(table: dict[str, Any], named: str) -> Plan:
         return Plan.from_dict(table)
     except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RunFileError(
-            f"{named} holds a plan that this version cannot read ({_first(error)}): run the plan anew"
+            f"{named} holds a plan that this version cannot read ({_first(error)}): run the plan again"
         ) from None
 
 

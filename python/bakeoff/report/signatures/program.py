@@ -56,5 +56,5 @@ def call(words: Sequence[str], content: bytes | None, time_s: float) -> Said:
     except subprocess.TimeoutExpired:
         raise LabError(f"{NAME} did not end within {time_s:.0f} s: try it by hand") from None
     except OSError as error:
-        raise LabError(f"{NAME} cannot be started ({error.strerror}): install it anew") from None
+        raise LabError(f"{NAME} cannot be started ({error.strerror}): install it again") from None
     return Said(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))

@@ -20,7 +20,7 @@ from bakeoff.store.sqlite.write import RunWriter
 
 LENGTHS_S = (0.5, 2.0, 8.0)
 # So many requests at once keep a load thread busy, on so many connections at least: where there is one, either side
-# waits for the other. So many connections at most are made anew, each of which takes a port for a while.
+# waits for the other. So many connections at most are made again, each of which takes a port for a while.
 AT_ONCE, LEAST_CONNECTIONS, MOST_CONNECTIONS = 32, 4, 10_000
 OVERDUE_S = 30.0
 

@@ -56,7 +56,7 @@ def _at_first(run: RunRecord, plan: Plan) -> Plan:
 
 
 def repeated_plan(run: RunRecord, trust: bool, ask: Callable[[list[str]], bool] | None) -> Plan | None:
-    """The plan of a run that is to be carried out anew, if it may be: somebody at a terminal is shown what that does
+    """The plan of a run that is to be carried out again, if it may be: somebody at a terminal is shown what that does
     and asked by `ask`; elsewhere it was started here, or `trust` says so. None where the answer is no.
 
     Raises RunFileError as `trusted_plan` does.

@@ -192,7 +192,7 @@ class Together:
 
     def _meet(self, part: Part, session: TrialSession, number: int) -> None:
         """All clients of the agent wait for those of the others: have them go on together when all are there. Clocks
-        are looked at anew, as a trial may be long.
+        are looked at again, as a trial may be long.
         """
         clock = check_clock(partial(self._clock, part), self._now_ns)
         self._tell(part, meeting=number)

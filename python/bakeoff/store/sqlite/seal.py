@@ -61,7 +61,7 @@ def stored_trial_seal(connection: sqlite3.Connection, trial_id: int) -> str:
 
 
 def renew(connection: sqlite3.Connection) -> None:
-    """Seal all that is in a file anew, inside the caller's transaction."""
+    """Seal all that is in a file again, inside the caller's transaction."""
     link, trials = START, [row["id"] for row in connection.execute("SELECT id FROM trials ORDER BY id")]
     for trial_id in trials:
         sealed = stored_trial_seal(connection, trial_id)
@@ -83,7 +83,7 @@ def renew(connection: sqlite3.Connection) -> None:
 
 
 def seal_list(connection: sqlite3.Connection, table: str) -> None:
-    """Seal a table of `schema.LISTS` anew, inside the caller's transaction."""
+    """Seal a table of `schema.LISTS` again, inside the caller's transaction."""
     rows = connection.execute(f"SELECT * FROM {table} ORDER BY position")
     connection.execute(f"UPDATE run SET {table}_sha256 = ?", (rows_seal(rows),))
 

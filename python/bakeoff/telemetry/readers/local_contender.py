@@ -30,7 +30,7 @@ class WatchedProcess(QuietSource):
 
 
 class WatchedPidFile(QuietSource):
-    """The process that a file names. After a restart it is another one, whose counts begin anew."""
+    """The process that a file names. After a restart it is another one, whose counts begin again."""
 
     def __init__(self, path: Path, proc: Path = Path("/proc")) -> None:
         self._path, self._proc = path, proc
@@ -50,7 +50,7 @@ class WatchedPidFile(QuietSource):
             self._key, self._tree = found.key, Tree(found.key, self._proc)
             if restarted:
                 self._tree.look()
-                raise LookError(f"it was started anew as process {pid}")
+                raise LookError(f"it was started again as process {pid}")
         return here(pid).with_(self._tree.look())
 
 

@@ -26,7 +26,7 @@ class Spent:
     left_s: array[float]
 
     def since(self, before: Spent) -> Spent:
-        """What was spent after `before`. What counts less than it did was started anew."""
+        """What was spent after `before`. What counts less than it did was started again."""
         grown = [
             _grown(*four) for four in zip(self.worked_s, self.left_s, before.worked_s, before.left_s, strict=False)
         ]

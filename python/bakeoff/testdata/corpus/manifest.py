@@ -53,7 +53,7 @@ def parse_manifest(data: bytes, origin: str) -> Manifest:
         where = ".".join(map(str, first["loc"]))
         raise PlanError(
             f"{origin} is not a corpus manifest of this version ({where}: {first['msg']}): "
-            "make the corpus anew with `bakeoff corpus`"
+            "make the corpus again with `bakeoff corpus`"
         ) from None
 
 

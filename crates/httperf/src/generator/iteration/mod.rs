@@ -119,7 +119,7 @@ pub(crate) struct Iteration {
 type Orders = VecDeque<Order>;
 
 impl Iteration {
-    /// Begins anew with the memory that is there.
+    /// Begins again with the memory that is there.
     pub fn begin(&mut self, nth: u64, rules: &Rules, work: &mut Work, orders: &mut Orders) {
         let (mut links, mut waiting) = (std::mem::take(&mut self.links), std::mem::take(&mut self.waiting));
         links.clear();

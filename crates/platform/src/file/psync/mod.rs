@@ -66,7 +66,7 @@ impl Files {
         self.folder = None;
     }
 
-    /// Goes on in the same folder, opened anew.
+    /// Goes on in the same folder, opened again.
     pub fn enter(&mut self, folder: OwnedFd) {
         self.folder = Some(folder);
     }

@@ -41,7 +41,7 @@ pub struct ReplaySession {
     once: bool,
     resolve: bool,
     flush: bool,
-    /// Names of this client; those with a `$` are made anew by RANDOMSTRING.
+    /// Names of this client; those with a `$` are made again by RANDOMSTRING.
     names: Vec<CString>,
     variables: Vec<String>,
     line: usize,

@@ -133,6 +133,6 @@ def _(reason: FewPairs) -> str:
 def resume(rest: Resume) -> str:
     """The command that goes on with a run."""
     if rest.file is None:
-        return "measure anew with so many more"
+        return "measure again with so many more"
     more = f" --blocks +{rest.more_blocks}" if rest.more_blocks else ""
     return f"bakeoff resume {shlex.quote(rest.file)}{more}"

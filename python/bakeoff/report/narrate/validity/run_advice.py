@@ -60,7 +60,7 @@ def _(fact: MeasuredApart) -> tuple[str, str]:
 @advised.register
 def _(fact: StoppedTrials) -> tuple[str, str]:
     stopped = ", ".join(f"{contender} ({reason})" for contender, reason in fact.trials)
-    return f"Stopped before the end, and so without figures here: {stopped}.", "Make such a run anew."
+    return f"Stopped before the end, and so without figures here: {stopped}.", "Make such a run again."
 
 
 @advised.register
