@@ -4,8 +4,8 @@ after trials that are compared follow each other.
 Three nginx: two of one configuration, and one that is some 5 % slower by construction, which is measured by a bare
 client in turns before anything else. A repetition is one run of each arm, in random order: `visits` (before: each
 contender has all its load steps in one piece) and `load_steps` (after: all contenders back to back at each load step),
-otherwise alike, with the same looks fixed in advance. Everything that was measured is in a JSON file as soon as it is
-there; the benchmark goes on from it.
+otherwise alike, with the same analyses fixed in advance. Everything that was measured is in a JSON file as soon as it
+is there; the benchmark goes on from it.
 
     python benchmarks/sharpness.py [--minutes 60] [--repetitions 20] [--patterns 220] [--output FILE] [--write]
 """
@@ -49,7 +49,7 @@ SURE_TIMES = 4.0  # the difference, in halves of its interval
 
 
 class Stopwatch(PlainObserver):
-    """Knows how long ago the first trial was about to begin, less what the looks took."""
+    """Knows how long ago the first trial was about to begin, less what the analyses took."""
 
     def __init__(self) -> None:
         super().__init__(io.StringIO())
@@ -63,32 +63,32 @@ class Stopwatch(PlainObserver):
 def one_run(
     path: Path, servers: Mapping[str, Server], arm: str, seed: int, options: argparse.Namespace, length_s: float
 ) -> dict[str, Any]:
-    """A run of one arm: its verdicts at each look and when that was, and the rate of each trial."""
-    looks = [int(look) for look in options.looks.split(",")]
+    """A run of one arm: its verdicts at each analysis and when that was, and the rate of each trial."""
+    analyses = [int(analysis) for analysis in options.analyses.split(",")]
     settings = {"length": f"{length_s * 1e3:.0f}ms", "ramp_up": "40ms", "ramp_down": "10ms", "keep_alive": False}
     settings |= {"clients": ",".join(map(str, CLIENTS))} | ({"pin": [CLIENT_CORE]} if options.pinned else {})
     head = {"name": "sharpness", "suite": "web-url", "seed": seed, "order": arm, "delta": "2%"}
     plan = resolve_plan(
         PlanInput(
             origin="sharpness",
-            plan={**head, "looks": looks, "until": "clear"},
+            plan={**head, "analyses": analyses, "until": "clear"},
             settings=settings,
             contenders=[{"name": name, "address": server.url} for name, server in servers.items()],
         )
     )
     watch, taken, calls = Stopwatch(), 0.0, list[dict[str, Any]]()
 
-    def look(file: Path) -> Standing:
+    def analyse(file: Path) -> Standing:
         nonlocal taken
         at = time.monotonic()
-        calls.append(_calls(read_run(file), looks[len(calls)], at - watch.began - taken))
+        calls.append(_calls(read_run(file), analyses[len(calls)], at - watch.began - taken))
         taken += time.monotonic() - at
         return Standing(is_called(calls[-1]), "the slower one is called that, or not yet")
 
     began = time.time()
-    start_run(plan, path, [make_agent()], watch, Counsel(look=look))
+    start_run(plan, path, [make_agent()], watch, Counsel(analyse=analyse))
     if not is_called(calls[-1]):
-        look(path)
+        analyse(path)
     run = read_run(path)
     trials = [
         (
@@ -101,11 +101,11 @@ def one_run(
         )
         for t in run.trials
     ]
-    return {"arm": arm, "seed": seed, "at": began, "wall_s": calls[-1]["s"], "looks": calls, "trials": trials}
+    return {"arm": arm, "seed": seed, "at": began, "wall_s": calls[-1]["s"], "analyses": calls, "trials": trials}
 
 
 def _calls(run: RunRecord, blocks: int, elapsed_s: float) -> dict[str, Any]:
-    """The verdicts at a look: who is called the better of the pairs, None where nobody is."""
+    """The verdicts at a analysis: who is called the better of the pairs, None where nobody is."""
     pairs = {f"{pair.baseline}/{pair.contender}": pair.primary for pair in compare_run(run).pairs}
     told = {name: [end.verdict.kind, end.verdict.winner, end.ratio, end.low, end.high] for name, end in pairs.items()}
     withheld = {name: end.verdict.text for name, end in pairs.items() if end.verdict.kind == "withheld"}
@@ -142,7 +142,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="all of it, of this call")
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument(
-        "--looks",
+        "--interim-analyses",
         default="6,12,18,24",
         help="blocks at which is judged; a run ends when the slower one is called, or at the last",
     )
@@ -191,12 +191,12 @@ def _repeat(
             data["runs"].append({"repetition": repetition, "load_before": load, **run})
             _write(options.output, data)
             longest_s = max(longest_s, time.monotonic() - began)
-            told = ", ".join(f"{name} {end[0]} {end[2]:.3f}" for name, end in run["looks"][-1]["pairs"].items())
+            told = ", ".join(f"{name} {end[0]} {end[2]:.3f}" for name, end in run["analyses"][-1]["pairs"].items())
             print(f"repetition {repetition}, {arm}: {run['wall_s']:.1f} s; {told}", flush=True)
 
 
 def _length_s(left_s: float, options: argparse.Namespace) -> float:
-    trials = int(options.looks.split(",")[-1]) * len(CLIENTS) * len(NAMES)
+    trials = int(options.analyses.split(",")[-1]) * len(CLIENTS) * len(NAMES)
     run_s = left_s / (len(ARMS) * options.repetitions)
     length_s = (run_s - AROUND_S) / trials - BETWEEN_S
     if length_s < 0.1:
@@ -209,11 +209,11 @@ def _length_s(left_s: float, options: argparse.Namespace) -> float:
 def _read(options: argparse.Namespace) -> dict[str, Any]:
     if not options.output.exists():
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        how = {"looks": options.looks, "pinned": options.pinned, "machine": machine_line()}
+        how = {"analyses": options.analyses, "pinned": options.pinned, "machine": machine_line()}
         return {**how, "runs": []}
     data: dict[str, Any] = json.loads(options.output.read_text())
-    if (data["looks"], data["pinned"]) != (options.looks, options.pinned):
-        raise SystemExit(f"{options.output} was measured with other looks or cores: choose another --output")
+    if (data["analyses"], data["pinned"]) != (options.analyses, options.pinned):
+        raise SystemExit(f"{options.output} was measured with other analyses or cores: choose another --output")
     return data
 
 

@@ -20,7 +20,7 @@ TRUE, POWER, ALPHA = math.log(1.05), 0.8, 0.045
 TRIES = 4000
 DELTA = math.log(1.02)
 PAIRS = ((ONE, SAME), (ONE, SLOWER), (SAME, SLOWER))
-LONG_LOOKS = tuple(range(6, 61, 6))
+LONG_ANALYSES = tuple(range(6, 61, 6))
 Run = Mapping[str, Any]
 
 
@@ -34,8 +34,8 @@ def table(data: Mapping[str, Any]) -> str:
     count = max(len(each) for each in runs.values())
     lines = [
         f"{data['machine']}{', server and generator pinned' if data['pinned'] else ''}; {count} repetitions, trials of "
-        f"{data['length_s'] * 1e3:.0f} ms at {', '.join(map(str, CLIENTS))} clients, looks after "
-        f"{data['looks'].replace(',', ', ')} blocks, δ = 2 %. Slower one: {true:.1%} ± {half:.1%} "
+        f"{data['length_s'] * 1e3:.0f} ms at {', '.join(map(str, CLIENTS))} clients, analyses after "
+        f"{data['analyses'].replace(',', ', ')} blocks, δ = 2 %. Slower one: {true:.1%} ± {half:.1%} "
         f"for the bare client, whose own blocks spread by {bare_sd:.1%} between the equals; its worker "
         f"uses {used[SLOWER]:.1f} µs of a processor for a request, the others {used[ONE]:.1f} and {used[SAME]:.1f} µs.",
         "",
@@ -59,18 +59,19 @@ def table(data: Mapping[str, Any]) -> str:
 def _cells(runs: Sequence[Run]) -> list[str]:
     sd, block_s = spread(runs, SAME), statistics.fmean(run["wall_s"] / _blocks(run) for run in runs)
     called = [_called(run) for run in runs]
-    times = [math.inf if look is None else float(look["s"]) for look in called]
+    times = [math.inf if analysis is None else float(analysis["s"]) for analysis in called]
     middle = statistics.median(times)
     longest = max(run["wall_s"] for run in runs)
-    by_look = [
-        f"{sum(look is not None and look['blocks'] <= blocks for look in called)} of {len(runs)} by {blocks} blocks"
-        for blocks in sorted({look["blocks"] for run in runs for look in run["looks"]})
+    by_analysis = [
+        f"{sum(analysis is not None and analysis['blocks'] <= blocks for analysis in called)} of {len(runs)} by "
+        f"{blocks} blocks"
+        for blocks in sorted({analysis["blocks"] for run in runs for analysis in run["analyses"]})
     ]
-    false = sum(any(look["pairs"][f"{ONE}/{SAME}"][0] == "better" for look in run["looks"]) for run in runs)
+    false = sum(any(analysis["pairs"][f"{ONE}/{SAME}"][0] == "better" for analysis in run["analyses"]) for run in runs)
     needed = blocks_with_power(lambda n: power_of_difference(n, sd, TRUE, ALPHA), POWER)
     return [
         f"{sd:.1%}",
-        ", ".join(by_look),
+        ", ".join(by_analysis),
         f"{middle:.0f} s" if math.isfinite(middle) else f"over {longest:.0f} s",
         f"{false} of {len(runs)}",
         "more than can be told" if needed is None else f"{needed * block_s:.0f} s ({needed} blocks of {block_s:.1f} s)",
@@ -80,13 +81,15 @@ def _cells(runs: Sequence[Run]) -> list[str]:
 
 def _assembled(runs: Sequence[Run], block_s: float) -> str:
     """Of longer runs put together from the blocks of whole repetitions, with the difference made exactly 5 %, or none,
-    by a shift: at each look the t test that the plan allows, of one of three pairs.
+    by a shift: at each analysis the t test that the plan allows, of one of three pairs.
     """
-    alphas = [alpha / len(PAIRS) for alpha in planned_levels(LONG_LOOKS)]
+    alphas = [alpha / len(PAIRS) for alpha in planned_levels(LONG_ANALYSES)]
     slower, same = (_blocks_until_called(runs, other, true, alphas) for other, true in ((SLOWER, TRUE), (SAME, 0.0)))
     middle = statistics.median(slower)
     told = (
-        f"{middle * block_s:.0f} s ({middle:.0f} blocks)" if math.isfinite(middle) else f"over {LONG_LOOKS[-1]} blocks"
+        f"{middle * block_s:.0f} s ({middle:.0f} blocks)"
+        if math.isfinite(middle)
+        else f"over {LONG_ANALYSES[-1]} blocks"
     )
     return f"{told}; {sum(map(math.isfinite, same)) / len(same):.1%}"
 
@@ -100,32 +103,32 @@ def _blocks_until_called(runs: Sequence[Run], other: str, true: float, alphas: S
     rng, found = random.Random(2), []
     for _ in range(TRIES):
         blocks: list[float] = []
-        while len(blocks) < LONG_LOOKS[-1]:
+        while len(blocks) < LONG_ANALYSES[-1]:
             blocks += [ratio + shift for ratio in rng.choice(pieces)]
         until = math.inf
-        for look, alpha in zip(LONG_LOOKS, alphas, strict=True):
-            seen = blocks[:look]
-            mean, error = statistics.fmean(seen), statistics.stdev(seen) / math.sqrt(look)
-            if abs(mean) >= DELTA and 2.0 * float(stats.t.sf(abs(mean) / error, look - 1)) <= alpha:
-                until = look
+        for analysis, alpha in zip(LONG_ANALYSES, alphas, strict=True):
+            seen = blocks[:analysis]
+            mean, error = statistics.fmean(seen), statistics.stdev(seen) / math.sqrt(analysis)
+            if abs(mean) >= DELTA and 2.0 * float(stats.t.sf(abs(mean) / error, analysis - 1)) <= alpha:
+                until = analysis
                 break
         found.append(until)
     return found
 
 
 def _called(run: Run) -> Mapping[str, Any] | None:
-    """The look at which the slower one was first called that."""
-    return next((look for look in run["looks"] if is_called(look)), None)
+    """The analysis at which the slower one was first called that."""
+    return next((analysis for analysis in run["analyses"] if is_called(analysis)), None)
 
 
-def is_called(look: Mapping[str, Any]) -> bool:
-    """Whether the slower one is called that at this look."""
-    kind, winner = look["pairs"][f"{ONE}/{SLOWER}"][:2]
+def is_called(analysis: Mapping[str, Any]) -> bool:
+    """Whether the slower one is called that at this analysis."""
+    kind, winner = analysis["pairs"][f"{ONE}/{SLOWER}"][:2]
     return bool(kind == "better" and winner == ONE)
 
 
 def _blocks(run: Run) -> int:
-    return int(run["looks"][-1]["blocks"])
+    return int(run["analyses"][-1]["blocks"])
 
 
 def spread(runs: Sequence[Run], other: str) -> float:

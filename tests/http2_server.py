@@ -23,7 +23,7 @@ PAGE = b"x" * 1024
 
 
 @dataclass(frozen=True)
-class Manners:
+class Behaviour:
     """How a server behaves; each `…_every` counts its requests from 1 over all connections."""
 
     streams: int = 100
@@ -43,8 +43,8 @@ class Manners:
 class Http2Server:
     """`counts` has what was asked and answered, the most streams that were open at once among it."""
 
-    def __init__(self, manners: Manners | None = None, tls: ssl.SSLContext | None = None) -> None:
-        self.manners = manners or Manners()
+    def __init__(self, behaviour: Behaviour | None = None, tls: ssl.SSLContext | None = None) -> None:
+        self.behaviour = behaviour or Behaviour()
         self.counts: Counter[str] = Counter()
         self.paths: Counter[str] = Counter()
         self._tls = tls
@@ -103,14 +103,14 @@ class Http2Server:
 
 class _Connection:
     def __init__(self, server: Http2Server, connection: socket.socket) -> None:
-        self._server, self._socket, self._manners = server, connection, server.manners
+        self._server, self._socket, self._behaviour = server, connection, server.behaviour
         self._h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
         self._asked = 0
         self._ends = False
         server.count("connections")
 
     def run(self) -> None:
-        m = self._manners
+        m = self._behaviour
         self._h2.local_settings = self._h2.local_settings
         self._h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: m.streams})
         self._h2.initiate_connection()
@@ -136,7 +136,7 @@ class _Connection:
             self._socket.sendall(out)
 
     def _answer(self, stream: int, fields: dict[str, str]) -> None:
-        m, server = self._manners, self._server
+        m, server = self._behaviour, self._server
         if self._ends:
             return
         self._asked += 1

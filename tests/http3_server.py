@@ -25,7 +25,7 @@ _REJECTED, _INTERNAL = 0x10B, 0x102
 
 
 @dataclass(frozen=True)
-class Manners:
+class Behaviour:
     """How a server behaves; each `…_every` counts its requests from 1 over all connections."""
 
     streams: int = 100
@@ -49,8 +49,8 @@ class Http3Server:
 
     connection: type["_Connection"]
 
-    def __init__(self, cert: Path, key: Path, manners: Manners | None = None) -> None:
-        self.manners = manners or Manners()
+    def __init__(self, cert: Path, key: Path, behaviour: Behaviour | None = None) -> None:
+        self.behaviour = behaviour or Behaviour()
         self.connection = _Connection
         self.counts: Counter[str] = Counter()
         self.paths: Counter[str] = Counter()
@@ -70,7 +70,7 @@ class Http3Server:
         self._thread.join()
 
     def _run(self) -> None:
-        configuration = QuicConfiguration(is_client=False, alpn_protocols=[self.manners.alpn])
+        configuration = QuicConfiguration(is_client=False, alpn_protocols=[self.behaviour.alpn])
         configuration.load_cert_chain(self._cert, self._key)
 
         def protocol(*arguments: object, **named: object) -> QuicConnectionProtocol:
@@ -90,10 +90,10 @@ class Http3Server:
 class _Connection(QuicConnectionProtocol):
     def __init__(self, server: Http3Server, *arguments: object, **named: object) -> None:
         super().__init__(*arguments, **named)
-        self._server, self._manners, self._asked = server, server.manners, 0
+        self._server, self._behaviour, self._asked = server, server.behaviour, 0
         # aioquic offers 128 and has no setting for it; a stream that ends makes room for another.
         limit = self._quic._local_max_streams_bidi
-        limit.value = limit.sent = self._manners.streams
+        limit.value = limit.sent = self._behaviour.streams
         self._h3: H3Connection | None = None
 
     def quic_event_received(self, event: QuicEvent) -> None:
@@ -114,7 +114,7 @@ class _Connection(QuicConnectionProtocol):
         self.transmit()
 
     def _answer(self, stream: int, fields: dict[str, str]) -> None:
-        m, counts, h3 = self._manners, self._server.counts, self._h3
+        m, counts, h3 = self._behaviour, self._server.counts, self._h3
         assert h3 is not None
         self._asked += 1
         counts["requests"] += 1

@@ -32,9 +32,9 @@ addresses = { nfs = "/mnt/bench", nginx = "http://10.1.0.5/" }
 """
 
 
-MANNERS = """What clients do otherwise with one contender stands in its table `settings`: only what is named below the
-table of the suite, as all else is one work for all contenders. `--contender-setting NAME:SETTING=VALUE` is the flag; in
-campaigns each sort of suite has its own, `settings.web`.
+CLIENT_OPTIONS = """What clients do otherwise with one contender stands in its table `settings`: only what is named
+below the table of the suite, as all else is one work for all contenders. `--contender-setting NAME:SETTING=VALUE` is
+the flag; in campaigns each sort of suite has its own, `settings.web`.
 
 ```toml
 [[contender]]
@@ -73,7 +73,7 @@ def text() -> str:
     """The page."""
     flags = _flags()
     parts = [HEAD, "## The plan\n", _model(PlanSection, flags, "plan"), "## A contender\n", _model(Contender, {}, "")]
-    parts += [MANNERS]
+    parts += [CLIENT_OPTIONS]
     parts += ["## Several load machines\n", _model(FleetPlan, flags, "fleet", without="addresses"), ADDRESSES]
     parts += [FACTORS]
     parts += [_suite(name, flags) for name in suite_names()]
@@ -111,6 +111,8 @@ def _suite(name: str, flags: dict[str, str]) -> str:
         rows.append((code(key), code(flags.get(f"setting_{key}", "")), *values, cell(field.description or "")))
     about = f"{cell(suite.suite.summary)}; modelled on {cell(suite.suite.modelled_on)}."
     made = table(("key", "flag", *suite.sizes, "meaning"), rows)
-    manners = ", ".join(map(code, plan_part(suite.suite.kind).manners))
-    own = f"Contenders may differ in {manners}." if manners else "Contenders cannot differ in any of them."
+    client_options = ", ".join(map(code, plan_part(suite.suite.kind).client_options))
+    own = (
+        f"Contenders may differ in {client_options}." if client_options else "Contenders cannot differ in any of them."
+    )
     return f"## {name}: {suite.suite.title}\n\n{about}\n\n{made}\n{own}\n"

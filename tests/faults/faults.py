@@ -159,18 +159,18 @@ SHOP = [
 ]
 
 
-def _over_http2(name: str, **manners: Any) -> Fault:
-    good = http2_server.Manners()
+def _over_http2(name: str, **behaviour: Any) -> Fault:
+    good = http2_server.Behaviour()
     return Fault(
-        f"HTTP/2: {name}", "web", lambda root: scripted_http2(replace(good, **manners)),
+        f"HTTP/2: {name}", "web", lambda root: scripted_http2(replace(good, **behaviour)),
         lambda root: scripted_http2(good), "HTTP/2", suites=("web-url",), load=HTTP_2,
     )  # fmt: skip
 
 
-def _over_http3(name: str, **manners: Any) -> Fault:
-    good = http3_server.Manners()
+def _over_http3(name: str, **behaviour: Any) -> Fault:
+    good = http3_server.Behaviour()
     return Fault(
-        f"HTTP/3: {name}", "web", lambda root: scripted_http3(replace(good, **manners)),
+        f"HTTP/3: {name}", "web", lambda root: scripted_http3(replace(good, **behaviour)),
         lambda root: scripted_http3(good), "HTTP/3", suites=("web-url",), load=HTTP_3,
     )  # fmt: skip
 
@@ -250,12 +250,12 @@ NO_FAULT: dict[str, dict[str, str]] = {
         "host": _PLACE, "port": _PLACE, "unix": _PLACE, "threads": _CORES, "pin": _CORES,
         "root": "what it serves: another corpus is refused before timing (tests/unit/run/test_check.py)",
         "memory_bytes": "it does not begin where a corpus is larger",
-        "tls": "a manner of talking, the same for all contenders or named (tests/unit/compare/test_manners.py)",
+        "tls": "a client option, the same for all contenders or named (tests/unit/compare/test_client_options.py)",
     },
     "null": {
         "host": _PLACE, "port": _PLACE, "unix": _PLACE, "threads": _CORES, "pin": _CORES,
         "speaks": "another protocol is refused before timing (tests/unit/run/test_check.py)",
-        "tls": "a manner of talking, the same for all contenders or named (tests/unit/compare/test_manners.py)",
+        "tls": "a client option, the same for all contenders or named (tests/unit/compare/test_client_options.py)",
     },
     "app": {
         "host": _PLACE, "port": _PLACE, "unix": _PLACE, "threads": _CORES, "pin": _CORES,
@@ -272,9 +272,9 @@ NO_FAULT: dict[str, dict[str, str]] = {
         "host": _PLACE, "smtp_port": _PLACE, "pop3_port": _PLACE, "threads": _CORES,
         "users_file": "accounts that are not let in are refused before timing",
         "maildir": "where mail is kept is part of who it is",
-        "lmtp": "a manner of talking that the address says",
-        "implicit_tls": "a manner of talking that the address says",
-        "tls": "a manner of talking, the same for all contenders or named (tests/unit/compare/test_manners.py)",
+        "lmtp": "a client option that the address sets",
+        "implicit_tls": "a client option that the address sets",
+        "tls": "a client option, the same for all contenders or named (tests/unit/compare/test_client_options.py)",
         "pipelining": "round trips that it needs more are in its times",
         "uidl": "the ledger reads messages, whatever their names",
         "lock": "several sessions in a mailbox deliver no message twice: the ledger counts it",

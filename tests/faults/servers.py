@@ -195,18 +195,18 @@ def over_http3(address: str, cert: Path, key: Path) -> Iterator[str]:
 
 
 @contextmanager
-def scripted_http2(manners: http2_server.Manners) -> Iterator[str]:
+def scripted_http2(behaviour: http2_server.Behaviour) -> Iterator[str]:
     """Where a server of HTTP/2 behaves like this."""
-    with http2_server.Http2Server(manners) as server:
+    with http2_server.Http2Server(behaviour) as server:
         yield server.address
 
 
 @contextmanager
-def scripted_http3(manners: http3_server.Manners) -> Iterator[str]:
+def scripted_http3(behaviour: http3_server.Behaviour) -> Iterator[str]:
     """Where a server of HTTP/3 behaves like this."""
     with TemporaryDirectory() as folder:
         key, cert = certificate(Path(folder))
-        with http3_server.Http3Server(cert, key, manners) as server:
+        with http3_server.Http3Server(cert, key, behaviour) as server:
             yield server.address
 
 

@@ -200,7 +200,7 @@ def file_blocks(bench: Bench) -> None:
 
 
 def rates(bench: Bench) -> None:
-    """Load that does not wait."""
+    """Open-loop load."""
     slow = bench.web("--delay", "10ms", "--limit", "60/s")
     contenders = [f"fast={bench.web()}", f"slow={slow}"]
     bench.run("web-url", *contenders, "--rate", "50,100", "--most-connections", "8", *COUNTED, *ENOUGH)
@@ -267,9 +267,9 @@ def agents(bench: Bench) -> None:
     bench.run("web-url", *pair(bench), "--clients", "2,4", *COUNTED, *FEW, *together)
 
 
-def looks(bench: Bench) -> None:
+def interim(bench: Bench) -> None:
     """A run that ends when the verdict is clear."""
-    words = ["--looks", "6,8", "--until", "clear", "--blocks", "8"]
+    words = ["--interim-analyses", "6,8", "--until", "clear", "--blocks", "8"]
     bench.run("web-url", *pair(bench), "--clients", "2", *COUNTED, *words)
 
 
@@ -294,7 +294,7 @@ MAKERS: dict[str, Callable[[Bench], None]] = {
     make.__name__.replace("_", "-"): make
     for make in (
         verdicts, disqualified, web_static, web_dynamic, web_session, replay, httperf, app, mail_pop, file_mix,
-        file_matrix, file_blocks, rates, capacity, soak, factors, campaign, joined, apart, agents, looks, streams,
+        file_matrix, file_blocks, rates, capacity, soak, factors, campaign, joined, apart, agents, interim, streams,
         noise, imported,
     )
 }  # fmt: skip

@@ -9,7 +9,7 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.run.outcome.judge import judge
 from tests.conftest import run_trial, web_workload
 from tests.control import most_connections_taken
-from tests.http2_server import Http2Server, Manners
+from tests.http2_server import Behaviour, Http2Server
 from tests.servers.conftest import certificate
 from tests.unit.run.fake import WEB
 
@@ -21,7 +21,7 @@ def workload(server: Http2Server, **settings: object) -> dict[str, object]:
 @pytest.mark.parametrize("streams", [1, 7])
 @pytest.mark.parametrize("table_bytes", [4096, 0])
 def test_every_request_is_counted_on_both_sides(streams: int, table_bytes: int) -> None:
-    with Http2Server(Manners(table_bytes=table_bytes)) as server:
+    with Http2Server(Behaviour(table_bytes=table_bytes)) as server:
         headers = [("User-Agent", "bakeoff"), ("X-Own", "1")]
         spec = workload(server, headers=headers, path="/page?q=1")
         result = run_trial(spec, clients=2, threads=2, streams=streams, max_operations=600)
@@ -59,7 +59,7 @@ def test_over_tls_by_alpn_with_a_certificate_that_is_checked(tmp_path: Path) -> 
 
 
 def test_a_reset_stream_is_an_error_of_its_own_and_costs_no_other_request() -> None:
-    with Http2Server(Manners(reset_every=10)) as server:
+    with Http2Server(Behaviour(reset_every=10)) as server:
         result = run_trial(workload(server), streams=8, max_operations=500)
     assert result["errors"] == {"stream_reset": server.counts["reset"]} == {"stream_reset": 50}
     assert (result["operations"], server.counts["connections"]) == (450, 1)
@@ -67,7 +67,7 @@ def test_a_reset_stream_is_an_error_of_its_own_and_costs_no_other_request() -> N
 
 
 def test_requests_that_a_server_puts_back_are_asked_again_and_counted() -> None:
-    with Http2Server(Manners(refuse_every=10)) as server:
+    with Http2Server(Behaviour(refuse_every=10)) as server:
         result = run_trial(workload(server), streams=4, max_operations=450)
     assert (result["operations"], result["errors"]) == (450, {})
     assert result["workload"]["put_back"] == server.counts["refused"] == server.counts["requests"] - 450
@@ -76,7 +76,7 @@ def test_requests_that_a_server_puts_back_are_asked_again_and_counted() -> None:
 
 @pytest.mark.parametrize("streams", [1, 6])
 def test_a_server_that_ends_connections_by_goaway_loses_no_request(streams: int) -> None:
-    with Http2Server(Manners(away_after=20)) as server:
+    with Http2Server(Behaviour(away_after=20)) as server:
         result = run_trial(workload(server), clients=2, streams=streams, max_operations=400)
     assert (result["operations"], result["errors"]) == (400, {})
     assert server.counts["replies"] == 400
@@ -85,7 +85,7 @@ def test_a_server_that_ends_connections_by_goaway_loses_no_request(streams: int)
 
 
 def test_a_connection_that_is_dropped_takes_its_requests_with_it() -> None:
-    with Http2Server(Manners(drop_after=30)) as server:
+    with Http2Server(Behaviour(drop_after=30)) as server:
         result = run_trial(workload(server), streams=3, max_operations=300)
     failed = sum(result["errors"].values())
     assert result["operations"] == server.counts["replies"]
@@ -95,7 +95,7 @@ def test_a_connection_that_is_dropped_takes_its_requests_with_it() -> None:
 
 
 def test_no_more_streams_are_open_than_the_server_allows_and_the_wait_is_a_step() -> None:
-    with Http2Server(Manners(streams=2)) as server:
+    with Http2Server(Behaviour(streams=2)) as server:
         result = run_trial(workload(server), streams=6, max_operations=600)
     assert (result["operations"], result["errors"]) == (600, {})
     assert result["workload"]["put_back"] == 0 and server.counts["streams"] <= 6
@@ -109,29 +109,29 @@ def test_no_more_streams_are_open_than_the_server_allows_and_the_wait_is_a_step(
 
 
 @pytest.mark.parametrize(
-    ("manners", "name"),
+    ("behaviour", "name"),
     [
-        (Manners(cut_every=4), "short_body"),
-        (Manners(body=b"y" * 10), "wrong_content"),
-        (Manners(body=b"x" * 1024, stated=1000), "protocol"),
+        (Behaviour(cut_every=4), "short_body"),
+        (Behaviour(body=b"y" * 10), "wrong_content"),
+        (Behaviour(body=b"x" * 1024, stated=1000), "protocol"),
     ],
 )
-def test_bodies_are_held_to_what_was_stated_and_agreed(manners: Manners, name: str) -> None:
-    with Http2Server(manners) as server:
+def test_bodies_are_held_to_what_was_stated_and_agreed(behaviour: Behaviour, name: str) -> None:
+    with Http2Server(behaviour) as server:
         result = run_trial(workload(server), streams=4, max_operations=40)
-    wrong = 10 if manners.cut_every else 40
+    wrong = 10 if behaviour.cut_every else 40
     assert (result["errors"], result["operations"]) == ({name: wrong}, 40 - wrong)
 
 
 def test_long_bodies_come_whole_through_their_windows() -> None:
     body = b"z" * 3_000_000
-    with Http2Server(Manners(body=body)) as server:
+    with Http2Server(Behaviour(body=body)) as server:
         result = run_trial(workload(server, length=len(body)), streams=3, max_operations=12)
     assert (result["operations"], result["errors"]) == (12, {})
 
 
 def test_a_silent_server_times_out_by_stream_and_is_told_so() -> None:
-    with Http2Server(Manners(silent=True)) as server:
+    with Http2Server(Behaviour(silent=True)) as server:
         result = run_trial(workload(server), streams=3, max_operations=3, reply_timeout_s=2.0)
         assert result["errors"] == {"reply_timeout": 3}
 

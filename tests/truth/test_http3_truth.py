@@ -13,7 +13,7 @@ from bakeoff.kinds.web.settings.address import parse_web_address
 from bakeoff.run.outcome.judge import judge
 from tests.conftest import run_trial, web_workload
 from tests.control import most_connections_taken
-from tests.http3_server import Http3Server, Manners
+from tests.http3_server import Behaviour, Http3Server
 from tests.ports import free_port
 from tests.servers.conftest import certificate
 from tests.unit.run.fake import WEB
@@ -40,7 +40,7 @@ def closed_port() -> str:
 
 @pytest.mark.parametrize(("streams", "strange"), [(1, False), (7, False), (3, True)])
 def test_every_request_is_counted_on_both_sides(identity: Identity, streams: int, strange: bool) -> None:
-    with Http3Server(*identity, Manners(strange=strange)) as server:
+    with Http3Server(*identity, Behaviour(strange=strange)) as server:
         headers = [("User-Agent", "bakeoff"), ("X-Own", "1")]
         spec = workload(server, identity[0], headers=headers, path="/page?q=1")
         result = run_trial(spec, clients=2, threads=2, streams=streams, max_operations=400)
@@ -62,13 +62,13 @@ def test_certificates_are_checked_and_so_is_the_protocol(identity: Identity) -> 
         assert untrusted["errors"] == {"tls": 3}
         unchecked = run_trial(workload(server, identity[0], tls={"verify": False}), max_operations=3)
         assert (unchecked["operations"], unchecked["errors"]) == (3, {})
-    with Http3Server(*identity, Manners(alpn="other")) as server:
+    with Http3Server(*identity, Behaviour(alpn="other")) as server:
         unspoken = run_trial(workload(server, identity[0]), streams=3, max_operations=3)
         assert unspoken["errors"] == {"tls": 3}
 
 
 def test_a_reset_stream_is_an_error_of_its_own_and_costs_no_other_request(identity: Identity) -> None:
-    with Http3Server(*identity, Manners(reset_every=10)) as server:
+    with Http3Server(*identity, Behaviour(reset_every=10)) as server:
         result = run_trial(workload(server, identity[0]), streams=8, max_operations=300)
     assert result["errors"] == {"stream_reset": server.counts["reset"]} == {"stream_reset": 30}
     assert (result["operations"], server.counts["connections"]) == (270, 1)
@@ -76,7 +76,7 @@ def test_a_reset_stream_is_an_error_of_its_own_and_costs_no_other_request(identi
 
 
 def test_requests_that_a_server_rejects_are_asked_again_and_counted(identity: Identity) -> None:
-    with Http3Server(*identity, Manners(reject_every=10)) as server:
+    with Http3Server(*identity, Behaviour(reject_every=10)) as server:
         result = run_trial(workload(server, identity[0]), streams=4, max_operations=270)
     assert (result["operations"], result["errors"]) == (270, {})
     assert result["workload"]["put_back"] == server.counts["rejected"] == server.counts["requests"] - 270
@@ -84,7 +84,7 @@ def test_requests_that_a_server_rejects_are_asked_again_and_counted(identity: Id
 
 @pytest.mark.parametrize("streams", [1, 6])
 def test_a_server_that_says_goaway_loses_no_request(identity: Identity, streams: int) -> None:
-    with Http3Server(*identity, Manners(away_after=20)) as server:
+    with Http3Server(*identity, Behaviour(away_after=20)) as server:
         result = run_trial(workload(server, identity[0]), clients=2, streams=streams, max_operations=200)
     assert (result["operations"], result["errors"]) == (200, {})
     # A connection takes what comes until the client has read that it ends: at most one more of each stream. The last
@@ -95,7 +95,7 @@ def test_a_server_that_says_goaway_loses_no_request(identity: Identity, streams:
 
 
 def test_a_connection_that_is_dropped_takes_its_requests_with_it(identity: Identity) -> None:
-    with Http3Server(*identity, Manners(drop_after=30)) as server:
+    with Http3Server(*identity, Behaviour(drop_after=30)) as server:
         result = run_trial(workload(server, identity[0]), streams=3, max_operations=200)
     failed = sum(result["errors"].values())
     assert result["operations"] + failed == 200
@@ -104,7 +104,7 @@ def test_a_connection_that_is_dropped_takes_its_requests_with_it(identity: Ident
 
 
 def test_no_more_streams_are_open_than_the_server_allows_and_the_wait_is_a_step(identity: Identity) -> None:
-    with Http3Server(*identity, Manners(streams=2)) as server:
+    with Http3Server(*identity, Behaviour(streams=2)) as server:
         result = run_trial(workload(server, identity[0]), streams=6, max_operations=300)
     assert (result["operations"], result["errors"]) == (300, {})
     waits = next(step["summary"] for step in result["steps"] if step["name"] == "stream")
@@ -116,29 +116,29 @@ def test_no_more_streams_are_open_than_the_server_allows_and_the_wait_is_a_step(
 
 
 @pytest.mark.parametrize(
-    ("manners", "name"),
+    ("behaviour", "name"),
     [
-        (Manners(cut_every=4), "short_body"),
-        (Manners(body=b"y" * 10), "wrong_content"),
-        (Manners(body=b"x" * 1024, stated=1000), "protocol"),
+        (Behaviour(cut_every=4), "short_body"),
+        (Behaviour(body=b"y" * 10), "wrong_content"),
+        (Behaviour(body=b"x" * 1024, stated=1000), "protocol"),
     ],
 )
-def test_bodies_are_held_to_what_was_stated_and_agreed(identity: Identity, manners: Manners, name: str) -> None:
-    with Http3Server(*identity, manners) as server:
+def test_bodies_are_held_to_what_was_stated_and_agreed(identity: Identity, behaviour: Behaviour, name: str) -> None:
+    with Http3Server(*identity, behaviour) as server:
         result = run_trial(workload(server, identity[0]), streams=4, max_operations=40)
-    wrong = 10 if manners.cut_every else 40
+    wrong = 10 if behaviour.cut_every else 40
     assert (result["errors"], result["operations"]) == ({name: wrong}, 40 - wrong)
 
 
 def test_long_bodies_come_whole_through_their_windows(identity: Identity) -> None:
     body = b"z" * 500_000
-    with Http3Server(*identity, Manners(body=body)) as server:
+    with Http3Server(*identity, Behaviour(body=body)) as server:
         result = run_trial(workload(server, identity[0], length=len(body)), streams=3, max_operations=4)
     assert (result["operations"], result["errors"]) == (4, {})
 
 
 def test_a_silent_server_times_out_by_stream(identity: Identity) -> None:
-    with Http3Server(*identity, Manners(silent=True)) as server:
+    with Http3Server(*identity, Behaviour(silent=True)) as server:
         result = run_trial(workload(server, identity[0]), streams=3, max_operations=3, reply_timeout_s=2.0)
     assert result["errors"] == {"reply_timeout": 3}
 
@@ -169,13 +169,13 @@ def prober(address: str, **settings: object) -> Prober:
 
 
 def test_the_check_reads_a_whole_reply_and_says_what_stands_in_its_way(identity: Identity, closed_port: str) -> None:
-    with Http3Server(*identity, Manners(streams=2)) as server:
+    with Http3Server(*identity, Behaviour(streams=2)) as server:
         reply = prober(server.address, ca_file=str(identity[0])).fetch("/page")
         assert (reply.status, reply.length, reply.version, reply.streams_allowed) == (200, 1024, "3", 2)
         with pytest.raises(TargetError, match=r"its certificate is not trusted .*--ca-file"):
             prober(server.address).fetch("/page")
     with (
-        Http3Server(*identity, Manners(alpn="other")) as server,
+        Http3Server(*identity, Behaviour(alpn="other")) as server,
         pytest.raises(TargetError, match="no HTTP/3 is agreed"),
     ):
         prober(server.address, insecure=True).fetch("/page")

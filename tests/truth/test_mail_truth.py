@@ -269,7 +269,7 @@ def test_a_limit_of_sessions_shows_as_the_peak() -> None:
     sessions = result["workload"]["sessions"]
     assert sessions["pop3"]["peak"] == 3 and sessions["smtp"]["peak"] <= 3
     assert sessions["pop3"]["mean"] <= 3.0 and sessions["pop3_logged_in"]["peak"] <= 3
-    assert json.loads(server.counts())["turned_away"] > 0
+    assert json.loads(server.counts())["connections_refused"] > 0
     assert result["workload"]["refusals"]["measured"]["texts"]
 
 

@@ -1,4 +1,4 @@
-"""Known answers of loads that do not wait for replies, through real sockets."""
+"""Known answers of open-loop loads, through real sockets."""
 
 import json
 from collections.abc import Callable

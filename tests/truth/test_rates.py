@@ -1,4 +1,4 @@
-"""Load that does not wait, against servers whose counts and limits are known."""
+"""Open-loop load, against servers whose counts and limits are known."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
-from bakeoff.compare.metrics.overload import fell_behind
+from bakeoff.compare.metrics.overload import is_overloaded
 from bakeoff.compare.run import compare_run
 from bakeoff.load.arrivals import OnOff, Poisson, Replay, Shape, Steps, arrivals_to_json
 from bakeoff.report.narrate.document import to_json
@@ -95,7 +95,7 @@ def test_a_server_that_answers_400_a_second_falls_behind_800_and_nobody_else_doe
     start_run(plan, path, [LocalAgent("one")], Notebook())
     run = read_run(path)
     names = [contender.name for contender in run.contenders]
-    behind = {(t.contender, t.load_step.x): fell_behind(t) for t in run.trials}
+    behind = {(t.contender, t.load_step.x): is_overloaded(t) for t in run.trials}
     assert behind[names[1], 800.0], "it cannot answer more than half"
     for trial in run.trials:
         assert trial.starts is not None and trial.starts.offered == trial.load_step.x, "a window of one second"
@@ -105,7 +105,7 @@ def test_a_server_that_answers_400_a_second_falls_behind_800_and_nobody_else_doe
     comparison = compare_run(run)
     if not behind[names[0], 800.0]:  # the machine of the moment carries twice the limit: then half of it, too
         assert not behind[names[0], 100.0] and not behind[names[1], 100.0]
-        assert [told.behind_load_step for told in comparison.falls_behind] == [None, run.load_steps[1]]
+        assert [told.overload_load_step for told in comparison.overload_points] == [None, run.load_steps[1]]
         assert comparison.pairs[0].curves[0].points[1].ratio >= 10.0
     text = json.loads(to_json(comparison))
-    assert text["falls_behind"][1]["behind_rate"]["per_s"] in (100.0, 800.0)
+    assert text["overload_points"][1]["overload_rate"]["per_s"] in (100.0, 800.0)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.http2_server import Behaviour as Behaviour2
 from tests.http2_server import Http2Server
-from tests.http2_server import Manners as Manners2
+from tests.http3_server import Behaviour as Behaviour3
 from tests.http3_server import Http3Server
-from tests.http3_server import Manners as Manners3
 from tests.servers.conftest import certificate
 from tests.truth.test_replies_held import compared, has_lost, verdicts
 
@@ -43,11 +43,11 @@ CHEATS: dict[str, Pages] = {
 def serving(version: str, folder: Path, pages: Pages) -> Iterator[str]:
     """Where a server of this version of HTTP is."""
     if version == "2":
-        with Http2Server(Manners2(pages=pages)) as server:
+        with Http2Server(Behaviour2(pages=pages)) as server:
             yield f"http://{server.address}/"
         return
     key, cert = certificate(folder)
-    with Http3Server(cert, key, Manners3(pages=pages)) as quic:
+    with Http3Server(cert, key, Behaviour3(pages=pages)) as quic:
         yield f"https://{quic.address}/"
 
 

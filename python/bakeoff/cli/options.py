@@ -26,7 +26,7 @@ from bakeoff.plan.load import (
     with_flags,
 )
 from bakeoff.plan.rules.capacity import CapacityPlan
-from bakeoff.plan.settings.client_options import parse_manners
+from bakeoff.plan.settings.client_options import parse_client_options
 from bakeoff.plan.settings.fields import Metavar, extra_of, read_toml
 from bakeoff.plan.settings.fleet import FleetPlan
 from bakeoff.plan.settings.plan_section import PLAN_FIELDS
@@ -209,7 +209,7 @@ def metavar(field: FieldInfo) -> str:
 def _plan_input(values: dict[str, Any]) -> PlanInput:
     words, resets = values.pop("words"), values.pop("plan_reset") or []
     watched = values.pop("plan_watch") or []
-    manners = parse_manners(values.pop("plan_contender_setting") or [])
+    client_options = parse_client_options(values.pop("plan_contender_setting") or [])
     factors = parse_factors(values.pop("plan_factor") or [])
     given = {key: value for key, value in values.items() if value is not None and value != []}
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
@@ -221,7 +221,7 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     watched_by_name = dict(map(_watch, watched))
     settings = _shared_flags(base, settings)
     searched = capacity or None
-    return with_flags(base, plan, settings, resets_by_name, searched, fleet, watched_by_name, factors, manners)
+    return with_flags(base, plan, settings, resets_by_name, searched, fleet, watched_by_name, factors, client_options)
 
 
 def _shared_flags(base: PlanInput, settings: dict[str, Any]) -> dict[str, Any]:

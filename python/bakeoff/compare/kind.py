@@ -11,7 +11,7 @@ from bakeoff.compare.estimate.exploratory import ratios_of_operations
 from bakeoff.compare.failures.faults import ANSWERS, RECORDS, Source
 from bakeoff.compare.metrics import metrics
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.metrics.time_breakdown import STEPS, steps_of_time
+from bakeoff.compare.metrics.time_breakdown import STEPS, step_times
 from bakeoff.compare.model.comparison import Audit, Failed, KindSummary
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate
@@ -84,7 +84,7 @@ class ComparePart:
         """How far `implied_sessions` may be off, as a share."""
         return audits.law_tolerance(trial, law)
 
-    def at_rates(self, run: RunRecord, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    def open_loop_metrics(self, run: RunRecord, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
         """The metrics of `run` at rates, what decides first; `metrics` are those of any kind."""
         return metrics
 
@@ -98,16 +98,16 @@ class ComparePart:
         return 0.0
 
     def owes_more(self, trial: TrialRecord) -> bool:
-        """Whether a contender that has answered falls behind all the same: what it has promised to do piles up."""
+        """Whether a contender that has answered is overloaded all the same: what it has promised to do piles up."""
         return False
 
     def failures(self, trials: Sequence[TrialRecord]) -> Sequence[Failed]:
         """What failed, by what its users count; empty where that is its operations."""
         return ()
 
-    def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
+    def time_breakdown(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
         """Where the time of `trials` went, ns: of each time that is divided, the steps that add up to it."""
-        return {"response time": steps_of_time(trials, STEPS)}
+        return {"response time": step_times(trials, STEPS)}
 
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """The audits that all contenders did the same work; none when there is nothing to hold them to. Trials made of

@@ -26,7 +26,7 @@ from bakeoff.compare.limits.soak import soak_of
 from bakeoff.compare.metrics.curves import contender_curves, summaries
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.metrics import rate_of
-from bakeoff.compare.metrics.overload import falls_behind
+from bakeoff.compare.metrics.overload import overload_points
 from bakeoff.compare.metrics.time_breakdown import dominant_steps
 from bakeoff.compare.metrics.units import unit_of
 from bakeoff.compare.model.cell import CellComparison, CellPair
@@ -37,7 +37,7 @@ from bakeoff.compare.planning.noise import is_aa, noise_advice, noise_of, quoted
 from bakeoff.compare.planning.noise_model import NoiseFloor
 from bakeoff.compare.resources.fleet import machines_of
 from bakeoff.compare.resources.telemetry import resources_of
-from bakeoff.compare.validity.client_options import manner_advice
+from bakeoff.compare.validity.client_options import client_options_advice
 from bakeoff.compare.validity.gates import Judge
 from bakeoff.compare.validity.generator_capacity import common_ceiling
 from bakeoff.compare.verdict.loser_gains import without_losers
@@ -110,14 +110,14 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         audits=subject.audits,
         warnings=(
             *(Advisory(fact, first=True) for fact in noise_advice(quote)),
-            *map(Advisory, (*manner_advice(judge.manners, run.kind, names), *delayed)),
+            *map(Advisory, (*client_options_advice(judge.client_options, run.kind, names), *delayed)),
             *advise(run, cube, info, contenders, pairs, subject.audits, machines, judge.steady),
         ),
-        manners=judge.manners,
+        client_options=judge.client_options,
         faults=judge.faults,
         changed=changed_of(whole),
         bodies=bodies_of(whole),
-        falls_behind=falls_behind(cube, info.unit),
+        overload_points=overload_points(cube, info.unit),
         dominant=dominant_steps(cube, run.kind),
         delayed=delayed,
         cells=_cells(subject),
@@ -144,7 +144,7 @@ def _cells(subject: Subject) -> CellComparison | None:
     if not has_cells(run.trials):
         return None
     regions, weights = regions_of(run.planned.settings), subject.metrics[0].weights
-    cells = compare_cells(subject.cube, judge.look.level, run.kind, _in_memory(run), regions, weights)
+    cells = compare_cells(subject.cube, judge.interim.level, run.kind, _in_memory(run), regions, weights)
     return cells and replace(cells, pairs=tuple(pair for pair in cells.pairs if not _disagree(pair, subject)))
 
 
@@ -218,7 +218,7 @@ def _info(subject: Subject, pairs: tuple[PairComparison, ...]) -> RunInfo:
         null_operations_per_s=None if (most := common_ceiling(run)) is None else most.operations_per_s,
         plan_hash_first=run.first_plan_hash,
         amendments=run.amendments,
-        look=replace(judge.look, precision=precision(pairs)),
+        interim=replace(judge.interim, precision=precision(pairs)),
         left_out=left_out_contenders(run),
         absent=absent_of(run),
         block_s=judge.block_s,

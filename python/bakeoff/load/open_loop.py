@@ -1,12 +1,12 @@
-"""What decides where load does not wait: fixed before a run starts, the same in its plan and in what is said of it."""
+"""What decides under open-loop load: fixed before a run starts, the same in its plan and in what is said of it."""
 
 from collections.abc import Sequence
 
 from bakeoff.core.thresholds import P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.load.load_step import LoadStep, Rate
 
-# Of what was offered, a contender that keeps up answers this share.
-KEEPS_UP = 0.99
+# A contender that answers less than this share of what was offered is overloaded.
+SUSTAINED_SHARE = 0.99
 # Figures of a response time by how many answers each needs in a trial; what decides is the first that all load steps
 # allow.
 DECIDING: Sequence[tuple[str, int, str]] = (
@@ -17,8 +17,8 @@ DECIDING: Sequence[tuple[str, int, str]] = (
 
 PRIMARY = (
     "geometric mean over the rates of the ratio of the {figure}, which counts from the planned start; a contender that "
-    "falls behind a rate (it answers less than 99 % of what was offered, a pause aside) loses that rate, and where "
-    "both do, the ratio of what they answer per second stands for it"
+    "is overloaded (it answers less than 99 % of what was offered, a pause aside) forfeits that rate; where both are, "
+    "the ratio of what they answer per second stands for it"
 )
 
 

@@ -1,4 +1,4 @@
-"""The pace of a trial: whether its rate was steady, second by second, inside of the measured window."""
+"""The steadiness of a trial: whether its rate was steady, second by second, inside of the measured window."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from bakeoff.store.records.marks import CHANGED_PACE, DRIFTING, WARMING_UP, Mark
+from bakeoff.store.records.marks import CHANGED_RATE, DRIFTING, WARMING_UP, Mark
 
 if TYPE_CHECKING:
     from bakeoff.stats.series.stationarity import Steadiness
@@ -40,7 +40,7 @@ def rates(seconds: Sequence[Second]) -> list[float]:
     return [max(0, second.operations) / width_s for second in inside]
 
 
-def pace_of(seconds: Sequence[Second]) -> Steadiness | None:
+def steadiness_of(seconds: Sequence[Second]) -> Steadiness | None:
     """How steady it was; None where it is too short to judge."""
     measured = rates(seconds)
     if len(measured) < FEWEST_SECONDS:
@@ -50,14 +50,14 @@ def pace_of(seconds: Sequence[Second]) -> Steadiness | None:
     return steadiness(measured)
 
 
-def pace_marks(seconds: Sequence[Second]) -> list[Mark]:
+def steadiness_marks(seconds: Sequence[Second]) -> list[Mark]:
     """What was not steady, as marks of the trial."""
-    found = pace_of(seconds)
+    found = steadiness_of(seconds)
     if found is None:
         return []
     named: tuple[tuple[Mark, bool], ...] = (
         (WARMING_UP, found.settled > 0),
-        (CHANGED_PACE, bool(found.changes)),
+        (CHANGED_RATE, bool(found.changes)),
         (DRIFTING, found.growth != 1.0),
     )
     return [mark for mark, there in named if there]

@@ -48,7 +48,7 @@ class PlanPart:
     # What a run does to a contender, before its address.
     acts_by = "send load to"
     # Settings, as in a plan file, of how its clients talk, and not of what is measured: contenders may differ in them.
-    manners: Sequence[str] = ()
+    client_options: Sequence[str] = ()
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """Raise PlanError when `address` cannot be the address of a contender of this kind."""

@@ -23,7 +23,7 @@ from bakeoff.plan.kind import PlanPart, plan_part, plan_table, setting_owners
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.rules.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.rules.objective import held_to
-from bakeoff.plan.rules.stopping_rules import GoingOn, looks_and_blocks
+from bakeoff.plan.rules.stopping_rules import GoingOn, analyses_and_blocks
 from bakeoff.plan.settings.client_options import otherwise, refuse_other_work, settings_with
 from bakeoff.plan.settings.fields import extra_of, read_toml
 from bakeoff.plan.settings.fleet import FleetPlan, fleet_of
@@ -119,10 +119,10 @@ def with_flags(
     fleet: Mapping[str, Any] | None = None,
     watched: Mapping[str, str] | None = None,
     factors: Mapping[str, Any] | None = None,
-    manners: Mapping[str, Mapping[str, Any]] | None = None,
+    client_options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> PlanInput:
-    """`given` with what the flags say put over it. All but `resets`, `watched` and `manners` (settings of their own),
-    which are by contender, are keyed as in a plan file; where `capacity` is not None, one is searched.
+    """`given` with what the flags say put over it. All but `resets`, `watched` and `client_options` (settings of their
+    own), which are by contender, are keyed as in a plan file; where `capacity` is not None, one is searched.
 
     Raises PlanError when one of these names no contender.
     """
@@ -130,7 +130,7 @@ def with_flags(
     for key, words in (("reset", resets), ("watch", watched or {})):
         for name, word in words.items():
             _named(contenders, name, key)[key] = word
-    for name, table in (manners or {}).items():
+    for name, table in (client_options or {}).items():
         contender = _named(contenders, name, "contender-setting")
         before = contender.get("settings", {})
         contender["settings"] = {**before, **table} if isinstance(before, dict) else before
@@ -288,8 +288,8 @@ def _resolve(given: PlanInput) -> Plan:
     delta = head.delta or (DELTA if search is None else DELTA_OF_CAPACITIES)
     if search is not None:
         refuse_unfit(search, settings, delta, head.error_limit, given.label("capacity"))
-    if (why := looks_and_blocks(head.looks, head.blocks)) is not None:
-        raise PlanError(f"{given.label('plan')('looks')}: {why}")
+    if (why := analyses_and_blocks(head.interim_analyses, head.blocks)) is not None:
+        raise PlanError(f"{given.label('plan')('interim_analyses')}: {why}")
     if head.until is not None and len(contenders) < 2:
         what = given.label("plan")("until")
         raise PlanError(f"{what}: one contender has no ratio that could be clear: name a second")
@@ -300,7 +300,7 @@ def _resolve(given: PlanInput) -> Plan:
         title=suite.suite.title,
         modelled_on=suite.suite.modelled_on,
         size=head.size,
-        blocks=head.looks[-1] if head.looks else head.blocks or BLOCKS[head.size],
+        blocks=head.interim_analyses[-1] if head.interim_analyses else head.blocks or BLOCKS[head.size],
         seed=head.seed,
         delta=delta,
         error_limit=head.error_limit,

@@ -85,7 +85,7 @@ class Plan(Strict):
     # What each trial is held to where nothing is searched; empty: nothing.
     objective: str = Field(default="", exclude_if=operator.not_)
     fleet: FleetPlan = ONE_MACHINE
-    looks: tuple[StrictInt, ...] | None = None
+    interim_analyses: tuple[StrictInt, ...] | None = None
     until: str | None = None
     when_dead: str = "ask"
     dead_visits: int = 2

@@ -148,10 +148,10 @@ def _blocks(comparison: Comparison) -> str:
         parts = [f"{1 + f.last_block - f.first_block} in {f.label}" for f in comparison.joined.files if not f.failed]
         return f"{info.blocks_measured} measured of {', '.join(parts)}"
     text = f"{info.blocks_measured} of {info.blocks_planned} measured"
-    if info.look is not None and info.look.added:
-        text += f", {sum(info.look.added)} of them added after a look"
-    if info.look is not None and info.look.ended_early:
-        text += f" ({info.look.planned[-1]} planned, ended at {place(info.look)})"
+    if info.interim is not None and info.interim.added:
+        text += f", {sum(info.interim.added)} of them added after an analysis"
+    if info.interim is not None and info.interim.ended_early:
+        text += f" ({info.interim.planned[-1]} planned, ended at {place(info.interim)})"
     usable = min((pair.primary.blocks for pair in comparison.pairs), default=info.blocks_measured)
     if usable >= info.blocks_measured:
         return text

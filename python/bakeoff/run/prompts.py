@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Standing:
-    """What a planned look has found: whether the run `ends` by its plan, and why, or why not, in words."""
+    """The result of a planned interim analysis: whether the run `ends` by its plan, and why, or why not, in words."""
 
     ends: bool
     words: str
@@ -15,12 +15,12 @@ class Standing:
 
 @dataclass(frozen=True)
 class Counsel:
-    """`ask` puts a question to the user and says whether the answer is yes, None where nobody is there; `look`
-    looks at a run file as it stands.
+    """`ask` puts a question to the user and says whether the answer is yes, None where nobody is there; `analyse`
+    analyses a run file as it stands.
     """
 
     ask: Callable[[str], bool] | None = None
-    look: Callable[[Path], Standing] | None = None
+    analyse: Callable[[Path], Standing] | None = None
 
 
 NOBODY = Counsel()

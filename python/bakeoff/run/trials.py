@@ -30,7 +30,7 @@ from bakeoff.run.modes.search_probe import judged
 from bakeoff.run.modes.soak import Stretch, soaks
 from bakeoff.run.observe.observer import Observer, trial_line
 from bakeoff.run.observe.watching import Watching
-from bakeoff.run.outcome.all_attempts import tried_of
+from bakeoff.run.outcome.all_attempts import all_attempts_of
 from bakeoff.run.outcome.judge import without_result
 from bakeoff.run.outcome.result_spool import Kept, KeptTrial
 from bakeoff.run.outcome.void_intervals import apart
@@ -81,7 +81,7 @@ class Trials:
         self._losses = Losses(plan, fleet, lambda note: self.tell([note]), self._ceilings.fewer)
         self._settle = Settle(self.answers, lambda note: self.tell([note]))
         self._watching = Watching(plan, lambda note: self.tell([note]))
-        self._look = counsel.look
+        self._analyse = counsel.analyse
         asking = None if counsel.ask is None else partial(self._asked, counsel.ask)
         self._begun = {c.name: facts_of(run.environment, c.name) for c in plan.contenders}
         self._last = {trial.contender: trial for trial in run.trials}
@@ -166,14 +166,15 @@ class Trials:
         return None
 
     def ends_before(self, block: int) -> bool:
-        """Whether the run ends at a planned look, before a block, as what its plan waits for is there."""
-        looks = self._plan.looks or ()
-        if self._plan.until is None or block - 1 not in looks:
+        """Whether the run ends at a planned interim analysis, before a block, as what its plan waits for is there."""
+        planned = self._plan.interim_analyses or ()
+        if self._plan.until is None or block - 1 not in planned:
             return False
-        if self._look is None:
-            raise LabError("this run cannot look whether it is over: nobody told it how")
-        found, plan = self._look(self._writer.path), self._plan
-        where = f"look {looks.index(block - 1) + 1} of {len(looks)}, after {block - 1} of {plan.blocks} blocks"
+        if self._analyse is None:
+            raise LabError("this run cannot analyse itself: no analysis was given")
+        found, plan = self._analyse(self._writer.path), self._plan
+        number = f"{planned.index(block - 1) + 1} of {len(planned)}"
+        where = f"interim analysis {number}, after {block - 1} of {plan.blocks} blocks"
         if not found.ends:
             self.tell([Note("info", f"{where}: {found.words}; the run goes on")])
             return False
@@ -396,7 +397,7 @@ class Trials:
         notes = _stamped(started, events)
         if record.state == run_records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
             notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
-        return self._store(trial, replace(record, tried=tried_of(record, histograms)), histograms, notes)
+        return self._store(trial, replace(record, tried=all_attempts_of(record, histograms)), histograms, notes)
 
     def _store(
         self, planned: PlannedTrial, record: TrialRecord, histograms: dict[str, bytes], events: Sequence[EventRecord]

@@ -118,7 +118,7 @@ def small_lead(suite: SuiteResult, p: float) -> SuiteResult:
 def test_what_is_kept_for_blocks_that_are_added_is_not_spent_before(
     p: float, called: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A first look at a suite is held to 4.5 %, and so is one at all of them: 0.5 % is for blocks that are added."""
+    """A first analysis of a suite is held to 4.5 %, and so is one of all suites: 0.5 % is for blocks that are added."""
     import bakeoff.compare.collections.campaign as module
 
     monkeypatch.setattr(module, "holm", lambda values: np.full(len(values), p))

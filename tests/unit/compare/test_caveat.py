@@ -14,7 +14,7 @@ from bakeoff.compare.advice.caveat_model import Caveat
 from bakeoff.compare.collections.campaign import Measured, compare_campaign
 from bakeoff.compare.cube.spread import widest
 from bakeoff.compare.model.fact import Fact
-from bakeoff.compare.verdict.order_in_time import Turned, _turn
+from bakeoff.compare.verdict.order_in_time import Turned, _last_before_change
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.brief import brief
 from bakeoff.report.narrate.document import to_json
@@ -125,8 +125,8 @@ def test_a_server_that_slows_down_while_the_run_goes_on_is_told() -> None:
         ([], None),
     ],
 )
-def test_three_blocks_on_either_side_make_a_turn(logs: list[float], place: int | None) -> None:
-    assert _turn(logs) == place
+def test_three_blocks_on_either_side_make_a_change(logs: list[float], place: int | None) -> None:
+    assert _last_before_change(logs) == place
 
 
 def test_trials_that_were_not_run_are_told() -> None:

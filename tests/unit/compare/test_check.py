@@ -166,10 +166,10 @@ def test_added_blocks_are_held_to_stricter_levels() -> None:
     assert checked(replace(record, amendments=(added,))).checked[0].level > 0.98
 
 
-def test_a_run_that_ended_at_a_look_has_no_blocks_to_add() -> None:
+def test_a_run_that_ended_at_an_analysis_has_no_blocks_to_add() -> None:
     record = measured(0.985, spread=0.03)
     ended = AmendmentRecord(record.created_at, CLEAR, "equivalent", 8, 8, 8, None, "sha256:0")
-    plan = {**record.plan, "looks": [8, 16]}
+    plan = {**record.plan, "interim_analyses": [8, 16]}
     found = checked(replace(record, plan=plan, blocks_planned=16, amendments=(ended,)))
     assert check_sentences(found)[0].endswith("needed: measure again with so many more.")
 

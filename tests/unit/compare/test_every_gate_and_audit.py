@@ -199,7 +199,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "smaller mail": (of_mail(on(of(LEADER), mail_of_which(10, 1_000_000))), "red"),
     "unreturned data": (not_given_back(1), "red"),
     "blocks": (on(one, at_half_speed), "amber"),
-    "turned away": (on(of(LEADER), lambda trial: replace(trial, statuses={"5xx": trial.operations})), "red"),
+    "error replies": (on(of(LEADER), lambda trial: replace(trial, statuses={"5xx": trial.operations})), "red"),
     "repeated trials": (had_failed, "amber"),
     "not steady": (on(of(LEADER), sinking), "amber"),
     "files": (another_day, "red"),

@@ -1,4 +1,4 @@
-"""Cells weighed by the files of a share: sums done by hand, and a verdict that turns with them."""
+"""Cells weighed by the files of a share: sums done by hand, and a verdict that changes with them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from bakeoff.compare.collections.joined_model import BridgesContradict, HeldBesi
 from bakeoff.core.errors import PlanError
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.narrate.verdict.interim import looks_told
+from bakeoff.report.narrate.verdict.interim import interim_text
 from bakeoff.stats import farthest_apart, unpaired_from_logs
 from bakeoff.store.collections.join import join, label
 from bakeoff.store.records.run_records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
@@ -323,37 +323,37 @@ def test_statistics_of_little_say_little() -> None:
     assert three.ratio.ratio == pytest.approx(np.exp(0.3)) and unpaired_from_logs([0.0, 0.0], [0.0, 0.0]).p == 1.0
 
 
-def looked_at(blocks: int, ended: bool) -> RunRecord:
-    """a and b, of looks after 6, 12 and 18 blocks as many as `blocks` make; `ended` says that the run is over there."""
+def analysed_at(blocks: int, ended: bool) -> RunRecord:
+    """a and b, of analyses after 6, 12 and 18 blocks as many as `blocks` make; `ended` says that the run is over."""
     record = day("x", A, B, blocks=blocks)
     last = record.load_steps[-1]
     missing = tuple(PlannedTrial(0, "b", last, block, 1) for block in range(blocks + 1, 19))
     stopped = AmendmentRecord(record.created_at, CLEAR, "stopped", blocks, 18, blocks, None, record.plan_hash)
     return replace(
-        record, plan={**record.plan, "looks": [6, 12, 18]}, blocks_planned=18,
+        record, plan={**record.plan, "interim_analyses": [6, 12, 18]}, blocks_planned=18,
         amendments=(stopped,) if ended else (), pending=() if ended else missing,
     )  # fmt: skip
 
 
-def test_a_file_that_stands_beside_another_undoes_no_look_of_it() -> None:
-    """Who stopped at the first of three looks would else have the interval of a plan that was to end there."""
-    early, other = looked_at(6, True), day("y", C, seed=2)
+def test_a_file_that_stands_beside_another_undoes_no_analysis_of_it() -> None:
+    """Who stopped at the first of three analyses would else have the interval of a plan that was to end there."""
+    early, other = analysed_at(6, True), day("y", C, seed=2)
     alone, beside = compare_run(early).pairs[0].primary, compare_run(join([early, other])).pairs[0].primary
     assert alone.high / alone.low > 1.01 and (beside.low, beside.high) == (alone.low, alone.high)
     usual = compare_run(join([replace(early, plan=day("x", A, B).plan), other]))
-    assert usual.pairs[0].primary.low > beside.low and usual.run.look is not None and not usual.run.look.is_told
+    assert usual.pairs[0].primary.low > beside.low and usual.run.interim is not None and not usual.run.interim.is_told
     found = compare_run(join([early, other]))
-    assert found.run.look is not None and "so that all looks together hold" in looks_told(found.run.look)
-    assert any("as wide as the planned looks of the files ask for" in text for text in headline_of(found))
+    assert found.run.interim is not None and "so that all analyses together hold" in interim_text(found.run.interim)
+    assert any("as wide as the planned interim analyses of the files ask for" in text for text in headline_of(found))
 
 
-def test_a_file_between_two_of_its_looks_is_looked_at_by_whoever_reads_it_beside_another() -> None:
-    found = compare_run(join([looked_at(8, False), day("y", C, seed=2)])).run.look
+def test_a_file_between_two_of_its_analyses_is_analysed_by_whoever_reads_it_beside_another() -> None:
+    found = compare_run(join([analysed_at(8, False), day("y", C, seed=2)])).run.interim
     assert found is not None and found.earlier == (6,) and found.alpha < 0.005 and found.level > 0.995
 
 
 def test_when_a_run_was_to_end_is_no_part_of_its_work() -> None:
     one, other = day("x", A, B, seed=1), day("y", A, B, seed=2)
-    other = replace(other, plan={**other.plan, "until": "clear", "looks": [6, 8]})
+    other = replace(other, plan={**other.plan, "until": "clear", "interim_analyses": [6, 8]})
     early = replace(one, plan={**one.plan, "until_clear": False})
     assert of(compare_run(join([early, other]))).same_work

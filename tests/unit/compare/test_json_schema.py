@@ -39,7 +39,7 @@ def test_every_kind(kind: str) -> None:
 
 
 def test_rates_machines_soaks_and_three_contenders() -> None:
-    assert fits(at_rates(run(load_steps=(4, 8), blocks=6)))["falls_behind"]
+    assert fits(at_rates(run(load_steps=(4, 8), blocks=6)))["overload_points"]
     assert fits(divided(Machines()))["machines"]["agents"]
     assert fits(soaked(hours(28)))["soak"]["contenders"]
     third = Server("lighttpd", 36_000.0, 0.1)

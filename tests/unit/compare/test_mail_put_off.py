@@ -71,16 +71,16 @@ def test_at_a_rate_equal_delivery_leaves_response_times_to_decide() -> None:
     assert pair(found).primary.verdict.winner == "apache"
 
 
-def test_who_accepts_more_than_it_delivers_falls_behind() -> None:
+def test_who_accepts_more_than_it_delivers_is_overloaded() -> None:
     found = compare_run(mail(figures(20.0, 0.0), figures(2.0, 0.0, inside=(2, 150)), rate=True))
     assert pair(found).primary.verdict.winner == "nginx"
-    behind = {told.contender: told for told in found.falls_behind}
-    assert behind["apache"].behind_load_step is not None and behind["nginx"].behind_load_step is None
+    behind = {told.contender: told for told in found.overload_points}
+    assert behind["apache"].overload_load_step is not None and behind["nginx"].overload_load_step is None
 
 
 def test_what_is_always_under_way_is_nothing_that_piles_up() -> None:
     found = compare_run(mail(figures(20.0, 0.0), figures(20.0, 0.0, inside=(60, 70)), rate=True))
-    assert all(told.behind_load_step is None for told in found.falls_behind)
+    assert all(told.overload_load_step is None for told in found.overload_points)
 
 
 @pytest.mark.parametrize("rate", [False, True])
@@ -98,7 +98,7 @@ def test_no_time_of_the_loser_is_called_better_anywhere(rate: bool) -> None:
 
 
 def test_a_server_that_never_lets_delay_end_has_no_ratio_by_it() -> None:
-    """Honest mail is there before anybody looks: of nothing there is a ratio all the same."""
+    """Honest mail is there before anybody interim_analyses: of nothing there is a ratio all the same."""
     found = compare_run(mail(figures(20.0, 0.0), figures(20.0, 3_000.0), rate=False))
     (after,) = [end for end in pair(found).secondary if end.metric == "visible_after"]
     assert after.ratio > 1_000.0 and after.verdict.winner == "nginx"

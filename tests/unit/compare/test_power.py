@@ -30,14 +30,14 @@ def fewest(told: Power, difference: float | None, power: float = 0.8, series: in
     return found[0]
 
 
-def test_smaller_differences_surer_answers_more_pairs_and_looks_take_more_blocks() -> None:
+def test_smaller_differences_surer_answers_more_pairs_and_interim_analyses_take_more_blocks() -> None:
     told = power_of(PILOT, plan("a", "b"), 30.0, 5.0)
     assert 6 <= fewest(told, 0.05) < fewest(told, 0.03) < fewest(told, 0.02)
     assert fewest(told, 0.02, 0.9) > fewest(told, 0.02)
     assert fewest(power_of(PILOT, plan("a", "b", "c"), 30.0), 0.02) > fewest(told, 0.02)
-    looked = power_of(PILOT, plan("a", "b", looks="6,12,18"), 30.0)
+    analysed = power_of(PILOT, plan("a", "b", interim_analyses="6,12,18"), 30.0)
     assert told.series[0].alpha == pytest.approx(0.045)
-    assert looked.series[0].alpha < 0.045 and fewest(looked, 0.02) > fewest(told, 0.02)
+    assert analysed.series[0].alpha < 0.045 and fewest(analysed, 0.02) > fewest(told, 0.02)
     need = told.series[0].needs[-1]
     assert need.blocks is not None and need.duration_s == 5.0 + 30.0 * need.blocks
     assert need.low is not None and need.high is not None and need.low <= need.blocks <= need.high

@@ -77,7 +77,7 @@ def statuses(**shares: float) -> Trick:
 
 TRICKS: dict[str, tuple[Trick, str]] = {
     "answers with error pages": (errors(wrong_status=0.02), "web"),
-    "turns everybody away where any status counts": (statuses(**{"5xx": 1.0}), "web"),
+    "refuses every request where any status counts": (statuses(**{"5xx": 1.0}), "web"),
     "knows no page where any status counts": (statuses(**{"2xx": 0.8, "4xx": 0.2}), "web"),
     "breaks the protocol now and then": (errors(protocol=0.002), "web"),
     "sends other bytes": (errors(wrong_content=1e-9), "web"),
@@ -119,7 +119,7 @@ def test_without_a_trick_the_faster_one_wins() -> None:
     assert played(lambda trial: trial).pairs[0].primary.verdict.winner == "worse"
 
 
-def test_a_server_that_turns_everybody_away_is_told_of_in_one_look() -> None:
+def test_a_server_that_refuses_every_request_is_seen_at_once() -> None:
     """Where any status counts its errors are none; the first sentence and that of errors say what it answered."""
     found = played(statuses(**{"5xx": 1.0}))
     (pair,) = found.pairs

@@ -41,7 +41,7 @@ def seen(trial: TrialRecord, cpu_s: float, own: bool = True, **changes: object) 
     made = Telemetry(
         role="contender", name=trial.contender, source="pid:7" if own else "ssh://there", window_s=(1.0, 5.0),
         at_s=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0), width_s=(1.0,) * 6, series=series, facts=THERE,
-        cost=Cost(looks=7, cpu_s=0.01, remote_cpu_s=0.02, out_bytes=7, in_bytes=100),
+        cost=Cost(interim_analyses=7, cpu_s=0.01, remote_cpu_s=0.02, out_bytes=7, in_bytes=100),
     )  # fmt: skip
     return made.model_copy(update=changes)
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.estimate.interim import ONLY_LOOK
+from bakeoff.compare.estimate.interim import ONLY_ANALYSIS
 from bakeoff.compare.estimate.pairs import ONE_LOAD_STEP
 from bakeoff.compare.verdict.blocks_needed import Needed
-from bakeoff.compare.verdict.why_open import FlipsFail, NextLook, open_at, why_of, why_open
+from bakeoff.compare.verdict.why_open import FlipsFail, NextAnalysis, open_at, why_of, why_open
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
@@ -38,21 +38,21 @@ FLIPS = "p = 0.0625 of the sign-flip test over 6 blocks is above 0.05"
     ],
 )
 def test_the_test_that_was_not_passed(interval: tuple[float, float], flip: float, adjusted: float, why: str) -> None:
-    found = why_open(interval, flip, adjusted, ONLY_LOOK, (10, "endpoint"), 6)
+    found = why_open(interval, flip, adjusted, ONLY_ANALYSIS, (10, "endpoint"), 6)
     assert ("" if found is None else sentence(found)) == why
 
 
-def test_of_one_there_is_no_holm_and_between_looks_the_look_is_named() -> None:
-    of_one = why_open((1.02, 1.4), 0.03, 0.046, ONLY_LOOK, (1, "pair"), 6)
+def test_of_one_there_is_no_holm_and_between_analyses_the_next_is_named() -> None:
+    of_one = why_open((1.02, 1.4), 0.03, 0.046, ONLY_ANALYSIS, (1, "pair"), 6)
     assert of_one is not None and sentence(of_one) == "p = 0.0460 is above 0.045"
-    between = replace(ONLY_LOOK, between=True, next_blocks=12)
-    assert why_open((1.02, 1.4), 0.5, 0.5, between, (1, ""), 6) == NextLook(12)
+    between = replace(ONLY_ANALYSIS, between=True, next_blocks=12)
+    assert why_open((1.02, 1.4), 0.5, 0.5, between, (1, ""), 6) == NextAnalysis(12)
     nine, flips = Needed(9, math.nan), FlipsFail(0.0625, 6, 0.05)
-    waits = "inconclusive: the next planned look is after 12 blocks"
-    assert with_open("inconclusive", open_at(between, NextLook(12), nine)) == waits
-    assert with_open("inconclusive", open_at(ONLY_LOOK, None, None)) == "inconclusive"
+    waits = "inconclusive: the next planned interim analysis is after 12 blocks"
+    assert with_open("inconclusive", open_at(between, NextAnalysis(12), nine)) == waits
+    assert with_open("inconclusive", open_at(ONLY_ANALYSIS, None, None)) == "inconclusive"
     both = f"inconclusive: {FLIPS}; about 9 more blocks needed"
-    assert with_open("inconclusive", open_at(ONLY_LOOK, flips, nine)) == both
+    assert with_open("inconclusive", open_at(ONLY_ANALYSIS, flips, nine)) == both
 
 
 def one_against(load_steps: tuple[int, ...] = (8,)) -> RunRecord:

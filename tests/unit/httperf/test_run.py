@@ -240,7 +240,7 @@ def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[
 
 def test_at_a_rate_response_times_are_compared_and_all_that_was_offered_counts(kept: Callable[..., Path]) -> None:
     comparison = compare_run(join([read_run(kept("old")), read_run(kept("new"))]))
-    assert [falls.behind_load_step for falls in comparison.falls_behind] == [None, None]
+    assert [falls.overload_load_step for falls in comparison.overload_points] == [None, None]
     assert comparison.joined is not None and comparison.joined.between[0].ratio == pytest.approx(1.0)
     assert all(not audit.deviating for audit in comparison.audits)
 

@@ -79,7 +79,7 @@ def test_a_suite_of_fewer_blocks_is_spread_over_all_rounds(tmp_path: Path) -> No
         (HEAD + RED + FILES, "no contender has an address for file-mix"),
         (HEAD + BLUE + RED + FILES, "'red' takes part in no suite"),
         (HEAD + BLUE + WEB + "seed = 3\n", r"\[campaign\]"),
-        (HEAD + BLUE + WEB + "looks = [6, 12]\n", "looks: is of single runs: leave it out"),
+        (HEAD + BLUE + WEB + "interim_analyses = [6, 12]\n", "interim_analyses: is of single runs: leave it out"),
         (HEAD + BLUE + WEB + 'dead_after = "5s"\n', "dead_after: is of single runs: leave it out"),
         (HEAD + BLUE + WEB + "weight = 0\n", "weight"),
         (HEAD + BLUE + BLUE + WEB, "two contenders are named 'blue'"),

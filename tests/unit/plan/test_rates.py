@@ -1,4 +1,4 @@
-"""Plans of load that does not wait: what is taken, what is refused and in which words, and what decides."""
+"""Plans of open-loop load: what is taken, what is refused and in which words, and what decides."""
 
 from pathlib import Path
 from typing import Any
@@ -165,5 +165,5 @@ def test_a_file_and_a_rate_contradict_each_other(tmp_path: Path) -> None:
 )
 def test_what_decides_is_fixed_beforehand_by_the_fewest_starts(settings: dict[str, str], figure: str) -> None:
     made = plan(**settings)
-    assert figure in made.primary and "falls behind a rate" in made.primary
+    assert figure in made.primary and "is overloaded (it answers" in made.primary
     assert "response time" not in plan().primary

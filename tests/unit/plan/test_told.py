@@ -47,13 +47,13 @@ def test_what_a_report_hides_takes_nothing_else_away(tmp_path: Path) -> None:
 def test_one_value_that_does_not_fit_costs_that_value_alone() -> None:
     plan = stored(length="9s", ramp_up="1s", ramp_down="2s")
     plan["settings"] |= {"threads": "many", "receive_buffer_bytes": -1}
-    plan |= {"blocks": None, "looks": [True, 6], "capacity": {"by": "rate"}}
+    plan |= {"blocks": None, "interim_analyses": [True, 6], "capacity": {"by": "rate"}}
     plan["contenders"][0] |= {"levels": 3, "watch": "nothing that could be"}
     told = told_plan(plan, "web")
     settings = web_settings(told.settings)
     assert (settings.threads, settings.receive_buffer_bytes, settings.length_s) == (1, None, 9.0)
     assert (settings.clock.ramp_up_s, settings.window_s, told.title) == (1.0, 6.0, plan["title"])
-    assert (told.blocks, told.looks) == (0, None)
+    assert (told.blocks, told.interim_analyses) == (0, None)
     assert told.capacity is not None and told.capacity.by == "rate", "a search it is, whatever it lacks"
     assert [(one.name, one.levels) for one in told.contenders] == [("a", {}), ("b", {})]
 

@@ -78,7 +78,7 @@ def test_a_price_without_a_peak_says_why() -> None:
         for t in record.trials
     )
     comparison = compare_run(replace(record, trials=trials))
-    assert comparison.contenders[0].peak_is_nobodys
+    assert comparison.contenders[0].peak_is_bimodal
     made = with_paper(measured()[0], paper_of(of_prices(nginx=1000)), {"web-static": comparison})
     table = next(s for s in made.sections if s.id == "author-prices").blocks[1]
     assert isinstance(table, Table)

@@ -306,7 +306,7 @@ def test_blocks_that_are_not_usable_are_explained_where_they_are_counted() -> No
     assert dict(compose(run(), compare_run(run())).facts)["Blocks"] == "6 of 6 measured"
 
 
-def test_a_peak_of_two_speeds_is_nobodys() -> None:
+def test_a_peak_of_two_speeds_is_bimodal() -> None:
     """Seen: a peak that is the mean of blocks at 25,614 and 62,048."""
     record = run(load_steps=(8,))
     for block in (1, 2, 3):

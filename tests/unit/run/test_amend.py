@@ -129,38 +129,44 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clear_at", [6, 8, None])
-def test_a_run_ends_at_the_first_planned_look_that_is_clear(tmp_path: Path, clear_at: int | None) -> None:
-    path, looked = tmp_path / "x.bakeoff", list[int]()
+def test_a_run_ends_at_the_first_planned_analysis_that_is_clear(tmp_path: Path, clear_at: int | None) -> None:
+    path, analysed = tmp_path / "x.bakeoff", list[int]()
 
-    def look(file: Path) -> Standing:
-        looked.append(read_run(file).blocks_whole)
-        return Standing(looked[-1] == clear_at, "a better" if looked[-1] == clear_at else "not clear yet")
+    def analyse(file: Path) -> Standing:
+        analysed.append(read_run(file).blocks_whole)
+        return Standing(analysed[-1] == clear_at, "a better" if analysed[-1] == clear_at else "not clear yet")
 
     with two_contenders() as (one, two):
         plan = plan_for(
-            one.address, two.address, plan={"looks": "6,8,10", "until": "clear", "blocks": None}, clients="1"
+            one.address, two.address, plan={"interim_analyses": "6,8,10", "until": "clear", "blocks": None}, clients="1"
         )
         agent = FakeAgent()
-        start_run(plan, path, [agent], Notebook(), Counsel(look=look))
+        start_run(plan, path, [agent], Notebook(), Counsel(analyse=analyse))
         run = read_run(path)
         assert run.is_complete and run.finished_at is not None and len(agent.specs) == 2 * (clear_at or 10)
-        assert looked == [6, 8][: 1 if clear_at == 6 else 2], "at planned looks and nowhere else"
+        assert analysed == [6, 8][: 1 if clear_at == 6 else 2], "at planned analyses and nowhere else"
         assert (run.blocks_wanted, run.trials_planned) == (clear_at or 10, 2 * (clear_at or 10))
         ended = [each.text for each in run.amended(CLEAR)]
         number = {6: 1, 8: 2}.get(clear_at or 0)
-        expected = f"stopped at look {number} of 3, after {clear_at} of 10 blocks: a better"
-        notes = [event.text for event in run.events if event.text.startswith("look ")]
-        assert notes == ["look 1 of 3, after 6 of 10 blocks: not clear yet; the run goes on"][: clear_at != 6] + (
-            ["look 2 of 3, after 8 of 10 blocks: not clear yet; the run goes on"] if clear_at is None else []
+        expected = f"stopped at interim analysis {number} of 3, after {clear_at} of 10 blocks: a better"
+        notes = [event.text for event in run.events if event.text.startswith("interim analysis ")]
+        assert notes == ["interim analysis 1 of 3, after 6 of 10 blocks: not clear yet; the run goes on"][
+            : clear_at != 6
+        ] + (
+            ["interim analysis 2 of 3, after 8 of 10 blocks: not clear yet; the run goes on"]
+            if clear_at is None
+            else []
         )
         assert ended == ([] if clear_at is None else [expected])
         if clear_at is not None:
-            assert resume_run(path, [FakeAgent()], Notebook(), counsel=Counsel(look=look)) == 0
-            with pytest.raises(PlanError, match="ended at a planned look, as its plan says"):
+            assert resume_run(path, [FakeAgent()], Notebook(), counsel=Counsel(analyse=analyse)) == 0
+            with pytest.raises(PlanError, match="ended at a planned interim analysis, as its plan says"):
                 resume_run(path, [FakeAgent()], Notebook(), asked=Asked(more_blocks=1))
 
 
-def test_a_run_that_was_interrupted_after_a_look_s_last_trial_looks_before_it_goes_on(tmp_path: Path) -> None:
+def test_a_run_that_was_interrupted_after_the_last_trial_before_an_analysis_analyses_before_it_goes_on(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "x.bakeoff"
 
     def stop(file: Path) -> Standing:
@@ -168,9 +174,11 @@ def test_a_run_that_was_interrupted_after_a_look_s_last_trial_looks_before_it_go
         return Standing(False, "not clear yet")
 
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"looks": "6,8", "until": "clear", "blocks": None}, clients="1")
+        plan = plan_for(
+            one.address, two.address, plan={"interim_analyses": "6,8", "until": "clear", "blocks": None}, clients="1"
+        )
         with pytest.raises(RunInterruptedError):
-            start_run(plan, path, [FakeAgent()], Notebook(), Counsel(look=stop))
+            start_run(plan, path, [FakeAgent()], Notebook(), Counsel(analyse=stop))
         agent = FakeAgent()
-        resume_run(path, [agent], Notebook(), counsel=Counsel(look=lambda _: Standing(True, "b better")))
+        resume_run(path, [agent], Notebook(), counsel=Counsel(analyse=lambda _: Standing(True, "b better")))
         assert agent.specs == [] and read_run(path).is_complete and read_run(path).blocks_wanted == 6

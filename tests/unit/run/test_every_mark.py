@@ -22,7 +22,7 @@ def disturbed(**changes: Any) -> dict[str, Any]:
 
 
 def at_rate(**counts: int) -> dict[str, Any]:
-    """A trial at a rate, which the server keeps up with."""
+    """A trial at a rate, which the server sustains."""
     starts = {"offered": 500, "started": 500, "never_started": 0, "answered": 500, "ran_out": 0, "connections_used": 3}
     return {"starts": starts | counts | {"late": EMPTY}, "response": SOME}
 
@@ -71,7 +71,7 @@ ROWS: dict[Mark, tuple[dict[str, Any], Ceiling]] = {
     "out-of-connections": (at_rate(ran_out=1), NOTHING),
     "control-busy": ({"control": {"cpu_s": 0.12, "span_s": 2.0, "longest_s": 0.04}}, NOTHING),
     "warming-up": ({"per_second": course([70] * 6 + [100] * 34)}, NOTHING),
-    "changed-pace": ({"per_second": course([100] * 25 + [80] * 15)}, NOTHING),
+    "changed-rate": ({"per_second": course([100] * 25 + [80] * 15)}, NOTHING),
     "drifting": ({"per_second": course([100 - at for at in range(40)])}, NOTHING),
     "late-start": ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, NOTHING),
 }

@@ -366,9 +366,9 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "seed": _planned(seed=9),
     "delta": _delta,
     "error_limit": _error_limit,
-    "looks": _planned(looks="6,8"),
+    "interim_analyses": _planned(interim_analyses="6,8"),
     # What uses these is shown by the test that is named.
-    "until": lambda files: exists("test_amend.py", "test_a_run_ends_at_the_first_planned_look_that_is_clear"),
+    "until": lambda files: exists("test_amend.py", "test_a_run_ends_at_the_first_planned_analysis_that_is_clear"),
     "order": lambda files: exists(
         "test_driver.py", "test_pairs_are_those_of_a_block_and_a_load_step_so_that_drift_stays_out"
     ),
@@ -399,13 +399,15 @@ def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:
     assert [key for key, proof in PLAN_PROOFS.items() if not proof(files)] == []
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if plan_part(kind).manners])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if plan_part(kind).client_options])
 def test_a_setting_of_one_contender_is_told_as_that_of_a_run_would_be(kind: str, files: dict[str, str]) -> None:
-    """Every manner reaches the engine, for its contender alone; what is refused of a run is refused of a contender."""
+    """Every client option reaches the engine, for its contender alone; what is refused of a run is refused of a
+    contender.
+    """
     part, reached = plan_part(kind), set()
     fields = {field.alias or name: (name, field) for name, field in part.settings.model_fields.items()}
     for suite, address, given in situations(kind):
-        for key in part.manners:
+        for key in part.client_options:
             name, field = fields[key]
             rest = {setting: value for setting, value in given.items() if setting != key}
             try:
@@ -416,7 +418,7 @@ def test_a_setting_of_one_contender_is_told_as_that_of_a_run_would_be(kind: str,
                 pair = [f"a={files.get(address, address)}", f"b={files.get(address, address)}"]
                 own = PlanInput("test", {"suite": suite}, {}, parse_contenders(pair))
                 settings = {k: named(files, v) if isinstance(v, str) else v for k, v in rest.items()}
-                written = with_flags(own, {}, settings, {}, manners={"a": {key: value}})
+                written = with_flags(own, {}, settings, {}, client_options={"a": {key: value}})
                 try:
                     whole = resolve(files, suite, address, {**rest, key: value})
                 except PlanError:
@@ -428,7 +430,7 @@ def test_a_setting_of_one_contender_is_told_as_that_of_a_run_would_be(kind: str,
                 first = two.model_copy(update={"contenders": two.contenders[:1]})
                 assert spec_told(first) == spec_told(whole) != spec_told(plain) == spec_told(last), (key, value)
                 reached.add(key)
-    assert reached == set(part.manners)
+    assert reached == set(part.client_options)
 
 
 def spec_told(plan: Plan) -> str:

@@ -52,7 +52,7 @@ def test_at_the_limit_either_error_is_as_rare_as_promised(blocks: int, spread: f
 
 
 def test_blocks_that_are_added_do_not_let_more_through() -> None:
-    """Whoever looks, adds as many blocks when it is open, and looks again is held to stricter levels."""
+    """Whoever analyses, adds as many blocks when it is open, and analyses again is held to stricter levels."""
     eight, sixteen = stats.nominal_levels((8, 16), (0.045, 0.0475))
     values = logs(3, 16, 0.02, 0.97)
     first, second = judged(values[:, :8]), judged(values)

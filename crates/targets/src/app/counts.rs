@@ -27,7 +27,7 @@ pub(super) struct Tally {
     refused: [AtomicU64; Status::ALL.len()],
     pub connections: AtomicU64,
     pub closed: AtomicU64,
-    pub turned_away: AtomicU64,
+    pub connections_refused: AtomicU64,
     pub bytes_in: AtomicU64,
     pub bytes_out: AtomicU64,
     /// Writes that were damaged or lost, and answers that were wrong, on purpose.
@@ -88,7 +88,7 @@ pub(super) fn totals(tallies: &[Tally]) -> Map<String, Value> {
     let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
     put("connections", json!(connections));
     put("open", json!(connections.saturating_sub(sum(tallies, |tally| &tally.closed))));
-    put("turned_away", json!(sum(tallies, |tally| &tally.turned_away)));
+    put("connections_refused", json!(sum(tallies, |tally| &tally.connections_refused)));
     put("requests", json!(kinds.clone().map(|kind| sum(tallies, |t| &t.kinds[kind as usize].requests)).sum::<u64>()));
     put("kinds", kinds.map(|kind| (kind.name().to_owned(), kind_json(tallies, kind))).collect::<Map<_, _>>().into());
     let refused = refused.filter(|(_, count)| *count > 0);

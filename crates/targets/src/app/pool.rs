@@ -316,7 +316,7 @@ impl Pool {
             });
             let Some(place) = self.slots.get(slot) else {
                 reactor.slots_used -= 1;
-                bump(&tally.turned_away, 1);
+                bump(&tally.connections_refused, 1);
                 reset_on_close(std::os::fd::AsFd::as_fd(&fd));
                 continue;
             };

@@ -128,7 +128,7 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, sends: bool, timer: Arc<Timer>
 
 async fn serve(shared: &Arc<Shared>, wire: &mut Wire, sends: bool, busy: bool) -> io::Result<()> {
     if busy {
-        shared.count(|counts| counts.turned_away += 1);
+        shared.count(|counts| counts.connections_refused += 1);
         wire.say(if sends { "421 too many sessions" } else { "-ERR [SYS/TEMP] too many sessions" });
         return wire.answer().await;
     }
@@ -153,7 +153,7 @@ impl Running for MailServer {
             "connections": counts.smtp_connections + counts.pop3_connections,
             "requests": counts.messages + counts.retrieved,
             "smtp_connections": counts.smtp_connections, "pop3_connections": counts.pop3_connections,
-            "refused": counts.refused, "turned_away": counts.turned_away, "messages": counts.messages,
+            "refused": counts.refused, "connections_refused": counts.connections_refused, "messages": counts.messages,
             "accepted": counts.accepted, "rejected": counts.rejected, "dropped": counts.dropped,
             "logins": counts.logins, "in_use": counts.in_use, "retrieved": counts.retrieved,
             "deleted": counts.deleted, "lost": counts.lost, "duplicated": counts.duplicated,

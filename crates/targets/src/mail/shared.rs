@@ -21,7 +21,7 @@ pub struct Counts {
     pub smtp_connections: u64,
     pub pop3_connections: u64,
     pub refused: u64,
-    pub turned_away: u64,
+    pub connections_refused: u64,
     pub messages: u64,
     pub accepted: u64,
     pub rejected: u64,

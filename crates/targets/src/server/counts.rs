@@ -24,7 +24,7 @@ pub struct Totals {
     pub connections: i64,
     pub open: i64,
     pub refused: u64,
-    pub turned_away: u64,
+    pub connections_refused: u64,
     pub timed_out: u64,
     pub tls_failed: u64,
     pub requests: u64,
@@ -58,7 +58,7 @@ impl Totals {
         self.connections += other.connections;
         self.open += other.open;
         self.refused += other.refused;
-        self.turned_away += other.turned_away;
+        self.connections_refused += other.connections_refused;
         self.timed_out += other.timed_out;
         self.tls_failed += other.tls_failed;
         self.requests += other.requests;
@@ -101,7 +101,7 @@ impl Totals {
         json!({
             "kind": kind, "address": address, "elapsed_s": elapsed_ns as f64 / SECOND as f64,
             "connections": self.connections, "open": self.open, "refused": self.refused,
-            "turned_away": self.turned_away, "timed_out": self.timed_out, "tls_failed": self.tls_failed,
+            "connections_refused": self.connections_refused, "timed_out": self.timed_out, "tls_failed": self.tls_failed,
             "requests": self.requests, "replies": replies, "body_bytes": self.body_bytes, "bytes": self.bytes,
             "truncated": self.truncated, "corrupted": self.corrupted, "closed_after": self.closed_after,
             "status_forced": self.status_forced, "unanswered": self.unanswered, "bad_chunks": self.bad_chunks,

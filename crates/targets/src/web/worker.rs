@@ -114,7 +114,7 @@ async fn accept(shared: Arc<Shared>, listener: AsyncFd<Listener>, inboxes: Vec<I
         };
         if shared.open.fetch_add(1, Relaxed) >= shared.spec.max_connections {
             shared.open.fetch_sub(1, Relaxed);
-            shared.counts.of(0, |totals| totals.turned_away += 1);
+            shared.counts.of(0, |totals| totals.connections_refused += 1);
             match &stream {
                 Stream::Tcp(stream) => reset_on_close(stream.as_fd()),
                 Stream::Unix(stream) => reset_on_close(stream.as_fd()),

@@ -247,10 +247,10 @@ fn connections_and_the_queue_have_a_limit() {
     let mut one = Client::to(&server, 0);
     let two = Client::to(&server, 0);
     let mut third = tcp(&server.address());
-    assert!(matches!(third.read(&mut [0]), Ok(0) | Err(_)), "turned away");
+    assert!(matches!(third.read(&mut [0]), Ok(0) | Err(_)), "refused");
     drop(two);
     counts_when(&server, |counts| counts["open"] == 1);
-    assert_eq!(counts(&server)["turned_away"], 1);
+    assert_eq!(counts(&server)["connections_refused"], 1);
     let mut two = Client::to(&server, 0);
 
     // One in service, one in the queue; what comes then is told so and may come again.

@@ -213,14 +213,14 @@ fn a_head_that_never_ends_is_ended_whether_or_not_bytes_keep_trickling_in() {
 }
 
 #[test]
-fn more_connections_than_allowed_are_turned_away() {
+fn more_connections_than_allowed_are_refused() {
     let server = web(r#""max_connections":3"#);
     let mut clients: Vec<Client> = (0..3).map(|_| Client::to(&server)).collect();
     for client in &mut clients {
         assert_eq!(client.get("/").unwrap().status, 200);
     }
     assert!(Client::to(&server).get("/").is_err());
-    assert_eq!(counts(&server)["turned_away"], 1);
+    assert_eq!(counts(&server)["connections_refused"], 1);
     drop(clients);
     counts_when(&server, |counts| counts["open"] == 0);
     assert_eq!(Client::to(&server).get("/").unwrap().status, 200);

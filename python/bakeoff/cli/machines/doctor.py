@@ -29,8 +29,8 @@ def doctor(
 ) -> None:
     """Say what of this machine limits a run, and how to mend it.
 
-    It only looks, for about a second, and changes nothing. The most important comes first. Exit code 1 when something
-    is to be mended before figures of this machine are believed.
+    It only interim_analyses, for about a second, and changes nothing. The most important comes first. Exit code 1 when
+    something is to be mended before figures of this machine are believed.
     """
     findings = examine(take_vitals(make_agent().facts(), folder))
     if as_json:

@@ -48,7 +48,7 @@ def aa(given: PlanInput, output: OutputFile = None) -> None:
         raise PlanError(f"one contender is measured against itself, not {len(given.contenders)}: give one NAME=ADDRESS")
     (one,) = given.contenders
     plan = dict(given.plan)
-    if not any(plan.get(name) for name in ("blocks", "looks")):
+    if not any(plan.get(name) for name in ("blocks", "interim_analyses")):
         plan["blocks"] = BLOCKS
     twice = [one, {**one, "name": f"{one.get('name')}{AGAIN}"}]
     path = output or Path(f"aa-{plan.get('suite')}-{datetime.now():%Y%m%d-%H%M%S}.bakeoff")

@@ -23,7 +23,7 @@ from bakeoff.core.sanitize import visible
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.core.units import format_duration, format_size, plural
 from bakeoff.load.load_step import LoadStep, Rate
-from bakeoff.plan.design.differences import manners_text
+from bakeoff.plan.design.differences import client_options_text
 from bakeoff.plan.design.durations import Expected, expected
 from bakeoff.plan.design.order import order_trials, order_visits
 from bakeoff.plan.design.order_choice import WORDS, why
@@ -188,9 +188,9 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
     lines += _arrivals(s.load_steps, s.length_s)
     lines.append(f"order of a block: {plan.order} ({WORDS[plan.order]}), {why(plan)}")
     lines.append(f"what decides: {plan.primary}")
-    if plan.looks:
+    if plan.interim_analyses:
         until = f", until {plan.until.replace('=', ' ')}" if plan.until else ""
-        lines.append(f"looks after {', '.join(map(str, plan.looks))} blocks{until}")
+        lines.append(f"interim analyses after {', '.join(map(str, plan.interim_analyses))} blocks{until}")
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
     lines.append(f"duration: {_how_long(plan, found)}{resets}{_around(plan)}")
     lines += [f"(assumed) {text}" for text in plan.assumed]
@@ -253,7 +253,7 @@ def _load_steps(plan: Plan) -> list[str]:
 
 def _contenders(plan: Plan, known: bool) -> list[str]:
     part = plan_part(plan.kind)
-    own = {c.name: f" ({manners_text(part, c.settings)})" if c.settings else "" for c in plan.contenders}
+    own = {c.name: f" ({client_options_text(part, c.settings)})" if c.settings else "" for c in plan.contenders}
     listed = ", ".join(f"{c.name} {c.address}{own[c.name]}" for c in plan.contenders)
     return [f"contenders: {listed}{'' if known else ' (assumed)'}"]
 
@@ -282,7 +282,7 @@ def _design(plan: Plan) -> Table:
         table.add_column(Text(column), overflow="fold")
     for contender in plan.contenders:
         levels = (contender.levels.get(factor.name, "-") for factor in plan.factors)
-        own = [manners_text(part, contender.settings) or "those of the run"] * differ
+        own = [client_options_text(part, contender.settings) or "those of the run"] * differ
         cells = (contender.name, *levels, contender.address, contender.reset or "-", *own)
         table.add_row(*(Text(visible(cell)) for cell in cells))
     return table

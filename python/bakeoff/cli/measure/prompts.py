@@ -16,7 +16,7 @@ PATIENCE_S = 60.0
 def make_counsel() -> Counsel:
     """Both; a question is put only where somebody can see and answer it."""
     here = sys.stdin.isatty() and sys.stderr.isatty()
-    return Counsel(ask if here else None, look)
+    return Counsel(ask if here else None, analyse)
 
 
 def ask(question: str, patience_s: float = PATIENCE_S) -> bool:
@@ -29,7 +29,7 @@ def ask(question: str, patience_s: float = PATIENCE_S) -> bool:
     return not answer.startswith("n")
 
 
-def look(path: Path) -> Standing:
+def analyse(path: Path) -> Standing:
     """Whether a run is over by its plan, as it stands."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment
     from bakeoff.compare.estimate.interim import standing

@@ -58,8 +58,9 @@ def resume(
     A run file that was not started here by you may hold anybody's shell commands and addresses: nothing of its plan is
     done before you give the plan file that says the same, or --trust.
 
-    Blocks that are added have been asked for after a look at the others: the report says so, and tests and intervals
-    are stricter for it. Plans with --looks have fixed beforehand when they may be looked at, which costs less.
+    Blocks that are added have been asked for after an analysis of the others: the report says so, and tests and
+    intervals are stricter for it. Plans with --interim-analyses have fixed beforehand when they may be analysed, which
+    costs less.
 
     Exit codes are those of `bakeoff run`.
     """

@@ -56,7 +56,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
         say(f"The {told.plan_blocks} blocks of this plan see a difference of {shown}.")
     say(f"A block takes {time_of(told.block_s, told.block_by)}.")
     for line in (
-        *_rules(told.pairs, len(load_steps), told.looks),
+        *_rules(told.pairs, len(load_steps), told.interim_analyses),
         *(f"(assumed) {sentence(one)}" for one in told.assumed),
     ):
         say(line)
@@ -150,9 +150,9 @@ def time_of(block_s: float, by: str) -> str:
     return f"{short_duration(block_s)}, {'as in the pilot' if by == 'pilot' else 'by the forecast of the plan'}"
 
 
-def _rules(pairs: int, load_steps: int, looks: tuple[int, ...]) -> list[str]:
+def _rules(pairs: int, load_steps: int, interim_analyses: tuple[int, ...]) -> list[str]:
     """At which level it is judged, and why."""
-    parts = [*rule_of(looks)]
+    parts = [*rule_of(interim_analyses)]
     if pairs > 1:
         parts.append(f"Holm over {pairs} pairs, by its strictest step")
     if load_steps:
@@ -160,12 +160,13 @@ def _rules(pairs: int, load_steps: int, looks: tuple[int, ...]) -> list[str]:
     return [judged(parts), RANGE]
 
 
-def rule_of(looks: tuple[int, ...]) -> list[str]:
+def rule_of(interim_analyses: tuple[int, ...]) -> list[str]:
     """What of the 5 % of false calls is kept, and for what."""
     parts = ["0.5 of the 5 % of false calls are kept for blocks added later"]
-    if looks:
+    if interim_analyses:
         parts.append(
-            f"looks after {', '.join(map(str, looks))} blocks spend theirs (the blocks above are those at the last)"
+            f"interim analyses after {', '.join(map(str, interim_analyses))} blocks spend theirs (the blocks above are "
+            "those at the last)"
         )
     return parts
 

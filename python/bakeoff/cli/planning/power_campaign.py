@@ -57,7 +57,7 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
                 f"{suite.name}: {why_not[suite.name]}, so that nothing is told of it; in the hours of all it has as "
                 f"many blocks as the others (a block takes {time_of(suite.block_s, suite.block_by)})."
             )
-    parts = rule_of(next((power.looks for _, power in known if power.looks), ()))
+    parts = rule_of(next((power.interim_analyses for _, power in known if power.interim_analyses), ()))
     if told.family > 1:
         parts.append(f"Holm over the {told.family} pairs of all suites, by its strictest step")
     say(judged(parts))

@@ -89,10 +89,10 @@ def _pairs(plan: Plan) -> int:
 
 
 def _first_level(plan: Plan, pairs: int) -> float:
-    """What the first of so many pairs must reach: Holm holds it to the level of the last look over all of them."""
+    """What the first of so many pairs must reach: Holm holds it to the level of the last analysis over all of them."""
     from bakeoff.compare.estimate.interim import planned_levels  # with NumPy, which the help does without
 
-    return planned_levels(plan.looks or ())[-1] / pairs
+    return planned_levels(plan.interim_analyses or ())[-1] / pairs
 
 
 def _enough(level: float) -> int:

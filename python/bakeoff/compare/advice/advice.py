@@ -43,7 +43,7 @@ from bakeoff.compare.resources.fleet_model import Machines
 from bakeoff.compare.validity.cold_caches import cold_advice
 from bakeoff.compare.validity.disturbances import crowd
 from bakeoff.compare.validity.generator_capacity import ceilings_of
-from bakeoff.compare.validity.quantization import coarse_advice
+from bakeoff.compare.validity.quantization import quantization_advice
 from bakeoff.compare.validity.steadiness import STEADY_STATE, steady_advice
 from bakeoff.compare.validity.steadiness_model import SteadyState
 from bakeoff.compare.validity.working_set import fits_into_caches
@@ -108,7 +108,7 @@ def advise(
         *_spread(cube),
         *delta_advice(run, info),
         *_short_trials(cube),
-        *coarse_advice(run, cube, info),
+        *quantization_advice(run, cube, info),
         *steady_advice(run, steady),
         *_audits(audits),
     ]

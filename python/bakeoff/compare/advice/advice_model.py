@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bakeoff.compare.cube.spread import Spread
-from bakeoff.compare.estimate.interim import Look
+from bakeoff.compare.estimate.interim import InterimAnalysis
 from bakeoff.compare.failures.hung_model import Hung
 from bakeoff.compare.model.fact import TOLD, Fact
 from bakeoff.compare.resources.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
@@ -73,10 +73,10 @@ class FileNotComplete(Fact):
 
 
 @dataclass(frozen=True)
-class LooksTaken(Fact):
-    """Where the end of the plan was not the only look."""
+class InterimAnalysesMade(Fact):
+    """Where the end of the plan was not the only analysis."""
 
-    look: Look
+    interim: InterimAnalysis
 
 
 @dataclass(frozen=True)
@@ -360,7 +360,7 @@ class AgentsWeak(Fact):
 
 
 @dataclass(frozen=True)
-class CoarseRates(Fact):
+class QuantizedRates(Fact):
     """One more operation of each client is up to the share `step` of what these contenders did, and more than `delta`,
     which matters. Operations are called `work`.
     """

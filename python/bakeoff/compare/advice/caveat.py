@@ -173,9 +173,9 @@ def _speeds(cube: Cube) -> Iterator[Caveat]:
 
 
 def _unsteady(found: Comparison) -> Iterator[Caveat]:
-    for pace in found.steady.contenders if found.steady is not None else ():
-        if (told := pace.told) is not None:
-            yield Caveat("not steady", pace.contender, told.trials, told.of, told)
+    for steadiness in found.steady.contenders if found.steady is not None else ():
+        if (told := steadiness.told) is not None:
+            yield Caveat("not steady", steadiness.contender, told.trials, told.of, told)
 
 
 def _ceiling(run: RunRecord, found: Comparison) -> Iterator[Caveat]:

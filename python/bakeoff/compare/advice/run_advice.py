@@ -9,7 +9,7 @@ from bakeoff.compare.advice.advice_model import (
     DeltaChosen,
     FewBlocks,
     FileNotComplete,
-    LooksTaken,
+    InterimAnalysesMade,
     MeasuredApart,
     NotComplete,
     NotMeasuredHere,
@@ -38,7 +38,7 @@ def run_advice(run: RunRecord, cube: Cube, info: RunInfo, contenders: tuple[Cont
         *_imported(run),
         *_joined(run),
         *_incomplete(run),
-        *_looks(info),
+        *_interim(info),
         *_repeated(run),
         *_without(info),
         *_left_out(cube, info.file, contenders, run),
@@ -90,8 +90,8 @@ def _incomplete_files(run: RunRecord) -> list[Fact]:
     return [FileNotComplete(name, number) for name, number in missing.items() if number]
 
 
-def _looks(info: RunInfo) -> list[Fact]:
-    return [LooksTaken(info.look)] if info.look is not None and info.look.is_told else []
+def _interim(info: RunInfo) -> list[Fact]:
+    return [InterimAnalysesMade(info.interim)] if info.interim is not None and info.interim.is_told else []
 
 
 def _repeated(run: RunRecord) -> list[Fact]:

@@ -33,7 +33,7 @@ from bakeoff.compare.collections.campaign_model import (
     compared,
 )
 from bakeoff.compare.collections.challenge_campaign import with_challenge
-from bakeoff.compare.estimate.interim import LEVEL, ONLY_LOOK
+from bakeoff.compare.estimate.interim import LEVEL, ONLY_ANALYSIS
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.factor import Effect
@@ -184,8 +184,8 @@ def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
 
 
 def _times(one: Comparison) -> float:
-    """By how much its look makes a suite stricter than one that is looked at once: so its p values count."""
-    return 1.0 if one.run.look is None else ONLY_LOOK.alpha / one.run.look.alpha
+    """By how much its analysis makes a suite stricter than one that is analysed once: so its p values count."""
+    return 1.0 if one.run.interim is None else ONLY_ANALYSIS.alpha / one.run.interim.alpha
 
 
 def _verdict(
@@ -207,7 +207,7 @@ def _verdict(
 
 def _is_lost(kind: str, p: float, q: float) -> bool:
     """Whether what a suite calls by itself is not shown among all of them."""
-    return (kind in UNEQUAL and not p <= ONLY_LOOK.alpha) or (kind == "equivalent" and not q <= ONLY_LOOK.alpha)
+    return (kind in UNEQUAL and not p <= ONLY_ANALYSIS.alpha) or (kind == "equivalent" and not q <= ONLY_ANALYSIS.alpha)
 
 
 def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
@@ -252,7 +252,7 @@ class _Part:
     trouble: Fact | None
     # By either contender: pairs of trials that it lost outright, of which no ratio tells how far it was behind.
     lost: Mapping[str, int]
-    # By how much the look at its run makes it stricter, and the level of the intervals of that.
+    # By how much the analysis of its run makes it stricter, and the level of the intervals of that.
     times: float = 1.0
     level: float = LEVEL
     # What equals differ by at most in so many blocks of it.
@@ -287,15 +287,15 @@ def _part(suite: SuiteResult, comparison: Comparison, one: PairComparison, pair:
         log = -log
     few = None if end.blocks >= MINIMUM_BLOCKS else FewBlocks(suite.name, end.blocks)
     held = HeldIn(suite.name, end.verdict) if end.verdict.kind in ("withheld", "disqualified") else None
-    look = comparison.run.look or ONLY_LOOK
+    interim = comparison.run.interim or ONLY_ANALYSIS
     error = end.log_sd / math.sqrt(end.blocks)
     trouble, times, floor = held or few, _times(comparison), floor_of(comparison, end.blocks)
-    return _Part(suite.name, suite.weight, log, error, end.blocks - 1, trouble, end.lost, times, look.level, floor)
+    return _Part(suite.name, suite.weight, log, error, end.blocks - 1, trouble, end.lost, times, interim.level, floor)
 
 
 def _joint(parts: Sequence[_Part]) -> tuple[float, float, float, float]:
     """Ratio, its interval and the p value of no difference: the weighted mean of the logarithms, whose error has the
-    degrees of freedom of Welch and Satterthwaite. Both are as strict as the strictest look at a suite.
+    degrees of freedom of Welch and Satterthwaite. Both are as strict as the strictest analysis of a suite.
     """
     whole = sum(part.weight for part in parts)
     weights = [part.weight / whole for part in parts]
@@ -327,7 +327,7 @@ def _overall_pair(
     if without:
         reasons.append(NotBothIn(tuple(without)))
     delta = max(one.run.delta for _, one in compared(suites))
-    if math.isnan(adjusted) or not adjusted <= ONLY_LOOK.alpha:
+    if math.isnan(adjusted) or not adjusted <= ONLY_ANALYSIS.alpha:
         reasons.append(NotShown(not math.isnan(adjusted)))
     elif abs(math.log(ratio)) < math.log1p(delta):
         reasons.append(BelowDelta(delta))

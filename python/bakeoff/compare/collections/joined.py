@@ -290,7 +290,7 @@ def _bridged(
     load_steps = tuple(load_step for load_step, keep in zip(told.cube.load_steps, kept, strict=True) if keep)
     low, high = _bounds(ratio)
     is_above = ratio.ratio > 1.0
-    decision = _decision(ratio, *adjusted, told.delta, judge.look.alpha)
+    decision = _decision(ratio, *adjusted, told.delta, judge.interim.alpha)
     verdict, _ = judge.verdict(
         decision, *pair, load_steps, leader(pair, is_above, told.decides), min(ratio.blocks), reach(low, high, is_above)
     )

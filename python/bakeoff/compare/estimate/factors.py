@@ -134,7 +134,7 @@ class _Estimate:
 
 
 def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge: Judge) -> FactorComparison:
-    """All effects on all metrics, at the look of `judge`: the first metric decides, the others explain. What a
+    """All effects on all metrics, at the analysis of `judge`: the first metric decides, the others explain. What a
     contender lost outright has no ratio that could be part of an effect: it is left out, and named by the gates.
     """
     here = _Here(design, cube, replace(judge, both=True))
@@ -154,7 +154,7 @@ def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge
 
 @dataclass(frozen=True)
 class _Here:
-    """A design with the trials of its contenders, and the pairs of them that were looked at already."""
+    """A design with the trials of its contenders, and the pairs of them that were compared already."""
 
     design: Design
     cube: Cube
@@ -248,14 +248,14 @@ class _Here:
         kept, whole = kept_load_steps(np.isfinite(logs))
         load_steps = tuple(load_step for load_step, keep in zip(self.cube.load_steps, kept, strict=True) if keep)
         left_out = tuple(load_step for load_step, keep in zip(self.cube.load_steps, kept, strict=True) if not keep)
-        ratio = ratio_from_logs(over_load_steps(self.cube, logs, kept)[whole], self.judge.look.level)
+        ratio = ratio_from_logs(over_load_steps(self.cube, logs, kept)[whole], self.judge.interim.level)
         p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, self.judge.delta)
         holes = tuple(block for block, is_whole in zip(self.cube.blocks, whole, strict=True) if not is_whole)
         return _Estimate(contrast, metric, logs, ratio, p, load_steps, left_out, holes)
 
     def _effect(self, e: _Estimate, p: float, q: float, family: int) -> Effect:
         factors = [self.design.factors[factor] for factor in e.contrast.factors]
-        level = 1.0 - (1.0 - self.judge.look.level) / max(1, family)
+        level = 1.0 - (1.0 - self.judge.interim.level) / max(1, family)
         bands = simultaneous_bands(e.logs, level)
         points = tuple(
             EffectPoint(load_step, number, ratio_of(mean), *both_shown(ratio_of(low), ratio_of(high), number))
@@ -307,13 +307,13 @@ class _Here:
         return tuple(found)
 
     def _verdict(self, e: _Estimate, p: float, q: float, family: int) -> EffectVerdict:
-        look, judge = self.judge.look, self.judge
+        interim, judge = self.judge.interim, self.judge
         if not e.ratio.blocks:
             return EffectVerdict("not_estimated", 0, judge.delta, None)
         whole = _is_within(e.ratio, judge.delta)
-        decided = decide(e.ratio, judge.delta, p, q if whole else 1.0, look.alpha, family, look.next_alpha)
-        level = look.next_alpha / max(1, family)
-        decision = look.settled(_by_interval(decided, e.ratio, judge.delta, level))
+        decided = decide(e.ratio, judge.delta, p, q if whole else 1.0, interim.alpha, family, interim.next_alpha)
+        level = interim.next_alpha / max(1, family)
+        decision = interim.settled(_by_interval(decided, e.ratio, judge.delta, level))
         # Each side of a whole interval has half of what a one-sided test would have.
         decision, needed = settled_by(decision, e.ratio, judge.delta, level / 2.0, judge.block_s)
         gates = self._gates_of(e)
@@ -329,8 +329,8 @@ class _Here:
             return replace(made, kind="near_margin", more_blocks=None)
         if decision.outcome == "inconclusive":
             ends = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
-            why = why_open(ends, e.ratio.p_flip, p, look, (family, "effect"), e.ratio.blocks)
-            return replace(made, kind="inconclusive", still=open_at(look, why, needed))
+            why = why_open(ends, e.ratio.p_flip, p, interim, (family, "effect"), e.ratio.blocks)
+            return replace(made, kind="inconclusive", still=open_at(interim, why, needed))
         return replace(made, kind="shown", more_blocks=None, better=self._better(e))
 
     def _better(self, e: _Estimate) -> tuple[str, str] | None:

@@ -1,8 +1,9 @@
-"""Looks: when a run may be judged, and what each of these times may spend of the chance of a false call.
+"""Interim analyses: when a run may be judged, and what each analysis may spend of the chance of a false call.
 
-A plan has one look, at its end, or those that it names. Blocks that are added later make another: whoever adds them has
-seen the others. Of the 5 % the planned looks spend all but a reserve, and each addition half of what is left of that,
-so that all looks together call equal contenders different in at most 5 % of runs, however often blocks are added.
+A plan has one analysis, at its end, or those that it names. Blocks that are added later make another: whoever adds them
+has seen the others. Of the 5 % the planned analyses spend all but a reserve, and each addition half of what is left of
+that, so that all analyses together call equal contenders different in at most 5 % of runs, however often blocks are
+added.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ if TYPE_CHECKING:
     from bakeoff.compare.model.comparison import Comparison
     from bakeoff.compare.model.pair import PairComparison
 
-# The chance of a false call, how much of it is kept for blocks that are added after a look, and the usual interval.
+# The chance of a false call, how much of it is kept for blocks that are added after an analysis, and the usual
+# interval.
 ALPHA, RESERVE, LEVEL = 0.05, 0.005, 0.95
 
 
 @dataclass(frozen=True)
-class Look:
-    """The look that is taken now. `number` counts from 1; `earlier` are the blocks at the looks before it, `planned`
-    those of all looks that the plan names. `alpha` is the level of its tests, `level` that of its intervals: all looks
-    together then hold at 95 %. `next_blocks` is where the next planned look is; `between` says that none is now.
-    `added` are the blocks that no plan had, `seen` how many were whole each time before they were.
+class InterimAnalysis:
+    """The analysis that is made now. `number` counts from 1; `earlier` are the blocks at the analyses before it,
+    `planned` those of all analyses that the plan names. `alpha` is the level of its tests, `level` that of its
+    intervals: all analyses together then hold at 95 %. `next_blocks` is where the next planned analysis is; `between`
+    says that none is now. `added` are the blocks that no plan had, `seen` how many were whole each time before they
+    were.
     """
 
     number: int
@@ -46,42 +49,42 @@ class Look:
     added: tuple[int, ...] = ()
     seen: tuple[int, ...] = ()
     ended_early: bool = False
-    # What ends the run before its last look, and how far the widest interval of a primary endpoint reaches to a side:
-    # half of it on logarithms (0.02 = 2 %); NaN without one.
+    # What ends the run before its last analysis, and how far the widest interval of a primary endpoint reaches to a
+    # side: half of it on logarithms (0.02 = 2 %); NaN without one.
     until: str | None = None
     precision: float = math.nan
     # The blocks that were added are of further run files.
     joined: bool = False
 
     def settled(self, decision: Decision) -> Decision:
-        """Between planned looks nothing is settled."""
+        """Between planned analyses nothing is settled."""
         if self.between and decision.outcome != "too_few":
             return Decision("inconclusive", None)
         return decision
 
     @property
     def is_told(self) -> bool:
-        """Whether there is anything to be known of looks: not where the only one was planned."""
+        """Whether interim analyses need saying: not where the end of the plan is the only analysis."""
         return bool(self.added or self.planned or self.between or self.earlier or self.level > LEVEL)
 
 
-ONLY_LOOK = Look(1, MINIMUM_BLOCKS, ALPHA - RESERVE, LEVEL, ALPHA - RESERVE)
+ONLY_ANALYSIS = InterimAnalysis(1, MINIMUM_BLOCKS, ALPHA - RESERVE, LEVEL, ALPHA - RESERVE)
 
 
-def look_of(run: RunRecord) -> Look:
-    """The look that is taken at a run as it stands; of several files one as strict as that of each by itself, whose
-    looks are not undone by what is told beside it.
+def interim_of(run: RunRecord) -> InterimAnalysis:
+    """The analysis of a run as it stands; of several files one as strict as that of each by itself, whose
+    analyses are not undone by the other files.
     """
-    look, own = _look_of(run), [_look_of(file.run) for file in run.joined if not file.failed]
+    interim, own = _interim_of(run), [_interim_of(file.run) for file in run.joined if not file.failed]
     return replace(
-        look,
-        alpha=min(each.alpha for each in (look, *own)),
-        level=max(each.level for each in (look, *own)),
-        next_alpha=min(each.next_alpha for each in (look, *own)),
+        interim,
+        alpha=min(each.alpha for each in (interim, *own)),
+        level=max(each.level for each in (interim, *own)),
+        next_alpha=min(each.next_alpha for each in (interim, *own)),
     )
 
 
-def _look_of(run: RunRecord) -> Look:
+def _interim_of(run: RunRecord) -> InterimAnalysis:
     named, now, added = _named(run), run.blocks_whole, run.amended(ADDED)
     end = named[-1] if named else 0
     cumulative = {each: spent(each / end, ALPHA - RESERVE) for each in named if each <= now}
@@ -93,7 +96,7 @@ def _look_of(run: RunRecord) -> Look:
     blocks = tuple(cumulative)
     levels = nominal_levels(blocks, tuple(cumulative.values())) or (ALPHA - RESERVE,)
     usual = len(blocks) < 2 and not named
-    return Look(
+    return InterimAnalysis(
         number=max(1, len(blocks)),
         blocks=now,
         alpha=levels[-1],
@@ -111,15 +114,17 @@ def _look_of(run: RunRecord) -> Look:
     )
 
 
-def planned_levels(looks: Sequence[int]) -> tuple[float, ...]:
-    """The level of the tests at each look that a plan names; at its end when it names none."""
-    if not looks:
+def planned_levels(interim_analyses: Sequence[int]) -> tuple[float, ...]:
+    """The level of the tests at each analysis that a plan names; at its end when it names none."""
+    if not interim_analyses:
         return (ALPHA - RESERVE,)
-    return nominal_levels(looks, [spent(each / looks[-1], ALPHA - RESERVE) for each in looks])
+    return nominal_levels(
+        interim_analyses, [spent(each / interim_analyses[-1], ALPHA - RESERVE) for each in interim_analyses]
+    )
 
 
 def _next_alpha(cumulative: dict[int, float], left: float) -> float:
-    """The level of a look at twice as many blocks, if they were added now."""
+    """The level of an analysis at twice as many blocks, if they were added now."""
     if not cumulative:
         return ALPHA - RESERVE
     blocks = (*cumulative, 2 * max(cumulative))
@@ -127,8 +132,8 @@ def _next_alpha(cumulative: dict[int, float], left: float) -> float:
 
 
 def _named(run: RunRecord) -> tuple[int, ...]:
-    """The looks that the plan names, rising. A plan in a file may hold anything."""
-    named = run.planned.looks or ()
+    """The interim analyses that the plan names, rising. A plan in a file may hold anything."""
+    named = run.planned.interim_analyses or ()
     if not all(0 < each <= run.blocks_planned for each in named):
         return ()
     return tuple(sorted(set(named)))
@@ -156,8 +161,8 @@ def precision(pairs: Sequence[PairComparison]) -> float:
 
 @dataclass(frozen=True)
 class Standing:
-    """How what a plan waits for stands at a look, and whether it `ends` the run: the `precision` that is `wanted`, or
-    without one that all verdicts are clear.
+    """How what a plan waits for stands at an interim analysis, and whether it `ends` the run: the `precision` that is
+    `wanted`, or without one that all verdicts are clear.
     """
 
     ends: bool
@@ -167,14 +172,15 @@ class Standing:
 
 
 def standing(found: Comparison) -> Standing:
-    """Whether what the plan waits for is there at this look.
+    """Whether what the plan waits for is there at this analysis.
 
-    The intervals of looks hold at all of them together (repeated confidence intervals, Jennison and Turnbull), so that
-    a run may end by their width, which those of a single look would not bear: they would hold in 93 % of runs.
+    The intervals of interim analyses hold at all of them together (repeated confidence intervals, Jennison and
+    Turnbull), so that a run may end by their width, which those of a single analysis would not bear: they would hold in
+    93 % of runs.
     """
-    look = found.run.look
-    wanted = None if look is None else precision_of(look.until)
-    if look is not None and wanted is not None:
-        return Standing(look.precision <= wanted, wanted, look.precision, found.pairs)
+    interim = found.run.interim
+    wanted = None if interim is None else precision_of(interim.until)
+    if interim is not None and wanted is not None:
+        return Standing(interim.precision <= wanted, wanted, interim.precision, found.pairs)
     clear = bool(found.pairs) and all(pair.primary.verdict.kind in CLEAR_KINDS for pair in found.pairs)
     return Standing(clear, None, math.nan, found.pairs)

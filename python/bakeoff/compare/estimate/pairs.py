@@ -66,13 +66,13 @@ class _Estimate:
 
 
 def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tuple[PairComparison, ...]:
-    """Every pair of contenders that are in one run file, at the look of `judge`.
+    """Every pair of contenders that are in one run file, at the analysis of `judge`.
 
     Primary endpoints are corrected across pairs, secondary ones across all of them.
     """
     # A run without a trial has its pairs all the same.
     pairs = [pair for pair in combinations(cube.contenders, 2) if not cube.asked or cube.together(*pair).any()]
-    level = judge.look.level
+    level = judge.interim.level
     logs = {(pair, metric.key): pair_logs(cube, metric, *pair) for pair in pairs for metric in metrics}
     estimates = {
         key: _estimate(cube, key[0], m, logs[key], judge.delta, level)
@@ -223,11 +223,11 @@ def _bare(end: Endpoint) -> Endpoint:
 
 def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what: str) -> Endpoint:
     """`what` a family of so many is made of: pairs, or endpoints."""
-    look = judge.look
-    decision = look.settled(decide(e.ratio, judge.delta, p, q, look.alpha, family, look.next_alpha))
-    decision, more = needed(decision, e.ratio, judge.delta, look.next_alpha / max(1, family), judge.block_s)
+    interim = judge.interim
+    decision = interim.settled(decide(e.ratio, judge.delta, p, q, interim.alpha, family, interim.next_alpha))
+    decision, more = needed(decision, e.ratio, judge.delta, interim.next_alpha / max(1, family), judge.block_s)
     interval = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
-    still = open_at(look, why_open(interval, e.ratio.p_flip, p, look, (family, what), e.ratio.blocks), more)
+    still = open_at(interim, why_open(interval, e.ratio.p_flip, p, interim, (family, what), e.ratio.blocks), more)
     is_above = e.ratio.log_mean > 0.0
     # A load step that the endpoint had to leave out still counts for the gates: a contender broke there.
     judged = tuple(sorted((*e.load_steps, *e.load_steps_left_out)))
@@ -289,19 +289,19 @@ def _curve(
         mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
         p_flip = sign_flip_p(logs[index])
         if has_losses:
-            low, high = sign_flip_interval(logs[index], judge.look.level)
-            decision = _loss_decision(logs[index], mean, 1.0 - judge.look.level)
+            low, high = sign_flip_interval(logs[index], judge.interim.level)
+            decision = _loss_decision(logs[index], mean, 1.0 - judge.interim.level)
         else:
             # No band has the test in it: flipped residuals give its width alone. What decides is held against it, too.
-            flips = p_flip <= max(judge.look.alpha, FLIP_ALPHA)
+            flips = p_flip <= max(judge.interim.alpha, FLIP_ALPHA)
             decision = _band_decision(mean, low, high, blocks, judge.delta, flips)
         low, high, is_above = ratio_of(low), ratio_of(high), mean > 0.0
         ahead, by = leader(pair, is_above, metric), reach(low, high, is_above)
         far = 0.0 if slow is None or not np.isfinite(slow[index]).any() else float(np.nanmean(slow[index]))
         gone = slow is not None and (far if is_above else -far) < math.log1p(judge.delta) - 1e-12
-        still = Open(why_open(both_shown(low, high, blocks), p_flip, math.nan, judge.look, (1, ""), blocks))
+        still = Open(why_open(both_shown(low, high, blocks), p_flip, math.nan, judge.interim, (1, ""), blocks))
         verdict, _ = replace(judge, flattered=ahead if gone else "").verdict(
-            judge.look.settled(decision), *pair, (cube.load_steps[index],), ahead, blocks, by, still=still
+            judge.interim.settled(decision), *pair, (cube.load_steps[index],), ahead, blocks, by, still=still
         )
         return low, high, verdict
 
@@ -317,7 +317,7 @@ def _curve(
         # How many blocks are still needed is said once, for the whole endpoint.
         verdict = verdict.without_number()
         points.append(RatioPoint(load_step, blocks, math.exp(mean), *ends, lost, verdict, number, lost_as))
-    method, level = (ONE_LOAD_STEP, judge.look.level) if is_one else (bands.method, level)
+    method, level = (ONE_LOAD_STEP, judge.interim.level) if is_one else (bands.method, level)
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
 
 

@@ -1,6 +1,6 @@
-"""Replies that say no and count as answered all the same, as a plan may ask for: statuses 4xx and 5xx.
+"""HTTP errors counted as success, as a plan may ask for: statuses 4xx and 5xx.
 
-A server that turns everybody away is quick, and its errors are none.
+A server that refuses every request is quick, and its errors are none.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from bakeoff.store.records.run_records import TrialRecord
 
 # Two contenders are asked for the same: one may have so many such replies more than the other, as a share of all.
 MORE = 0.01
-NO = ("4xx", "5xx")
+ERROR_STATUSES = ("4xx", "5xx")
 # What no plan asks for: a reader is told of it in any case.
 BROKEN = ("5xx",)
 
 
 @dataclass(frozen=True)
-class TurnedAway:
+class ErrorReplies:
     """Of so many `replies` that counted as answered, those of statuses 4xx and 5xx, by status."""
 
     replies: int
@@ -31,7 +31,7 @@ class TurnedAway:
         return sum(self.statuses.values()) / self.replies if self.replies else 0.0
 
 
-def turned_away(trials: Iterable[TrialRecord], statuses: Sequence[str]) -> TurnedAway:
+def error_replies(trials: Iterable[TrialRecord], statuses: Sequence[str]) -> ErrorReplies:
     """Those of all trials together. Where such statuses are failures there are none."""
     replies, counts = 0, Counter[str]()
     for trial in trials:
@@ -40,4 +40,4 @@ def turned_away(trials: Iterable[TrialRecord], statuses: Sequence[str]) -> Turne
         # Statuses are told of failed operations, too: what is more than those, was taken for an answer.
         if sum(no.values()) > trial.errors.get("wrong_status", 0):
             counts.update(no)
-    return TurnedAway(replies, {status: count for status, count in counts.items() if count})
+    return ErrorReplies(replies, {status: count for status, count in counts.items() if count})

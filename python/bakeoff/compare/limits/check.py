@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare.estimate.interim import look_of
+from bakeoff.compare.estimate.interim import interim_of
 from bakeoff.compare.limits.check_model import (
     BlocksMissing,
     Check,
@@ -75,10 +75,10 @@ def check_run(
     pairs = [pair for pair in found.pairs if pair.baseline == found.run.baseline]
     limits = {key: _in_range(f"--also {key}", limit if own is None else own) for key, own in (also or {}).items()}
     _refuse_unknown(limits, pairs[0])
-    look = look_of(run)
-    judged = [_judged(pair, pair.primary, limit, look.alpha) for pair in pairs]
+    interim = interim_of(run)
+    judged = [_judged(pair, pair.primary, limit, interim.alpha) for pair in pairs]
     judged += [
-        _judged(pair, end, limits[end.metric], look.alpha)
+        _judged(pair, end, limits[end.metric], interim.alpha)
         for pair in pairs
         for end in pair.secondary
         if end.metric in limits
@@ -177,7 +177,7 @@ def _floor_hides(each: _Judged, outcome: Outcome, floor: float) -> bool:
 
 
 def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor: float, block_s: float) -> Checked:
-    end, look = each.end, look_of(run)
+    end, interim = each.end, interim_of(run)
     outcome, why, more = _outcome(run, each, p_beyond, family, block_s)
     low, high = each.tests.low, each.tests.high
     if not end.higher_is_better:
@@ -193,7 +193,7 @@ def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor:
         ratio=end.ratio,
         low=low,
         high=high,
-        level=1.0 - look.alpha,
+        level=1.0 - interim.alpha,
         blocks=end.blocks,
         most=each.most,
         limit=_limit(end, each.most),
@@ -209,7 +209,7 @@ def _outcome(
     run: RunRecord, each: _Judged, p_beyond: float, family: int, block_s: float
 ) -> tuple[Outcome, Fact | None, int | None]:
     """The outcome, why, and how many more blocks would settle it."""
-    end, look = each.end, look_of(run)
+    end, interim = each.end, interim_of(run)
     reasons = _void(each)
     if reasons:
         return "void", Void(reasons), None
@@ -218,11 +218,11 @@ def _outcome(
     if end.blocks < MINIMUM_BLOCKS:
         more = MINIMUM_BLOCKS - end.blocks
         return "inconclusive", BlocksMissing(_go_on(run, more)), more
-    if each.tests.p_within <= look.alpha / 2.0:
+    if each.tests.p_within <= interim.alpha / 2.0:
         return "pass", None, None
-    if p_beyond <= look.alpha / 2.0:
+    if p_beyond <= interim.alpha / 2.0:
         return "worse", None, None
-    found = _needed(each, look.next_alpha, family, block_s)
+    found = _needed(each, interim.next_alpha, family, block_s)
     rest = None if found.fits is None else _go_on(run, found.fits)
     return "inconclusive", NotSettled(found, rest), found.fits
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHARES = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999), ("max", 1.0))
 
 
-def tried_ns(kind: ComparePart, trial: TrialRecord, figure: str) -> float:
+def all_attempts_ns(kind: ComparePart, trial: TrialRecord, figure: str) -> float:
     """A percentile of the response time over all tried operations, ns; infinite where it lies among the failed ones,
     NaN where nothing was measured.
     """
@@ -30,7 +30,7 @@ def tried_ns(kind: ComparePart, trial: TrialRecord, figure: str) -> float:
     return _shifted(times, dict(SHARES)[figure] * (1.0 + missing / times.count))
 
 
-def service_tried_ns(kind: ComparePart, trial: TrialRecord, figure: str) -> float:
+def all_attempts_service_ns(kind: ComparePart, trial: TrialRecord, figure: str) -> float:
     """The same of service time, over all that was begun."""
     times, failed = kind.service(trial), trial.errors_total
     value = getattr(times, f"{figure}_ns")

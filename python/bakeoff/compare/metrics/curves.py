@@ -13,7 +13,7 @@ from bakeoff.compare.cube.cube import Cube, blamed, totals
 from bakeoff.compare.cube.forfeits import broke
 from bakeoff.compare.estimate.intervals import both_shown
 from bakeoff.compare.estimate.resolution import resolution_of
-from bakeoff.compare.failures.error_replies import BROKEN, turned_away
+from bakeoff.compare.failures.error_replies import BROKEN, error_replies
 from bakeoff.compare.failures.hung import hung
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.metrics import error_share, rate_of
@@ -150,7 +150,7 @@ def _with_peak_ratio(cube: Cube, rates: Floats, base: ContenderSummary, one: Con
         if c.peak_load_step is not None
     ]
     lost = any(cube.losses(cube.contenders[index])[m].any() for index, m in at)
-    if one is base or len(at) < 2 or lost or base.peak_is_nobodys or one.peak_is_nobodys:
+    if one is base or len(at) < 2 or lost or base.peak_is_bimodal or one.peak_is_bimodal:
         return one
     below, above = (rates[index, m] for index, m in at)
     ratio = paired_log_ratio(above, below)
@@ -197,7 +197,7 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         errors=errors,
         error_share=worst_share(failures, sum(errors.values()) / tried if tried and stated else math.nan),
         failures=failures,
-        turned_away=turned_away(blamed(trials), BROKEN).statuses,
+        error_replies=error_replies(blamed(trials), BROKEN).statuses,
         fairness_lowest=min(fairness, default=math.nan),
         generator_limited=sum(GENERATOR_LIMITED in trial.marks for trial in usable),
         link_limited=sum(LINK_LIMITED in trial.marks for trial in usable),

@@ -13,9 +13,9 @@ from bakeoff.compare.cube.cell_levels import PERCENTILES, mean_time_ms, timed_ce
 from bakeoff.compare.cube.cells import CellKey, common_cells, file_sizes_of, mean_rate
 from bakeoff.compare.cube.cube import Cube, why_unusable
 from bakeoff.compare.cube.file_weights import weights_of
-from bakeoff.compare.metrics.all_attempts import tried_ns
+from bakeoff.compare.metrics.all_attempts import all_attempts_ns
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.metrics.overload import at_rates, metrics_at_rates
+from bakeoff.compare.metrics.overload import is_open_loop, open_loop_metrics
 from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
 from bakeoff.compare.validity.generator_capacity import ceilings_of
 from bakeoff.core.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
@@ -45,7 +45,7 @@ def metrics(kind: ComparePart, plan: Plan) -> tuple[Metric, ...]:
 
     def percentile(key: str, title: str, least: int = 1) -> Metric:
         def milliseconds(trial: TrialRecord) -> float:
-            return ms_of(tried_ns(kind, trial, key))
+            return ms_of(all_attempts_ns(kind, trial, key))
 
         return Metric(key, title, "ms", False, "log", milliseconds, f"{key} response time", least=least)
 
@@ -83,8 +83,8 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     the cells that all contenders have: every cell then weighs the same, or by the files of a share.
     """
     general = metrics(cube.kind, run.planned)
-    if at_rates(cube):
-        return metrics_at_rates(run, cube, general)
+    if is_open_loop(cube):
+        return open_loop_metrics(run, cube, general)
     endpoints = cube.kind.endpoints(run, cube, general)
     weights = weights_of(run.planned.settings, file_sizes_of(run))
     keys = common_cells(run, cube.usable.values())

@@ -1,4 +1,4 @@
-"""Load that does not wait: whether a contender keeps up with what is offered, from which rate on it does not, and what
+"""Open-loop load: whether a contender is overloaded, from which rate on, and what
 decides between two.
 """
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs, bounded
-from bakeoff.compare.metrics.all_attempts import service_tried_ns, tried_ns
+from bakeoff.compare.metrics.all_attempts import all_attempts_ns, all_attempts_service_ns
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.model.comparison import FallsBehind
+from bakeoff.compare.model.comparison import OverloadPoint
 from bakeoff.core.times import ms_of, s_of
 from bakeoff.load import open_loop
 from bakeoff.load.load_step import LoadStep, Rate
@@ -32,12 +32,12 @@ DECIDES = "deciding"
 EDGES = 3.0
 
 
-def at_rates(cube: Cube) -> bool:
-    """Whether the load of a run did not wait."""
+def is_open_loop(cube: Cube) -> bool:
+    """Whether the load of a run was an open loop."""
     return bool(cube.load_steps) and isinstance(cube.load_steps[0], Rate)
 
 
-def fell_behind(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
+def is_overloaded(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
     """Whether `trial`, at a rate, answered less than it was offered: by more than 1 %, and by more than what may be
     under way at the one edge of the window and not at the other. Of the turns that wait at the end of the window those
     count by which their queue grew all through it: a pause at the end is a long response time, and no less than that
@@ -48,7 +48,7 @@ def fell_behind(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
         return False
     under_way = trial.operations_per_s * s_of(trial.service.mean_ns or 0.0)
     edges = trial.load_step.arrivals.slack(starts.offered) + EDGES * math.sqrt(2.0 * under_way)
-    allowed = (1.0 - open_loop.KEEPS_UP) * starts.offered + edges
+    allowed = (1.0 - open_loop.SUSTAINED_SHARE) * starts.offered + edges
     return _unanswered(trial, starts, trial.load_step) > allowed or (kind is not None and kind.owes_more(trial))
 
 
@@ -74,7 +74,7 @@ def _answered_between(trial: TrialRecord) -> tuple[float, float]:
     up these are no difference.
     """
     per_s, fates = answered_per_s(trial), None if trial.starts is None else trial.starts.fates
-    if fates is None or fell_behind(trial):
+    if fates is None or is_overloaded(trial):
         return per_s, per_s
     low, high = fates.answered / trial.window_s, (fates.answered + fates.open) / trial.window_s
     return min(per_s, low), max(per_s, high)
@@ -87,7 +87,7 @@ def offered_per_s(trial: TrialRecord) -> float:
     return trial.starts.offered / trial.window_s
 
 
-def metrics_at_rates(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
+def open_loop_metrics(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
     """What decides at rates first, then what was answered; of `general` the response times and throughput; and service
     times.
     """
@@ -102,12 +102,12 @@ def metrics_at_rates(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) ->
         _service(cube, "service_p50", "p50", title="Median service time (p50)"),
         _service(cube, "service_p99", "p99", title="99th percentile of service time (p99)"),
     )
-    return cube.kind.at_rates(run, metrics)
+    return cube.kind.open_loop_metrics(run, metrics)
 
 
 def _service(cube: Cube, key: str, field: str, title: str) -> Metric:
     def milliseconds(trial: TrialRecord) -> float:
-        return ms_of(service_tried_ns(cube.kind, trial, field))
+        return ms_of(all_attempts_service_ns(cube.kind, trial, field))
 
     return Metric(key, title, "ms", False, "log", milliseconds, title.split(" (")[0].lower())
 
@@ -119,29 +119,29 @@ def _deciding(run: RunRecord, cube: Cube) -> Metric:
     figure = open_loop.deciding(cube.load_steps, clock.ramp_up_s, end_s, length_s, clock.operations)
 
     def milliseconds(trial: TrialRecord) -> float:
-        return ms_of(tried_ns(cube.kind, trial, figure) + cube.kind.waited_ns(trial, figure))
+        return ms_of(all_attempts_ns(cube.kind, trial, figure) + cube.kind.waited_ns(trial, figure))
 
     words = open_loop.words_of(figure)
     of = f" of {cube.kind.responds}" if cube.kind.responds else ""
     waits = f", plus {cube.kind.waits_for}" if cube.kind.waits_for else ""
-    title = f"{words[0].upper()}{words[1:]}{of}{waits}, where both keep up"
+    title = f"{words[0].upper()}{words[1:]}{of}{waits}, where neither is overloaded"
     short = f"{figure} response time{waits.replace(', plus', ' plus')}"
     return Metric(DECIDES, title, "ms", False, "log", milliseconds, short, paired=_paired(milliseconds))
 
 
 def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str, str], PairLogs]:
     def paired(cube: Cube, baseline: str, contender: str) -> PairLogs:
-        """Response times where both keep up; who falls behind alone has lost; where both do, what each took for an
-        answer, window over answers.
+        """Response times where neither is overloaded; one that is overloaded alone has lost; where both are, what each
+        took for an answer, window over answers.
         """
         times, took = cube.values(milliseconds), 1.0 / cube.values(answered_per_s)
-        behind = cube.values(lambda trial: float(fell_behind(trial, cube.kind))) == 1.0
+        overloaded = cube.values(lambda trial: float(is_overloaded(trial, cube.kind))) == 1.0
         sides = cube.index(baseline), cube.index(contender)
-        both = behind[sides[0]] & behind[sides[1]]
+        both = overloaded[sides[0]] & overloaded[sides[1]]
         with np.errstate(invalid="ignore", divide="ignore"):
             below, above = (np.log(np.where(both, took[side], times[side])) for side in sides)
         lost = tuple(
-            cube.losses(name) | (behind[side] & ~both) | (np.isinf(times[side]) & ~both)
+            cube.losses(name) | (overloaded[side] & ~both) | (np.isinf(times[side]) & ~both)
             for name, side in zip((baseline, contender), sides, strict=True)
         )
         return replace(bounded(below, above, (lost[0], lost[1]), higher_is_better=False), instead=both)
@@ -149,26 +149,26 @@ def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str
     return paired
 
 
-def falls_behind(cube: Cube, unit: Unit) -> tuple[FallsBehind, ...]:
-    """From which rate on, in starts of `unit`, each contender falls behind, in the order of the cube; nothing of closed
+def overload_points(cube: Cube, unit: Unit) -> tuple[OverloadPoint, ...]:
+    """The overload point of each contender, in starts of `unit`, in the order of the cube; nothing of closed
     loops.
     """
-    if not at_rates(cube):
+    if not is_open_loop(cube):
         return ()
-    return tuple(_falls_behind(cube, name, unit) for name in cube.contenders)
+    return tuple(_overload_point(cube, name, unit) for name in cube.contenders)
 
 
-def _falls_behind(cube: Cube, contender: str, unit: Unit) -> FallsBehind:
-    first = sorted(at for block in cube.blocks if (at := _first_behind(cube, contender, block)) is not None)
+def _overload_point(cube: Cube, contender: str, unit: Unit) -> OverloadPoint:
+    first = sorted(at for block in cube.blocks if (at := _first_overloaded(cube, contender, block)) is not None)
     ranks = median_ranks(len(first))
     middle = first[(len(first) - 1) // 2] if first else 0  # of an even number of blocks the lower one
     low, high = (None, None) if ranks is None else (first[ranks[0]], first[ranks[1]])
     load_steps: tuple[LoadStep | None, ...] = (*cube.load_steps, None)
-    return FallsBehind(
+    return OverloadPoint(
         contender=contender,
         blocks=len(first),
-        behind_load_step=load_steps[middle] if first else None,
-        kept_load_step=cube.load_steps[middle - 1] if middle > 0 else None,
+        overload_load_step=load_steps[middle] if first else None,
+        sustained_load_step=cube.load_steps[middle - 1] if middle > 0 else None,
         interval=ranks is not None,
         low_load_step=None if low is None else load_steps[low],
         high_load_step=None if high is None else load_steps[high],
@@ -177,9 +177,9 @@ def _falls_behind(cube: Cube, contender: str, unit: Unit) -> FallsBehind:
     )
 
 
-def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
-    """The place of the lowest rate that `contender` lost or fell behind in a block, one more than the last where there
-    is none; None where a trial is missing before it.
+def _first_overloaded(cube: Cube, contender: str, block: int) -> int | None:
+    """The place of the lowest rate at which `contender` lost or was overloaded in a block, one more than the last where
+    there is none; None where a trial is missing before it.
     """
     for place, load_step in enumerate(cube.load_steps):
         key = (contender, load_step, block)
@@ -187,6 +187,6 @@ def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
             return place
         if key not in cube.usable:
             return None
-        if fell_behind(cube.usable[key], cube.kind):
+        if is_overloaded(cube.usable[key], cube.kind):
             return place
     return len(cube.load_steps)

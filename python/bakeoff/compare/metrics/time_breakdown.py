@@ -20,7 +20,7 @@ CLOSE = "close"
 STEPS = ("connect", "tls", "stream", "written", "first_byte", "transfer")
 
 
-def steps_of_time(trials: Iterable[TrialRecord], names: Collection[str]) -> dict[str, float]:
+def step_times(trials: Iterable[TrialRecord], names: Collection[str]) -> dict[str, float]:
     """Time of each step of these names in all of `trials`, ns, and what they leave of the whole as `other`."""
     sums: dict[str, float] = {}
     whole = 0.0
@@ -46,7 +46,7 @@ def total_ns(mean_ns: float | None, count: int) -> float:
 def dominant_steps(cube: Cube, kind: str) -> tuple[DominantStep, ...]:
     """The steps that are most of a contender's time, and less of another's. `kind` is that of the suite."""
     by_name = {
-        name: cube.kind.parts_of_time([trial for (who, _, _), trial in cube.usable.items() if who == name])
+        name: cube.kind.time_breakdown([trial for (who, _, _), trial in cube.usable.items() if who == name])
         for name in cube.contenders
     }
     return tuple(found for name in by_name for found in _dominant(kind, name, by_name))

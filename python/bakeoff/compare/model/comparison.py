@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from bakeoff.compare.advice.caveat_model import Caveat
 from bakeoff.compare.collections.challenge_model import Challenge
 from bakeoff.compare.collections.joined_model import DatedNote, Joined
-from bakeoff.compare.estimate.interim import Look
+from bakeoff.compare.estimate.interim import InterimAnalysis
 from bakeoff.compare.failures.content import Bodies, ChangedFact
 from bakeoff.compare.failures.faults_model import Fault
 from bakeoff.compare.limits.capacity_model import CapacityComparison
@@ -30,7 +30,7 @@ from bakeoff.compare.model.ranking import Place
 from bakeoff.compare.planning.noise_model import NoiseFloor, NoiseQuote
 from bakeoff.compare.resources.fleet_model import Machines
 from bakeoff.compare.resources.telemetry_model import Resources
-from bakeoff.compare.validity.client_options_model import Manner
+from bakeoff.compare.validity.client_options_model import ClientOption
 from bakeoff.compare.validity.steadiness_model import SteadyState
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.unit import OPERATIONS, Unit
@@ -144,7 +144,7 @@ class ContenderSummary:
     `saturation_load_step` is None when the curve was not seen to flatten. `hung_operations` never ended, in
     `hung_trials` trials; there may be trials without a count. `generator_wait_share` is the largest share of a window
     that the generator waited for a processor, over the `generator_waited` trials. In `trials_dead` of the failed ones
-    not one operation succeeded: a share of errors over all trials says nothing then. `turned_away` are replies with
+    not one operation succeeded: a share of errors over all trials says nothing then. `error_replies` are replies with
     statuses 5xx that the plan counts as answers. `peak_lowest` and `peak_highest` are the lowest and the highest block
     at the peak. `peak_ratio` is peak ÷ peak of the baseline, each at its own load step, paired over blocks, with its
     interval; NaN of the baseline, of what lost trials there, and of a peak that is nobody's.
@@ -170,7 +170,7 @@ class ContenderSummary:
     operations: int
     errors: dict[str, int]
     error_share: float
-    turned_away: dict[str, int]
+    error_replies: dict[str, int]
     fairness_lowest: float
     generator_limited: int
     link_limited: int
@@ -189,7 +189,7 @@ class ContenderSummary:
     peak_ratio_high: float = math.nan
 
     @property
-    def peak_is_nobodys(self) -> bool:
+    def peak_is_bimodal(self) -> bool:
         """Its blocks at the peak differ by more than a factor of 2: a mean of two speeds is no peak."""
         return self.peak_highest > 2.0 * self.peak_lowest
 
@@ -201,9 +201,9 @@ class ContenderSummary:
 
 
 @dataclass(frozen=True)
-class FallsBehind:
-    """From which offered rate on a contender does not keep up: the median over blocks of the lowest rate of each that
-    it fell behind, None where that is beyond all; `kept_load_step` is the rate before it.
+class OverloadPoint:
+    """The rate from which on a contender is overloaded: the median over blocks of the lowest rate at which
+    it was, None where that is beyond all; `sustained_load_step` is the rate before it.
 
     With six `blocks` there is an `interval` of 95 % from `low_load_step` to `high_load_step`, by order statistics; None
     at an end then means beyond `highest_load_step`. Rates offer starts of `unit`.
@@ -211,8 +211,8 @@ class FallsBehind:
 
     contender: str
     blocks: int
-    behind_load_step: LoadStep | None
-    kept_load_step: LoadStep | None
+    overload_load_step: LoadStep | None
+    sustained_load_step: LoadStep | None
     interval: bool
     low_load_step: LoadStep | None
     high_load_step: LoadStep | None
@@ -331,7 +331,7 @@ class RunInfo:
     # What became of the plan: its hash at the start, and what was asked for, or happened, since.
     plan_hash_first: str = ""
     amendments: tuple[AmendmentRecord, ...] = ()
-    look: Look | None = None
+    interim: InterimAnalysis | None = None
     # Contenders that the run goes on without, as they are dead.
     left_out: tuple[LeftOutContender, ...] = ()
     # Contenders that were not there when it began, with why: the run has nothing of them.
@@ -384,7 +384,7 @@ class Comparison:
     lost: tuple[Lost, ...]
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
-    falls_behind: tuple[FallsBehind, ...] = ()
+    overload_points: tuple[OverloadPoint, ...] = ()
     # Steps that are most of a contender's time and not of another's; those that wait for a delayed acknowledgement.
     dominant: tuple[DominantStep, ...] = ()
     delayed: tuple[DelayedStep, ...] = ()
@@ -405,7 +405,7 @@ class Comparison:
     # None where seconds say nothing of it, as at rates.
     steady: SteadyState | None = None
     # Settings of the load that contenders have differently.
-    manners: tuple[Manner, ...] = ()
+    client_options: tuple[ClientOption, ...] = ()
     # By contender: what it did wrong to the data in its care, and what was not the same in all of its trials.
     faults: dict[str, tuple[Fault, ...]] = field(default_factory=dict)
     changed: tuple[ChangedFact, ...] = ()

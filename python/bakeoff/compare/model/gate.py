@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bakeoff.compare.cube.spread import Spread
-from bakeoff.compare.failures.error_replies import TurnedAway
+from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.failures.faults_model import Fault
 from bakeoff.compare.failures.hung_model import Hung
 from bakeoff.compare.resources.fleet_model import BusyThreads, FullLink
-from bakeoff.compare.validity.client_options_model import Manner
+from bakeoff.compare.validity.client_options_model import ClientOption
 from bakeoff.compare.validity.steadiness_model import UnsteadyTrials
 
 
@@ -46,21 +46,21 @@ class OtherContent(GateDetail):
 
 
 @dataclass(frozen=True)
-class OtherManners(GateDetail):
+class ClientOptionsDifferGate(GateDetail):
     """Settings of clients that differ between contenders, of a `kind` of suite."""
 
     kind: str
-    manners: tuple[Manner, ...]
+    client_options: tuple[ClientOption, ...]
     between: tuple[str, str]
 
 
 @dataclass(frozen=True)
-class MoreTurnedAway(GateDetail):
+class MoreErrorReplies(GateDetail):
     """Replies that say no, and those of the `other`, which has fewer."""
 
-    own: TurnedAway
+    own: ErrorReplies
     other: str
-    theirs: TurnedAway
+    theirs: ErrorReplies
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ GateName = Literal[
     "blocks",
     "different pages",
     "stale connections",
-    "turned away",
+    "error replies",
     "repeated trials",
     "not steady",
     "files",
@@ -145,8 +145,8 @@ class Endpoint:
 class RatioPoint:
     """The ratio at one load step with its simultaneous band, or of the only load step with the interval of the
     endpoint. `lost` has for either contender in how many of the `blocks` it lost outright; the band is then that of the
-    sign-flip test, and each counts as `lost_as` times slower (NaN: it fell behind a rate, and answered less).
-    `both_behind`: in so many of the blocks both fell behind a rate, and the ratio is that of what they answered.
+    sign-flip test, and each counts as `lost_as` times slower (NaN: it was overloaded, and answered less).
+    `both_overloaded`: in so many of the blocks both were overloaded, and the ratio is that of what they answered.
     """
 
     load_step: LoadStep
@@ -156,7 +156,7 @@ class RatioPoint:
     high: float
     lost: dict[str, int]
     verdict: Verdict
-    both_behind: int = 0
+    both_overloaded: int = 0
     lost_as: float = math.nan
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.repeated import repeated_trials
-from bakeoff.compare.estimate.interim import look_of
+from bakeoff.compare.estimate.interim import interim_of
 from bakeoff.compare.failures.content import differences
 from bakeoff.compare.failures.faults import faults_of
 from bakeoff.compare.metrics.metric import Metric
@@ -15,7 +15,7 @@ from bakeoff.compare.model.comparison import Audit
 from bakeoff.compare.resources.telemetry_cost import cost_metrics
 from bakeoff.compare.shapes import Shape, shape_of
 from bakeoff.compare.validity.audits import different_content, littles_law
-from bakeoff.compare.validity.client_options import manners_of
+from bakeoff.compare.validity.client_options import client_options_of
 from bakeoff.compare.validity.gates import Judge
 from bakeoff.compare.validity.generator_capacity import ceilings_of
 from bakeoff.compare.validity.steadiness import steady_audit, steady_state
@@ -76,13 +76,13 @@ def subject_of(whole: RunRecord, asked: Asked) -> Subject:
         faults=faults_of(whole, cube.kind.faults),
         different=different_content(cube, audits),
         differences=differences(run),
-        look=look_of(whole),
+        interim=interim_of(whole),
         repeated=repeated_trials(whole),
         ceilings=ceilings_of(run),
         both=asked.both,
         steady=steady,
         kind=run.kind,
-        manners=manners_of(whole),
+        client_options=client_options_of(whole),
         block_s=asked.block_s,
     )
     metrics = (*metrics_of(run, cube), *cost_metrics(run, cube))

@@ -22,7 +22,7 @@ from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import PairComparison
 from bakeoff.compare.planning.noise_model import (
-    AskedAlike,
+    ClientOptionsNoise,
     MoreSettings,
     NoContender,
     NoiseFloor,
@@ -35,8 +35,8 @@ from bakeoff.compare.planning.noise_model import (
     WithinFloor,
 )
 from bakeoff.compare.planning.power import spread_of_pair
-from bakeoff.compare.validity.client_options import manners_of, settings_by_name
-from bakeoff.compare.validity.client_options_model import Manners, differing
+from bakeoff.compare.validity.client_options import client_options_of, settings_by_name
+from bakeoff.compare.validity.client_options_model import ClientOptionsDiffer, differing
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.load.load_step import LoadStep
@@ -244,8 +244,8 @@ def _differs(noise: NoiseFloor, run: RunRecord) -> Iterator[Fact]:
     if len(differ) > LISTED:
         yield MoreSettings(len(differ) - LISTED)
     names = tuple(contender.name for contender in run.contenders)
-    if unlike := differing(manners_of(run), names):
-        yield AskedAlike(Manners(run.kind, unlike, names))
+    if unlike := differing(client_options_of(run), names):
+        yield ClientOptionsNoise(ClientOptionsDiffer(run.kind, unlike, names))
 
 
 def _days(then: str, now: str) -> int:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from bakeoff.compare.model.fact import Fact
-from bakeoff.compare.validity.client_options_model import Manners
+from bakeoff.compare.validity.client_options_model import ClientOptionsDiffer
 from bakeoff.stats.intervals.blocks import t_quantile
 
 
@@ -114,10 +114,10 @@ class MoreSettings(Fact):
 
 
 @dataclass(frozen=True)
-class AskedAlike(Fact):
+class ClientOptionsNoise(Fact):
     """It asked in one way; here contenders are asked in several."""
 
-    here: Manners
+    here: ClientOptionsDiffer
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How many blocks a plan needs, by the spread that another run had: its pilot.
 
 The chance is that of the verdict's own rule, at the level that the plan leaves it: what is kept for blocks that are
-added later, planned looks, and Holm's correction, of which the strictest step is counted on.
+added later, planned interim analyses, and Holm's correction, of which the strictest step is counted on.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Power:
     pilot_created_at: str
     contenders: tuple[str, ...]
     pairs: int
-    looks: tuple[int, ...]
+    interim_analyses: tuple[int, ...]
     delta: float
     plan_blocks: int
     block_s: float
@@ -157,7 +157,7 @@ def power_of(
     names = tuple(contender.name for contender in plan.contenders)
     measured = _widest(pilot, names)
     pairs = max(1, pairs_of(plan))
-    usual = planned_levels(plan.looks or ())[-1]
+    usual = planned_levels(plan.interim_analyses or ())[-1]
     alpha = usual / (family or pairs)
     # A campaign corrects for the pairs of a suite first, and then for all of them, when it calls equals so.
     alpha_equal = usual / (pairs * (family or 1))
@@ -191,7 +191,7 @@ def power_of(
         pilot_created_at=pilot.created_at,
         contenders=names,
         pairs=pairs,
-        looks=tuple(plan.looks or ()),
+        interim_analyses=tuple(plan.interim_analyses or ()),
         delta=plan.delta,
         plan_blocks=plan.blocks,
         block_s=block_s,

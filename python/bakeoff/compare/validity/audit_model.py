@@ -129,7 +129,7 @@ class CellBytes(Fact):
 
 
 @dataclass(frozen=True)
-class NotTried(Fact):
+class NotMeasuredCells(Fact):
     """So many cells of one contender the other did not try."""
 
     cells: int

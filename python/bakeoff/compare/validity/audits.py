@@ -21,7 +21,7 @@ from bakeoff.compare.validity.audit_model import (
     CountsRule,
     FatesRule,
     LittleRule,
-    NotTried,
+    NotMeasuredCells,
     OffRate,
     OffSessions,
     OffStarts,
@@ -327,7 +327,7 @@ def _cells(cube: Cube, counted: bool) -> Audit:
             for missing, whose in ((theirs - set(sizes), cube.contenders[0]), (set(sizes) - theirs, name)):
                 other = name if whose != name else cube.contenders[0]
                 if missing:
-                    parts.append(NotTried(len(missing), whose, other))
+                    parts.append(NotMeasuredCells(len(missing), whose, other))
         if parts:
             bad.append(deviating(trial, *parts))
     return Audit("Same content", CellsRule(counted), checked, 0, worst, tuple(bad))

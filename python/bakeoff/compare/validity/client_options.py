@@ -8,7 +8,7 @@ from typing import Any
 
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.settings import of_contender
-from bakeoff.compare.validity.client_options_model import Manner, NotAskedAlike, differing
+from bakeoff.compare.validity.client_options_model import ClientOption, ClientOptionsDifferAdvice, differing
 from bakeoff.core.redact import hidden
 from bakeoff.store.records.run_records import RunRecord
 
@@ -31,7 +31,7 @@ def settings_by_name(run: RunRecord) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def manners_of(run: RunRecord) -> tuple[Manner, ...]:
+def client_options_of(run: RunRecord) -> tuple[ClientOption, ...]:
     """What contenders of one plan have differently. What whole files of several differ in is told of the files."""
     found = settings_by_name(run)
     own = {name for plan in _plans(run) for table in _own(plan) for name in table}
@@ -39,14 +39,14 @@ def manners_of(run: RunRecord) -> tuple[Manner, ...]:
     for name in sorted(own):
         values = {contender: _text(hidden({name: table.get(name)})[name]) for contender, table in found.items()}
         if len({json.dumps(table.get(name), sort_keys=True) for table in found.values()}) > 1:
-            told.append(Manner(_bare(name), values))
+            told.append(ClientOption(_bare(name), values))
     return tuple(told)
 
 
-def manner_advice(manners: Sequence[Manner], kind: str, names: Sequence[str]) -> list[Fact]:
+def client_options_advice(client_options: Sequence[ClientOption], kind: str, names: Sequence[str]) -> list[Fact]:
     """What readers of the figures must know of it."""
-    differ = differing(manners, names)
-    return [NotAskedAlike(kind, differ, tuple(names))] if differ else []
+    differ = differing(client_options, names)
+    return [ClientOptionsDifferAdvice(kind, differ, tuple(names))] if differ else []
 
 
 def _plans(run: RunRecord) -> list[dict[str, Any]]:

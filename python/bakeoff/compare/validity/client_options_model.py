@@ -9,7 +9,7 @@ from bakeoff.compare.model.fact import Fact
 
 
 @dataclass(frozen=True)
-class Manner:
+class ClientOption:
     """A setting of the load that contenders have differently, and its value of each, as text; secrets are hidden."""
 
     setting: str
@@ -17,19 +17,19 @@ class Manner:
 
 
 @dataclass(frozen=True)
-class Manners(Fact):
+class ClientOptionsDiffer(Fact):
     """The settings that these contenders, of a `kind_of_suite`, have differently."""
 
     kind_of_suite: str
-    manners: tuple[Manner, ...]
+    client_options: tuple[ClientOption, ...]
     between: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class NotAskedAlike(Manners):
+class ClientOptionsDifferAdvice(ClientOptionsDiffer):
     """As what readers of all figures must know."""
 
 
-def differing(manners: Sequence[Manner], names: Sequence[str]) -> tuple[Manner, ...]:
+def differing(client_options: Sequence[ClientOption], names: Sequence[str]) -> tuple[ClientOption, ...]:
     """Those in which these contenders differ."""
-    return tuple(manner for manner in manners if len({manner.values.get(name) for name in names}) > 1)
+    return tuple(option for option in client_options if len({option.values.get(name) for name in names}) > 1)

@@ -12,9 +12,9 @@ from bakeoff.compare.cube.cells import starving_cells
 from bakeoff.compare.cube.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.cube.forfeits import broke, starved_clients
 from bakeoff.compare.cube.spread import widest
-from bakeoff.compare.estimate.interim import ONLY_LOOK, Look
+from bakeoff.compare.estimate.interim import ONLY_ANALYSIS, InterimAnalysis
 from bakeoff.compare.failures.content import Differences
-from bakeoff.compare.failures.error_replies import MORE, NO, turned_away
+from bakeoff.compare.failures.error_replies import ERROR_STATUSES, MORE, error_replies
 from bakeoff.compare.failures.faults_model import Fault
 from bakeoff.compare.failures.hung import hung
 from bakeoff.compare.failures.stale_connections import STALE_LIMIT, stale_share
@@ -24,7 +24,7 @@ from bakeoff.compare.model.comparison import Repeated
 from bakeoff.compare.model.pair import Gate, GateLevel, Verdict, VerdictKind
 from bakeoff.compare.resources.fleet import busy_threads, full_link_of
 from bakeoff.compare.validity.audits import LITTLE_RED, LittlesLaw
-from bakeoff.compare.validity.client_options_model import Manner
+from bakeoff.compare.validity.client_options_model import ClientOption
 from bakeoff.compare.validity.disturbances import crowd, crowd_gate, lost_share
 from bakeoff.compare.validity.generator_capacity import Ceiling
 from bakeoff.compare.validity.steadiness_model import SteadyState
@@ -66,7 +66,7 @@ class Judge:
     # Contenders whose pages differ from the baseline's.
     different: frozenset[str] = frozenset()
     differences: Differences = field(default_factory=dict)
-    look: Look = ONLY_LOOK
+    interim: InterimAnalysis = ONLY_ANALYSIS
     repeated: tuple[Repeated, ...] = ()
     # What the generator could have asked of a contender at most, where that was measured.
     ceilings: Mapping[str, Ceiling] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Judge:
     files: Mapping[tuple[str, frozenset[str]], Gate] = field(default_factory=dict)
     # The kind of suite, and the settings of clients that contenders have differently.
     kind: str = ""
-    manners: tuple[Manner, ...] = ()
+    client_options: tuple[ClientOption, ...] = ()
     metric: str = ""
     # How long a block takes; NaN where nobody knows.
     block_s: float = math.nan
@@ -152,7 +152,7 @@ class Judge:
             gates.append(Gate("different pages", "red", leader, of.DifferentPages(other)))
         gates += [gate] if (gate := self.files.get((self.metric, frozenset((leader, follower))))) else []
         gates += self._talked_to(leader, follower)
-        gates += self._turned_away(leader, follower, load_steps, alike)
+        gates += self._error_replies(leader, follower, load_steps, alike)
         gates += self._stopped(leader, follower, load_steps, alike)
         for name in (leader, follower):
             trials = self.cube.of(name, load_steps)
@@ -183,23 +183,30 @@ class Judge:
 
     def _talked_to(self, leader: str, follower: str) -> list[Gate]:
         """A setting of one side alone may be all of its lead: whoever reads the verdict reads that."""
-        if all(manner.values.get(leader) == manner.values.get(follower) for manner in self.manners):
+        if all(option.values.get(leader) == option.values.get(follower) for option in self.client_options):
             return []
-        return [Gate("settings", "amber", leader, of.OtherManners(self.kind, self.manners, (leader, follower)))]
+        return [
+            Gate(
+                "settings",
+                "amber",
+                leader,
+                of.ClientOptionsDifferGate(self.kind, self.client_options, (leader, follower)),
+            )
+        ]
 
-    def _turned_away(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
+    def _error_replies(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
         """Whoever says no to more of the same requests does less for each."""
         usable = {
             name: {(t.load_step, t.block): t for t in self.cube.of(name, load_steps) if why_unusable(t) is None}
             for name in (leader, follower)
         }
         both = usable[leader].keys() & usable[follower].keys()
-        away = {name: turned_away((trials[key] for key in both), NO) for name, trials in usable.items()}
+        away = {name: error_replies((trials[key] for key in both), ERROR_STATUSES) for name, trials in usable.items()}
         gates: list[Gate] = []
         for name, other in ((leader, follower), (follower, leader)):
             if away[name].share - away[other].share > MORE:
                 level: GateLevel = "red" if alike or name == leader else "amber"
-                gates.append(Gate("turned away", level, name, of.MoreTurnedAway(away[name], other, away[other])))
+                gates.append(Gate("error replies", level, name, of.MoreErrorReplies(away[name], other, away[other])))
         return gates
 
     def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
@@ -333,8 +340,8 @@ class Judge:
 
     def _unsteady(self, name: str) -> list[Gate]:
         """Whoever sinks while it is measured looks as good as its window is short."""
-        paces = () if self.steady is None else self.steady.contenders
-        told = [(pace.told, pace.worst) for pace in paces if pace.contender == name]
+        contenders = () if self.steady is None else self.steady.contenders
+        told = [(steadiness.told, steadiness.worst) for steadiness in contenders if steadiness.contender == name]
         often = [(one, worst) for one, worst in told if one is not None and 2 * one.trials > max(2, one.of)]
         return [Gate("not steady", "amber", name, of.NotSteady(one), worst) for one, worst in often]
 

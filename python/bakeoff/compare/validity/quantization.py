@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.advice.advice_model import CoarseRates
+from bakeoff.compare.advice.advice_model import QuantizedRates
 from bakeoff.compare.cube.cells import cells_of
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.model.comparison import RunInfo
@@ -11,7 +11,7 @@ from bakeoff.compare.validity.audits import littles_law
 from bakeoff.store.records.run_records import RunRecord
 
 
-def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Fact]:
+def quantization_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Fact]:
     """Where clients do so few operations in the window that one more of each is a larger share than what matters.
 
     Clients begin together, and do the same for as long as they are alike: that they all fit one more into the window,
@@ -26,7 +26,7 @@ def coarse_advice(run: RunRecord, cube: Cube, info: RunInfo) -> list[Fact]:
         sessions = trial.load_step.sessions(law.per_client)
         if sessions and trial.operations and not cells_of(trial):
             steps[trial.contender] = max(steps.get(trial.contender, 0.0), sessions / trial.operations)
-    coarse = {name: step for name, step in steps.items() if step > info.delta}
-    if not coarse:
+    quantized = {name: step for name, step in steps.items() if step > info.delta}
+    if not quantized:
         return []
-    return [CoarseRates(tuple(coarse), max(coarse.values()), info.delta, info.work)]
+    return [QuantizedRates(tuple(quantized), max(quantized.values()), info.delta, info.work)]

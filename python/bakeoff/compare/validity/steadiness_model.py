@@ -26,7 +26,7 @@ class Unsteady(Fact):
 
 
 @dataclass(frozen=True)
-class Pace:
+class ContenderSteadiness:
     """The steadiness of one contender's trials: `judged` were long enough, `effective_share` is the median of the
     independent seconds that the seconds of such a trial are worth, as a share of them; NaN without any.
     """
@@ -79,4 +79,4 @@ class SteadyState:
 
     fewest_s: int
     too_short: int
-    contenders: tuple[Pace, ...]
+    contenders: tuple[ContenderSteadiness, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bakeoff.compare.estimate.interim import ONLY_LOOK
+from bakeoff.compare.estimate.interim import ONLY_ANALYSIS
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.model.factor import Effect
 from bakeoff.compare.model.pair import Endpoint
@@ -20,7 +20,7 @@ def open_pair(end: Endpoint, suite: Comparison, family: int, why: Why | None) ->
     found = _needed(end, suite, family, family * len(suite.pairs), any(end.lost.values()))
     if found is not None and family > len(suite.pairs):
         found = replace(found, family=family, of="pairs")
-    return open_at(suite.run.look or ONLY_LOOK, why, found)
+    return open_at(suite.run.interim or ONLY_ANALYSIS, why, found)
 
 
 def open_effect(effect: Effect, suite: Comparison, family: int, why: Why | None) -> Open:
@@ -29,7 +29,7 @@ def open_effect(effect: Effect, suite: Comparison, family: int, why: Why | None)
     own = 0 if suite.factors is None else suite.factors.family
     if found is not None and family > own:
         found = replace(found, family=family, of="effects")
-    return open_at(suite.run.look or ONLY_LOOK, why, found)
+    return open_at(suite.run.interim or ONLY_ANALYSIS, why, found)
 
 
 def _needed(end: Endpoint | Effect, suite: Comparison, family: int, equal: int, by_signs: bool) -> Needed | None:
@@ -39,5 +39,5 @@ def _needed(end: Endpoint | Effect, suite: Comparison, family: int, equal: int, 
     low, high, p_t, p_flip = end.low, end.high, end.p_t, end.p_sign_flip
     seen = PairedRatio(end.blocks, log, end.log_sd, end.ratio, low, high, p_t, p_flip, by_signs=by_signs)
     matters = abs(log) >= math.log1p(delta)
-    alpha = (suite.run.look or ONLY_LOOK).next_alpha / (family if matters else equal)
+    alpha = (suite.run.interim or ONLY_ANALYSIS).next_alpha / (family if matters else equal)
     return needed(Decision("inconclusive", more_blocks(seen, delta, alpha)), seen, delta, alpha, suite.run.block_s)[1]

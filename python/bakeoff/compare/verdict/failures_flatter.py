@@ -53,6 +53,6 @@ def _log_cost(cube: Cube, metric: Metric, trial: TrialRecord, slowest_ns: int) -
             return 0.0
         mean_ns = (times.count * times.mean_ns + failed * slowest_ns) / (times.count + failed)
         return math.log(mean_ns / times.mean_ns)
-    # At a rate what failed is missing from what was answered, and the load did not wait for it.
+    # At a rate what failed is missing from what was answered, and the load was an open loop.
     spent_ns = (trial.service.mean_ns or 0.0) * trial.service.count
     return 0.0 if trial.starts is not None or not spent_ns else math.log1p(failed * slowest_ns / spent_ns)

@@ -36,7 +36,7 @@ def turned_in_time(cube: Cube, metric: Metric, pair: tuple[str, str]) -> Turned 
     logs = over_load_steps(cube, outcomes.settled(), kept)[whole]
     blocks = [block for block, good in zip(cube.blocks, whole, strict=True) if good]
     logs = logs if metric.higher_is_better else -logs
-    at = _turn(logs.tolist())
+    at = _last_before_change(logs.tolist())
     if at is None:
         return None
     before, after = float(np.mean(logs[:at])), float(np.mean(logs[at:]))
@@ -44,7 +44,7 @@ def turned_in_time(cube: Cube, metric: Metric, pair: tuple[str, str]) -> Turned 
     return Turned(first, then, blocks[at], math.exp(abs(before)), math.exp(abs(after)))
 
 
-def _turn(logs: Sequence[float]) -> int | None:
+def _last_before_change(logs: Sequence[float]) -> int | None:
     """The first place from which all have the other sign than all before; None without one."""
     signs = [math.copysign(1.0, log) if log else 0.0 for log in logs]
     for at in range(LEAST_BLOCKS, len(signs) - LEAST_BLOCKS + 1):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bakeoff.compare.estimate.interim import Look
+from bakeoff.compare.estimate.interim import InterimAnalysis
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.verdict.blocks_needed import Needed
 from bakeoff.stats import FLIP_ALPHA
 
 
 @dataclass(frozen=True)
-class NextLook(Fact):
-    """Nothing is settled before the next planned look, after so many blocks."""
+class NextAnalysis(Fact):
+    """Nothing is settled before the next planned interim analysis, after so many blocks."""
 
     blocks: int
 
@@ -39,13 +39,13 @@ class HolmFails(Fact):
     level: float
 
 
-Why = NextLook | FlipsFail | HolmFails
+Why = NextAnalysis | FlipsFail | HolmFails
 
 
 @dataclass(frozen=True)
 class Open:
     """`why` is what a difference did not pass though its interval does not reach 1, `needed` what would settle it;
-    either may be missing. `next_blocks` is where the next planned look is, `between` says that none is now.
+    either may be missing. `next_blocks` is where the next planned analysis is, `between` says that none is now.
     """
 
     why: Why | None = None
@@ -65,13 +65,18 @@ def without_number(still: Open | None) -> Open | None:
     return None if why is None else Open(why)
 
 
-def open_at(look: Look, why: Why | None, needed: Needed | None) -> Open:
-    """What is open at this look."""
-    return Open(why, needed, look.next_blocks, look.between)
+def open_at(interim: InterimAnalysis, why: Why | None, needed: Needed | None) -> Open:
+    """What is open at this analysis."""
+    return Open(why, needed, interim.next_blocks, interim.between)
 
 
 def why_open(
-    interval: tuple[float, float], p_flip: float, p_adjusted: float, look: Look, family: tuple[int, str], blocks: int
+    interval: tuple[float, float],
+    p_flip: float,
+    p_adjusted: float,
+    interim: InterimAnalysis,
+    family: tuple[int, str],
+    blocks: int,
 ) -> Why | None:
     """The test that speaks against a difference; None where the interval says it: it reaches 1, or there is none.
     `p_adjusted` is the p value of the t test after Holm over a `family` (10, "endpoint"), NaN where none was made.
@@ -79,11 +84,11 @@ def why_open(
     low, high = interval
     if math.isnan(low) or math.isnan(high) or low <= 1.0 <= high:
         return None
-    if look.between:
-        return None if look.next_blocks is None else NextLook(look.next_blocks)
-    flips = max(look.alpha, FLIP_ALPHA)
+    if interim.between:
+        return None if interim.next_blocks is None else NextAnalysis(interim.next_blocks)
+    flips = max(interim.alpha, FLIP_ALPHA)
     if p_flip > flips:
         return FlipsFail(p_flip, blocks, flips)
-    if p_adjusted > look.alpha:
-        return HolmFails(p_adjusted, *family, look.alpha)
+    if p_adjusted > interim.alpha:
+        return HolmFails(p_adjusted, *family, interim.alpha)
     return None

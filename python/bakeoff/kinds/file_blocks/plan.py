@@ -214,7 +214,7 @@ class FileBlocksPlanPart(FolderPlanPart):
     """The kind `file-blocks`."""
 
     settings = FileBlocksSettings
-    manners = ("direct", "dsync")
+    client_options = ("direct", "dsync")
     endpoint = "the geometric means of the cells' MB/s"
     often = MappingProxyType(
         {

@@ -15,7 +15,7 @@ def story(context: Context) -> tuple[str, ...]:
     reads, random = asked.mixed_read, asked.mixed_random
     alike = settings.common(context.run.plan)
     direct = " past the page cache (O_DIRECT)" if alike.get("direct") is True else " through the page cache"
-    if any(manner.setting == "direct" for manner in context.comparison.manners):
+    if any(option.setting == "direct" for option in context.comparison.client_options):
         direct = ""  # the sentence on what contenders have otherwise says it
     depth = asked.outstanding[0] if len(asked.outstanding) == 1 else 1
     deep = f", each client with {depth} transfers outstanding" if depth > 1 else ""

@@ -206,7 +206,7 @@ class FileMatrixPlanPart(FolderPlanPart):
 
     settings = FileMatrixSettings
     # Not `close`, which says what is within the measured time, nor the state of caches before it.
-    manners = ("direct", "dsync", "sync", "fsync", "mmap")
+    client_options = ("direct", "dsync", "sync", "fsync", "mmap")
     endpoint = "the geometric means of the cells' MB/s"
     often = MappingProxyType(
         {

@@ -84,7 +84,7 @@ class FileMixPlanPart(FolderPlanPart):
     """The kind `file-mix`."""
 
     settings = FileMixSettings
-    manners = ("flush",)
+    client_options = ("flush",)
     endpoint = "Mbit/s"
     often = MappingProxyType(
         {

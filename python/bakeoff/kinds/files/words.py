@@ -5,7 +5,7 @@ from __future__ import annotations
 from bakeoff.report.narrate.kind import WordsPart
 
 FILE_WORDS = WordsPart(
-    manner_words={
+    client_option_words={
         "direct": {"yes": "past the page cache (O_DIRECT)", "no": "through the page cache"},
         "dsync": {"yes": "with O_DSYNC", "no": "without O_DSYNC"},
         "sync": {"yes": "with O_SYNC", "no": "without O_SYNC"},

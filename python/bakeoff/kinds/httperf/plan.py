@@ -385,7 +385,7 @@ class HttperfPlanPart(PlanPart):
 
     door = "web"
     settings = HttperfSettings
-    manners = (
+    client_options = (
         "http_version", "add_header", "send_buffer", "recv_buffer", "close_with_reset", "session_cookies",
         "ssl_ciphers", "ssl_no_reuse", "ssl_verify", "ssl_protocol",
     )  # fmt: skip

@@ -199,7 +199,7 @@ class MailPlanPart(PlanPart):
     """The kind `mail`."""
 
     settings = MailSettings
-    manners = (
+    client_options = (
         "messages_per_connection", "pipelining", "close_with_reset", "starttls", "handshake_apart", "smtp_login",
         "pop3_login", "insecure",
     )  # fmt: skip

@@ -36,7 +36,7 @@ STEPS = {f"{protocol}-{step}": words for protocol in ("smtp", "lmtp") for step, 
 }
 
 PART = WordsPart(
-    manner_words={
+    client_option_words={
         "starttls": {"yes": "over STARTTLS", "no": "without STARTTLS"},
         "handshake_apart": {
             "yes": "with the end of the handshake written by itself",

@@ -14,7 +14,7 @@ from bakeoff.kinds.replay.bodies import GivenBody, read_bodies
 from bakeoff.kinds.replay.log import LogFacts, LogSample, read_log, trace_of
 from bakeoff.kinds.replay.spec import LearntSpec, ReplayWorkload
 from bakeoff.kinds.web.settings.address import WebAddress, parse_web_address
-from bakeoff.kinds.web.settings.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
+from bakeoff.kinds.web.settings.http import CHECK_EVERY, CLIENT_OPTIONS, HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.load.arrivals import Constant, Replay
 from bakeoff.load.load_step import RATE_MAX_PER_S, LoadStep, Rate
@@ -222,7 +222,7 @@ class ReplayPlanPart(PlanPart):
 
     door = "web"
     settings = ReplaySettings
-    manners = MANNERS
+    client_options = CLIENT_OPTIONS
     endpoint = "requests per second"
     often = MappingProxyType(
         {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.kinds.web.words import MANNER_WORDS
+from bakeoff.kinds.web.words import CLIENT_OPTION_WORDS
 from bakeoff.report.narrate.kind import WordsPart
 
 PART = WordsPart(
-    manner_words=MANNER_WORDS,
+    client_option_words=CLIENT_OPTION_WORDS,
 )

@@ -13,7 +13,7 @@ from bakeoff.kinds.web.settings.body import BODIES_BYTES, Method, OptionalBody, 
 from bakeoff.kinds.web.settings.classes import WebClass, classes_of, corpus_of, web_classes
 from bakeoff.kinds.web.settings.http import (
     CHECK_EVERY,
-    MANNERS,
+    CLIENT_OPTIONS,
     WITH_STREAMS,
     HttpSettings,
     connection_fields,
@@ -126,7 +126,7 @@ class WebPlanPart(PlanPart):
     door = "web"
     settings = WebSettings
     suite_class = WebClass
-    manners = MANNERS
+    client_options = CLIENT_OPTIONS
     endpoint = "requests per second"
     often = MappingProxyType(
         {

@@ -17,7 +17,7 @@ VERSIONS = {"2": "HTTP/2", "3": "HTTP/3"}
 def story(context: Context) -> tuple[str, ...]:
     """What a client asks for, over which connections, and when a request counts."""
     alike, classes = settings.common(context.run.plan), web_classes(context.run.planned.classes)
-    differ = {manner.setting for manner in context.comparison.manners}
+    differ = {option.setting for option in context.comparison.client_options}
     every = web_settings(context.run.planned.settings).check_every
     how = " ".join(filter(None, (_connections(alike, differ), _counts(every, classes))))
     return tuple(filter(None, (_mixture(classes), how)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bakeoff.report.narrate.kind import WordsPart
 
 # How a sentence tells in which way requests are made, for all kinds that make them.
-MANNER_WORDS: Mapping[str, Mapping[str, str]] = {
+CLIENT_OPTION_WORDS: Mapping[str, Mapping[str, str]] = {
     "http": {version: f"over HTTP/{version}" for version in ("1.0", "1.1", "2", "3")},
     "keep_alive": {"yes": "over kept connections", "no": "with a connection for each request"},
     "close_with_reset": {"yes": "with connections ended by a reset", "no": "with connections ended in order"},
@@ -21,5 +21,5 @@ MANNER_WORDS: Mapping[str, Mapping[str, str]] = {
 }
 
 PART = WordsPart(
-    manner_words=MANNER_WORDS,
+    client_option_words=CLIENT_OPTION_WORDS,
 )

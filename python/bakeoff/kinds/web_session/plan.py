@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.web.settings.address import parse_web_address
-from bakeoff.kinds.web.settings.http import CHECK_EVERY, MANNERS, HttpSettings, connection_fields
+from bakeoff.kinds.web.settings.http import CHECK_EVERY, CLIENT_OPTIONS, HttpSettings, connection_fields
 from bakeoff.kinds.web.settings.statuses import statuses_of
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web_session.file import OptionalSession, Step
@@ -53,7 +53,7 @@ class SessionPlanPart(PlanPart):
 
     door = "web"
     settings = SessionSettings
-    manners = MANNERS
+    client_options = CLIENT_OPTIONS
     endpoint = "sessions per second"
     often = MappingProxyType(
         {

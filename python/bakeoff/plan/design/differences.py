@@ -62,7 +62,7 @@ def _or_none(text: str) -> str:
     return "none" if text == "-" else text
 
 
-def manners_text(part: PlanPart, own: Mapping[str, Any]) -> str:
+def client_options_text(part: PlanPart, own: Mapping[str, Any]) -> str:
     """What a contender has otherwise than the run (plain JSON values by field name), for a line: `http 2`. Secrets are
     hidden.
     """

@@ -2,7 +2,7 @@
 
 CLIENTS = "--clients 1,4,8 (clients, one load step each)"
 LENGTH = "--length 30s (both ramps included)"
-RATE = "--rate 500,1000 (load that does not wait for its replies)"
+RATE = "--rate 500,1000 (open-loop load)"
 COUNT = "--operations 1000"
 BLOCKS = "--blocks 8 (visits of every contender)"
 TLS = "https:// in the addresses, with --ca-file FILE or --insecure where the certificates are your own"

@@ -1,4 +1,4 @@
-"""Loads that do not wait, as people write them: `--rate 500,1000` and `--arrivals ramp:0.2-1.8`."""
+"""Open-loop loads as people write them: `--rate 500,1000` and `--arrivals ramp:0.2-1.8`."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -148,10 +148,10 @@ def _contender(contender: Contender, kind: str) -> dict[str, Any]:
     if contender.watch is not None:
         table["watch"] = contender.watch
     table |= {"levels": contender.levels} if contender.levels else {}
-    return table | ({"settings": _manners(contender, plan_part(kind))} if contender.settings else {})
+    return table | ({"settings": _client_options(contender, plan_part(kind))} if contender.settings else {})
 
 
-def _manners(contender: Contender, part: PlanPart) -> dict[str, Any]:
+def _client_options(contender: Contender, part: PlanPart) -> dict[str, Any]:
     """What clients do otherwise with this contender: all of it is plain, so that there is a text for each value."""
     fields = part.settings.model_fields
     own = {name: tuple(value) if isinstance(value, list) else value for name, value in contender.settings.items()}

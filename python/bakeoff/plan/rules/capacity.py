@@ -40,7 +40,7 @@ class CapacityPlan(Strict):
     )
     by: Literal["rate", "clients"] = Field(
         "rate",
-        description="The load that is searched: a rate of operations that do not wait for each other, judged by "
+        description="The load that is searched: an open-loop rate of operations, judged by "
         "response times, or a number of clients that do, judged by service times.",
         json_schema_extra={"metavar": "rate|clients"},
     )

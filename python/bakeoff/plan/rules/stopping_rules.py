@@ -1,4 +1,6 @@
-"""What a plan fixes of how its run goes on: looks at which it may be judged, and what becomes of a dead contender."""
+"""What a plan fixes of how its run goes on: interim analyses at which it may be judged, and what becomes of a dead
+contender.
+"""
 
 from typing import Literal, Self
 
@@ -8,23 +10,25 @@ from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.plan.rules.until import Until
 from bakeoff.plan.settings.fields import OptionalDuration, OptionalNumbers, Strict, Whole
 
-LOOKS_MAX = 100
-HOW = "name the looks at which the run may end, such as --looks 6,12,18"
+ANALYSES_MAX = 100
+HOW = "name the analyses at which the run may end, such as --interim-analyses 6,12,18"
 
 
 class GoingOn(Strict):
     """Keys of the table `[plan]`."""
 
-    looks: OptionalNumbers = Field(
+    interim_analyses: OptionalNumbers = Field(
         None,
-        description="Numbers of blocks after which the run may be judged, such as 6,12,18: all looks together keep to "
+        description="Numbers of blocks after which the run may be judged, such as 6,12,18: all analyses together keep "
+        "to "
         "5 % of false calls, and early ones are so strict that the last one loses little. The last is how many blocks "
-        "there are; auto looks once, at the end.",
+        "there are; auto: one analysis, at the end.",
     )
     until: Until = Field(
         None,
         json_schema_extra={"values": ["clear", "precision=2%"]},
-        description="End at the first planned look at which the verdict of the primary endpoint is clear (clear), or "
+        description="End at the first interim analysis at which the verdict of the primary endpoint is clear (clear), "
+        "or "
         "its interval reaches no further than so to either side (precision=2%), for every pair.",
     )
     when_dead: Literal["ask", "leave-out", "go-on"] = Field(
@@ -46,23 +50,29 @@ class GoingOn(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.until is not None and self.looks is None:
-            raise ValueError(f"until: whoever looks until it suits finds something in chance alone: {HOW}")
-        if self.looks is None:
+        if self.until is not None and self.interim_analyses is None:
+            raise ValueError(f"until: who analyses until the result suits finds something in chance alone: {HOW}")
+        if self.interim_analyses is None:
             return self
-        if not 2 <= len(self.looks) <= LOOKS_MAX or list(self.looks) != sorted(set(self.looks)):
-            raise ValueError("looks: give two or more rising numbers of blocks, such as 6,12,18")
-        if self.looks[0] < MINIMUM_BLOCKS:
+        if not 2 <= len(self.interim_analyses) <= ANALYSES_MAX or list(self.interim_analyses) != sorted(
+            set(self.interim_analyses)
+        ):
+            raise ValueError("interim_analyses: give two or more rising numbers of blocks, such as 6,12,18")
+        if self.interim_analyses[0] < MINIMUM_BLOCKS:
             raise ValueError(
-                f"looks: {self.looks[0]} blocks give no verdict: look after {MINIMUM_BLOCKS} at the soonest"
+                f"interim_analyses: {self.interim_analyses[0]} blocks give no verdict: analyse after {MINIMUM_BLOCKS} "
+                "at the soonest"
             )
-        if self.looks[-1] > 1000:
-            raise ValueError("looks: at most 1000 blocks")
+        if self.interim_analyses[-1] > 1000:
+            raise ValueError("interim_analyses: at most 1000 blocks")
         return self
 
 
-def looks_and_blocks(looks: tuple[int, ...] | None, blocks: int | None) -> str | None:
-    """Why these do not fit together, or None: the last look is the end of the run."""
-    if looks is None or blocks is None or blocks == looks[-1]:
+def analyses_and_blocks(interim_analyses: tuple[int, ...] | None, blocks: int | None) -> str | None:
+    """Why these do not fit together, or None: the last analysis is the end of the run."""
+    if interim_analyses is None or blocks is None or blocks == interim_analyses[-1]:
         return None
-    return f"the last look is after {looks[-1]} blocks, and {blocks} are asked for: leave the blocks out, or look then"
+    return (
+        f"the last analysis is after {interim_analyses[-1]} blocks, and {blocks} are asked for: leave the blocks out, "
+        "or analyse then"
+    )

@@ -1,4 +1,4 @@
-"""When a run is over before its last look: `clear`, or `precision=2%`."""
+"""When a run is over before its last analysis: `clear`, or `precision=2%`."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Settings of the load that contenders may have differently: manners, which say how clients talk with a server.
+"""Client options: settings of the load that contenders may have differently. They say how clients talk with a server.
 
     [[contender]]
     name = "h2"
@@ -7,8 +7,8 @@
     http = "2"
 
 What is asked, how much of it and how long is the same for all contenders, or nothing could be compared. Each kind says
-which of its settings are manners (`PlanPart.manners`). A plan holds of each contender what it has otherwise than the
-run: who reads a setting that is a manner asks `Plan.settings_of`.
+which of its settings are client options (`PlanPart.client_options`). A plan holds of each contender what it has
+otherwise than the run: code that reads a client option asks `Plan.settings_of`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Table = Mapping[str, Any]
 FORM = "write NAME:SETTING=VALUE, such as --contender-setting h2:http=2"
 
 
-def parse_manners(words: Sequence[str]) -> dict[str, dict[str, Any]]:
+def parse_client_options(words: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Settings by contender, of `NAME:SETTING=VALUE` words. One that is there twice has several values, as headers
     have. Raises PlanError that shows the form.
     """
@@ -49,9 +49,9 @@ def parse_manners(words: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def keys_of(part: PlanPart) -> dict[str, str]:
-    """The manners of a kind: the field of each key of a plan file."""
+    """The client options of a kind: the field of each key of a plan file."""
     fields = {field.alias or name: name for name, field in part.settings.model_fields.items()}
-    return {key: fields[key] for key in part.manners}
+    return {key: fields[key] for key in part.client_options}
 
 
 def refuse_other_work(own: Table, part: PlanPart, suite: str, label: Callable[[str], str]) -> None:
@@ -59,19 +59,19 @@ def refuse_other_work(own: Table, part: PlanPart, suite: str, label: Callable[[s
     given.
     """
     known = {field.alias or name for name, field in part.settings.model_fields.items()}
-    if not part.manners and own:
+    if not part.client_options and own:
         raise PlanError(
             f"{label(next(iter(own)))}: all settings of {suite} say what is measured, which is one work for all "
             "contenders: write it in [settings], or make a run of its own"
         )
     for key in own:
         if key not in known:
-            raise PlanError(f"{label(key)}: unknown key: {did_you_mean(key, part.manners)}")
-        if key not in part.manners:
+            raise PlanError(f"{label(key)}: unknown key: {did_you_mean(key, part.client_options)}")
+        if key not in part.client_options:
             raise PlanError(
                 f"{label(key)}: says what is measured and not how clients talk, so that contenders with different "
                 f"ones would do different work: write it in [settings], for all of them; of their own they may have "
-                f"{', '.join(part.manners)}"
+                f"{', '.join(part.client_options)}"
             )
 
 
@@ -98,7 +98,7 @@ def otherwise(settings: CommonSettings, own: CommonSettings) -> dict[str, Any]:
 
 def merged(kind: str, settings: CommonSettings, own: Table) -> CommonSettings:
     """The settings of a contender that has `own` (plain JSON values by field name) otherwise. Raises ValueError where
-    these are no manners of its kind, or do not fit.
+    these are no client options of its kind, or do not fit.
     """
     if not own:
         return settings

@@ -1,4 +1,4 @@
-"""Settings of loads that do not wait: how many operations begin each second, how they are spread, and on what."""
+"""Settings of open-loop loads: how many operations begin each second, how they are spread, and on what."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -25,7 +25,7 @@ class RateSettings(RampSettings):
 
     rate: Rates = Field(
         None,
-        description="Load that does not wait: so many operations begin each second, whether or not earlier ones are "
+        description="Open-loop load: so many operations begin each second, whether or not earlier ones are "
         "answered; one load step each, rising: 500,1000,2000. In place of --clients.",
     )
     arrivals: ArrivalsField = Field(

@@ -93,9 +93,9 @@ class Context:
         return tuple(metric for metric in metrics if metric in there)
 
     @property
-    def at_rates(self) -> bool:
+    def is_open_loop(self) -> bool:
         """Whether the load of the run did not wait."""
-        return bool(self.comparison.falls_behind)
+        return bool(self.comparison.overload_points)
 
     @property
     def searched_by_rate(self) -> bool:

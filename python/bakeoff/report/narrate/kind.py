@@ -19,11 +19,12 @@ STEPS = {
 
 @dataclass(frozen=True)
 class WordsPart:
-    """The part of a kind for words: `manner_words` say how clients talk with a contender, by setting and its value;
-    `error_words` name classes of errors whose own names would mislead; `step_words` name the steps of operations.
+    """The part of a kind for words: `client_option_words` say how clients talk with a contender, by setting and its
+    value; `error_words` name classes of errors whose own names would mislead; `step_words` name the steps of
+    operations.
     """
 
-    manner_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    client_option_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     error_words: Mapping[str, str] = field(default_factory=dict)
     step_words: Mapping[str, str] = field(default_factory=lambda: STEPS)
 

@@ -15,8 +15,8 @@ from bakeoff.kinds import load
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the headline; `kind` is that of the verdict it states, `loss`, `turns` of an order that turns with
-    the load, or empty for what follows.
+    """A sentence of the headline; `kind` is that of the verdict it states, `loss`, `crossover` of a ranking that
+    changes with the load, or empty for what follows.
     """
 
     kind: str

@@ -72,7 +72,7 @@ def _for_money(comparison: Comparison, suite: str, totals: Mapping[str, float], 
     ratios = {pair.contender: pair.primary for pair in comparison.pairs if pair.baseline == base}
     for contender in comparison.contenders:
         total, name = totals.get(contender.name), contender.name
-        peak = math.nan if contender.peak_is_nobodys or not total else contender.peak / total
+        peak = math.nan if contender.peak_is_bimodal or not total else contender.peak / total
         known = name in ratios and total and totals.get(base)
         factor = totals[base] / total if known and total else math.nan
         found = ratios.get(name)
@@ -99,7 +99,7 @@ def _no_peak(contender: ContenderSummary, total: float | None) -> str:
     """Why a contender has no figure for its price; empty where it has one."""
     if total is None:
         return "no price"
-    return "no one peak: blocks differ" if total and contender.peak_is_nobodys else ""
+    return "no one peak: blocks differ" if total and contender.peak_is_bimodal else ""
 
 
 def cheapest(comparison: Comparison, suite: str, totals: Mapping[str, float], unit: str) -> str:

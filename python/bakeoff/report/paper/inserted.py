@@ -131,7 +131,7 @@ def _at(pair: PairComparison, endpoint: Endpoint, load_step: str) -> RatioPoint:
 
 def _peak(comparison: Comparison, keys: Mapping[str, str]) -> Made:
     contender = _contender(comparison, keys)
-    if contender.peak_is_nobodys:
+    if contender.peak_is_bimodal:
         raise PlanError(
             f"asks for a peak, and {contender.name} has no one peak, as its blocks differ too much: leave it out"
         )

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from bakeoff.agents.base import Agent
 from bakeoff.core.errors import PlanError, TargetError
 from bakeoff.core.redact import HIDDEN
-from bakeoff.plan.design.differences import manners_text
+from bakeoff.plan.design.differences import client_options_text
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.input.stored import plan_of
 from bakeoff.plan.kind import plan_part
@@ -104,7 +104,7 @@ def _talked_to(plan: Plan, like: str | None) -> dict[str, Any]:
     if like not in known and len(plan.alike) > 1:
         part = plan_part(plan.kind)
         ways = ", ".join(
-            f"{', '.join(alike)}: {manners_text(part, own) or 'the settings of the run'}"
+            f"{', '.join(alike)}: {client_options_text(part, own) or 'the settings of the run'}"
             for alike in plan.alike
             for own in [known[alike[0]]]
         )

@@ -74,7 +74,7 @@ class Clock:
 
     @property
     def left_s(self) -> float:
-        """Seconds to go: by the pace of the trials so far, before the first one has ended by the plan; while a soak
+        """Seconds to go: by the time of the trials so far, before the first one has ended by the plan; while a soak
         goes on by its rows.
         """
         if self._soak_ends is not None:

@@ -9,7 +9,7 @@ from bakeoff.store.records.trial_parts import Summary, missing_of
 QUANTILES = (("p50_ns", 0.5), ("p95_ns", 0.95), ("p99_ns", 0.99), ("p999_ns", 0.999))
 
 
-def tried_of(record: TrialRecord, histograms: Mapping[str, bytes]) -> Summary | None:
+def all_attempts_of(record: TrialRecord, histograms: Mapping[str, bytes]) -> Summary | None:
     """The percentiles of the trial's response times (service times in a closed loop) over all operations that were
     tried, ns; a percentile that lies among the failed ones is None. None where nothing failed: the times say it all.
     """

@@ -22,7 +22,7 @@ from bakeoff.core.thresholds import (
     WAIT_SHARE,
 )
 from bakeoff.core.units import format_share
-from bakeoff.load.steadiness import pace_marks
+from bakeoff.load.steadiness import steadiness_marks
 from bakeoff.run.checks.capacity_limit import Ceiling
 from bakeoff.run.kind import RunPart, figures_of
 from bakeoff.run.outcome.disturbances import disturbance_facts, disturbance_marks, why_void
@@ -175,9 +175,9 @@ def marks(result: TrialResult, most: Ceiling | None, part: RunPart) -> tuple[Mar
         all_marks.append(STUCK_OPERATIONS)
     if result.starts is not None and result.starts.ran_out:
         all_marks.append(OUT_OF_CONNECTIONS)
-    # At a rate the load sets the pace, and cells are not alike.
+    # At a rate the load sets the rate, and cells are not alike.
     if result.starts is None and not figures_of(Figures, result).cells:
-        all_marks += pace_marks(result.per_second)
+        all_marks += steadiness_marks(result.per_second)
     return tuple(all_marks)
 
 

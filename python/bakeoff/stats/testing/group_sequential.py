@@ -1,4 +1,6 @@
-"""Group-sequential levels: how much of the chance of a false call each look at a growing number of blocks may spend."""
+"""Group-sequential levels: how much of the chance of a false call each analysis of a growing number of blocks may
+spend.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,16 @@ def spent(share: float, alpha: float) -> float:
 
 
 def nominal_levels(blocks: Sequence[int], cumulative: Sequence[float]) -> tuple[float, ...]:
-    """The two-sided level at which each look tests, so that after it so much of the chance of a false call is spent.
+    """The two-sided level at which each analysis tests, so that after it so much of the chance of a false call is
+    spent.
 
     `blocks` rise; `cumulative` is what may be spent in all when that many are there, and does not fall. What was seen
-    before is in the later looks, so that less than the sum is spent: the walk of the statistic is followed by numerical
-    integration (Armitage, McPherson and Rowe, 1969), for blocks of equal weight. Raises ValueError for unequal lengths
-    or blocks that do not rise.
+    before is in the later analyses, so that less than the sum is spent: the walk of the statistic is followed by
+    numerical integration (Armitage, McPherson and Rowe, 1969), for blocks of equal weight. Raises ValueError for
+    unequal lengths or blocks that do not rise.
     """
     if len(blocks) != len(cumulative) or list(blocks) != sorted(set(blocks)):
-        raise ValueError("looks need rising numbers of blocks, and for each what may be spent")
+        raise ValueError("interim analyses need rising numbers of blocks, and for each what may be spent")
     levels, walked, weights, places, before = [], 0, np.empty(0), np.empty(0), 0.0
     for now, total in zip(blocks, cumulative, strict=True):
         grid = np.linspace(-REACH, REACH, POINTS) * math.sqrt(now)

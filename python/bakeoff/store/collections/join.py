@@ -33,7 +33,7 @@ from bakeoff.store.sqlite.canonical import plan_hash, to_json
 # What of a plan does not say what a trial does; early plans said `until_clear` for `until`.
 AROUND_THE_WORK = frozenset(
     {"assumed", "blocks", "changed", "contenders", "dead_after_s", "dead_visits", "delta", "differences"}
-    | {"factors", "looks", "name", "seed", "size", "title", "until", "until_clear", "when_dead"}
+    | {"factors", "interim_analyses", "name", "seed", "size", "title", "until", "until_clear", "when_dead"}
 )
 Notes = tuple[tuple[str, str], ...]
 Moving = TypeVar("Moving", TrialRecord, PlannedTrial)
@@ -63,7 +63,7 @@ def join(runs: Sequence[RunRecord], failed: Sequence[str] = (), notes: Notes = (
         first,
         path=Path(" + ".join(run.path.name for run in runs)),
         name=" + ".join(dict.fromkeys(run.name for run in runs)),
-        plan={**first.plan, "looks": None},
+        plan={**first.plan, "interim_analyses": None},
         plan_hash=first.plan_hash if _one_hash(plans) else plan_hash({"joined": [run.plan_hash for run in plans]}),
         created_at=min(run.created_at for run in plans),
         finished_at=None if None in ends else max(end or "" for end in ends),
@@ -241,26 +241,32 @@ def _numbered(trials: Sequence[TrialRecord]) -> tuple[TrialRecord, ...]:
 
 
 def _amendments(files: Sequence[JoinedFile]) -> tuple[AmendmentRecord, ...]:
-    """Those of each file; where a pair is in several, a further file is a look: it may have been made because of
-    what the ones before had shown. So is where a file stands that is between two looks of its own.
+    """Those of each file; where a pair is in several, a further file is an analysis: it may have been made because of
+    what the ones before had shown. So is where a file stands that is between two analyses of its own.
     """
     told = [replace(one, blocks_seen=one.blocks_seen + file.before, blocks=one.blocks + file.before,
                     blocks_before=one.blocks_before + file.before)
             for file in files for one in file.run.amendments if one.sort != CLEAR]  # fmt: skip
     further = any(len(one.names.keys() & other.names.keys()) > 1 for one, other in combinations(files, 2))
     for file in files:
-        for seen in _looked(file.run) if further or file.run.pending else ():
-            told.append(_added(file, seen + file.before, file.before + file.run.blocks_wanted, f"look of {file.label}"))
+        for seen in _analysed(file.run) if further or file.run.pending else ():
+            told.append(
+                _added(file, seen + file.before, file.before + file.run.blocks_wanted, f"analysis of {file.label}")
+            )
     for before, file in pairwise(files) if further else ():
         seen = before.before + before.run.blocks_wanted
         told.append(_added(file, seen, seen + file.run.blocks_wanted, f"{file.run.path.name} ({file.label})"))
     return tuple(sorted(told, key=lambda one: (one.blocks_seen, one.blocks)))
 
 
-def _looked(run: RunRecord) -> list[int]:
-    """The looks that were taken inside of a run as its plan names them."""
+def _analysed(run: RunRecord) -> list[int]:
+    """The interim analyses that were made inside of a run as its plan names them."""
     return sorted(
-        {each for each in run.planned.looks or () if 0 < each < run.blocks_wanted and each <= run.blocks_whole}
+        {
+            each
+            for each in run.planned.interim_analyses or ()
+            if 0 < each < run.blocks_wanted and each <= run.blocks_whole
+        }
     )
 
 

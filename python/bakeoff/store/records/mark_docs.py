@@ -99,7 +99,7 @@ MARKS: dict[Mark, Meaning] = {
         "not warm yet. The trial counts.",
         "Leave the warm-up out of the window: a longer --ramp-up, with as much more --length.",
     ),
-    "changed-pace": Meaning(
+    "changed-rate": Meaning(
         "The rate changed in the middle of the window by 2 % or more, and stayed so. The trial counts.",
         "Look for what changes: clock frequency, caches that fill, neighbours; a longer --length shows where it leads.",
     ),

@@ -21,7 +21,7 @@ Mark = Literal[
     "stolen-time",
     "control-busy",
     "warming-up",
-    "changed-pace",
+    "changed-rate",
     "drifting",
 ]
 # Those that more than one layer knows.
@@ -45,5 +45,5 @@ BEHIND_SCHEDULE: Final = "behind-schedule"
 OUT_OF_CONNECTIONS: Final = "out-of-connections"
 # The rate was not steady inside of the window.
 WARMING_UP: Final = "warming-up"
-CHANGED_PACE: Final = "changed-pace"
+CHANGED_RATE: Final = "changed-rate"
 DRIFTING: Final = "drifting"

@@ -405,7 +405,7 @@ class SearchRecord:
 class AmendmentRecord:
     """What became of the plan of a run at `at`: `sort` is one of `AMENDMENTS`, `text` what was asked for, or why.
 
-    `blocks_seen` were whole by then, and so could be looked at; the run had `blocks_before` and has `blocks` since.
+    `blocks_seen` were whole by then, and so could be analysed; the run had `blocks_before` and has `blocks` since.
     `contender` is the one that was left out. `plan_hash` is that of the plan before.
     """
 
@@ -413,8 +413,8 @@ class AmendmentRecord:
     sort: Annotated[
         str,
         Figure(
-            "`blocks` (added), `retry` (of failed and voided trials), `clear` (ended at a planned look) or `left_out` "
-            "(a dead contender)",
+            "`blocks` (added), `retry` (of failed and voided trials), `clear` (ended at a planned interim analysis) or "
+            "`left_out` (a dead contender)",
             words=AMENDMENTS,
         ),
     ]
@@ -505,7 +505,7 @@ class RunRecord:
 
     @property
     def blocks_wanted(self) -> int:
-        """How many blocks the run has: all that are planned, or those up to the look at which it ended."""
+        """How many blocks the run has: all that are planned, or those up to the analysis at which it ended."""
         ends = self.amended(CLEAR)
         return ends[-1].blocks if ends else self.blocks_planned
 

@@ -72,7 +72,7 @@ class _Content:
 
     @property
     def wanted(self) -> tuple[PlannedTrial, ...]:
-        """The planned trials of the blocks that the run has: without those after a look at which it ended."""
+        """The planned trials of the blocks that the run has: without those after an analysis at which it ended."""
         ends = [each.blocks for each in self.amendments if each.sort == CLEAR]
         return tuple(trial for trial in self.planned if trial.block <= ends[-1]) if ends else self.planned
 

@@ -154,7 +154,7 @@ ALL = (
     Table(
         "amendments",
         "What became of the plan while the run went on: blocks that were added, trials that were repeated, an end at "
-        "a planned look, a contender that was left out.",
+        "a planned interim analysis, a contender that was left out.",
         (PLACE, *AMENDMENT.columns),
     ),
     Table(

@@ -16,7 +16,7 @@ const AT_ONCE_MAX: f64 = 5.0;
 #[derive(Debug, Clone, Copy)]
 struct Admission {
     asked: Nanos,
-    /// Let in, or turned away when `out` is the same.
+    /// Let in, or refused when `out` is the same.
     inside: Nanos,
     out: Nanos,
 }

@@ -99,7 +99,7 @@ fn foreign_mail_that_comes_during_a_trial_is_left_alone() {
 }
 
 #[test]
-fn a_drain_that_is_turned_away_checks_nothing() {
+fn a_drain_that_is_refused_checks_nothing() {
     for (server_comes_back, unchecked) in [(false, 1), (true, 0)] {
         let workload = workload(|_| ());
         workload.plan.exchange.deposit([(0, Id::new(0, 0, 7))].into_iter(), std::iter::empty());

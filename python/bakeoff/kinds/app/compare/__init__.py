@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.metrics.time_breakdown import steps_of_time
+from bakeoff.compare.metrics.time_breakdown import step_times
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate
 from bakeoff.kinds.app.compare.kept import UNREAD, WORK, WRITES, impossible_times, unread_gates
@@ -28,9 +28,9 @@ class App(ComparePart):
     wrong = ("protocol",)
     enough = 0
 
-    def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
+    def time_breakdown(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
         """What the server says of its time. The steps that the engine saw are the same time, divided otherwise."""
-        return {"response time": steps_of_time(trials, STEPS)}
+        return {"response time": step_times(trials, STEPS)}
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """What was written must be given back."""

@@ -21,7 +21,7 @@ def section(context: Context) -> Section | None:
     """Transactions per second in three ways, the spread over clients, and whoever got nothing; nothing of a rate, whose
     connections stand in for each other.
     """
-    if context.at_rates:
+    if context.is_open_loop:
         return None
     columns = [Column(context.load_step_title)]
     for name in context.names:

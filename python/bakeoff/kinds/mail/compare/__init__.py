@@ -67,13 +67,13 @@ class Mail(ComparePart):
         """Messages, where they were counted."""
         return mail_metrics(run, general) if counts_messages(run) else general
 
-    def parts_of_time(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
+    def time_breakdown(self, trials: Sequence[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
         """The steps of sending, and those of reading."""
-        return steps.parts_of_time(trials)
+        return steps.time_breakdown(trials)
 
     waits_for = "the time until a message is visible (p95 or above, lower end)"
 
-    def at_rates(self, run: RunRecord, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    def open_loop_metrics(self, run: RunRecord, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
         """Messages beside response times, where they were counted."""
         return mail_at_rates(run, metrics) if counts_messages(run) else metrics
 

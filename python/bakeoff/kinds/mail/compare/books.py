@@ -145,7 +145,7 @@ def telling_flow(run: RunRecord, name: str) -> list[TrialRecord]:
 
 
 def lag(run: RunRecord, name: str, load_step: LoadStep) -> tuple[LoadStep, float, float, float] | None:
-    """(load step, accepted, read, waiting at the end), messages of all its trials; None where reading keeps up."""
+    """(load step, accepted, read, waiting at the end), messages of all its trials; None where reading sustains it."""
     trials = [t for t in telling_flow(run, name) if t.load_step == load_step]
     flows = [t.figures(MailFigures).flowing for t in trials]
     accepted = sum(flow.accepted for flow in flows)

@@ -63,8 +63,8 @@ def _limiting(trial: TrialRecord, door: Door, offered: int) -> int | None:
     peak = sessions.peak
     if not 1 < peak < offered:
         return None
-    turned_away = sum(sum(op.errors.values()) for op in trial.per_operation if op.name == door.step)
-    if turned_away and _refusals(trial).get(door.said_no):
+    refused = sum(sum(op.errors.values()) for op in trial.per_operation if op.name == door.step)
+    if refused and _refusals(trial).get(door.said_no):
         return peak
     expected = sessions.at_peak.let_in_expected if sessions.at_peak else 0.0
     return peak if expected >= UNLIKELY else None

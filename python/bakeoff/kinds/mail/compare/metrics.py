@@ -11,7 +11,7 @@ from bakeoff.compare.metrics.metric import Metric
 from bakeoff.core.times import ms_of
 from bakeoff.kinds.mail.figures import Flow, MailFigures
 from bakeoff.kinds.mail.plan import mail_settings
-from bakeoff.load.open_loop import KEEPS_UP
+from bakeoff.load.open_loop import SUSTAINED_SHARE
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
@@ -119,7 +119,7 @@ def piles_up(trial: TrialRecord) -> bool:
     flow = trial.figures(MailFigures).flowing
     inside = flow.in_delivery
     added = inside.at_end - inside.at_start
-    return added > (1.0 - KEEPS_UP) * flow.accepted + EDGES * math.sqrt(2.0 * max(1.0, inside.at_start))
+    return added > (1.0 - SUSTAINED_SHARE) * flow.accepted + EDGES * math.sqrt(2.0 * max(1.0, inside.at_start))
 
 
 PERCENTILES = ("p50", "p95", "p99")

@@ -10,7 +10,7 @@ from bakeoff.store.records.run_records import TrialRecord
 SENDING, READING = "sending time", "reading time"
 
 
-def parts_of_time(trials: Iterable[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
+def time_breakdown(trials: Iterable[TrialRecord]) -> Mapping[str, Mapping[str, float]]:
     """Time of each step of each side, ns, of those that went well."""
     sides: dict[str, dict[str, float]] = {SENDING: {}, READING: {}}
     for operation in (operation for trial in trials for operation in trial.per_operation):

@@ -24,7 +24,7 @@ CHECK_EVERY = 100
 WITH_STREAMS = ("2", "3")
 # How clients talk with a server. Not among them: streams, which are how many requests are under way at once, and
 # time-outs, by which a slow server fails less.
-MANNERS = (
+CLIENT_OPTIONS = (
     "http", "keep_alive", "requests_per_connection", "receive_buffer", "close_with_reset", "insecure",
     "full_handshake", "headers", "cookie", "basic_auth",
 )  # fmt: skip

@@ -13,14 +13,14 @@ from bakeoff.compare.collections.campaign_model import (
     compared,
 )
 from bakeoff.compare.model.comparison import Comparison
-from bakeoff.compare.verdict.crossover import TURNS
+from bakeoff.compare.verdict.crossover import CROSSOVER
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.challenge import FIRST
 from bakeoff.report.narrate.collections.challenge_campaign import challenge_sentences
 from bakeoff.report.narrate.collections.ranking_doubts import place_told
 from bakeoff.report.narrate.figures.factors import title_words
 from bakeoff.report.narrate.sentences import Sentence, sentence
-from bakeoff.report.narrate.validity.client_options import manner_sentence
+from bakeoff.report.narrate.validity.client_options import client_options_sentence
 from bakeoff.report.narrate.verdict.headline import headline as headline_of
 
 # All pairs of three and four contenders are told; of more those with the baseline, up to so many.
@@ -52,8 +52,10 @@ def result(found: CampaignComparison) -> tuple[str, ...]:
     first = next((at for at, one in enumerate(told) if one.kind != "withheld"), 0)
     challenge = challenge_sentences(found)
     behind = len(_dead(found)) + len(challenge) if challenge else 0
-    manners = [f"{suite.name}: {text}" for suite, of in compared(found.suites) if (text := manner_sentence(of))]
-    return (*(one.text for one in (*told[: first + 1], *told[first + 1 : behind])), *manners)
+    client_options = [
+        f"{suite.name}: {text}" for suite, of in compared(found.suites) if (text := client_options_sentence(of))
+    ]
+    return (*(one.text for one in (*told[: first + 1], *told[first + 1 : behind])), *client_options)
 
 
 def missing_words(suite: SuiteResult) -> str:
@@ -66,9 +68,12 @@ def missing_words(suite: SuiteResult) -> str:
 
 
 def _told_too(found: Comparison) -> list[str]:
-    """What belongs to the result of a suite whoever reads it: how contenders were asked, and where the order turns."""
-    manners = manner_sentence(found)
-    return [*([manners] if manners else []), *(one.text for one in headline_of(found) if one.kind == TURNS)]
+    """What belongs to the result of a suite whoever reads it: how contenders were asked, and its crossovers."""
+    client_options = client_options_sentence(found)
+    return [
+        *([client_options] if client_options else []),
+        *(one.text for one in headline_of(found) if one.kind == CROSSOVER),
+    ]
 
 
 def _dead(found: CampaignComparison) -> list[Sentence]:

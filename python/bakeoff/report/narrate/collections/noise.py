@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare.planning.noise_model import (
-    AskedAlike,
+    ClientOptionsNoise,
     MoreSettings,
     NoContender,
     NoiseFloor,
@@ -88,7 +88,7 @@ def more_settings(fact: MoreSettings) -> str:
 
 
 @sentence.register
-def asked_alike(fact: AskedAlike) -> str:
+def client_options_noise(fact: ClientOptionsNoise) -> str:
     """Of how clients talk."""
     return f"it asked in one way; here {sentence(fact.here)}"
 

@@ -1,26 +1,26 @@
-"""From which rate on contenders fall behind, in words."""
+"""Overload points in words."""
 
 from __future__ import annotations
 
-from bakeoff.compare.model.comparison import FallsBehind
+from bakeoff.compare.model.comparison import OverloadPoint
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 
 
 @sentence.register
-def behind_words(told: FallsBehind) -> str:
-    """ "at 5,000 operations/s (keeps up with 2,000; 95 % interval 2,000 – 5,000, 8 blocks)"."""
+def overload_text(told: OverloadPoint) -> str:
+    """ "overloaded from 5,000 operations/s on (sustains 2,000; 95 % interval 2,000 to 5,000; 8 blocks)"."""
     if not told.blocks:
         return "not known: trials are missing"
-    if told.behind_load_step is None:
-        at = f"nowhere up to {told.unit.load(told.highest_load_step)}"
-    elif told.kept_load_step is None:
-        at = f"at {told.unit.load(told.behind_load_step)}, the lowest rate"
+    if told.overload_load_step is None:
+        at = f"overloaded at no rate up to {told.unit.load(told.highest_load_step)}"
+    elif told.sustained_load_step is None:
+        at = f"overloaded from {told.unit.load(told.overload_load_step)} on, the lowest rate"
     else:
-        at = f"at {told.unit.load(told.behind_load_step)}"
+        at = f"overloaded from {told.unit.load(told.overload_load_step)} on"
     details = (
-        [f"keeps up with {told.kept_load_step.number}"]
-        if told.kept_load_step is not None and told.behind_load_step
+        [f"sustains {told.sustained_load_step.number}"]
+        if told.sustained_load_step is not None and told.overload_load_step
         else []
     )
     if told.interval and told.low_load_step != told.high_load_step:

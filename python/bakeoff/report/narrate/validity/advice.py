@@ -6,7 +6,6 @@ from bakeoff.compare.advice.advice_model import (
     AuditDoesNotHold,
     BeganLate,
     BlocksDiffer,
-    CoarseRates,
     FewOperations,
     GeneratorDisturbed,
     GeneratorLimit,
@@ -19,6 +18,7 @@ from bakeoff.compare.advice.advice_model import (
     OperationsHung,
     OthersRan,
     OutOfConnections,
+    QuantizedRates,
     SharedAddress,
     Unfair,
     UnpairedCells,
@@ -78,8 +78,8 @@ def _(fact: MountedUnlike) -> tuple[str, str]:
 def _(fact: OperationsHung) -> tuple[str, str]:
     return (
         f"{hung_text(fact.hung, fact.contender)}: still open when the trial ended, far beyond its p99.",
-        "Look for requests that the server swallowed (its log, its queue, a lost wake-up); a shorter `--reply-timeout` "
-        "shows when they begin to hang. No verdict goes to a server that does this.",
+        "InterimAnalysis for requests that the server swallowed (its log, its queue, a lost wake-up); a shorter "
+        "`--reply-timeout` shows when they begin to hang. No verdict goes to a server that does this.",
     )
 
 
@@ -147,8 +147,8 @@ def _(fact: BlocksDiffer) -> tuple[str, str]:
     who = "servers have" if others else "server has"
     return (
         f"{wording.sentence(told)}: the machine or the {who} more than one speed.",
-        "Look for what changes between blocks: clock frequency, neighbours, the cores that processes land on (`--pin`, "
-        "`taskset`), warm-up. A mean of two speeds describes neither.",
+        "InterimAnalysis for what changes between blocks: clock frequency, neighbours, the cores that processes land "
+        "on (`--pin`, `taskset`), warm-up. A mean of two speeds describes neither.",
     )
 
 
@@ -245,7 +245,7 @@ def _(fact: NotCold) -> tuple[str, str]:
 
 
 @advised.register
-def _(fact: CoarseRates) -> tuple[str, str]:
+def _(fact: QuantizedRates) -> tuple[str, str]:
     return (
         f"Trials of {wording.names(list(fact.contenders))} have as few as {1.0 / fact.step:.3g} {fact.work} for each "
         f"client: where each ends one more in the window the rate is {wording.percent(fact.step)} higher, and "

@@ -16,7 +16,7 @@ from bakeoff.compare.validity.audit_model import (
     Edges,
     FatesRule,
     LittleRule,
-    NotTried,
+    NotMeasuredCells,
     OffRate,
     OffSessions,
     OffStarts,
@@ -162,6 +162,6 @@ def cell_bytes(found: CellBytes) -> str:
 
 
 @sentence.register
-def not_tried(found: NotTried) -> str:
+def not_measured_cells(found: NotMeasuredCells) -> str:
     """Of cells."""
     return f"{wording.plural(found.cells, 'cell')} of {found.of} not tried by {found.by}"

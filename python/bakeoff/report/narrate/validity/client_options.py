@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bakeoff.compare.validity.client_options_model import Manner, Manners, NotAskedAlike, differing
+from bakeoff.compare.validity.client_options_model import (
+    ClientOption,
+    ClientOptionsDiffer,
+    ClientOptionsDifferAdvice,
+    differing,
+)
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.kind import WordsPart, words_part
@@ -18,19 +23,19 @@ if TYPE_CHECKING:
 WAYS, NAMES = 4, 3
 
 
-def ways(manners: Sequence[Manner], kind: WordsPart, names: Sequence[str]) -> dict[str, str]:
+def ways(client_options: Sequence[ClientOption], kind: WordsPart, names: Sequence[str]) -> dict[str, str]:
     """How each is talked to, as far as these differ among `names`: "over HTTP/2"."""
-    differ = differing(manners, names)
+    differ = differing(client_options, names)
     return {
-        name: wording.names([_words(kind, manner.setting, manner.values.get(name, "?")) for manner in differ])
+        name: wording.names([_words(kind, option.setting, option.values.get(name, "?")) for option in differ])
         for name in names
         if differ
     }
 
 
-def manner_words(manners: Sequence[Manner], kind: WordsPart, names: Sequence[str]) -> str:
+def client_option_words(client_options: Sequence[ClientOption], kind: WordsPart, names: Sequence[str]) -> str:
     """ "b is measured over HTTP/2, a over HTTP/1.1"; empty where all are talked to alike. Of many ways the first."""
-    found = ways(manners, kind, names)
+    found = ways(client_options, kind, names)
     by_way: dict[str, list[str]] = {}
     for name, way in found.items():
         by_way.setdefault(way, []).append(name)
@@ -44,24 +49,24 @@ def manner_words(manners: Sequence[Manner], kind: WordsPart, names: Sequence[str
     return ", ".join([f"{head} {verb} measured{first.removeprefix(head)}", *others])
 
 
-def manner_sentence(found: Comparison) -> str:
+def client_options_sentence(found: Comparison) -> str:
     """The same as a sentence of the headline."""
-    names = [name for manner in found.manners[:1] for name in manner.values]
-    words = manner_words(found.manners, words_part(found.run.kind), names)
+    names = [name for option in found.client_options[:1] for name in option.values]
+    words = client_option_words(found.client_options, words_part(found.run.kind), names)
     return f"{words}: ratios are of that difference, too." if words else ""
 
 
 @sentence.register
-def manners_text(told: Manners) -> str:
-    """See `manner_words`."""
-    return manner_words(told.manners, words_part(told.kind_of_suite), told.between)
+def client_options_text(told: ClientOptionsDiffer) -> str:
+    """See `client_option_words`."""
+    return client_option_words(told.client_options, words_part(told.kind_of_suite), told.between)
 
 
 @advised.register
-def _(fact: NotAskedAlike) -> tuple[str, str]:
+def _(fact: ClientOptionsDifferAdvice) -> tuple[str, str]:
     return (
-        f"Contenders are not asked alike: {manners_text(fact)}. What an operation costs the generator differs with it, "
-        "and so does what it could ask at most.",
+        f"Contenders are not asked alike: {client_options_text(fact)}. What an operation costs the generator differs "
+        "with it, and so does what it could ask at most.",
         "Read a ratio as one of server and setting together; to compare servers alone, give all of them one setting. "
         "The section on the load generator has the cost for each.",
     )
@@ -73,4 +78,4 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _words(kind: WordsPart, setting: str, value: str) -> str:
-    return kind.manner_words.get(setting, {}).get(value) or f"with {setting} {value}"
+    return kind.client_option_words.get(setting, {}).get(value) or f"with {setting} {value}"

@@ -6,7 +6,7 @@ from bakeoff.compare.advice.advice_model import (
     DeltaChosen,
     FewBlocks,
     FileNotComplete,
-    LooksTaken,
+    InterimAnalysesMade,
     MeasuredApart,
     NotComplete,
     NotMeasuredHere,
@@ -26,7 +26,7 @@ from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import sentence
-from bakeoff.report.narrate.verdict.interim import looks_told
+from bakeoff.report.narrate.verdict.interim import interim_text
 from bakeoff.store.records.unresponsive import silent_words
 
 # Pairs that are named in one sentence.
@@ -78,17 +78,17 @@ def _(fact: FileNotComplete) -> tuple[str, str]:
 
 
 @advised.register
-def _(fact: LooksTaken) -> tuple[str, str]:
-    if not fact.look.added:
-        return looks_told(fact.look), "A look that the plan does not name has no verdict."
-    if fact.look.joined:
+def _(fact: InterimAnalysesMade) -> tuple[str, str]:
+    if not fact.interim.added:
+        return interim_text(fact.interim), "An analysis that the plan does not name has no verdict."
+    if fact.interim.joined:
         return (
-            looks_told(fact.look),
-            "To spread a plan over days, stop its run by Ctrl-C and `bakeoff resume` it: that is no look.",
+            interim_text(fact.interim),
+            "To spread a plan over days, stop its run by Ctrl-C and `bakeoff resume` it: that is no interim analysis.",
         )
     return (
-        looks_told(fact.look),
-        "Who wants to look before the end says so in the plan: `--looks 6,12,18` costs less than adding blocks.",
+        interim_text(fact.interim),
+        "To analyse before the end, say so in the plan: `--interim-analyses 6,12,18` costs less than adding blocks.",
     )
 
 
@@ -159,7 +159,8 @@ def _again(fact: OfFile) -> str:
 def _(fact: SilentAfterwards) -> tuple[str, str]:
     return (
         f"{silent_words(fact.contender, fact.why.rstrip('.'))}.",
-        "Look into its log, and into `dmesg`: it may have died of what it was asked. No figure here changes by it.",
+        "InterimAnalysis into its log, and into `dmesg`: it may have died of what it was asked. No figure here changes "
+        "by it.",
     )
 
 

@@ -46,8 +46,8 @@ def unsteady_too(told: UnsteadyTrials) -> str:
 @advised.register
 def _(fact: NotSteady) -> tuple[str, str]:
     advice = (
-        "Look for what changes in a trial: clock frequency, caches that fill, collections of garbage, logs. A longer "
-        "`--length` shows where it leads; the mean of a course is no steady rate."
+        "InterimAnalysis for what changes in a trial: clock frequency, caches that fill, collections of garbage, logs. "
+        "A longer `--length` shows where it leads; the mean of a course is no steady rate."
     )
     if fact.ramp_up_s is not None:
         advice = f"Leave the warm-up out of the window: `--ramp-up {fact.ramp_up_s}s`, with as much more `--length`."

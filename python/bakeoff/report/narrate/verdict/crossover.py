@@ -1,62 +1,69 @@
-"""Where the order turns with the load, in words."""
+"""Crossovers over the loads, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from bakeoff.compare.model.pair import Endpoint, PairComparison
-from bakeoff.compare.verdict.crossover import Turn, turns_of
+from bakeoff.compare.verdict.crossover import Crossover, crossovers_of
 from bakeoff.load.load_step import Rate
 from bakeoff.report.narrate import wording
 
 MOST_NAMED = 3
 
 
-def turn_sentence(pair: PairComparison, what: str) -> str:
-    """ "The order turns with the load: at 1 client a is better (1.52× the requests/s of b, 1.49–1.55), from 4 clients
+def crossover_sentence(pair: PairComparison, what: str) -> str:
+    """ "The ranking crosses over: at 1 client a is better (1.52× the requests/s of b, 1.49–1.55), from 4 clients
     on b (…)." `what` is the short name of what decides.
     """
-    found = turn_clause(pair, what)
+    found = crossover_clause(pair, what)
     return f"The {found}." if found else ""
 
 
-def turn_clause(pair: PairComparison, what: str, end: Endpoint | None = None) -> str:
-    """ "order turns with the load: at 1 client a is better (…)", by `end`, else by what decides; empty where none."""
+def crossover_clause(pair: PairComparison, what: str, end: Endpoint | None = None) -> str:
+    """ "ranking crosses over: at 1 client a is better (…)", by `end`, else by what decides; empty where none."""
     parts = []
-    for place, turn in enumerate(turns_of(pair, end)):
-        other = pair.baseline if turn.winner == pair.contender else pair.contender
-        reach = _instead(turn) or _reach(turn, f"the {what} of {other}")
-        parts.append(f"{_where(turn)} {turn.winner}{' is better' if place == 0 else ''} ({reach})")
-    return f"order turns with the load: {', '.join(parts)}" if parts else ""
+    for place, crossover in enumerate(crossovers_of(pair, end)):
+        other = pair.baseline if crossover.winner == pair.contender else pair.contender
+        reach = _instead(crossover) or _reach(crossover, f"the {what} of {other}")
+        parts.append(f"{_where(crossover)} {crossover.winner}{' is better' if place == 0 else ''} ({reach})")
+    return f"ranking crosses over: {', '.join(parts)}" if parts else ""
 
 
-def also_turns(pairs: Sequence[PairComparison]) -> str:
-    """ "The order of other pairs turns with the load, too: a and c; b and c." Empty where none does."""
-    turning = [f"{pair.baseline} and {pair.contender}" for pair in pairs if turns_of(pair)]
-    more = [f"{len(turning) - MOST_NAMED} more"] if len(turning) > MOST_NAMED else []
-    named = "; ".join([*turning[:MOST_NAMED], *more])
-    return f"The order of other pairs turns with the load, too: {named}." if turning else ""
+def other_crossovers(pairs: Sequence[PairComparison]) -> str:
+    """ "The ranking of other pairs crosses over, too: a and c; b and c." Empty where none does."""
+    crossings = [f"{pair.baseline} and {pair.contender}" for pair in pairs if crossovers_of(pair)]
+    more = [f"{len(crossings) - MOST_NAMED} more"] if len(crossings) > MOST_NAMED else []
+    named = "; ".join([*crossings[:MOST_NAMED], *more])
+    return f"The ranking of other pairs crosses over, too: {named}." if crossings else ""
 
 
-def _where(turn: Turn) -> str:
-    if len(turn.load_steps) == 1:
-        return f"at {turn.load_steps[0].words}"
-    if turn.to_the_end:
-        return f"from {turn.load_steps[0].words} on"
-    return f"at {wording.names([*(load_step.number for load_step in turn.load_steps[:-1]), turn.load_steps[-1].words])}"
+def _where(crossover: Crossover) -> str:
+    if len(crossover.load_steps) == 1:
+        return f"at {crossover.load_steps[0].words}"
+    if crossover.to_the_end:
+        return f"from {crossover.load_steps[0].words} on"
+    numbers = [load_step.number for load_step in crossover.load_steps[:-1]]
+    return f"at {wording.names([*numbers, crossover.load_steps[-1].words])}"
 
 
-def _reach(turn: Turn, what: str) -> str:
+def _reach(crossover: Crossover, what: str) -> str:
     """ "up to 2.10× the requests/s of a at 32 clients, 2.05–2.15"."""
-    where = f" at {turn.at.words}" if len(turn.load_steps) > 1 else ""
-    up_to = ("up to " if turn.ratio > 1.0 else "down to ") if where else ""
-    ratio = wording.times(turn.ratio, what, turn.low, turn.high)
-    return f"{up_to}{ratio}{where}, {wording.interval(turn.low, turn.high)}"
+    where = f" at {crossover.at.words}" if len(crossover.load_steps) > 1 else ""
+    up_to = ("up to " if crossover.ratio > 1.0 else "down to ") if where else ""
+    ratio = wording.times(crossover.ratio, what, crossover.low, crossover.high)
+    return f"{up_to}{ratio}{where}, {wording.interval(crossover.low, crossover.high)}"
 
 
-def _instead(turn: Turn) -> str:
+def _instead(crossover: Crossover) -> str:
     """Why there is no ratio of what decides at any of these loads; empty where there is one."""
-    did = "fell behind, or failed, in" if any(isinstance(load_step, Rate) for load_step in turn.load_steps) else "lost"
-    parts = [f"{name} {did} every trial{'' if len(turn.load_steps) == 1 else ' at each'}" for name in turn.losers]
-    parts += [f"both fall behind, {turn.winner} answers more a second"] if turn.both_behind else []
+    did = (
+        "was overloaded, or failed, in"
+        if any(isinstance(load_step, Rate) for load_step in crossover.load_steps)
+        else "lost"
+    )
+    parts = [
+        f"{name} {did} every trial{'' if len(crossover.load_steps) == 1 else ' at each'}" for name in crossover.losers
+    ]
+    parts += [f"both are overloaded, {crossover.winner} answers more a second"] if crossover.both_overloaded else []
     return "; ".join(parts)

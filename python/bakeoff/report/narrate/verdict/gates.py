@@ -13,8 +13,8 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.fleet import busy_words, link_words
 from bakeoff.report.narrate.kind import words_part
 from bakeoff.report.narrate.sentences import sentence, words_for
-from bakeoff.report.narrate.validity.client_options import manner_words
-from bakeoff.report.narrate.validity.error_replies import turned_away_words
+from bakeoff.report.narrate.validity.client_options import client_option_words
+from bakeoff.report.narrate.validity.error_replies import error_replies_text
 from bakeoff.report.narrate.validity.faults import clause
 from bakeoff.report.narrate.validity.steadiness import unsteady_clause, unsteady_too
 from bakeoff.report.narrate.verdict.spread import spread_text, spread_too
@@ -79,14 +79,14 @@ def _(detail: of.OtherContent, name: str) -> str:
 
 
 @gate_words.register
-def _(detail: of.OtherManners, name: str) -> str:
-    return manner_words(detail.manners, words_part(detail.kind), detail.between)
+def _(detail: of.ClientOptionsDifferGate, name: str) -> str:
+    return client_option_words(detail.client_options, words_part(detail.kind), detail.between)
 
 
 @gate_words.register
-def _(detail: of.MoreTurnedAway, name: str) -> str:
-    away = turned_away_words(detail.own)
-    rest = turned_away_words(detail.theirs) if detail.theirs.statuses else "none"
+def _(detail: of.MoreErrorReplies, name: str) -> str:
+    away = error_replies_text(detail.own)
+    rest = error_replies_text(detail.theirs) if detail.theirs.statuses else "none"
     return f"of the replies of {name} {away}, of those of {detail.other} {rest}: not the same work"
 
 

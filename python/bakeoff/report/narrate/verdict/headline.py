@@ -6,17 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from bakeoff.compare.estimate.interim import LEVEL, Look
+from bakeoff.compare.estimate.interim import LEVEL, InterimAnalysis
 from bakeoff.compare.estimate.intervals import turned
-from bakeoff.compare.failures.error_replies import TurnedAway
+from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.limits.capacity_model import CAPACITY
 from bakeoff.compare.limits.objective_model import KINDS
 from bakeoff.compare.metrics.metrics import MEAN
 from bakeoff.compare.model.cell import CellComparison, CellPair
-from bakeoff.compare.model.comparison import Comparison, ContenderSummary, FallsBehind, Measure, Repeated, RunInfo
+from bakeoff.compare.model.comparison import Comparison, ContenderSummary, Measure, OverloadPoint, Repeated, RunInfo
 from bakeoff.compare.model.pair import Endpoint, PairComparison
 from bakeoff.compare.resources.telemetry_cost import CPU
-from bakeoff.compare.verdict.crossover import TURNS
+from bakeoff.compare.verdict.crossover import CROSSOVER
 from bakeoff.compare.verdict.ranking import LEAST, leading
 from bakeoff.compare.verdict.why_open import why_of
 from bakeoff.core.thresholds import P99_OPERATIONS
@@ -29,16 +29,16 @@ from bakeoff.report.narrate.figures.capacity import capacity_sentences
 from bakeoff.report.narrate.figures.cells import opening, pair_summary
 from bakeoff.report.narrate.figures.factors import factor_sentences
 from bakeoff.report.narrate.figures.objective import objective_sentences
-from bakeoff.report.narrate.figures.overload import behind_words
+from bakeoff.report.narrate.figures.overload import overload_text
 from bakeoff.report.narrate.figures.time_breakdown import dominant_sentences
 from bakeoff.report.narrate.sentences import Sentence, sentence
-from bakeoff.report.narrate.validity.client_options import manner_sentence
+from bakeoff.report.narrate.validity.client_options import client_options_sentence
 from bakeoff.report.narrate.validity.content import bodies_sentence, changed_sentences
-from bakeoff.report.narrate.validity.error_replies import turned_away_words
+from bakeoff.report.narrate.validity.error_replies import error_replies_text
 from bakeoff.report.narrate.validity.faults import disqualified
 from bakeoff.report.narrate.validity.run_advice import outages_words
 from bakeoff.report.narrate.verdict.clear_percentiles import clear_at_rates
-from bakeoff.report.narrate.verdict.crossover import also_turns, turn_clause, turn_sentence
+from bakeoff.report.narrate.verdict.crossover import crossover_clause, crossover_sentence, other_crossovers
 from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.report.narrate.verdict.ranking import ranking_sentence, undecided
 from bakeoff.report.narrate.verdict.verdicts import decisive_words, faster_words, open_text
@@ -63,7 +63,7 @@ def result(found: Comparison) -> tuple[str, ...]:
     told = headline(found)
     before = sum(one.kind in ("loss", *KINDS.values()) for one in told)
     first = [one.text for one in told[: before + 1]]
-    also = [manner_sentence(found), bodies_sentence(found.bodies)]
+    also = [client_options_sentence(found), bodies_sentence(found.bodies)]
     return (*first, *(text for text in also if text and text not in first))
 
 
@@ -78,7 +78,7 @@ def _before(found: Comparison) -> list[Sentence]:
 
 def _result(found: Comparison) -> list[Sentence]:
     """The result, that contenders are not talked to alike, whose replies are not compared, response time, peaks (or
-    from which offered rate on who falls behind) and errors. Of three and more contenders the order comes first, the two
+    and the overload points) and errors. Of three and more contenders the order comes first, the two
     that lead stand for all pairs, and pairs without a winner are named: a handful of sentences, however many there are.
     Of one server as two contenders no pair is told.
     """
@@ -94,11 +94,11 @@ def _result(found: Comparison) -> list[Sentence]:
         first += factor_sentences(found.factors, found.measures[0], info.delta)
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, found)) for pair in told]
     others = [pair for pair in pairs if pair not in told]
-    turning = [*(turn_sentence(pair, what_decides(found)) for pair in told), also_turns(others)]
-    first += [Sentence(TURNS, text) for text in turning if text]
+    crossings = [*(crossover_sentence(pair, what_decides(found)) for pair in told), other_crossovers(others)]
+    first += [Sentence(CROSSOVER, text) for text in crossings if text]
     first += undecided(others)
     texts = [f"{name} is missing, it was not there when the run began: {why}" for name, why in info.absent.items()]
-    texts += [manner_sentence(found), bodies_sentence(found.bodies)]
+    texts += [client_options_sentence(found), bodies_sentence(found.bodies)]
     texts += [text for pair in told for text in _asked_again(pair)]
     texts += [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
     texts += _repeated(contenders, found.repeated)
@@ -108,7 +108,7 @@ def _result(found: Comparison) -> list[Sentence]:
     texts += dominant_sentences([one for one in found.dominant if one.contender in named])
     texts += [text for pair in told for text in _processor_time(pair, found)]
     best = [_peaks(contenders, info)] if cells is None else _means(found)
-    texts += [*([] if found.falls_behind or found.capacity else best), _errors(contenders, info)]
+    texts += [*([] if found.overload_points or found.capacity else best), _errors(contenders, info)]
     return [*first, *(Sentence("", text) for text in texts if text)]
 
 
@@ -117,9 +117,9 @@ def _beside(found: Comparison, told: Sequence[PairComparison]) -> list[str]:
     if found.capacity is not None:
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
         return capacity_sentences(found.capacity)
-    if behind := found.falls_behind:
+    if points := found.overload_points:
         clear = [text for pair in told for text in clear_at_rates(pair, found.measures, found.run.load_steps)]
-        return [*clear, *([_falls_behind(behind)] if found.ranking else map(_one_falls_behind, behind))]
+        return [*clear, *([_overload_points(points)] if found.ranking else map(_overload_sentence, points))]
     if found.cells is None:
         return [text for pair in told for text in _p99(pair, found)]
     # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
@@ -166,16 +166,16 @@ def what_decides(found: Comparison) -> str:
     return found.run.rate_unit if decides.higher_is_better else decides.short
 
 
-def _falls_behind(behind: tuple[FallsBehind, ...]) -> str:
+def _overload_points(points: tuple[OverloadPoint, ...]) -> str:
     """Of three and more in one sentence."""
-    parts = [f"{told.contender} {behind_words(told) if told.blocks else f'is {behind_words(told)}'}" for told in behind]
-    return f"Falls behind: {'; '.join(parts)}."
+    parts = [f"{told.contender} {overload_text(told)}" for told in points]
+    return f"Overload: {'; '.join(parts)}."
 
 
-def _one_falls_behind(told: FallsBehind) -> str:
+def _overload_sentence(told: OverloadPoint) -> str:
     if not told.blocks:
-        return f"Where {told.contender} falls behind is {behind_words(told)}."
-    return f"{told.contender} falls behind {behind_words(told)}."
+        return f"The overload point of {told.contender} is {overload_text(told)}."
+    return f"{told.contender} is {overload_text(told)}."
 
 
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:
@@ -207,7 +207,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
         return all_lost
     kind = end.verdict.kind
     now, then = (f"{words} {pair.baseline}" for words in _told(pair, info, decides))
-    basis = ", ".join([*_of_a_cache(pair, found.cells), *_basis(end, info.look)])
+    basis = ", ".join([*_of_a_cache(pair, found.cells), *_basis(end, info.interim)])
     if end.load_steps_left_out:
         left_out = wording.several(end.load_steps_left_out)
         basis += f", without the load step at {left_out}, where too few pairs can be compared"
@@ -242,21 +242,21 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
     return f"{wording.sentence(then) if then.startswith('the ') else then} ({basis}); {sentence(end.verdict)}."
 
 
-def _basis(end: Endpoint, look: Look | None) -> list[str]:
-    """What the ratio rests on: its interval from six blocks on, at which look, the blocks and load steps, and what was
-    lost outright.
+def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
+    """What the ratio rests on: its interval from six blocks on, at which analysis, the blocks and load steps, and what
+    was lost outright.
     """
     parts = [] if math.isnan(end.low) else [f"95 % interval {wording.interval(end.low, end.high)}"]
-    if look is not None and look.joined:
-        # Where no look came before, the interval is the usual one.
-        if look.number > 1:
-            parts.append(f"widened as {wording.plural(sum(look.added), 'block')} came later")
-        elif look.level > LEVEL:
-            parts.append("as wide as the planned looks of the files ask for")
-    elif look is not None and look.added:
-        parts.append(f"widened as {sum(look.added)} blocks were added after a look")
-    elif look is not None and look.planned and not look.between:
-        parts.append(f"look {look.number} of {len(look.planned)} that were planned")
+    if interim is not None and interim.joined:
+        # Where no analysis came before, the interval is the usual one.
+        if interim.number > 1:
+            parts.append(f"widened as {wording.plural(sum(interim.added), 'block')} came later")
+        elif interim.level > LEVEL:
+            parts.append("as wide as the planned interim analyses of the files ask for")
+    elif interim is not None and interim.added:
+        parts.append(f"widened as {sum(interim.added)} blocks were added after an analysis")
+    elif interim is not None and interim.planned and not interim.between:
+        parts.append(f"interim analysis {interim.number} of {len(interim.planned)} that were planned")
     parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
     what = "with empty cells of" if end.title.startswith(MEAN) else "lost by"
@@ -294,7 +294,7 @@ def _all_lost(pair: PairComparison, decides: Measure) -> str:
     other = pair.baseline if name == pair.contender else pair.contender
     result = f"{other} is better" if end.verdict.winner == other else sentence(end.verdict)
     number = wording.plural(end.lost[name], "trial")
-    lost = "lost" if not decides.paired else "fell behind, or failed, in"
+    lost = "lost" if not decides.paired else "was overloaded, or failed, in"
     return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
 
 
@@ -338,8 +338,8 @@ def _p99(pair: PairComparison, found: Comparison) -> list[str]:
             why = f" (a trial of fewer than {P99_OPERATIONS} operations has no p99)" if few else ""
             open_by = why_of(end.verdict.still)
             verdict = f"inconclusive, {sentence(open_by)}" if open_by else sentence(end.verdict)
-            turning = turn_clause(pair, title, end)
-            also = f"; the {turning}" if turning else ""
+            crossings = crossover_clause(pair, title, end)
+            also = f"; the {crossings}" if crossings else ""
             return [f"The {title} of {pair.contender} is {reach}{interval}: {verdict}{why}{also}."]
     return []
 
@@ -375,7 +375,7 @@ def _peak(c: ContenderSummary, info: RunInfo) -> str:
 
 
 def _peak_figure(c: ContenderSummary, unit: str = "") -> str:
-    if c.peak_is_nobodys:
+    if c.peak_is_bimodal:
         ends = f"{wording.rate(c.peak_lowest)} and {wording.rate(c.peak_highest)}"
         return f"between {ends}{unit} (blocks differ)"
     return f"{wording.rate(c.peak)}{unit}"
@@ -422,7 +422,7 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
             continue
         share = f"{failed:,}{_share(c)}" if failed else "none"
         parts.append(
-            f"{c.name} {down}{share} in {c.operations + failed:,} {info.work}{_never_ended(c)}{_turned_away(c)}"
+            f"{c.name} {down}{share} in {c.operations + failed:,} {info.work}{_never_ended(c)}{_error_replies(c)}"
         )
     if clean:
         who = "none of the others" if parts else "none"
@@ -433,7 +433,7 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
 def _is_clean(c: ContenderSummary) -> bool:
     """Nothing went wrong with it: of many such nobody wants a list."""
     failed = math.isnan(c.error_share) or any(c.errors.values()) or any(each.failed for each in c.failures)
-    return not (failed or c.trials_failed or c.turned_away or c.hung_operations or c.hung_trials)
+    return not (failed or c.trials_failed or c.error_replies or c.hung_operations or c.hung_trials)
 
 
 def _share(c: ContenderSummary) -> str:
@@ -441,10 +441,10 @@ def _share(c: ContenderSummary) -> str:
     return "" if c.trials_dead else f" ({wording.percent(c.error_share)})"
 
 
-def _turned_away(c: ContenderSummary) -> str:
-    if not c.turned_away:
+def _error_replies(c: ContenderSummary) -> str:
+    if not c.error_replies:
         return ""
-    away = turned_away_words(TurnedAway(c.operations, c.turned_away))
+    away = error_replies_text(ErrorReplies(c.operations, c.error_replies))
     return f", though it answered {away}, which counts as answered here"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare.model.pair import RatioPoint, Verdict
-from bakeoff.compare.verdict.why_open import FlipsFail, HolmFails, NextLook, Open
+from bakeoff.compare.verdict.why_open import FlipsFail, HolmFails, NextAnalysis, Open
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
@@ -50,13 +50,15 @@ def point_text(point: RatioPoint) -> str:
         return "no pair of usable trials"
     verdict = point.verdict
     by_rate = not point.lost_as > 0.0
-    did = "fell behind in" if by_rate else "lost"
+    did = "was overloaded in" if by_rate else "lost"
     losers = [f"{name} {did} {number} of {point.blocks} trials" for name, number in point.lost.items() if number]
     how = f", each counted {wording.counted_as(point.lost_as)}" if losers and not by_rate else ""
     parts = ["disqualified" if verdict.kind == "disqualified" else verdict_text(verdict), *losers]
     text = "; ".join(parts) + how
-    if point.both_behind:
-        text += f"; both fell behind in {point.both_behind} of {point.blocks} blocks: answers per second compared"
+    if point.both_overloaded:
+        text += (
+            f"; both were overloaded in {point.both_overloaded} of {point.blocks} blocks: answers per second compared"
+        )
     return text
 
 
@@ -69,7 +71,7 @@ def with_open(verdict: str, still: Open | None) -> str:
 @sentence.register
 def open_text(still: Open) -> str:
     """What a difference did not pass, and what would settle it."""
-    waits = "" if still.next_blocks is None else next_look(NextLook(still.next_blocks))
+    waits = "" if still.next_blocks is None else next_analysis(NextAnalysis(still.next_blocks))
     why = "" if still.why is None else sentence(still.why)
     needed = "" if still.needed is None else sentence(still.needed)
     parts = [waits] if still.between else [why, waits or needed]
@@ -77,9 +79,9 @@ def open_text(still: Open) -> str:
 
 
 @sentence.register
-def next_look(why: NextLook) -> str:
-    """Of looks that are planned."""
-    return f"the next planned look is after {wording.plural(why.blocks, 'block')}"
+def next_analysis(why: NextAnalysis) -> str:
+    """Of interim analyses that are planned."""
+    return f"the next planned interim analysis is after {wording.plural(why.blocks, 'block')}"
 
 
 @sentence.register

@@ -25,7 +25,7 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     by_files = f", {weighted(weights)}" if weights else ""
     several = len(comparison.run.load_steps) > 1
     at = f" at {c.peak_load_step.words}, the highest of all load steps" if several and c.peak_load_step else ""
-    differ = "; blocks differ" if c.peak_is_nobodys else interval if c.peak_low == c.peak_low else ""
+    differ = "; blocks differ" if c.peak_is_bimodal else interval if c.peak_low == c.peak_low else ""
     caption = f"geometric mean of the cells{by_files}{at}{differ}"
     lines: list[tuple[str, str]] = []
     for pair in comparison.cells.pairs:
@@ -50,7 +50,7 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
 
 def _mean(c: ContenderSummary) -> str:
     """Of blocks that differ by more than a factor of 2 no mean is anybody's: both ends."""
-    if c.peak_is_nobodys:
+    if c.peak_is_bimodal:
         return f"{wording.figures(c.peak_lowest)} – {wording.figures(c.peak_highest)}"
     return wording.figures(c.peak)
 

@@ -23,7 +23,7 @@ from bakeoff.report.narrate.sentences import sentence
 @report_section(
     "rates",
     depth=Depth.SUMMARY,
-    fits=lambda context: not (context.cells_alone or context.at_rates or context.comparison.capacity),
+    fits=lambda context: not (context.cells_alone or context.is_open_loop or context.comparison.capacity),
 )
 def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""
@@ -55,8 +55,8 @@ def _peaks(context: Context) -> Table:
     rows = tuple(
         (
             c.name,
-            wording.span(c.peak_lowest, c.peak_highest) if c.peak_is_nobodys else wording.figures(c.peak),
-            "blocks differ" if c.peak_is_nobodys else wording.span(c.peak_low, c.peak_high),
+            wording.span(c.peak_lowest, c.peak_highest) if c.peak_is_bimodal else wording.figures(c.peak),
+            "blocks differ" if c.peak_is_bimodal else wording.span(c.peak_low, c.peak_high),
             "1" if c.name == base else reach(c.peak_ratio, c.peak_ratio_low, c.peak_ratio_high),
             wording.MISSING if c.peak_load_step is None else f"{c.peak_load_step}",
             wording.figures(c.peak_p99_ms),
@@ -71,7 +71,7 @@ def _peaks(context: Context) -> Table:
         f"Peak: the load step with the highest mean. Saturated: the lowest load step within {share} of the peak. "
         "The peak is picked from the same data that it describes."
     )
-    if any(c.peak_is_nobodys for c in context.comparison.contenders):
+    if any(c.peak_is_bimodal for c in context.comparison.contenders):
         note += " Where the blocks differ by more than a factor of 2, the lowest and the highest stand for a peak."
     return Table("Peak and saturation", columns, rows, note, depth=Depth.DETAILS)
 

@@ -1,11 +1,11 @@
-"""Load that does not wait: what was offered, what was answered, and how long it took, side by side."""
+"""Open-loop load: what was offered, what was answered, and how long it took, side by side."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from bakeoff.compare.metrics.overload import fell_behind, offered_per_s
-from bakeoff.compare.model.comparison import CurvePoint, FallsBehind
+from bakeoff.compare.metrics.overload import is_overloaded, offered_per_s
+from bakeoff.compare.model.comparison import CurvePoint, OverloadPoint
 from bakeoff.core.times import ms_of
 from bakeoff.load import open_loop
 from bakeoff.load.load_step import LoadStep, Rate
@@ -29,17 +29,17 @@ AS_NAMED = 0.05
 
 @report_section("offered", depth=Depth.SUMMARY)
 def section(context: Context) -> Section | None:
-    """Curves against offered load, where each contender falls behind, and the starts of every rate."""
-    if not context.at_rates:
+    """Curves against offered load, overload points, and the starts of every rate."""
+    if not context.is_open_loop:
         return None
     blocks = (
         Text(_explained(context)),
         _answered(context),
         _times(context),
-        _behind(context.comparison.falls_behind),
+        _overload_table(context.comparison.overload_points),
         _starts(context),
     )
-    return Section("Load that does not wait", blocks)
+    return Section("Open-loop load", blocks)
 
 
 def _explained(context: Context) -> str:
@@ -50,10 +50,12 @@ def _explained(context: Context) -> str:
         f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
         "waits in the response time, which counts from the planned start"
         f"{f' and is that of {responds}' if responds else ''}; service time counts from the moment at which "
-        f"it was sent. Behind a rate is who answers less than {wording.percent(open_loop.KEEPS_UP)} "
-        "of what was offered, beyond what may be under way at the edges of the window: whose queue grows all through "
-        "it, not who pauses. What is not over when the window ends counts in the response time with its wait so far."
-        f"{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
+        "it was sent. A contender is overloaded when it answers less than "
+        f"{wording.percent(open_loop.SUSTAINED_SHARE)} "
+        "of what was offered, beyond what may be under way at the edges of the window: its queue then grows all "
+        "through "
+        "it; a pause is no overload. What is not over when the window ends counts in the response time with its wait "
+        f"so far.{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
     )
 
 
@@ -116,32 +118,32 @@ def _times_table(context: Context) -> Table:
     return Table("Service and response time, ms", tuple(columns), rows, folded=True)
 
 
-def _behind(each: tuple[FallsBehind, ...]) -> Table:
+def _overload_table(each: tuple[OverloadPoint, ...]) -> Table:
     columns = (
         Column("Contender", numeric=False),
-        Column("Keeps up with"),
-        Column("Falls behind at"),
+        Column("Sustained rate"),
+        Column("Overloaded from"),
         Column("95 % interval"),
         Column("Blocks"),
     )
     rows = tuple(
         (
             told.contender,
-            wording.MISSING if told.kept_load_step is None else told.kept_load_step.number,
-            "none" if told.behind_load_step is None else told.behind_load_step.number,
+            wording.MISSING if told.sustained_load_step is None else told.sustained_load_step.number,
+            "none" if told.overload_load_step is None else told.overload_load_step.number,
             _interval(told),
             str(told.blocks),
         )
         for told in each
     )
     note = (
-        "Offered a second: the lowest rate that a contender fell behind, the median over blocks, and the rate before "
-        "it. The interval is one of order statistics; it knows only the rates that were tried."
+        "Offered a second: the lowest rate at which a contender was overloaded, the median over blocks, and the rate "
+        "before it. The interval is one of order statistics; it knows only the rates that were tried."
     )
-    return Table("Where each contender falls behind", columns, rows, note, depth=Depth.DETAILS)
+    return Table("Overload point of each contender", columns, rows, note, depth=Depth.DETAILS)
 
 
-def _interval(told: FallsBehind) -> str:
+def _interval(told: OverloadPoint) -> str:
     if not told.interval:
         return wording.MISSING
     low, high = (
@@ -168,7 +170,7 @@ def _summary(context: Context) -> Table:
         row = [str(load_step) + _in_the_window(context, load_step)]
         for name in context.names:
             answered, *times = (comparison.curve(metric, name).points[index] for metric in _TIMES.values())
-            row += [_figure(answered) + _share_behind(context, name, load_step), *map(_figure, times)]
+            row += [_figure(answered) + _share_overloaded(context, name, load_step), *map(_figure, times)]
         for pair in against:
             at = pair.curves[0].points[index]
             row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
@@ -191,11 +193,11 @@ def _figure(point: CurvePoint) -> str:
     return wording.figures(point.centre)
 
 
-def _share_behind(context: Context, name: str, load_step: LoadStep) -> str:
-    """ " (behind 6 of 6)"; empty where it kept up."""
+def _share_overloaded(context: Context, name: str, load_step: LoadStep) -> str:
+    """ " (overloaded in 6 of 6)"; empty where it was in none."""
     trials = context.at(name, load_step)
-    behind = sum(fell_behind(trial, context.compared) for trial in trials)
-    return f" (behind {behind} of {len(trials)})" if behind else ""
+    overloaded = sum(is_overloaded(trial, context.compared) for trial in trials)
+    return f" (overloaded in {overloaded} of {len(trials)})" if overloaded else ""
 
 
 _STARTS = (

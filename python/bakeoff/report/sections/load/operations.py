@@ -56,7 +56,7 @@ def _apart(context: Context) -> list[Block]:
         for operation in operations[:MOST]
     )
     note = "All blocks together. Percentiles: geometric mean over the blocks."
-    if context.at_rates:
+    if context.is_open_loop:
         note += " Times are service times, from the sending on."
     if len(operations) > MOST:
         note = f"The first {MOST} of {len(operations):,}. {note}"
@@ -65,7 +65,7 @@ def _apart(context: Context) -> list[Block]:
 
 def _time(context: Context) -> str:
     """What is measured of single operations: from the sending on, which at rates is not the response time."""
-    return "service time" if context.at_rates else "response time"
+    return "service time" if context.is_open_loop else "response time"
 
 
 def _cells(trials: tuple[TrialRecord, ...], operation: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.sections.load.curves import curve_chart
 
-AT_RATES = (
+OPEN_LOOP = (
     "Response time of successful operations, from the moment at which each was to begin: what waited, because the "
     "server was busy with others, has waited in it. Service time, from the sending on, stands beside it above. "
     "Percentiles are taken from the full histogram of each trial; the point is the geometric mean of the blocks."
@@ -29,8 +29,8 @@ SHOWN = ("mean", "p50", "p95", "p99")
 def section(context: Context) -> Section:
     """Four charts: mean, p50, p95, p99."""
     note = (
-        AT_RATES
-        if context.at_rates
+        OPEN_LOOP
+        if context.is_open_loop
         else AT_SHARES
         if context.searched_by_rate
         else (
@@ -64,4 +64,4 @@ def _all_in_one(context: Context, title: str) -> Table:
         for name, times, errors in each
     )
     # At rates the table of what was offered has them.
-    return Table(f"Response time{of_what}, ms", tuple(columns), rows, folded=context.at_rates)
+    return Table(f"Response time{of_what}, ms", tuple(columns), rows, folded=context.is_open_loop)

@@ -57,7 +57,7 @@ def section(context: Context) -> Section | None:
     drawing = courses(rates, means(rates), context.names, window, unit, (title, subtitle))
     charts = [Chart("chart-seconds-rate", title, text, drawing, rate_table, wide=True)]
     if tails:
-        time = "service time" if context.at_rates else "response time"
+        time = "service time" if context.is_open_loop else "response time"
         title = f"p99 of {time} in each second {where}"
         subtitle = f"each trial; {point if step == 1 else f'worst of {point}'} per point"
         drawing = courses(tails, [], context.names, window, "ms", (title, subtitle))

@@ -102,7 +102,7 @@ def _title(step: str) -> str:
 def _means(context: Context, trials: tuple[TrialRecord, ...]) -> dict[str, float]:
     """Milliseconds per operation of each step over `trials`, and the rest of the mean as "other"."""
     operations = sum(trial.operations for trial in trials)
-    parts = next(iter(context.compared.parts_of_time(trials).values()), {})
+    parts = next(iter(context.compared.time_breakdown(trials).values()), {})
     if not operations or not parts:
         return {}
     small = SMALL * sum(parts.values())

@@ -45,7 +45,7 @@ def _cells(load: HeldAt, terms: list[str]) -> tuple[str, ...]:
 
 def _note(context: Context, found: ObjectiveHeld) -> str:
     of_rate, of_loop = "response times, from the planned start", "service times, as clients wait for replies"
-    times = of_rate if context.at_rates else of_loop
+    times = of_rate if context.is_open_loop else of_loop
     reasons = "; ".join(f"{c.name}: {sentence(c.why)}" for c in found.contenders if c.why)
     return (
         f"Trials, and the worst of them in each term: {times}; what failed is slower than any limit. A load is met "

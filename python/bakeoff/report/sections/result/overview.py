@@ -14,7 +14,7 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.validity.client_options import manner_sentence
+from bakeoff.report.narrate.validity.client_options import client_options_sentence
 from bakeoff.store.records.run_records import RunRecord
 
 OF_ONE_BLOCK = "Verdicts come from trials of the same block alone."
@@ -29,7 +29,7 @@ def section(context: Context) -> Section | None:
     said = (
         f"{_suite(context)} {first}".strip(),
         *others,
-        manner_sentence(context.comparison),
+        client_options_sentence(context.comparison),
         _repeated(context),
         _departs(context),
         _machine(context),

@@ -9,10 +9,11 @@ from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 
-AT_RATES = (
-    "At rates the response time from the planned start decides where both keep up. A contender that answers less than "
-    "99 % of what was offered falls behind: alone, it loses that rate; where both do, their answers per second are "
-    "compared. Where more than one in a thousand failed or never began, the next higher percentile stands in.",
+OPEN_LOOP = (
+    "In an open loop the response time from the planned start decides where neither is overloaded. A contender that "
+    "answers less than "
+    "99 % of what was offered is overloaded: alone, it forfeits that rate; where both are, their answers per second "
+    "are compared. Where more than one in a thousand failed or never began, the next higher percentile stands in.",
 )
 
 
@@ -48,7 +49,7 @@ def section(context: Context) -> Section:
                     "disqualified: a contender lost, damaged, doubled or misplaced data, or gave wrong content. It "
                     "can neither win nor be equivalent, whatever its speed.",
                     f"no verdict: fewer than {MINIMUM_BLOCKS} usable blocks; no sign-flip test can reach 0.05 then.",
-                    *(AT_RATES if context.at_rates else ()),
+                    *(OPEN_LOOP if context.is_open_loop else ()),
                     "A trial that a contender lost (it failed, served nothing, or starved clients) counts as ten times "
                     "slower, or as the widest pair that both served. One that was voided or interrupted leaves its "
                     "pair out. All of them are listed above.",

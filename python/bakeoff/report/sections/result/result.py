@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare.failures.error_replies import TurnedAway
+from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.metrics.units import unit_of
 from bakeoff.compare.model.comparison import Comparison, ContenderSummary
 from bakeoff.compare.model.pair import Endpoint, Gate, PairComparison
@@ -22,7 +22,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.validity.caveat import box
 from bakeoff.report.narrate.validity.client_options import ways
-from bakeoff.report.narrate.validity.error_replies import turned_away_words
+from bakeoff.report.narrate.validity.error_replies import error_replies_text
 from bakeoff.report.narrate.verdict.qualifications import noted
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.sections.cells.key_figures import cell_card
@@ -30,7 +30,8 @@ from bakeoff.report.sections.load.capacity import card as capacity_card
 
 # What a ratio of response times says where there is none: with the rule that the plan named.
 LOST_RATES = (
-    "who falls behind a rate alone loses it, and where both do, the ratio of what they answer a second stands for it"
+    "a contender that is overloaded alone forfeits that rate; where both are, the ratio of what they answer a second "
+    "stands for it"
 )
 
 
@@ -60,16 +61,20 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         return cell_card(context, c, series)
     if context.comparison.capacity is not None:
         return capacity_card(context, context.comparison.capacity, c, series)
-    figure, caption = _kept(context, c) if context.at_rates else _peak(context, c)
+    figure, caption = _kept(context, c) if context.is_open_loop else _peak(context, c)
     return Card(
         title=c.name,
         figure=figure,
         caption=caption,
         lines=(
             *_course(context, c),
-            *([] if context.at_rates else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
+            *([] if context.is_open_loop else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
             ("Failed", failures(c)),
-            *([("Answered", turned_away_words(TurnedAway(c.operations, c.turned_away)))] if c.turned_away else []),
+            *(
+                [("Answered", error_replies_text(ErrorReplies(c.operations, c.error_replies)))]
+                if c.error_replies
+                else []
+            ),
             ("Address", c.address),
             *([("Asked", asked)] if (asked := _asked(context, c)) else []),
         ),
@@ -80,11 +85,11 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
 
 def _asked(context: Context, c: ContenderSummary) -> str:
     """How clients talked with it, where that differs."""
-    return ways(context.comparison.manners, context.told, context.names).get(c.name, "")
+    return ways(context.comparison.client_options, context.told, context.names).get(c.name, "")
 
 
 def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
-    if c.peak_load_step is not None and c.peak_is_nobodys:
+    if c.peak_load_step is not None and c.peak_is_bimodal:
         ends = f"{wording.figures(c.peak_lowest)} – {wording.figures(c.peak_highest)}"
         return f"{ends} {context.comparison.run.rate_unit}", f"no one peak: blocks differ, at {c.peak_load_step.words}"
     at = f"peak, at {c.peak_load_step.words}" if c.peak_load_step else "no usable trial"
@@ -95,20 +100,20 @@ def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
 
 def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
     """At rates there is no peak: a queue that drains answers more than is offered."""
-    (each,) = [each for each in context.comparison.falls_behind if each.contender == c.name]
-    kept = each.kept_load_step if each.behind_load_step is not None else context.comparison.run.load_steps[-1]
+    (each,) = [each for each in context.comparison.overload_points if each.contender == c.name]
+    kept = each.sustained_load_step if each.overload_load_step is not None else context.comparison.run.load_steps[-1]
     if not each.blocks:
-        return wording.MISSING, "the rate that it keeps up with is not known: trials are missing"
+        return wording.MISSING, "the sustained rate is not known: trials are missing"
     if kept is None:
-        return "none", "keeps up with none of the rates"
-    return unit_of(context.whole).load(kept), "the highest rate that it keeps up with, of those that were tried"
+        return "none", "it sustains none of the rates"
+    return unit_of(context.whole).load(kept), "the highest sustained rate, of those that were measured"
 
 
 def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:
-    """Where its curve flattens, or where it falls behind what is offered."""
-    behind = [sentence(told) for told in context.comparison.falls_behind if told.contender == c.name]
-    if behind:
-        return (("Falls behind", behind[0]),)
+    """Where its curve flattens, or its overload point."""
+    points = [sentence(told) for told in context.comparison.overload_points if told.contender == c.name]
+    if points:
+        return (("Overload", points[0]),)
     saturation = f"from {c.saturation_load_step.words}" if c.saturation_load_step else c.saturation()
     return (("Saturation", saturation), ("Shape", sentence(c.shape)))
 

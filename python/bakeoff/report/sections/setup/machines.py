@@ -154,7 +154,7 @@ def _ranges(context: Context, machines: Machines) -> Table:
         Column("start ms", spare=2),
     )
     rows = tuple(_range(told) for told in machines.ranges if told.trials)
-    note = RANGES_NOTE.format(of=" of response times, from planned starts" if context.at_rates else "")
+    note = RANGES_NOTE.format(of=" of response times, from planned starts" if context.is_open_loop else "")
     return Table("Over agents, at each load step", columns, rows, note, depth=Depth.COMPARISON)
 
 

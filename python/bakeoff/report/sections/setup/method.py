@@ -31,7 +31,7 @@ from bakeoff.store.sqlite.canonical import to_json
 AMENDED = {
     ADDED: "blocks added",
     RETRIED: "trials repeated",
-    CLEAR: "ended at a planned look",
+    CLEAR: "ended at a planned interim analysis",
     LEFT_OUT: "contender left out",
 }
 COUNTED = {
@@ -56,7 +56,7 @@ def section(context: Context) -> Section:
         f"Started {context.moment(run.created_at)}, ended {context.moment(run.finished_at)}."
     )
     titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_load_steps(run) else 'visit'}")
-    talked = ways(context.comparison.manners, context.told, [c.name for c in run.contenders])
+    talked = ways(context.comparison.client_options, context.told, [c.name for c in run.contenders])
     titles += ("Measured",) if talked else ()
     own = {c.name: (wording.sentence(talked[c.name]),) if talked else () for c in run.contenders}
     rows = tuple((c.name, c.address, without_secrets(c.reset or "none"), *own[c.name]) for c in run.contenders)

@@ -18,7 +18,7 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.validity.client_options import manner_words
+from bakeoff.report.narrate.validity.client_options import client_option_words
 from bakeoff.stats import mean_interval
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.marks import CONTROL_BUSY, GENERATOR_LIMITED, GENERATOR_WAITED
@@ -137,7 +137,7 @@ def _ceilings(context: Context) -> list[Text]:
 
 def _cost(context: Context) -> list[Text]:
     """That the generator works more for one way of asking than for another."""
-    words = manner_words(context.comparison.manners, context.told, context.names)
+    words = client_option_words(context.comparison.client_options, context.told, context.names)
     if not words:
         return []
     return [

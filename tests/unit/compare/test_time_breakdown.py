@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.metrics.time_breakdown import OTHER, steps_of_time
+from bakeoff.compare.metrics.time_breakdown import OTHER, step_times
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.records.trial_parts import OperationRecord, StepRecord, Summary
@@ -87,6 +87,6 @@ def test_steps_and_what_they_leave_are_the_whole() -> None:
     steps = (StepRecord("connect", times(10, 2.0)), StepRecord("first_byte", times(100, 0.5)))
     aside = (StepRecord("close", times(10, 9.0)), StepRecord("op/first_byte", times(100, 0.5)))
     trial = replace(trial, service=times(100, 1.0), steps=(*steps, *aside))
-    parts = steps_of_time([trial, trial], ("connect", "first_byte"))
+    parts = step_times([trial, trial], ("connect", "first_byte"))
     assert parts == pytest.approx({"connect": 40.0 * MS, "first_byte": 100.0 * MS, OTHER: 60.0 * MS})
-    assert steps_of_time([replace(trial, steps=())], ("connect",)) == {}
+    assert step_times([replace(trial, steps=())], ("connect",)) == {}

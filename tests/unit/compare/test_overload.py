@@ -1,4 +1,4 @@
-"""Load that does not wait: who keeps up, from which rate on somebody does not, and how a worse server does not win."""
+"""Open-loop load: who is overloaded, from which rate on, and that a worse server does not win."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare.cube.cube import build_cube
-from bakeoff.compare.metrics.overload import falls_behind, fell_behind
+from bakeoff.compare.metrics.overload import is_overloaded, overload_points
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.run import compare_run
 from bakeoff.load.arrivals import Burst, Constant, Ramp
@@ -58,7 +58,7 @@ def in_ms(p99_ms: float) -> Callable[[TrialRecord], TrialRecord]:
 
 
 def alike() -> RunRecord:
-    """Two contenders that keep up with all rates and answer alike, within a thousandth."""
+    """Two contenders that sustain all rates and answer alike, within a thousandth."""
     record = at_rates(run(blocks=BLOCKS))
     return changed(record, lambda _: True, lambda trial: in_ms(4.0 + 0.001 * (trial.block % 3))(trial))
 
@@ -80,33 +80,33 @@ def test_where_both_keep_up_the_response_time_decides() -> None:
     assert f"{OTHER} is better: the p99 response time of {OTHER} is 0.7498× that of {BASE}" in headline_of(found)[0]
 
 
-def test_one_that_falls_behind_loses_however_fast_its_few_answers_are() -> None:
+def test_one_that_is_overloaded_loses_however_fast_its_few_answers_are() -> None:
     # It drops what it cannot carry, so that the rest is answered in a tenth of the time.
     quick = changed(alike(), of(OTHER, 1, 4, 8), lambda trial: answering(0.9)(in_ms(0.4)(trial)))
     found = compare_run(quick)
     assert primary(found) == ("better", BASE)
     assert found.pairs[0].primary.ratio >= 10.0
-    assert headline_of(found)[0].startswith(f"{OTHER} fell behind, or failed, in all of its 24 trials")
-    assert f"{OTHER} falls behind at 1,000 operations/s, the lowest rate (8 blocks alike)." in headline_of(found)
+    assert headline_of(found)[0].startswith(f"{OTHER} was overloaded, or failed, in all of its 24 trials")
+    assert f"{OTHER} is overloaded from 1,000 operations/s on, the lowest rate (8 blocks alike)." in headline_of(found)
 
 
-def test_to_fall_behind_is_no_better_than_the_slowest_that_kept_up() -> None:
+def test_overload_is_no_better_than_the_slowest_that_was_not_overloaded() -> None:
     slow = changed(alike(), of(OTHER, 1), in_ms(200.0))
     slow = changed(slow, of(OTHER, 8), answering(0.9))
     points = compare_run(slow).pairs[0].curves[0].points
     assert points[2].ratio == pytest.approx(max(point.ratio for point in points))
     assert points[2].ratio == pytest.approx(50.0, rel=0.01)
-    assert sentence(points[2]) == f"{BASE} better; {OTHER} fell behind in 8 of 8 trials"
+    assert sentence(points[2]) == f"{BASE} better; {OTHER} was overloaded in 8 of 8 trials"
 
 
-def test_where_both_fall_behind_what_they_answer_is_compared() -> None:
+def test_where_both_are_overloaded_what_they_answer_is_compared() -> None:
     both = changed(alike(), of(BASE, 8), answering(0.5))
-    # The response times of those that fall behind say how long the trial was: they must not matter.
+    # The response times of those that are overloaded say how long the trial was: they must not matter.
     both = changed(both, of(OTHER, 8), lambda trial: in_ms(4_000.0)(answering(0.6)(trial)))
     point = compare_run(both).pairs[0].curves[0].points[2]
     assert point.ratio == pytest.approx(0.5 / 0.6, rel=0.001)
     assert point.verdict.winner == OTHER
-    assert "both fell behind in 8 of 8 blocks: answers per second compared" in sentence(point)
+    assert "both were overloaded in 8 of 8 blocks: answers per second compared" in sentence(point)
 
 
 def test_failed_and_never_started_lie_beyond_all_answers() -> None:
@@ -140,14 +140,16 @@ def test_failed_and_never_started_lie_beyond_all_answers() -> None:
         (10, 0, Rate(1.0, Constant(), 50), 0.0, True),
     ],
 )
-def test_who_answers_less_than_was_offered_falls_behind(
+def test_who_answers_less_than_was_offered_is_overloaded(
     offered: int, answered: int, rate: Rate, mean_ms: float, behind: bool
 ) -> None:
     trial = alike().trials[0]
     starts = StartsRecord(offered, offered, 0, answered, 0, 1, trial.generator_lag)
     service = replace(trial.service, mean_ns=mean_ms * 1e6)
     per_s = answered / (offered / rate.per_s)
-    assert fell_behind(replace(trial, load_step=rate, starts=starts, service=service, operations_per_s=per_s)) is behind
+    assert (
+        is_overloaded(replace(trial, load_step=rate, starts=starts, service=service, operations_per_s=per_s)) is behind
+    )
 
 
 QUEUES: dict[str, list[int]] = {
@@ -170,7 +172,7 @@ QUEUES: dict[str, list[int]] = {
         ("99.5 % of what is offered", 0, False),
     ],
 )
-def test_a_queue_that_grows_over_the_window_falls_behind_and_a_pause_does_not(
+def test_a_queue_that_grows_over_the_window_is_overload_and_a_pause_is_not(
     queue: str, failed: int, behind: bool
 ) -> None:
     """10 s at 1,000/s; what is not over at the end is not answered."""
@@ -185,47 +187,50 @@ def test_a_queue_that_grows_over_the_window_falls_behind_and_a_pause_does_not(
         window_s=10.0,
         operations_per_s=answered / 10.0,
     )
-    assert fell_behind(trial) is behind
+    assert is_overloaded(trial) is behind
     # Where the load itself changes over the window, nothing is said of a pause.
     ramp = replace(trial, load_step=Rate(1000.0, Ramp(0.5, 1.5), 1000))
-    assert fell_behind(ramp) is (answered < 9_890)
+    assert is_overloaded(ramp) is (answered < 9_890)
     # A server that hangs from some moment on is none that pauses.
-    assert fell_behind(replace(trial, errors={"unfinished": 300}))
+    assert is_overloaded(replace(trial, errors={"unfinished": 300}))
 
 
-def test_a_closed_loop_falls_behind_nothing() -> None:
+def test_a_closed_loop_has_no_overload_points() -> None:
     record = run(blocks=BLOCKS)
-    assert not fell_behind(record.trials[0]) and compare_run(record).falls_behind == ()
+    assert not is_overloaded(record.trials[0]) and compare_run(record).overload_points == ()
 
 
-def test_where_a_contender_falls_behind_is_the_median_over_blocks() -> None:
+def test_the_overload_point_is_the_median_over_blocks() -> None:
     # From the second rate on in two blocks, from the third on in the others.
     record = changed(alike(), of(OTHER, 8), answering(0.8))
     record = changed(record, lambda trial: of(OTHER, 4)(trial) and trial.block <= 2, answering(0.8))
-    steady, other = compare_run(record).falls_behind
-    assert (steady.behind_load_step, steady.kept_load_step) == (None, record.load_steps[2])
-    assert (other.behind_load_step, other.kept_load_step, other.blocks) == (
+    steady, other = compare_run(record).overload_points
+    assert (steady.overload_load_step, steady.sustained_load_step) == (None, record.load_steps[2])
+    assert (other.overload_load_step, other.sustained_load_step, other.blocks) == (
         record.load_steps[2],
         record.load_steps[1],
         BLOCKS,
     )
     assert (other.low_load_step, other.high_load_step) == (record.load_steps[1], record.load_steps[2])
-    assert sentence(other) == "at 8,000 operations/s (keeps up with 4,000; 95 % interval 4,000 to 8,000; 8 blocks)"
-    assert sentence(steady) == "nowhere up to 8,000 operations/s (8 blocks alike)"
+    assert (
+        sentence(other)
+        == "overloaded from 8,000 operations/s on (sustains 4,000; 95 % interval 4,000 to 8,000; 8 blocks)"
+    )
+    assert sentence(steady) == "overloaded at no rate up to 8,000 operations/s (8 blocks alike)"
 
 
 def test_a_rate_of_sessions_is_told_in_sessions() -> None:
-    """Seen: "falls behind at 67 operations/s" of a suite of sessions."""
+    """Seen: "overloaded from 67 operations/s on" of a suite of sessions."""
     cube = build_cube(changed(alike(), of(OTHER, 8), answering(0.8)), BASE)
-    steady, other = falls_behind(cube, Unit("sessions", "sessions", "requests", 3.0))
-    assert sentence(other).startswith("at 8,000 sessions/s = 24,000 requests/s (keeps up with 4,000; ")
-    assert sentence(steady) == "nowhere up to 8,000 sessions/s = 24,000 requests/s (8 blocks alike)"
+    steady, other = overload_points(cube, Unit("sessions", "sessions", "requests", 3.0))
+    assert sentence(other).startswith("overloaded from 8,000 sessions/s = 24,000 requests/s on (sustains 4,000; ")
+    assert sentence(steady) == "overloaded at no rate up to 8,000 sessions/s = 24,000 requests/s (8 blocks alike)"
 
 
-def test_who_falls_behind_in_half_of_the_blocks_has_fallen_behind() -> None:
+def test_who_is_overloaded_in_half_of_the_blocks_is_overloaded() -> None:
     record = changed(alike(), lambda trial: of(OTHER, 8)(trial) and trial.block <= BLOCKS // 2, answering(0.8))
-    _, other = compare_run(record).falls_behind
-    assert (other.behind_load_step, other.low_load_step, other.high_load_step) == (
+    _, other = compare_run(record).overload_points
+    assert (other.overload_load_step, other.low_load_step, other.high_load_step) == (
         record.load_steps[2],
         record.load_steps[2],
         None,
@@ -238,7 +243,7 @@ def test_a_trial_that_is_missing_leaves_its_block_out_of_it() -> None:
         lambda trial: of(OTHER, 4)(trial) and trial.block == 3,
         lambda trial: replace(trial, state="voided", reason="no ports"),
     )
-    steady, other = compare_run(record).falls_behind
+    steady, other = compare_run(record).overload_points
     assert (steady.blocks, other.blocks) == (BLOCKS, BLOCKS - 1)
 
 
@@ -251,7 +256,7 @@ def test_the_interval_of_a_median_by_order(count: int, ranks: tuple[int, int] | 
 
 def test_what_is_not_known_is_said_so() -> None:
     record = changed(alike(), of(OTHER, 1), lambda trial: replace(trial, state="voided", reason="no ports"))
-    assert f"Where {OTHER} falls behind is not known: trials are missing." in headline_of(compare_run(record))
+    assert f"The overload point of {OTHER} is not known: trials are missing." in headline_of(compare_run(record))
 
 
 def test_the_report_says_what_was_offered_where_that_is_not_what_the_rate_is_called() -> None:
@@ -293,8 +298,8 @@ def test_the_report_shows_load_that_does_not_wait_and_no_peaks() -> None:
     sections = {section.id: section for section in report.sections}
     assert "offered" in sections and not {"rates", "fairness"} & set(sections)
     tables = {table.title: table for table in sections["offered"].blocks if hasattr(table, "rows")}
-    behind = tables["Where each contender falls behind"]
-    assert [row[:3] for row in behind.rows] == [(BASE, "8,000", "none"), (OTHER, "4,000", "8,000")]
+    points = tables["Overload point of each contender"]
+    assert [row[:3] for row in points.rows] == [(BASE, "8,000", "none"), (OTHER, "4,000", "8,000")]
     (starts,) = (table for title, table in tables.items() if title == "Starts")
     offered = {row[0]: row[1:3] for row in starts.rows}
     assert offered[f"8000: {OTHER}"] != offered[f"8000: {BASE}"]

@@ -10,14 +10,14 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.collections.campaign import Measured, compare_campaign
 from bakeoff.compare.limits.check import check_run
-from bakeoff.compare.validity.client_options import manners_of, settings_by_name
+from bakeoff.compare.validity.client_options import client_options_of, settings_by_name
 from bakeoff.compare.validity.generator_capacity import ceilings_of
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.collections.campaign import result as result_over_all
 from bakeoff.report.narrate.collections.check import check_notes
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.kind import words_part
-from bakeoff.report.narrate.validity.client_options import manner_words
+from bakeoff.report.narrate.validity.client_options import client_option_words
 from bakeoff.report.narrate.verdict.headline import result
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
@@ -51,14 +51,16 @@ def test_a_comparison_says_it_first_behind_the_verdict(versions: RunRecord) -> N
     told = f"{baseline} is measured over HTTP/1.1, {other} over HTTP/2"
     assert headline_of(found)[1] == f"{told}: ratios are of that difference, too."
     assert result(found) == headline_of(found)[:2], "also where few sentences are read"
-    assert [manner.values for manner in found.manners] == [{baseline: "1.1", other: "2"}]
+    assert [option.values for option in found.client_options] == [{baseline: "1.1", other: "2"}]
     (pair,) = found.pairs
     texts = {(gate.name, gate.level) for gate in pair.primary.gates}
     assert ("settings", "amber") in texts and pair.primary.verdict.winner is not None, "it qualifies, and takes nothing"
-    assert json.loads(to_json(found))["manners"] == [{"setting": "http", "values": {baseline: "1.1", other: "2"}}]
+    assert json.loads(to_json(found))["client_options"] == [
+        {"setting": "http", "values": {baseline: "1.1", other: "2"}}
+    ]
     assert any("Contenders are not asked alike" in warning.text for warning in warnings_of(found))
     plain = compare_run(run(blocks=6))
-    assert plain.manners == () and not any("measured over" in text for text in headline_of(plain))
+    assert plain.client_options == () and not any("measured over" in text for text in headline_of(plain))
 
 
 @pytest.mark.parametrize("form", ["html", "markdown", "terminal"])
@@ -83,10 +85,10 @@ def test_many_ways_are_few_words() -> None:
     contenders = tuple(replace(record.contenders[0], name=name) for name in names)
     own = {name: {"receive_buffer_bytes": 1024 * number} for number, name in enumerate(names)}
     made = talked(replace(record, contenders=contenders), own)
-    words = manner_words(manners_of(made), words_part("web"), names)
+    words = client_option_words(client_options_of(made), words_part("web"), names)
     assert words.startswith("s0 is measured with receive_buffer 0, s1 with") and words.endswith(", others otherwise")
     alike = talked(replace(record, contenders=contenders), {name: {"http": "2"} for name in names[2:]})
-    words = manner_words(manners_of(alike), words_part("web"), names)
+    words = client_option_words(client_options_of(alike), words_part("web"), names)
     assert words == "s0 and s1 are measured over HTTP/1.1, s2, s3, s4 and 1 other over HTTP/2"
 
 
@@ -96,7 +98,7 @@ def test_secrets_are_not_told() -> None:
     made = talked(record, {one: {"basic_auth": "me:hush"}, other: {"cookie": ["a=hush"], "headers": ["X-Token: hush"]}})
     found = compare_run(made)
     assert "hush" not in to_json(found) and "hush" not in str(renderer("html").render(compose(made, found), "r"))
-    assert {manner.setting for manner in found.manners} == {"basic_auth", "cookie", "headers"}
+    assert {option.setting for option in found.client_options} == {"basic_auth", "cookie", "headers"}
 
 
 def test_the_effect_of_a_factor_that_is_a_setting() -> None:

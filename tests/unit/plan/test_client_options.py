@@ -14,7 +14,7 @@ from bakeoff.plan.input.written import written_plan
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.settings.client_options import keys_of, parse_manners
+from bakeoff.plan.settings.client_options import keys_of, parse_client_options
 from bakeoff.plan.settings.fields import extra_of
 
 HEAD = '[plan]\nsuite = "web-url"\n'
@@ -39,14 +39,14 @@ def own(plan: Plan, name: str, setting: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_manners_are_plain_settings_of_their_kind(kind: str) -> None:
+def test_client_options_are_plain_settings_of_their_kind(kind: str) -> None:
     """No path, which agents would need, no command and no part of the load: a plan is what `plan_part` says."""
     part = plan_part(kind)
     fields = part.settings.model_fields
     for name in keys_of(part).values():
         assert not {"path", "command", "acts", "table"} & set(extra_of(fields[name])), name
     loads = {"clients", "threads", "streams", "length", "think", "rate", "outstanding", "reply_timeout", "operations"}
-    assert not loads & set(part.manners)
+    assert not loads & set(part.client_options)
 
 
 def test_a_contender_has_what_it_says_and_the_run_the_rest(tmp_path: Path) -> None:
@@ -140,13 +140,13 @@ def test_a_stored_plan_cannot_let_contenders_do_different_work(tmp_path: Path) -
 
 def test_flags() -> None:
     words = ["b:keep-alive=off", "b:headers=X-A: 1", "b:headers=X-B: 2", "a:receive_buffer=4KiB"]
-    assert parse_manners(words) == {
+    assert parse_client_options(words) == {
         "b": {"keep_alive": "off", "headers": ["X-A: 1", "X-B: 2"]},
         "a": {"receive_buffer": "4KiB"},
     }
     for wrong in ("b", "b:http", ":http=2", "http=2", "b:=2"):
         with pytest.raises(PlanError, match="write NAME:SETTING=VALUE"):
-            parse_manners([wrong])
+            parse_client_options([wrong])
 
 
 def written_again(plan: Plan, given: PlanInput, folder: Path) -> Plan:

@@ -1,4 +1,4 @@
-"""Levels of looks, against the tables that statisticians use."""
+"""Levels of interim analyses, against the tables that statisticians use."""
 
 import pytest
 from scipy import special
@@ -23,7 +23,7 @@ def test_levels_are_those_of_the_tables(shares: tuple[float, ...], known: tuple[
     assert found == pytest.approx(known, abs=0.004)
 
 
-def test_one_look_spends_all_and_a_look_that_may_spend_nothing_has_nothing() -> None:
+def test_one_analysis_spends_all_and_an_analysis_that_may_spend_nothing_has_nothing() -> None:
     assert stats.nominal_levels([8], [0.045]) == pytest.approx((0.045,), rel=1e-12)
     assert stats.nominal_levels([], []) == ()
     first, second = stats.nominal_levels([6, 12], [0.0, 0.05])
@@ -36,7 +36,7 @@ def test_at_the_end_all_is_spent() -> None:
     assert shares[0] == 0.0 and shares == sorted(shares)
 
 
-def test_looks_that_do_not_rise_are_refused() -> None:
+def test_interim_analyses_that_do_not_rise_are_refused() -> None:
     for blocks, cumulative in (([6, 6], [0.01, 0.05]), ([12, 6], [0.01, 0.05]), ([6], [0.01, 0.05])):
         with pytest.raises(ValueError, match="rising"):
             stats.nominal_levels(blocks, cumulative)

@@ -23,7 +23,7 @@ from tests.unit.run.test_challenge import invoke
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, WebServer]]:
     """The run file of a, and of b whose connections are not kept and that is gone by now; and a server."""
-    folder = tmp_path_factory.mktemp("manners")
+    folder = tmp_path_factory.mktemp("client_options")
     with serving({"": b"page"}) as one:
         with serving({"": b"page"}) as two:
             given = PlanInput(
@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Web
                 {"clients": "1,2", "length": "1s"},
                 parse_contenders([f"a={one.address}", f"b={two.address}"]),
             )
-            plan = resolve_plan(with_flags(given, {}, {}, {}, manners={"b": {"keep_alive": "off"}}))
+            plan = resolve_plan(with_flags(given, {}, {}, {}, client_options={"b": {"keep_alive": "off"}}))
             start_run(plan, folder / "r.bakeoff", [FakeAgent()], Notebook())
         yield folder / "r.bakeoff", one
 
@@ -70,7 +70,7 @@ def test_an_a_a_run_asks_both_as_the_one(report: tuple[Path, WebServer], tmp_pat
     run = read_run(tmp_path / "aa.bakeoff")
     assert done.exit_code in (0, 3, 4), done.output
     assert [contender["settings"] for contender in run.plan["contenders"]] == [{"keep_alive": False}] * 2
-    assert compare_run(run).manners == ()
+    assert compare_run(run).client_options == ()
 
 
 def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeyp
         parse_contenders([f"kept=http://{kept.address}/page", f"fresh=http://{fresh.address}/page"]),
         fleet={"agents": 2, **WHENEVER},
     )
-    plan = resolve_plan(with_flags(given, {}, {}, {}, manners={"fresh": {"keep_alive": "off"}}))
+    plan = resolve_plan(with_flags(given, {}, {}, {}, client_options={"fresh": {"keep_alive": "off"}}))
     path = tmp_path / "r.bakeoff"
     start_run(plan, path, [LocalAgent("one"), LocalAgent("two")], Notebook())
     run = read_run(path)

@@ -36,9 +36,9 @@ def test_who_sinks_is_named_with_how_much_and_voids_nothing() -> None:
     record = changed(run(), "apache", sinking)
     found = compare_run(record)
     assert found.steady is not None
-    paces = {pace.contender: pace for pace in found.steady.contenders}
-    assert (paces["apache"].judged, len(paces["apache"].unsteady), paces["nginx"].judged) == (18, 18, 0)
-    assert all(sentence(each) == "sank by 20 % over the trial" for each in paces["apache"].unsteady)
+    steadiness = {each.contender: each for each in found.steady.contenders}
+    assert (steadiness["apache"].judged, len(steadiness["apache"].unsteady), steadiness["nginx"].judged) == (18, 18, 0)
+    assert all(sentence(each) == "sank by 20 % over the trial" for each in steadiness["apache"].unsteady)
     assert len(found.left_out) == 0 and found.pairs[0].primary.verdict.kind == "better"
     (note,) = [w for w in warnings_of(found) if "not steady" in w.text]
     assert note.text.startswith("apache was not steady in 18 of 18 trials: it sank by 20 % over the trial (trial ")
