@@ -51,7 +51,7 @@ def delay() -> list[Row]:
     return [(f"delay of 5 ms, {name}, ms", service[f"{name}_ns"] / 1e6, 4.99, 5.2) for name in ("p50", "p99")]
 
 
-def ceiling() -> list[Row]:
+def generator_capacity() -> list[Row]:
     """The workload that does nothing."""
     result = run_trial({"kind": "null"}, clients=8, length_s=1)
     rate = result["operations"] / result["window_s"]
@@ -154,7 +154,7 @@ def start() -> list[Row]:
 def main() -> int:
     """Measures all, and says which are beside their marks."""
     print(machine_line())
-    parts: list[Callable[[], list[Row]]] = [start, delay, limit, ceiling, report, queue, planned, capacity]
+    parts: list[Callable[[], list[Row]]] = [start, delay, limit, generator_capacity, report, queue, planned, capacity]
     missed = 0
     for part in parts:
         for name, value, least, most in part():

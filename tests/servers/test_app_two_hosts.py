@@ -74,12 +74,12 @@ def test_a_client_machine_measures_two_settings_of_a_server_machine(hosts: None,
         served.wait(PATIENCE_S)
     counts = json.loads(last)
     assert counts["requests"] > 100 and counts["refused"] == {}
-    from bakeoff.compare.validity.generator_capacity import unmeasured_ceilings
+    from bakeoff.compare.validity.generator_capacity import unmeasured_capacities
     from bakeoff.store.sqlite.read import read_run
 
     record = read_run(tmp_path / "r.bakeoff")
     # A machine without a loopback of its own has no ceiling, and says why: its contenders are measured all the same.
-    assert {name: "cannot listen" in why for name, why in unmeasured_ceilings(record).items()} == dict.fromkeys(
+    assert {name: "cannot listen" in why for name, why in unmeasured_capacities(record).items()} == dict.fromkeys(
         ("bare", "served"), True
     )
     trials = record.trials

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.compare.validity.generator_capacity import ceilings_of
+from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.core.errors import TargetError
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -49,8 +49,8 @@ def test_connections_are_kept_for_one_and_not_for_the_other(target: Callable[...
     plan = plan_of({"kept": (kept.address, {}), "fresh": (fresh.address, {"keep_alive": False})})
     path, agent = tmp_path / "r.bakeoff", LocalAgent()
     start_run(plan, path, [agent], Notebook(), until_block=1)
-    assert set(ceilings_of(read_run(path))) == {"kept", "fresh"}
-    before = ceilings_of(read_run(path))
+    assert set(generator_capacities(read_run(path))) == {"kept", "fresh"}
+    before = generator_capacities(read_run(path))
     resume_run(path, [agent], Notebook(), trust=True)
     run = read_run(path)
     assert run.is_complete and len(run.trials) == 2 * 2 * BLOCKS and not sum(t.errors_total for t in run.trials)
@@ -63,7 +63,7 @@ def test_connections_are_kept_for_one_and_not_for_the_other(target: Callable[...
     assert counts["kept"]["requests"] > asked["kept"] > 10 * counts["kept"]["connections"]
     assert counts["fresh"]["connections"] >= counts["fresh"]["requests"] > asked["fresh"] > 100
     assert counts["fresh"]["connections"] - counts["fresh"]["requests"] < 20
-    assert ceilings_of(run) == before, "measured once"
+    assert generator_capacities(run) == before, "measured once"
     assert before["kept"].words.startswith("kept connections")
     assert before["fresh"].words.startswith("a connection for each request")
     assert before["fresh"].operations_per_s != before["kept"].operations_per_s
@@ -82,7 +82,7 @@ def test_each_is_spoken_to_in_its_own_version(target: Callable[..., Target], tmp
     assert all(went_well(trial.state, trial.reason) and not trial.errors_total for trial in run.trials)
     assert opened(run, "new") == (1 + 3) * BLOCKS
     assert counted["requests"] > sum(t.operations for t in run.trials if t.contender == "new") > 0
-    words = {name: ceiling.words for name, ceiling in ceilings_of(run).items()}
+    words = {name: capacity.words for name, capacity in generator_capacities(run).items()}
     assert words["old"].startswith("kept connections") and words["new"].startswith("HTTP/2, kept connections")
     assert not any("near-ceiling" in trial.marks for trial in run.trials if trial.contender == "new")
     texts = [event.text for event in notes.events]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from bakeoff.agents.machine.limits import Limits
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.agents.result import EngineEvent, KeptResult, Outcome, Snapshot, SoakRow
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, SpooledResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.core.system.links import Link
 
@@ -51,12 +51,12 @@ class TrialSession(Protocol):
         that waits until it is. The first word counts. Returns itself.
         """
 
-    def meeting(self) -> int:
+    def barrier(self) -> int:
         """The number of the meeting at which all its clients wait for those of other agents, or of the last one; 0
         before the first, and for work that has none.
         """
 
-    def meet(self, number: int, at_ns: int) -> None:
+    def release_barrier(self, number: int, at_ns: int) -> None:
         """The clients of all agents are at this meeting, and go on at `at_ns` of the machine's `Agent.clock`, at once
         when that has passed. The first word counts.
         """
@@ -123,7 +123,7 @@ class KeepsResults(Agent, Protocol):
     def keep_next(self, key: str) -> None:
         """Keep the result of the next trial that is started, and call it `key`."""
 
-    def kept(self, key: str) -> KeptResult | None:
+    def kept(self, key: str) -> SpooledResult | None:
         """The result that is called so, if its trial came to its end."""
 
     def forget(self, key: str) -> None:

@@ -16,7 +16,7 @@ from bakeoff.agents.machine.other_load import Others, beside
 from bakeoff.agents.machine.preflight import preflight
 from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.machine.thread_priority import behind
-from bakeoff.agents.null_server import NothingServer
+from bakeoff.agents.null_server import NullServer
 from bakeoff.agents.result import ControlResult, EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.core.system.links import links
@@ -68,7 +68,7 @@ class LocalAgent:
         with explained():
             server, sampler, others = None, None, None
             if isinstance(spec.workload, NullWorkload) and spec.workload.server is not None:
-                server = NothingServer(self._engine, spec.workload.server, spec.cores)
+                server = NullServer(self._engine, spec.workload.server, spec.cores)
                 spec = spec.model_copy(update={"workload": server.workload})
             meter = Meter(self._links_to(spec.workload))
             handle = self._engine.start(spec.part(part).to_json())
@@ -97,7 +97,7 @@ class LocalSession:
         handle: Any,
         meter: Meter,
         sampler: Sampler | None,
-        server: NothingServer | None,
+        server: NullServer | None,
         others: Others | None = None,
     ) -> None:
         self._name, self._ramp_up_s, self._handle = name, ramp_up_s, handle
@@ -110,10 +110,10 @@ class LocalSession:
         self._handle.go(at_ns)
         return self
 
-    def meeting(self) -> int:
+    def barrier(self) -> int:
         return int(self._handle.meeting())
 
-    def meet(self, number: int, at_ns: int) -> None:
+    def release_barrier(self, number: int, at_ns: int) -> None:
         self._handle.meet(number, at_ns)
 
     def snapshot(self) -> Snapshot:

@@ -6,17 +6,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bakeoff.core.errors import LabError
-from bakeoff.kinds.spec import OfNothing
+from bakeoff.kinds.spec import NullCalibration
 
 
-class NothingServer:
+class NullServer:
     """Runs from its making on; `workload` is what it is asked for."""
 
-    def __init__(self, engine: Any, nothing: OfNothing, threads: int) -> None:
-        self._folder = _folder() if "tls" in nothing.server else None
+    def __init__(self, engine: Any, calibration: NullCalibration, threads: int) -> None:
+        self._folder = _folder() if "tls" in calibration.server else None
         certificate = "" if self._folder is None else str(Path(self._folder.name, "certificate.pem"))
-        self._server = engine.serve(json.dumps(nothing.described(threads, certificate)))
-        self.workload = nothing.asked.at(self._server.address(), certificate or None)
+        self._server = engine.serve(json.dumps(calibration.described(threads, certificate)))
+        self.workload = calibration.asked.at(self._server.address(), certificate or None)
 
     def stop(self) -> None:
         """Ends it."""

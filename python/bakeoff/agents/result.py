@@ -299,7 +299,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class KeptResult:
+class SpooledResult:
     """A finished trial that no run file has yet, as far as its agent knows: begun at `started_at` by its wall clock."""
 
     started_at: str

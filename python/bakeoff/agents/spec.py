@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializeAsAny, field_validator
 
-from bakeoff.kinds.spec import SECRET_BITS, OfNothing, Spec, Workload, spec_part
+from bakeoff.kinds.spec import SECRET_BITS, NullCalibration, Spec, Workload, spec_part
 from bakeoff.load.load_step import LoadStep, LoadStepField
 
 
@@ -19,7 +19,7 @@ class NullWorkload(Workload):
     """
 
     kind: Literal["null"] = "null"
-    server: OfNothing | None = None
+    server: NullCalibration | None = None
 
     @field_validator("server", mode="before")
     @classmethod

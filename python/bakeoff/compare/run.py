@@ -39,7 +39,7 @@ from bakeoff.compare.resources.fleet import machines_of
 from bakeoff.compare.resources.telemetry import resources_of
 from bakeoff.compare.validity.client_options import client_options_advice
 from bakeoff.compare.validity.gates import Judge
-from bakeoff.compare.validity.generator_capacity import common_ceiling
+from bakeoff.compare.validity.generator_capacity import common_capacity
 from bakeoff.compare.verdict.loser_gains import without_losers
 from bakeoff.compare.verdict.ranking import rank
 from bakeoff.store.collections.join import join
@@ -215,7 +215,7 @@ def _info(subject: Subject, pairs: tuple[PairComparison, ...]) -> RunInfo:
         delta=judge.delta,
         level=LEVEL,
         baseline=cube.contenders[0],
-        null_operations_per_s=None if (most := common_ceiling(run)) is None else most.operations_per_s,
+        null_operations_per_s=None if (most := common_capacity(run)) is None else most.operations_per_s,
         plan_hash_first=run.first_plan_hash,
         amendments=run.amendments,
         interim=replace(judge.interim, precision=precision(pairs)),

@@ -5,12 +5,12 @@ MINIMUM_BLOCKS = 6
 # A distribution-free upper 95 % bound of a percentile needs this many independent operations.
 P95_OPERATIONS, P99_OPERATIONS = 72, 368
 # A rate above this share of the generator's own ceiling may be the generator's.
-CEILING_SHARE = 0.7
+CAPACITY_FRACTION = 0.7
 # From here on a load thread, or a link, of a machine that sends load is the limit itself: queues grow before 100 %.
 BUSY_SHARE = 0.9
 
 
-def is_ceiling(busy_share: float | None) -> bool:
+def is_capacity(busy_share: float | None) -> bool:
     """Whether a rate was the generator's limit: its load threads had nothing left to give when it was measured. None:
     nobody looked, and it is taken for one.
     """

@@ -61,7 +61,7 @@ class Workload(Spec):
         return ()
 
     @property
-    def of_nothing(self) -> "OfNothing | None":
+    def null_calibration(self) -> "NullCalibration | None":
         """The same way of asking, of a server that does nothing; None where Bakeoff has none that can be asked so."""
         return None
 
@@ -84,7 +84,7 @@ def spec_part(name: str) -> type[Workload]:
     return part
 
 
-class OfNothing(Spec):
+class NullCalibration(Spec):
     """Work that is asked of a server which does nothing, where the generator's own ceiling shows. `server` describes
     the built-in target, `asked` is the work but for the server's address, `words` are what a reader is told of both.
     A connection is made for `connects_every` operations, at the most; None where all are kept. No more than

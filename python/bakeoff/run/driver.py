@@ -18,7 +18,7 @@ from bakeoff.run.modes.amend import NOTHING, Asked, amend
 from bakeoff.run.modes.searches import Before, Searches
 from bakeoff.run.modes.soak import soak_notes
 from bakeoff.run.observe.observer import Observer
-from bakeoff.run.outcome.result_spool import Kept
+from bakeoff.run.outcome.result_spool import ResultSpool
 from bakeoff.run.prompts import NOBODY, Counsel
 from bakeoff.run.stop import Stop
 from bakeoff.run.trials import Trials
@@ -70,7 +70,7 @@ def start_run(
             with RunWriter.create(path, _header(plan, fleet, ground, more), order) as writer:
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
-                kept = Kept(read_run(path), fleet, False)
+                kept = ResultSpool(read_run(path), fleet, False)
                 trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, counsel)
                 trials.tell([*_missing(absent), *warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
@@ -127,7 +127,7 @@ def resume_run(
             left = read_run(path).pending
             todo = [trial for trial in planned(path) if trial in left or trial.order in repeats]
             whole, todo = len(todo), _until(todo, until_block)
-            kept = Kept(run, fleet, True)
+            kept = ResultSpool(run, fleet, True)
             trials = Trials(
                 plan, ground, specs, fleet, writer, observer, stop, kept, counsel, asked.retry_failed, absent
             )

@@ -13,14 +13,14 @@ from bakeoff.agents.machine.thread_priority import uncollected
 from bakeoff.agents.result import DisturbancesResult, EngineEvent
 from bakeoff.core.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.plan.model import LOAD_STEPS, Contender, Plan
-from bakeoff.run.checks.generator_capacity import Ceilings
+from bakeoff.run.checks.generator_capacity import GeneratorCapacities
 from bakeoff.run.checks.preflight import check_disk, trial_bytes
 from bakeoff.run.contenders.dead_contenders import Deaths, Silence, is_dead
 from bakeoff.run.contenders.liveness_check import gone_notes
 from bakeoff.run.contenders.prepared import Ground, Specs
-from bakeoff.run.contenders.quiesce import Settle
+from bakeoff.run.contenders.quiesce import Quiesce
 from bakeoff.run.contenders.reset import reset, wait_for
-from bakeoff.run.fleet.agent_loss import Losses
+from bakeoff.run.fleet.agent_loss import AgentLosses
 from bakeoff.run.fleet.agent_results import trial_record
 from bakeoff.run.fleet.session import FleetOutcome, FleetSession
 from bakeoff.run.fleet.sessions import Fleet
@@ -32,7 +32,7 @@ from bakeoff.run.observe.observer import Observer, trial_line
 from bakeoff.run.observe.watching import Watching
 from bakeoff.run.outcome.all_attempts import all_attempts_of
 from bakeoff.run.outcome.judge import without_result
-from bakeoff.run.outcome.result_spool import Kept, KeptTrial
+from bakeoff.run.outcome.result_spool import ResultSpool, SpooledTrial
 from bakeoff.run.outcome.void_intervals import apart
 from bakeoff.run.prompts import Counsel
 from bakeoff.run.stop import Stop
@@ -59,7 +59,7 @@ class Trials:
         writer: RunWriter,
         observer: Observer,
         stop: Stop,
-        kept: Kept,
+        kept: ResultSpool,
         counsel: Counsel,
         retry: bool = False,
         absent: Mapping[str, str] | None = None,
@@ -77,9 +77,9 @@ class Trials:
         self._goal = plan.goal
         self._contenders = {c.name: c for c in plan.contenders}
         run = read_run(writer.path)
-        self._ceilings = Ceilings(plan, specs, fleet, run)
-        self._losses = Losses(plan, fleet, lambda note: self.tell([note]), self._ceilings.fewer)
-        self._settle = Settle(self.answers, lambda note: self.tell([note]))
+        self._generator_capacities = GeneratorCapacities(plan, specs, fleet, run)
+        self._losses = AgentLosses(plan, fleet, lambda note: self.tell([note]), self._generator_capacities.fewer)
+        self._settle = Quiesce(self.answers, lambda note: self.tell([note]))
         self._watching = Watching(plan, lambda note: self.tell([note]))
         self._analyse = counsel.analyse
         asking = None if counsel.ask is None else partial(self._asked, counsel.ask)
@@ -99,7 +99,7 @@ class Trials:
 
     def calibrate(self) -> None:
         """Measure what the generator asks at most, in each way in which it asks, as far as that is not known."""
-        self._ceilings.measure(self._writer)
+        self._generator_capacities.measure(self._writer)
 
     def run(self, planned: Sequence[PlannedTrial], whole: bool = True) -> None:
         """All trials, with a reset before each turn of a contender; marks the run as finished when they are the `whole`
@@ -299,12 +299,12 @@ class Trials:
                 raise LabError(f"{interruption}: bring it back, then `bakeoff resume {self._writer.path}`")
             return record, losses
 
-    def _take(self, trial: PlannedTrial, known: KeptTrial) -> TrialRecord:
+    def _take(self, trial: PlannedTrial, known: SpooledTrial) -> TrialRecord:
         """Store a trial that its machines did before the run was gone on with."""
         self.tell([Note("info", known.note)])
         limit, spread_s = self._plan.error_limit, self._plan.fleet.start_spread_s
-        at, outcome, most = known.started_at, known.outcome, self._ceilings.of(trial.contender)
-        record = trial_record(trial, at, outcome, limit, most, self._part, False, spread_s)
+        at, outcome, capacity = known.started_at, known.outcome, self._generator_capacities.of(trial.contender)
+        record = trial_record(trial, at, outcome, limit, capacity, self._part, False, spread_s)
         with self._stop.deferred():
             whole = known.outcome.whole
             notes = _stamped(datetime.fromisoformat(known.started_at), known.events)
@@ -380,8 +380,8 @@ class Trials:
         if outcome is not None:
             limit, stopped = self._plan.error_limit, interruption is not None
             spread_s = self._plan.fleet.start_spread_s
-            most = self._ceilings.of(trial.contender)
-            record = trial_record(trial, text, outcome, limit, most, self._part, stopped, spread_s)
+            capacity = self._generator_capacities.of(trial.contender)
+            record = trial_record(trial, text, outcome, limit, capacity, self._part, stopped, spread_s)
         elif interruption is not None:
             record = without_result(trial, text, run_records.INTERRUPTED, interruption)
         else:

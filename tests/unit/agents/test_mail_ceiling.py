@@ -10,7 +10,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.kinds.mail.spec import MailWorkload
-from bakeoff.kinds.spec import OfNothing
+from bakeoff.kinds.spec import NullCalibration
 from bakeoff.load.load_step import Clients
 from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.fleet.sessions import Fleet
@@ -46,7 +46,7 @@ def mail(security: str = "none", pop3_security: str | None = None, **changes: An
     )  # fmt: skip
 
 
-def measured(nothing: OfNothing, operations: int = 400) -> TrialResult:
+def measured(nothing: NullCalibration, operations: int = 400) -> TrialResult:
     """A trial as the ceiling is measured, of so many steps."""
     spec = TrialSpec(workload=NullWorkload(server=nothing), load=Clients(4), length_s=3600.0, max_operations=operations)
     spec = TrialSpec.model_validate_json(spec.to_json())
@@ -69,7 +69,7 @@ def test_mail_is_sent_and_read_in_every_way(
 ) -> None:
     """What was not read in the trial is read behind it, for which there is time here."""
     talk = {"protocol": protocol, "login": login, "auth": auth, "pipelining": pipelining}
-    nothing = mail(security, sending_share=1.0, **talk).of_nothing
+    nothing = mail(security, sending_share=1.0, **talk).null_calibration
     assert nothing is not None and nothing.connects_every is not None
     patient = nothing.asked.model_copy(update={"drain_limit_s": PATIENCE_S / 2})
     result = measured(nothing.model_copy(update={"asked": patient}))
@@ -84,7 +84,7 @@ def test_each_of_several_machines_asks_a_server_of_its_own_and_soon_ends(monkeyp
     for name in ("WATCHDOG_S", "READY_S"):
         monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
     as_in_a_trial = dict.fromkeys(("late_after_s", "drain_limit_s", "linger_s", "quiet_s"), 2 * PATIENCE_S)
-    nothing = mail(**as_in_a_trial).of_nothing
+    nothing = mail(**as_in_a_trial).null_calibration
     assert nothing is not None
     fleet = Fleet([LocalAgent("one"), LocalAgent("two")])
     spec = TrialSpec(workload=NullWorkload(server=nothing), load=Clients(4), length_s=3600.0, max_operations=400)
@@ -97,12 +97,12 @@ def test_each_of_several_machines_asks_a_server_of_its_own_and_soon_ends(monkeyp
 
 
 def test_what_one_server_cannot_be_has_no_ceiling() -> None:
-    assert mail("none", "tls").of_nothing is None and mail("none", "starttls").of_nothing is not None
-    assert mail(sizes=((1 << 20, 1.0),)).of_nothing is None, "it would fill the memory of the machine"
+    assert mail("none", "tls").null_calibration is None and mail("none", "starttls").null_calibration is not None
+    assert mail(sizes=((1 << 20, 1.0),)).null_calibration is None, "it would fill the memory of the machine"
 
 
 def test_a_ceiling_asks_as_the_plan_does_and_takes_no_mailbox_of_it(tmp_path: Path) -> None:
-    nothing = mail().of_nothing
+    nothing = mail().null_calibration
     assert nothing is not None and isinstance(nothing.asked, MailWorkload)
     asked = nothing.asked.at("smtp=127.0.0.1:25,pop3=127.0.0.1:110", str(tmp_path / "c.pem"))
     assert isinstance(asked, MailWorkload)

@@ -19,21 +19,21 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.remote import agent as near
 from bakeoff.agents.remote import host
-from bakeoff.agents.remote import kept as kept_module
+from bakeoff.agents.remote import spooled as spooled_module
 from bakeoff.agents.remote import trial as there
 from bakeoff.agents.remote.agent import RemoteAgent
 from bakeoff.agents.remote.host import Host
-from bakeoff.agents.remote.kept import Keeper, read_kept
 from bakeoff.agents.remote.plan_folder import plan_folder
 from bakeoff.agents.remote.spec import Cutter, Parts, send
-from bakeoff.agents.result import KeptResult
+from bakeoff.agents.remote.spooled import Keeper, read_spooled
+from bakeoff.agents.result import SpooledResult
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, LabError, PlanError, TargetError
 from bakeoff.load.load_step import Clients
 from bakeoff.plan.input.files import gathered
 from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.fleet.sessions import Fleet
-from bakeoff.run.outcome.result_spool import Kept
+from bakeoff.run.outcome.result_spool import ResultSpool
 from bakeoff.store.records.run_records import PlannedTrial
 from bakeoff.store.sqlite.read import read_run
 from bakeoff.store.sqlite.write import RunWriter
@@ -272,18 +272,19 @@ def test_a_result_is_kept_until_the_run_file_has_it(tmp_path: Path) -> None:
     run = read_run(tmp_path / "x.bakeoff")
     fleet, specs = Fleet(agents), {agent.name: NULL for agent in agents}
     trial = PlannedTrial(order=4, contender="x", load_step=NULL.load, block=1, seed=1)
-    Kept(run, fleet, resumed=False).begin(trial)
+    ResultSpool(run, fleet, resumed=False).begin(trial)
     measured = fleet.start(specs).wait(PATIENCE_S)
     assert measured is not None and measured.whole is not None
     assert len(list(tmp_path.glob("results/*/*.json"))) == 2
-    assert Kept(run, fleet, resumed=False).find(trial, specs) is None
-    kept = Kept(run, fleet, resumed=True)
+    assert ResultSpool(run, fleet, resumed=False).find(trial, specs) is None
+    kept = ResultSpool(run, fleet, resumed=True)
     found = kept.find(trial, specs)
     assert found is not None and found.outcome.whole is not None and found.note.startswith("trial 5 had ended")
     assert found.outcome.whole == measured.whole
     assert [(part.agent, part.clients) for part in found.outcome.parts] == [("a", 1), ("b", 2)]
     assert kept.find(replace(trial, order=5), specs) is None
-    assert Kept(run, Fleet(agents[:1]), resumed=True).find(trial, specs) is None  # the whole load is another part
+    # The whole load is another part.
+    assert ResultSpool(run, Fleet(agents[:1]), resumed=True).find(trial, specs) is None
     # A later attempt that is broken off leaves nothing of the one before: its other part may be of neither moment.
     kept.begin(trial)
     again = fleet.start({agent.name: LONG for agent in agents})
@@ -298,16 +299,16 @@ def test_a_result_is_kept_until_the_run_file_has_it(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_bounded_and_what_is_damaged_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_module, "MOST_FILES", 2)
+    monkeypatch.setattr(spooled_module, "MOST_FILES", 2)
     keeper, outcome = Keeper("a", tmp_path), LocalAgent().start(NULL).go().wait(PATIENCE_S)
     assert outcome is not None
-    result = KeptResult("2026-01-01T00:00:00.000+00:00", outcome, ())
+    result = SpooledResult("2026-01-01T00:00:00.000+00:00", outcome, ())
     for number in range(3):
         keeper.keep(f"{'0' * 8}-{number}-0-1", result)
     assert [keeper.find(f"{'0' * 8}-{number}-0-1") is not None for number in range(3)] == [False, True, True]
-    assert read_kept(keeper.find(f"{'0' * 8}-2-0-1") or "") == result
+    assert read_spooled(keeper.find(f"{'0' * 8}-2-0-1") or "") == result
     for text in ("", "{}", "[1]", '{"started_at": 1, "result": {}, "histograms": {"x": "?"}, "events": []}'):
-        assert read_kept(text) is None
+        assert read_spooled(text) is None
     assert keeper.find("../../key") is None
     keeper.keep("../../key", result)
     assert sorted(path.name for path in tmp_path.rglob("*.json")) == [f"{'0' * 8}-{n}-0-1.json" for n in (1, 2)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bakeoff.store.records.run_records import AgentRecord, RunRecord, TrialRecord
-from bakeoff.store.records.trial_parts import LinkRecord, ShareRecord
+from bakeoff.store.records.trial_parts import AgentResultRecord, LinkRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import share
 
@@ -27,7 +27,7 @@ class Machines:
     speed: Mapping[str, float] = field(default_factory=dict)
     cpu: Mapping[str, float] = field(default_factory=dict)
     link: Mapping[str, float] = field(default_factory=dict)
-    ceilings: Mapping[str, float] = field(default_factory=dict)
+    capacities: Mapping[str, float] = field(default_factory=dict)
     spread: float = 0.01
     of: Callable[[TrialRecord], bool] = lambda trial: True
 
@@ -37,7 +37,7 @@ def divided(machines: Machines, record: RunRecord | None = None, seed: int = 5) 
     record = run(load_steps=(4, 8, 40), blocks=6) if record is None else record
     rng = np.random.default_rng(seed)
     agents = [
-        AgentRecord(name, CARD | {"kernel": "6.5" if name == "dog" else "6.1"}, machines.ceilings.get(name, 1e6))
+        AgentRecord(name, CARD | {"kernel": "6.5" if name == "dog" else "6.1"}, machines.capacities.get(name, 1e6))
         for name in machines.names
     ]
     trials = tuple(_divided(trial, machines, rng) for trial in record.trials)
@@ -64,7 +64,7 @@ def _divided(trial: TrialRecord, machines: Machines, rng: np.random.Generator) -
     return replace(trial, per_agent=tuple(shares), per_client=per_client, marks=tuple(dict.fromkeys(marks)))
 
 
-def _share(trial: TrialRecord, name: str, clients: int, operations: int, machines: Machines) -> ShareRecord:
+def _share(trial: TrialRecord, name: str, clients: int, operations: int, machines: Machines) -> AgentResultRecord:
     full = machines.link.get(name, 0.2)
     return share(
         agent=name, clients=clients, operations=operations, window_s=trial.window_s, errors={},

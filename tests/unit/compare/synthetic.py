@@ -15,7 +15,7 @@ import numpy as np
 
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Clients, Rate
-from bakeoff.store.records.run_records import CEILINGS, ContenderRecord, EventRecord, RunRecord, TrialRecord
+from bakeoff.store.records.run_records import GENERATOR_CAPACITIES, ContenderRecord, EventRecord, RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import (
     EMPTY_SUMMARY,
     ClientRecord,
@@ -210,7 +210,7 @@ def run(
             "cpu": {"model": "Example CPU 3000", "cores": 2},
             "memory_bytes": 8 << 30,
             "kernel": "6.1.0",
-            CEILINGS: {s.name: asked(254_000.0) for s in servers},
+            GENERATOR_CAPACITIES: {s.name: asked(254_000.0) for s in servers},
             "sysctl": {"net.ipv4.ip_local_port_range": "1024 65535"},
         },
         contenders=tuple(ContenderRecord(s.name, f"http://127.0.0.1:80{80 + i}", None) for i, s in enumerate(servers)),
@@ -229,10 +229,10 @@ def asked(per_s: float) -> dict[str, Any]:
     return {"words": "kept connections, replies of 1,024 bytes", "operations_per_s": per_s, "agents": {}}
 
 
-def with_ceiling(record: RunRecord, per_s: float | None) -> RunRecord:
+def with_capacity(record: RunRecord, per_s: float | None) -> RunRecord:
     """The same run by a generator that asks so often at most; None where that was not measured."""
     told = {} if per_s is None else {contender.name: asked(per_s) for contender in record.contenders}
-    return replace(record, environment={**record.environment, CEILINGS: told}, null_operations_per_s=per_s)
+    return replace(record, environment={**record.environment, GENERATOR_CAPACITIES: told}, null_operations_per_s=per_s)
 
 
 def at_rates(record: RunRecord) -> RunRecord:

@@ -11,7 +11,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.collections.campaign import Measured, compare_campaign
 from bakeoff.compare.limits.check import check_run
 from bakeoff.compare.validity.client_options import client_options_of, settings_by_name
-from bakeoff.compare.validity.generator_capacity import ceilings_of
+from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.collections.campaign import result as result_over_all
 from bakeoff.report.narrate.collections.check import check_notes
@@ -22,7 +22,7 @@ from bakeoff.report.narrate.verdict.headline import result
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
 from bakeoff.store.collections.join import join
-from bakeoff.store.records.run_records import CEILINGS, RunRecord
+from bakeoff.store.records.run_records import GENERATOR_CAPACITIES, RunRecord
 from tests.told import headline_of, texts_of
 from tests.unit.compare.designs import Levels, design
 from tests.unit.compare.synthetic import run
@@ -139,8 +139,8 @@ def test_a_ceiling_holds_for_its_own_way_of_asking() -> None:
     record = run(blocks=6)
     one, other = (contender.name for contender in record.contenders)
     told = {one: {"words": "kept connections", "operations_per_s": 1e6, "agents": {}}}
-    made = replace(record, environment={**record.environment, CEILINGS: told}, null_operations_per_s=None)
-    assert list(ceilings_of(made)) == [one]
+    made = replace(record, environment={**record.environment, GENERATOR_CAPACITIES: told}, null_operations_per_s=None)
+    assert list(generator_capacities(made)) == [one]
     flat = " ".join(renderer("terminal").render(compose(made, compare_run(made)), "r").decode().split())
     assert f"(kept connections, as {one} is asked)" in flat
     assert f"What it could have asked of {other} at most was not measured" in flat
@@ -162,8 +162,8 @@ def test_several_files_tell_the_lowest_ceiling_and_none_where_one_did_not_measur
         told = {name: {"words": "kept", "operations_per_s": per_s, "agents": {}} for name, per_s in rates.items()}
         path = record.path.with_name(f"{letter}.bakeoff")
         created_at = record.created_at.replace("2026", {"a": "2025", "b": "2026"}[letter])
-        environment = {**record.environment, CEILINGS: told}
+        environment = {**record.environment, GENERATOR_CAPACITIES: told}
         return replace(record, path=path, created_at=created_at, environment=environment)
 
     joined = join([file("a", {one: 3e5, other: 1e5}), file("b", {one: 2e5, other: "much"})])
-    assert {name: ceiling.operations_per_s for name, ceiling in ceilings_of(joined).items()} == {one: 2e5}
+    assert {name: capacity.operations_per_s for name, capacity in generator_capacities(joined).items()} == {one: 2e5}

@@ -20,7 +20,7 @@ from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.records.trial_parts import OperationRecord, StepRecord, Summary
 from tests.told import headline_of, texts_of
-from tests.unit.compare.synthetic import change, run, with_ceiling
+from tests.unit.compare.synthetic import change, run, with_capacity
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
 
 SMALL = [(f * KIB, r * KIB) for f in (64, 1024) for r in (4, 64)]
@@ -112,8 +112,8 @@ def test_the_load_step_counts_bytes_in_both_directions_and_operations_beside() -
 def test_the_ceiling_is_held_against_operations_not_megabits() -> None:
     record = mix_run()
     most = max(trial.operations_per_s for trial in record.trials)
-    near = compare_run(with_ceiling(record, 1.05 * most))
-    far = compare_run(with_ceiling(record, 100.0 * most))
+    near = compare_run(with_capacity(record, 1.05 * most))
+    far = compare_run(with_capacity(record, 100.0 * most))
     texts = [" ".join(advice.text for advice in warnings_of(found)) for found in (near, far)]
     assert "of what the generator asks of a server" in texts[0] and "generator asks" not in texts[1]
 

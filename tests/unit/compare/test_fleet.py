@@ -96,11 +96,11 @@ def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
 
 def test_a_machine_with_a_low_ceiling_is_named() -> None:
     (told,) = (
-        text for text in warnings(divided(Machines(ceilings={"ant": 6e5}))) if "of a server that does nothing" in text
+        text for text in warnings(divided(Machines(capacities={"ant": 6e5}))) if "of a server that does nothing" in text
     )
     assert told.startswith("Agent ant reaches 60 % of what the others ask of")
-    assert not any("reaches" in text for text in warnings(divided(Machines(ceilings={"ant": 8e5}))))
-    slow = divided(Machines(ceilings={"ant": 6e5}))
+    assert not any("reaches" in text for text in warnings(divided(Machines(capacities={"ant": 8e5}))))
+    slow = divided(Machines(capacities={"ant": 6e5}))
     told_of = {"words": "kept", "operations_per_s": 3.6e6, "busy_share": 0.4, "agents": {}}
     floors = {contender.name: told_of for contender in slow.contenders}
     waited = replace(slow, environment={**slow.environment, "ceilings": floors})

@@ -20,7 +20,7 @@ from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of, kinds_of
-from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, with_ceiling
+from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, with_capacity
 from tests.unit.report.shown import shown
 
 CRAWL = Server("python-dev", 310.0, 9.0, spread=0.02)
@@ -334,11 +334,11 @@ def test_the_ceiling_says_how_often_the_generator_could_have_asked() -> None:
         and "against a server on loopback that does nothing (kept connections, replies of 1,024 bytes)" in text
     )
     assert "null rate" not in text and "0.194 %" not in text
-    near = shown(with_ceiling(run(), 1.2 * peak), Depth.PAGE)
+    near = shown(with_capacity(run(), 1.2 * peak), Depth.PAGE)
     assert "That is near: nginx may be faster than shown." in near and "1.2 times as often" in near
-    under = shown(with_ceiling(run(), 0.8 * peak), Depth.PAGE)
+    under = shown(with_capacity(run(), 0.8 * peak), Depth.PAGE)
     assert "nginx answered more than the" in under and "times as often" not in under
-    none = shown(with_ceiling(run(), None), Depth.PAGE)
+    none = shown(with_capacity(run(), None), Depth.PAGE)
     assert "could have asked at most was not measured" in none
 
 
@@ -348,8 +348,8 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
 
     def with_floor(per_s: float, busy_share: float) -> RunRecord:
         told = {"words": "kept connections, TLS", "operations_per_s": per_s, "busy_share": busy_share, "agents": {}}
-        ceilings = {contender.name: told for contender in run().contenders}
-        return replace(run(), environment={**run().environment, "ceilings": ceilings})
+        capacities = {contender.name: told for contender in run().contenders}
+        return replace(run(), environment={**run().environment, "ceilings": capacities})
 
     text = shown(with_floor(1.2 * peak, 0.43), Depth.PAGE)
     assert "could have asked at least 1.2 times as often on this machine as nginx" in text
@@ -366,7 +366,7 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
 
 
 def test_a_contender_near_the_ceiling_is_told_with_the_verdict() -> None:
-    record = change(with_ceiling(run(), 45_000.0), "nginx", 8, None, marks=("near-ceiling",))
+    record = change(with_capacity(run(), 45_000.0), "nginx", 8, None, marks=("near-ceiling",))
     (gate,) = compare_run(record).pairs[0].primary.gates
     assert (gate.name, gate.level, gate.contender) == ("ceiling", "amber", "nginx")
     assert gate_text(gate).startswith(

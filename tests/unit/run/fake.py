@@ -123,10 +123,10 @@ class FakeSession:
         self._went = True
         return self
 
-    def meeting(self) -> int:
+    def barrier(self) -> int:
         return 0
 
-    def meet(self, number: int, at_ns: int) -> None:
+    def release_barrier(self, number: int, at_ns: int) -> None:
         raise AssertionError("nobody waits")
 
     def snapshot(self) -> Snapshot:

@@ -8,7 +8,7 @@ import pytest
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
 from bakeoff.compare.collections.challenge_model import AskedOtherwise
-from bakeoff.compare.validity.generator_capacity import ceilings_of
+from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.run.driver import start_run
 from bakeoff.run.fleet import multi_agent_trial
@@ -94,6 +94,6 @@ def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeyp
     opened = {trial.contender: trial.connections["opened"] for trial in run.trials}
     assert opened["kept"] == 4 and counts["kept"]["connections"] < 30 < counts["kept"]["requests"]
     assert counts["fresh"]["connections"] >= counts["fresh"]["requests"] > 30
-    assert set(ceilings_of(run)) == {"kept", "fresh"}
+    assert set(generator_capacities(run)) == {"kept", "fresh"}
     assert all(set(one["agents"]) == {"one", "two"} for one in run.environment["ceilings"].values())
     assert plan.hash == run.plan_hash

@@ -10,7 +10,7 @@ import pytest
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.compare.validity.generator_capacity import unmeasured_ceilings
+from bakeoff.compare.validity.generator_capacity import unmeasured_capacities
 from bakeoff.core.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.design.order import order_trials
@@ -330,6 +330,6 @@ def test_a_machine_that_is_busy_is_asked_for_its_ceiling_for_longer(tmp_path: Pa
         start_run(plan, tmp_path / "y.bakeoff", [Robbed(3)], Notebook())
     without = read_run(tmp_path / "y.bakeoff")
     assert without.null_operations_per_s is None and len(without.trials) == len(read_run(tmp_path / "x.bakeoff").trials)
-    assert set(unmeasured_ceilings(without)) == {contender.name for contender in without.contenders}
-    assert all("not one operation" in why for why in unmeasured_ceilings(without).values())
+    assert set(unmeasured_capacities(without)) == {contender.name for contender in without.contenders}
+    assert all("not one operation" in why for why in unmeasured_capacities(without).values())
     assert read_run(tmp_path / "x.bakeoff").null_operations_per_s == 1_000_000.0

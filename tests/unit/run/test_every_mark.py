@@ -4,14 +4,14 @@ from typing import Any, get_args
 
 import pytest
 
-from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.checks.capacity_limit import GeneratorCapacity
 from bakeoff.run.outcome.judge import marks
 from bakeoff.store.records import run_records
 from bakeoff.store.records.mark_docs import MARKS, STATES
 from bakeoff.store.records.marks import Mark
 from tests.unit.run.fake import EMPTY, MAIL, SOME, WEB, result
 
-NOTHING = Ceiling(1e6)
+NOTHING = GeneratorCapacity(1e6)
 
 LONG = {"window_s": 200.0, "elapsed_s": 200.0}
 
@@ -43,14 +43,14 @@ FULL_LINK = {
 }  # fmt: skip
 
 # One row for each mark: what is changed in a good result, and the tool's own ceiling.
-ROWS: dict[Mark, tuple[dict[str, Any], Ceiling]] = {
+ROWS: dict[Mark, tuple[dict[str, Any], GeneratorCapacity]] = {
     "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NOTHING),
     "beyond-link": ({"workload": {"beyond_link": True}}, NOTHING),
     "generator-limited": ({"generator": {"cpu_share": 0.91}}, NOTHING),
     "generator-waited": ({"generator": {"run_delay_share": 0.06}}, NOTHING),
     "other-load": ({"others": {"span_s": 2.0, "cores": 2, "taken": 0.21}}, NOTHING),
     "link-limited": ({"links": [FULL_LINK]}, NOTHING),
-    "near-ceiling": ({}, Ceiling(300.0)),
+    "near-ceiling": ({}, GeneratorCapacity(300.0)),
     "few-operations": ({"operations": 367}, NOTHING),
     "starved-client": (
         {

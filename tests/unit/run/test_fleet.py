@@ -398,15 +398,15 @@ def test_agents_look_one_after_the_other_where_looks_are_in_each_others_way(
     monkeypatch: pytest.MonkeyPatch, alone: bool, most: int
 ) -> None:
     """Two logins to one mailbox at a time: the server refuses the second, and calls the account in use."""
-    meeting, here, seen = threading.Barrier(3), threading.Semaphore(3), list[int]()
+    barrier, here, seen = threading.Barrier(3), threading.Semaphore(3), list[int]()
 
     def examine(check: Any, contender: Any) -> None:
         here.acquire()
         if not alone:
-            meeting.wait(PATIENCE_S)
+            barrier.wait(PATIENCE_S)
         seen.append(3 - here._value)
         if not alone:
-            meeting.wait(PATIENCE_S)
+            barrier.wait(PATIENCE_S)
         here.release()
 
     plan = plan_for("http://a.invalid/", "http://b.invalid/")

@@ -4,7 +4,7 @@ import pytest
 
 from bakeoff.agents.result import Outcome, TrialResult
 from bakeoff.load.load_step import Clients
-from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.checks.capacity_limit import GeneratorCapacity
 from bakeoff.run.fleet.agent_results import trial_record
 from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome
 from bakeoff.run.outcome.judge import jain, judge, list_errors, marks, to_record, without_result
@@ -168,7 +168,7 @@ def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
     ],
 )
 def test_marks(changes: dict[str, Any], null_rate: float | None, expected: tuple[str, ...]) -> None:
-    assert marks(result(**changes), None if null_rate is None else Ceiling(null_rate), MAIL) == expected
+    assert marks(result(**changes), None if null_rate is None else GeneratorCapacity(null_rate), MAIL) == expected
 
 
 def test_jain() -> None:
@@ -179,7 +179,7 @@ def test_jain() -> None:
 
 
 def test_rates_are_of_the_window() -> None:
-    record = to_record(PLANNED, "now", result(), 0.05, Ceiling(1e6), WEB)
+    record = to_record(PLANNED, "now", result(), 0.05, GeneratorCapacity(1e6), WEB)
     assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
     assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
     assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
@@ -193,7 +193,9 @@ def test_what_ended_outside_the_window_is_kept() -> None:
 
 
 def test_a_window_of_no_length_has_no_rate() -> None:
-    record = to_record(PLANNED, "now", result(window_s=0.0, operations=0, per_client=[]), 0.05, Ceiling(1e6), WEB)
+    record = to_record(
+        PLANNED, "now", result(window_s=0.0, operations=0, per_client=[]), 0.05, GeneratorCapacity(1e6), WEB
+    )
     assert (record.operations_per_s, record.bytes_per_s) == (0.0, 0.0)
 
 
@@ -207,9 +209,9 @@ def test_errors_are_listed_by_number() -> None:
 
 
 def test_the_wait_for_a_processor_is_kept_and_absent_in_old_results() -> None:
-    known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, Ceiling(1e6), WEB)
+    known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, GeneratorCapacity(1e6), WEB)
     assert known.generator_run_delay_share == 0.25
-    assert to_record(PLANNED, "now", result(), 0.05, Ceiling(1e6), WEB).generator_run_delay_share is None
+    assert to_record(PLANNED, "now", result(), 0.05, GeneratorCapacity(1e6), WEB).generator_run_delay_share is None
 
 
 def several(*results: TrialResult) -> FleetOutcome:
@@ -235,15 +237,22 @@ def test_a_server_that_is_slow_for_one_machine_does_not_excuse_what_another_left
 def test_above_a_lower_bound_only_a_busy_generator_is_near(known_busy: float | None, busy: float, marked: bool) -> None:
     """A server that was slower than the generator says nothing of the generator's limit."""
     told = result(generator={"cpu_share": busy})
-    assert ("near-ceiling" in marks(told, Ceiling(300.0, {}, known_busy), WEB)) == marked
-    assert "near-ceiling" not in marks(told, Ceiling(1e6, {}, known_busy), WEB), "far below it is far below"
+    assert ("near-ceiling" in marks(told, GeneratorCapacity(300.0, {}, known_busy), WEB)) == marked
+    assert "near-ceiling" not in marks(told, GeneratorCapacity(1e6, {}, known_busy), WEB), "far below it is far below"
 
 
 def test_a_machine_near_its_own_ceiling_is_not_hidden_by_others_that_have_room() -> None:
     of_all = result(2, operations=2_500), result(1, operations=2_000), result(1, operations=500)
     for slow, marked in ((1_100.0, True), (10_000.0, False)):  # of two seconds
-        ceilings = {"a": slow, "b": 1e6}
+        capacities = {"a": slow, "b": 1e6}
         record = trial_record(
-            PLANNED, "", several(*of_all), 0.01, Ceiling(sum(ceilings.values()), ceilings), WEB, False, 5.0
+            PLANNED,
+            "",
+            several(*of_all),
+            0.01,
+            GeneratorCapacity(sum(capacities.values()), capacities),
+            WEB,
+            False,
+            5.0,
         )
         assert ("near-ceiling" in record.marks) == marked

@@ -8,7 +8,7 @@ from bakeoff.agents.base import Facts
 from bakeoff.agents.local import LocalAgent
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.load.load_step import Clients
-from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.checks.capacity_limit import GeneratorCapacity
 from bakeoff.run.checks.polling import alike, polls
 from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.outcome.judge import to_record
@@ -59,9 +59,11 @@ def test_contenders_are_measured_in_one_way() -> None:
 
 def test_what_polling_took_is_stored() -> None:
     planned = PlannedTrial(3, "a", Clients(2), 1, 99)
-    record = to_record(planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, Ceiling(1e6), WEB)
+    record = to_record(
+        planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, GeneratorCapacity(1e6), WEB
+    )
     assert record.polled_share == pytest.approx(0.25)
-    assert to_record(planned, "now", result(), 0.05, Ceiling(1e6), WEB).polled_share is None
+    assert to_record(planned, "now", result(), 0.05, GeneratorCapacity(1e6), WEB).polled_share is None
 
 
 def test_an_agent_knows_the_addresses_of_its_machine() -> None:

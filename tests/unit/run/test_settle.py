@@ -5,7 +5,7 @@ import pytest
 from bakeoff.core.errors import TargetError
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Rate
-from bakeoff.run.contenders.quiesce import Settle
+from bakeoff.run.contenders.quiesce import Quiesce
 from bakeoff.run.kind import Note
 from bakeoff.run.outcome.judge import to_record
 from bakeoff.store.records.run_records import PlannedTrial, TrialRecord
@@ -29,8 +29,8 @@ class Server:
         self.now_s += self.owes_s + self.rest_s
         self.owes_s = 0.0
 
-    def settle(self) -> Settle:
-        return Settle(self.answers, self.notes.append, lambda: self.now_s)
+    def settle(self) -> Quiesce:
+        return Quiesce(self.answers, self.notes.append, lambda: self.now_s)
 
 
 def trial(least_ns: int = 500_000, median_ns: int = 2_000_000, **counts: int) -> TrialRecord:

@@ -69,10 +69,10 @@ class FarSession:
         self._agent.told_ns = at_ns
         return self
 
-    def meeting(self) -> int:
+    def barrier(self) -> int:
         return 0
 
-    def meet(self, number: int, at_ns: int) -> None:
+    def release_barrier(self, number: int, at_ns: int) -> None:
         raise AssertionError("nobody waits")
 
     def snapshot(self) -> Snapshot:
@@ -184,11 +184,11 @@ class Meeting(Far):
 
 
 class MeetingSession(FarSession):
-    def meeting(self) -> int:
+    def barrier(self) -> int:
         assert isinstance(self._agent, Meeting)
         return min(len(self._agent.met) + 1, 2) if self._agent.comes.is_set() else 0
 
-    def meet(self, number: int, at_ns: int) -> None:
+    def release_barrier(self, number: int, at_ns: int) -> None:
         assert isinstance(self._agent, Meeting)
         self._agent.met[number] = at_ns - self._agent.ahead_ns
 

@@ -15,11 +15,11 @@ from bakeoff.store.records.run_records import (
     TrialRecord,
 )
 from bakeoff.store.records.trial_parts import (
+    AgentResultRecord,
     ClientRecord,
     LinkRecord,
     OperationRecord,
     SecondRecord,
-    ShareRecord,
     StartsRecord,
     StepRecord,
     Summary,
@@ -77,9 +77,9 @@ def trial(**changes: Any) -> TrialRecord:
     return replace(base, **changes)
 
 
-def share(**changes: Any) -> ShareRecord:
+def share(**changes: Any) -> AgentResultRecord:
     """What the agent `local` did of a trial; `changes` replace single fields."""
-    base = ShareRecord(
+    base = AgentResultRecord(
         agent="local", clients=4, lost="", window_s=2.0, operations=100, errors={"refused": 2}, bytes_in=5000,
         bytes_out=700, service=SUMMARY, cpu_share=0.5, cpu_us_per_operation=20.25, run_delay_share=0.125,
         rss_bytes=1 << 20, late_start_p99_ns=None, lag_p99_ns=2500, disturbances={},

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.agents.remote.kept import read_kept
 from bakeoff.agents.remote.spec import PIECE, Cutter, send
+from bakeoff.agents.remote.spooled import read_spooled
 from bakeoff.agents.remote.wire import (
     BEGIN_S,
     DEMAND,
@@ -30,7 +30,7 @@ from bakeoff.agents.remote.wire import (
     outcome_heard,
     row_heard,
 )
-from bakeoff.agents.result import EngineEvent, KeptResult, Outcome, Snapshot, SoakRow
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, SpooledResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, LabError
 
@@ -108,8 +108,8 @@ class RemoteAgent:
     def keep_next(self, key: str) -> None:
         self._key = key
 
-    def kept(self, key: str) -> KeptResult | None:
-        return self.read(lambda text: None if text is None else read_kept(text), "kept", key)
+    def kept(self, key: str) -> SpooledResult | None:
+        return self.read(lambda text: None if text is None else read_spooled(text), "kept", key)
 
     def forget(self, key: str) -> None:
         with suppress(AgentLostError):
@@ -282,12 +282,12 @@ class RemoteSession:
         self._agent.ask("go", self._number, at_ns)
         return self
 
-    def meeting(self) -> int:
+    def barrier(self) -> int:
         pulse = self._agent.of(self._number)
-        return 0 if pulse is None else pulse.meeting
+        return 0 if pulse is None else pulse.barrier
 
-    def meet(self, number: int, at_ns: int) -> None:
-        self._agent.ask("meet", self._number, number, at_ns)
+    def release_barrier(self, number: int, at_ns: int) -> None:
+        self._agent.ask("release_barrier", self._number, number, at_ns)
 
     def snapshot(self) -> Snapshot | None:
         self._agent.raise_if_lost()

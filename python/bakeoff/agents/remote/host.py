@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.agents.remote.kept import Keeper
 from bakeoff.agents.remote.plan_folder import plan_folder
 from bakeoff.agents.remote.spec import CutSpec, Parts
+from bakeoff.agents.remote.spooled import Keeper
 from bakeoff.agents.remote.trial import HostedTrial
 from bakeoff.agents.remote.wire import DEMAND, FACTS, PULSE_S, Answer, Pulse, answered
-from bakeoff.agents.result import EngineEvent, KeptResult, Outcome
+from bakeoff.agents.result import EngineEvent, Outcome, SpooledResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.core.errors import LabError
 from bakeoff.plan.input.files import placed
@@ -111,8 +111,8 @@ class Host:
     def do_go(self, trial: int, at_ns: int) -> None:
         self._of(trial).go(at_ns)
 
-    def do_meet(self, trial: int, number: int, at_ns: int) -> None:
-        self._of(trial).meet(number, at_ns)
+    def do_release_barrier(self, trial: int, number: int, at_ns: int) -> None:
+        self._of(trial).release_barrier(number, at_ns)
 
     def do_cancel(self, trial: int) -> None:
         self._of(trial).cancel()
@@ -169,7 +169,7 @@ class Host:
     def _keep(self, key: str, started_at: str, outcome: Outcome, events: list[EngineEvent]) -> None:
         """Keep what a trial came to, if it came to its end."""
         if key and not outcome.result.cancelled and outcome.result.fatal is None:
-            self._keeper.keep(key, KeptResult(started_at, outcome, tuple(events)))
+            self._keeper.keep(key, SpooledResult(started_at, outcome, tuple(events)))
 
     def _spec(self, head: str, work: str, parts: dict[str, str]) -> TrialSpec:
         return TrialSpec.model_validate_json(self._parts.joined(CutSpec(head, work, parts)))

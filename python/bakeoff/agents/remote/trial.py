@@ -55,8 +55,8 @@ class HostedTrial:
         self._session.go(at_ns)
         self._went = True
 
-    def meet(self, number: int, at_ns: int) -> None:
-        self._session.meet(number, at_ns)
+    def release_barrier(self, number: int, at_ns: int) -> None:
+        self._session.release_barrier(number, at_ns)
 
     def cancel(self) -> None:
         self._session.cancel()
@@ -82,7 +82,7 @@ class HostedTrial:
                 armed=self._armed.is_set(),
                 over=over,
                 events=self._events_gone + len(self._events),
-                meeting=self._session.meeting(),
+                barrier=self._session.barrier(),
                 rows=self._rows_gone + len(self._rows),
                 snapshot=snapshot,
             )
@@ -92,7 +92,7 @@ class HostedTrial:
         """How long until the next pulse. Once traffic may run they are rare, but where clients wait for those of other
         machines again and again.
         """
-        is_quiet = self._went and not self._over.is_set() and self._session.meeting() == 0
+        is_quiet = self._went and not self._over.is_set() and self._session.barrier() == 0
         return TRAFFIC_PULSE_S if is_quiet else PULSE_S
 
     def outcome(self) -> tuple[str, dict[str, bytes]]:

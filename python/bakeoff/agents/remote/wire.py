@@ -67,7 +67,7 @@ class Pulse(BaseModel):
     over: bool = False
     events: int = 0
     rows: int = 0
-    meeting: int = 0
+    barrier: int = 0
     snapshot: Snapshot | None = None
     folded: bool = False
 

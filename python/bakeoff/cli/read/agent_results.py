@@ -3,7 +3,7 @@
 from bakeoff.core.times import ms_of
 from bakeoff.report.blocks.fit import Sheet
 from bakeoff.store.records.run_records import RunRecord
-from bakeoff.store.records.trial_parts import ShareRecord
+from bakeoff.store.records.trial_parts import AgentResultRecord
 
 
 def agents_sheet(run: RunRecord) -> Sheet | None:
@@ -40,7 +40,7 @@ def agents_sheet(run: RunRecord) -> Sheet | None:
     return sheet
 
 
-def _link(share: ShareRecord) -> str:
+def _link(share: AgentResultRecord) -> str:
     """Of the fullest of its links; a dash where none has a speed."""
     shares = [link.share for link in share.links if link.share is not None]
     return f"{100.0 * max(shares):.1f}" if shares else "-"

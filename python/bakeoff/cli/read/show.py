@@ -124,22 +124,25 @@ def _print_head(console: Console, run: RunRecord) -> None:
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
     lines[2:2] = changed_sentences(changed_of(run))
     lines += [f"settings of {name} alone: {_plain(own)}" for name, own in of_single(run.plan).items()]
-    for line in (*lines, *_ceilings(run)):
+    for line in (*lines, *_generator_capacities(run)):
         print_line(console, line)
 
 
-def _ceilings(run: RunRecord) -> list[str]:
+def _generator_capacities(run: RunRecord) -> list[str]:
     """What the generator can ask at most, for each way of asking."""
-    from bakeoff.compare.validity.generator_capacity import Ceiling, ceilings_of  # takes a moment to load
+    from bakeoff.compare.validity.generator_capacity import (  # takes a moment to load
+        GeneratorCapacity,
+        generator_capacities,
+    )
 
-    by_way: dict[Ceiling, list[str]] = {}
-    for name, ceiling in ceilings_of(run).items():
-        by_way.setdefault(ceiling, []).append(name)
+    by_way: dict[GeneratorCapacity, list[str]] = {}
+    for name, capacity in generator_capacities(run).items():
+        by_way.setdefault(capacity, []).append(name)
     lines = []
-    for ceiling, names in by_way.items():
+    for capacity, names in by_way.items():
         whose = "" if len(names) == len(run.contenders) else f", for {', '.join(names)}"
-        asked = f"a server on loopback that does nothing, {ceiling.words}{whose}"
-        rate = f"{ceiling.at_least}{ceiling.operations_per_s:,.0f} operations/s"
+        asked = f"a server on loopback that does nothing, {capacity.words}{whose}"
+        rate = f"{capacity.at_least}{capacity.operations_per_s:,.0f} operations/s"
         lines.append(f"the generator's own ceiling ({asked}): {rate}")
     return lines
 

@@ -16,7 +16,7 @@ from bakeoff.compare.advice.advice_model import (
     GeneratorWaited,
     LinkFull,
     MountedUnlike,
-    NearCeiling,
+    NearGeneratorCapacity,
     OperationsFailed,
     OperationsHung,
     OthersRan,
@@ -33,7 +33,7 @@ from bakeoff.compare.cube.spread import widest
 from bakeoff.compare.failures.content import facts_of
 from bakeoff.compare.failures.hung import hung
 from bakeoff.compare.failures.starved import starved_advice, unrun_advice
-from bakeoff.compare.metrics.metrics import near_ceiling
+from bakeoff.compare.metrics.metrics import near_generator_capacity
 from bakeoff.compare.model.comparison import Advisory, Audit, ContenderSummary, RunInfo
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import PairComparison
@@ -42,7 +42,7 @@ from bakeoff.compare.resources.fleet_advice import fleet_advice
 from bakeoff.compare.resources.fleet_model import Machines
 from bakeoff.compare.validity.cold_caches import cold_advice
 from bakeoff.compare.validity.disturbances import crowd
-from bakeoff.compare.validity.generator_capacity import ceilings_of
+from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.compare.validity.quantization import quantization_advice
 from bakeoff.compare.validity.steadiness import STEADY_STATE, steady_advice
 from bakeoff.compare.validity.steadiness_model import SteadyState
@@ -94,10 +94,10 @@ def advise(
         *cold_advice(cube),
         *cube.kind.advice(run),
         *blocks_advice(pairs, info.blocks_measured),
-        *fleet_advice(machines, any(ceiling.is_floor for ceiling in ceilings_of(run).values())),
+        *fleet_advice(machines, any(capacity.is_floor for capacity in generator_capacities(run).values())),
         *(limit for contender in contenders for limit in _limits(cube, contender)),
         *_others(cube),
-        *_ceiling(run, info, contenders),
+        *_generator_capacity(run, info, contenders),
     ]
     notes = [
         *(note for contender in contenders for note in _of_contender(cube, contender, run.kind)),
@@ -234,8 +234,10 @@ def _fairness(contenders: tuple[ContenderSummary, ...]) -> list[Fact]:
     return [Unfair({c.name: c.fairness_lowest for c in unfair})] if unfair else []
 
 
-def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Fact]:
-    return [NearCeiling(name, share) for name, share in near_ceiling(run, info, contenders).items()]
+def _generator_capacity(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Fact]:
+    return [
+        NearGeneratorCapacity(name, share) for name, share in near_generator_capacity(run, info, contenders).items()
+    ]
 
 
 def _short_trials(cube: Cube) -> list[Fact]:

@@ -290,7 +290,7 @@ class Unfair(Fact):
 
 
 @dataclass(frozen=True)
-class NearCeiling(Fact):
+class NearGeneratorCapacity(Fact):
     """The peak of a contender is this share of what the generator asks of a server that does nothing."""
 
     contender: str

@@ -12,7 +12,7 @@ from bakeoff.compare.advice.advice_model import (
     BlocksDiffer,
     GeneratorLimit,
     LinkFull,
-    NearCeiling,
+    NearGeneratorCapacity,
     NotComplete,
     NotMeasuredHere,
     OthersRan,
@@ -29,7 +29,7 @@ from bakeoff.compare.advice.caveat_model import (
 from bakeoff.compare.cube.cells import cells_of
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.spread import widest
-from bakeoff.compare.metrics.metrics import metrics_of, near_ceiling
+from bakeoff.compare.metrics.metrics import metrics_of, near_generator_capacity
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.resources.fleet import busy_threads, full_link_of
 from bakeoff.compare.validity.disturbances import crowd, lost_share
@@ -94,7 +94,7 @@ def caveats_of(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Caveat
     yield from _noise_floor(found)
     yield from _speeds(cube)
     yield from _unsteady(found)
-    yield from _ceiling(run, found)
+    yield from _generator_capacity(run, found)
     yield from _cache(run, usable)
     yield from _short(usable)
 
@@ -178,9 +178,9 @@ def _unsteady(found: Comparison) -> Iterator[Caveat]:
             yield Caveat("not steady", steadiness.contender, told.trials, told.of, told)
 
 
-def _ceiling(run: RunRecord, found: Comparison) -> Iterator[Caveat]:
-    for name, share in near_ceiling(run, found.run, found.contenders).items():
-        yield Caveat("ceiling", name, 0, 0, NearCeiling(name, share))
+def _generator_capacity(run: RunRecord, found: Comparison) -> Iterator[Caveat]:
+    for name, share in near_generator_capacity(run, found.run, found.contenders).items():
+        yield Caveat("ceiling", name, 0, 0, NearGeneratorCapacity(name, share))
 
 
 def _cache(run: RunRecord, usable: list[TrialRecord]) -> Iterator[Caveat]:

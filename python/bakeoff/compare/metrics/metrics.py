@@ -17,14 +17,14 @@ from bakeoff.compare.metrics.all_attempts import all_attempts_ns
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.overload import is_open_loop, open_loop_metrics
 from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
-from bakeoff.compare.validity.generator_capacity import ceilings_of
-from bakeoff.core.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.compare.validity.generator_capacity import generator_capacities
+from bakeoff.core.thresholds import CAPACITY_FRACTION, P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.times import ms_of, ms_or_nan
 from bakeoff.core.units import plural
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.figures import Figures
-from bakeoff.store.records.marks import NEAR_CEILING
+from bakeoff.store.records.marks import NEAR_GENERATOR_CAPACITY
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 if TYPE_CHECKING:
@@ -148,16 +148,16 @@ def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) 
     return max((math.fsum(measured) / len(measured) for measured in rates.values()), default=math.nan)
 
 
-def near_ceiling(run: RunRecord, info: RunInfo, contenders: Sequence[ContenderSummary]) -> dict[str, float]:
-    """Whose peak is more than `CEILING_SHARE` of what the generator could ask at most, and what share of it."""
+def near_generator_capacity(run: RunRecord, info: RunInfo, contenders: Sequence[ContenderSummary]) -> dict[str, float]:
+    """Whose peak is more than `CAPACITY_FRACTION` of what the generator could ask at most, and what share of it."""
     # Above what is no more than a lower bound only trials with busy load threads say that the generator was near.
-    busy = {trial.contender for trial in run.trials if NEAR_CEILING in trial.marks}
+    busy = {trial.contender for trial in run.trials if NEAR_GENERATOR_CAPACITY in trial.marks}
     shares = {
-        c.name: peak_operations(run, info, c) / ceiling.operations_per_s
+        c.name: peak_operations(run, info, c) / capacity.operations_per_s
         for c in contenders
-        if (ceiling := ceilings_of(run).get(c.name)) is not None and (not ceiling.is_floor or c.name in busy)
+        if (capacity := generator_capacities(run).get(c.name)) is not None and (not capacity.is_floor or c.name in busy)
     }
-    return {name: share for name, share in shares.items() if share > CEILING_SHARE}
+    return {name: share for name, share in shares.items() if share > CAPACITY_FRACTION}
 
 
 def error_share(trial: TrialRecord) -> float:

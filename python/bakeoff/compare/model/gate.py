@@ -143,7 +143,7 @@ class LinkLimit(InTrials):
 
 
 @dataclass(frozen=True)
-class NearCeiling(InTrials):
+class NearGeneratorCapacity(InTrials):
     """The largest share of what the generator could ask at most; `is_floor` where that is a lower bound."""
 
     share: float

@@ -17,7 +17,7 @@ from bakeoff.compare.shapes import Shape, shape_of
 from bakeoff.compare.validity.audits import different_content, littles_law
 from bakeoff.compare.validity.client_options import client_options_of
 from bakeoff.compare.validity.gates import Judge
-from bakeoff.compare.validity.generator_capacity import ceilings_of
+from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.compare.validity.steadiness import steady_audit, steady_state
 from bakeoff.compare.verdict.blocks_needed import block_lengths_s
 from bakeoff.core.errors import PlanError
@@ -78,7 +78,7 @@ def subject_of(whole: RunRecord, asked: Asked) -> Subject:
         differences=differences(run),
         interim=interim_of(whole),
         repeated=repeated_trials(whole),
-        ceilings=ceilings_of(run),
+        capacities=generator_capacities(run),
         both=asked.both,
         steady=steady,
         kind=run.kind,

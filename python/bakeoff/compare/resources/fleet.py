@@ -16,7 +16,7 @@ from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import groups_differ
 from bakeoff.store.records.links import fullest
 from bakeoff.store.records.run_records import AgentRecord, RunRecord, TrialRecord
-from bakeoff.store.records.trial_parts import ShareRecord
+from bakeoff.store.records.trial_parts import AgentResultRecord
 
 # Chance has to explain a difference between machines this badly, over all that are looked at together.
 UNFAIR_P = 0.01
@@ -66,11 +66,11 @@ def _machine(agent: AgentRecord, run: RunRecord, usable: Sequence[TrialRecord]) 
 
 def _range(contender: str, load_step: LoadStep, cube: Cube) -> MachineRange:
     trials = [trial for (name, at, _), trial in cube.usable.items() if name == contender and at == load_step]
-    by_agent: dict[str, list[ShareRecord]] = {}
+    by_agent: dict[str, list[AgentResultRecord]] = {}
     for share in (share for trial in trials for share in trial.per_agent if not share.lost):
         by_agent.setdefault(share.agent, []).append(share)
 
-    def each(of: Callable[[list[ShareRecord]], float]) -> list[float]:
+    def each(of: Callable[[list[AgentResultRecord]], float]) -> list[float]:
         return [value for shares in by_agent.values() if math.isfinite(value := of(shares))] or [math.nan]
 
     rates = each(lambda shares: sum(share.operations_per_s for share in shares) / len(shares))
@@ -99,7 +99,7 @@ def _start_error_ns(trial: TrialRecord) -> int | None:
 
 
 def _with_fairness(
-    told: MachineRange, trials: Sequence[TrialRecord], by_agent: dict[str, list[ShareRecord]]
+    told: MachineRange, trials: Sequence[TrialRecord], by_agent: dict[str, list[AgentResultRecord]]
 ) -> MachineRange:
     """How much a client got on each machine; machines without a client of this load step are not compared."""
     per_client = {

@@ -34,9 +34,9 @@ def _uneven(machines: Machines) -> list[Fact]:
 
 
 def _weak(machines: Machines) -> list[Fact]:
-    ceilings = {m.name: m.null_operations_per_s for m in machines.agents if math.isfinite(m.null_operations_per_s)}
-    if len(ceilings) < 2:
+    capacities = {m.name: m.null_operations_per_s for m in machines.agents if math.isfinite(m.null_operations_per_s)}
+    if len(capacities) < 2:
         return []
-    usual = median(ceilings.values())
-    weak = sorted(name for name, ceiling in ceilings.items() if ceiling < SLOW_SHARE * usual)
-    return [AgentsWeak(tuple(weak), min(ceilings[name] for name in weak) / usual)] if weak else []
+    usual = median(capacities.values())
+    weak = sorted(name for name, capacity in capacities.items() if capacity < SLOW_SHARE * usual)
+    return [AgentsWeak(tuple(weak), min(capacities[name] for name in weak) / usual)] if weak else []

@@ -26,7 +26,7 @@ from bakeoff.compare.resources.fleet import busy_threads, full_link_of
 from bakeoff.compare.validity.audits import LITTLE_RED, LittlesLaw
 from bakeoff.compare.validity.client_options_model import ClientOption
 from bakeoff.compare.validity.disturbances import crowd, crowd_gate, lost_share
-from bakeoff.compare.validity.generator_capacity import Ceiling
+from bakeoff.compare.validity.generator_capacity import GeneratorCapacity
 from bakeoff.compare.validity.steadiness_model import SteadyState
 from bakeoff.compare.verdict.why_open import Open
 from bakeoff.core.thresholds import LOST_TOLD
@@ -38,7 +38,7 @@ from bakeoff.store.records.marks import (
     GENERATOR_PAUSED,
     GENERATOR_WAITED,
     LINK_LIMITED,
-    NEAR_CEILING,
+    NEAR_GENERATOR_CAPACITY,
 )
 from bakeoff.store.records.run_records import TrialRecord
 
@@ -69,7 +69,7 @@ class Judge:
     interim: InterimAnalysis = ONLY_ANALYSIS
     repeated: tuple[Repeated, ...] = ()
     # What the generator could have asked of a contender at most, where that was measured.
-    ceilings: Mapping[str, Ceiling] = field(default_factory=dict)
+    capacities: Mapping[str, GeneratorCapacity] = field(default_factory=dict)
     # Whoever is ahead, both are held to what the one ahead is held to.
     both: bool = False
     # How steady the trials were; None where seconds say nothing of it.
@@ -167,7 +167,7 @@ class Judge:
             gates += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
             gates += self.cube.kind.gates(name, usable, ahead)
             gates += self._generator(name, usable, alike or name == follower)
-            gates += self._near_ceiling(name, usable)
+            gates += self._near_generator_capacity(name, usable)
             gates += self._link(name, usable, alike or name == follower)
             gates += self._schedule(name, usable, alike or name == follower)
             gates += self._waited(name, usable)
@@ -272,14 +272,14 @@ class Judge:
         detail = of.LinkLimit(len(limited), len(usable), full_link_of(limited), not behind)
         return [Gate("link", "red" if behind else "amber", name, detail)]
 
-    def _near_ceiling(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
+    def _near_generator_capacity(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """Whoever answers nearly as much as the generator can ask may be faster than it looks."""
-        near = [trial for trial in usable if NEAR_CEILING in trial.marks]
-        if name not in self.ceilings or not near:
+        near = [trial for trial in usable if NEAR_GENERATOR_CAPACITY in trial.marks]
+        if name not in self.capacities or not near:
             return []
-        ceiling = self.ceilings[name]
-        most = max(trial.operations_per_s for trial in near) / ceiling.operations_per_s
-        detail = of.NearCeiling(len(near), len(usable), most, ceiling.is_floor)
+        capacity = self.capacities[name]
+        most = max(trial.operations_per_s for trial in near) / capacity.operations_per_s
+        detail = of.NearGeneratorCapacity(len(near), len(usable), most, capacity.is_floor)
         return [Gate("ceiling", "amber", name, detail, most)]
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bakeoff.core.thresholds import is_ceiling
-from bakeoff.store.records.run_records import CEILING_WHY_NOT, CEILINGS, RunRecord
+from bakeoff.core.thresholds import is_capacity
+from bakeoff.store.records.run_records import CAPACITY_WHY_NOT, GENERATOR_CAPACITIES, RunRecord
 
 
 @dataclass(frozen=True)
-class Ceiling:
+class GeneratorCapacity:
     """Operations a second of all machines that sent load, and how they asked: `words`. `busy_share` is how much of that
     time their load threads worked, None where it was not looked at.
     """
@@ -22,7 +22,7 @@ class Ceiling:
     @property
     def is_floor(self) -> bool:
         """Whether the generator could have asked more: the server was slower than it, or it had no processor."""
-        return not is_ceiling(self.busy_share)
+        return not is_capacity(self.busy_share)
 
     @property
     def at_least(self) -> str:
@@ -30,36 +30,36 @@ class Ceiling:
         return "at least " if self.is_floor else ""
 
 
-def ceilings_of(run: RunRecord) -> Mapping[str, Ceiling]:
+def generator_capacities(run: RunRecord) -> Mapping[str, GeneratorCapacity]:
     """By contender the ceiling of the way in which it is asked; without those of whom it was not measured against a
     server.
     """
-    told = run.environment.get(CEILINGS)
+    told = run.environment.get(GENERATOR_CAPACITIES)
     if not isinstance(told, dict):
         return {}
     known = {c.name: _read(told.get(c.name)) for c in run.contenders}
-    return {name: ceiling for name, ceiling in known.items() if ceiling is not None}
+    return {name: capacity for name, capacity in known.items() if capacity is not None}
 
 
-def unmeasured_ceilings(run: RunRecord) -> Mapping[str, str]:
+def unmeasured_capacities(run: RunRecord) -> Mapping[str, str]:
     """By contender why its ceiling could not be measured where there is a server for its way of asking."""
-    told = run.environment.get(CEILINGS)
+    told = run.environment.get(GENERATOR_CAPACITIES)
     if not isinstance(told, dict):
         return {}
-    why = {name: each.get(CEILING_WHY_NOT) for name, each in told.items() if isinstance(each, dict)}
+    why = {name: each.get(CAPACITY_WHY_NOT) for name, each in told.items() if isinstance(each, dict)}
     return {name: reason for name, reason in why.items() if isinstance(reason, str)}
 
 
-def common_ceiling(run: RunRecord) -> Ceiling | None:
+def common_capacity(run: RunRecord) -> GeneratorCapacity | None:
     """The one of all contenders; None where they have none, or several."""
-    found = ceilings_of(run)
+    found = generator_capacities(run)
     same = len(set(found.values())) == 1 and all(c.name in found for c in run.contenders)
     return next(iter(found.values())) if same else None
 
 
-def _read(told: object) -> Ceiling | None:
+def _read(told: object) -> GeneratorCapacity | None:
     per_s, words = (told.get("operations_per_s"), told.get("words")) if isinstance(told, dict) else (None, None)
     if not isinstance(per_s, int | float) or not isinstance(words, str):
         return None
     busy = told.get("busy_share") if isinstance(told, dict) else None
-    return Ceiling(float(per_s), words, float(busy) if isinstance(busy, int | float) else None)
+    return GeneratorCapacity(float(per_s), words, float(busy) if isinstance(busy, int | float) else None)

@@ -57,10 +57,10 @@ class DividedSession:
     def go(self, at_ns: int = 0) -> Self:
         return self
 
-    def meeting(self) -> int:
+    def barrier(self) -> int:
         return 0
 
-    def meet(self, number: int, at_ns: int) -> None:
+    def release_barrier(self, number: int, at_ns: int) -> None:
         pass
 
     def snapshot(self) -> Snapshot | None:

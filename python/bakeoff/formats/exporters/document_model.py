@@ -34,7 +34,7 @@ from bakeoff.store.records.run_records import (
     SoakRowRecord,
     TrialRecord,
 )
-from bakeoff.store.records.trial_parts import OperationRecord, ShareRecord, StepRecord, Summary, TermRecord
+from bakeoff.store.records.trial_parts import AgentResultRecord, OperationRecord, StepRecord, Summary, TermRecord
 from bakeoff.telemetry.model import Telemetry
 
 SCHEMA = "bakeoff-show/1"
@@ -47,7 +47,7 @@ NOT_OF_RUN = frozenset(
     | {"agents", "contenders", "events", "searches", "soak_rows", "amendments", "earlier", "trials"}
 )
 # Records that stand under a name of theirs.
-NAMES: dict[Any, str] = {OperationRecord: "name", StepRecord: "name", ShareRecord: "agent"}
+NAMES: dict[Any, str] = {OperationRecord: "name", StepRecord: "name", AgentResultRecord: "agent"}
 LEFT_OUT = "left_out"
 ELSEWHERE: dict[Any, frozenset[str]] = {RunRecord: NOT_OF_RUN, TrialRecord: frozenset({"workload", *AROUND})}
 RENAMED = {(EventRecord, "trial_id"): "trial", (TrialRecord, "share"): "share_of_capacity"}
@@ -191,7 +191,7 @@ SPECIAL: dict[tuple[Any, str], tuple[Any, Of]] = {
     (AgentRecord, "facts"): (dict[str, Any], hidden),
     (RunRecord, "plan"): (dict[str, Any], hidden),
     (RunRecord, "environment"): (dict[str, Any], hidden),
-    (ShareRecord, "lost"): (str | None, lambda lost: lost or None),
+    (AgentResultRecord, "lost"): (str | None, lambda lost: lost or None),
 }
 # What is shown besides.
 MORE: dict[Any, tuple[Member, ...]] = {

@@ -17,7 +17,7 @@ from bakeoff.load.load_step import InFlight, LoadStep, OfCapacity, Rate
 from bakeoff.store.records.figure import fields_of
 from bakeoff.store.records.figures import CellFigures, Figures, Shape, figures_of
 from bakeoff.store.records.run_records import AROUND, RunRecord, SoakRowRecord, TrialRecord
-from bakeoff.store.records.trial_parts import START_COUNTS, ShareRecord, Summary
+from bakeoff.store.records.trial_parts import START_COUNTS, AgentResultRecord, Summary
 
 Row = dict[str, Value]
 MOST_COLUMNS = 2_000
@@ -279,7 +279,7 @@ def _agents(run: RunRecord) -> Iterator[Row]:
             yield {**of_trial(trial), **_share(share)}
 
 
-def _share(share: ShareRecord) -> Row:
+def _share(share: AgentResultRecord) -> Row:
     shares = [link.share for link in share.links if link.share is not None]
     return {
         "agent": share.agent,

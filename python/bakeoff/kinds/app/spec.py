@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from bakeoff.kinds.spec import OfNothing, Spec, Workload
+from bakeoff.kinds.spec import NullCalibration, Spec, Workload
 
 # The server that does nothing holds a download for each connection: larger ones are not asked of it.
 MOST_DOWNLOAD_BYTES = 1 << 20
 # So many results it has to know beforehand.
-SEEDS_OF_NOTHING = 64
+NULL_SEEDS = 64
 
 
 class ClassSpec(Spec):
@@ -41,14 +41,14 @@ class AppWorkload(Workload):
     look_again: bool = True
 
     @property
-    def of_nothing(self) -> OfNothing | None:
+    def null_calibration(self) -> NullCalibration | None:
         """See Workload: the requests as they are, of a server that knows each result before."""
         if self.download_bytes > MOST_DOWNLOAD_BYTES:
             return None
-        few = {"seeds": SEEDS_OF_NOTHING, "look_again": False}
+        few = {"seeds": NULL_SEEDS, "look_again": False}
         asked = self.model_copy(update={"addresses": (), "unix": None, "source_addresses": (), **few})
         words = "kept connections, the plan's own requests, each answered at once with what was known before"
-        return OfNothing(asked=asked, server={"kind": "null", "speaks": "app"}, words=words)
+        return NullCalibration(asked=asked, server={"kind": "null", "speaks": "app"}, words=words)
 
     @property
     def peers(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from bakeoff.kinds.spec import OfNothing, Spec, TlsSpec, Workload
+from bakeoff.kinds.spec import NullCalibration, Spec, TlsSpec, Workload
 
 # Accounts at the built-in server that the ceiling is measured with, and how many of them a client reads. All mail that
 # nobody has read is in its memory: larger messages on average are not sent to it.
@@ -84,7 +84,7 @@ class MailWorkload(Workload):
         return (*self.smtp.addresses[:1], *self.pop3.addresses[:1])
 
     @property
-    def of_nothing(self) -> OfNothing | None:
+    def null_calibration(self) -> NullCalibration | None:
         """See Workload: a server that forgot would make all mail lost, and reading cheap. It is the mail target, which
         keeps mail in memory until it is read.
         """
@@ -109,7 +109,7 @@ class MailWorkload(Workload):
                 "quiet_s": REST_S / 5,
             }
         )
-        return OfNothing(
+        return NullCalibration(
             asked=asked,
             server=server,
             words="mail as the plan sends it, only kept in memory until it is read",

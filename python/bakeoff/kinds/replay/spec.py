@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from bakeoff.kinds.spec import OfNothing, Spec
+from bakeoff.kinds.spec import NullCalibration, Spec
 from bakeoff.kinds.web.spec import OverWeb
 
 
@@ -32,9 +32,9 @@ class ReplayWorkload(OverWeb):
         return self.web.rehearsed
 
     @property
-    def of_nothing(self) -> OfNothing | None:
+    def null_calibration(self) -> NullCalibration | None:
         """See Workload: its requests without their moments."""
-        return self.web.of_nothing
+        return self.web.null_calibration
 
 
 PART = ReplayWorkload

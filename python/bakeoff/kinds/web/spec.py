@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from bakeoff.kinds.spec import OfNothing, Spec, TlsSpec, Workload
+from bakeoff.kinds.spec import NullCalibration, Spec, TlsSpec, Workload
 from bakeoff.kinds.web.settings.body import SAFE
 
 # The null server's page where the lengths of replies are not known, and the largest that it is asked for.
@@ -78,7 +78,7 @@ class WebWorkload(Workload):
         return is_safe and (self.scheme == "https" or self.http in ("2", "3"))
 
     @property
-    def of_nothing(self) -> OfNothing | None:
+    def null_calibration(self) -> NullCalibration | None:
         """See Workload: one page as large as the mean of those known. For HTTP/3 there is no such server."""
         if self.http == "3":
             return None
@@ -106,7 +106,7 @@ class WebWorkload(Workload):
             server["tls"] = {"resumption": resumption}
         words = ", ".join((*self._way_words(resumption), f"replies of {page_bytes:,} bytes"))
         connects_every = self.requests_per_connection if self.keep_alive else 1
-        return OfNothing(asked=asked, server=server, words=words, connects_every=connects_every)
+        return NullCalibration(asked=asked, server=server, words=words, connects_every=connects_every)
 
     def _way_words(self, resumption: bool) -> list[str]:
         """How connections are made and used."""

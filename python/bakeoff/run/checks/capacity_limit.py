@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bakeoff.core.thresholds import CEILING_SHARE, is_ceiling
+from bakeoff.core.thresholds import CAPACITY_FRACTION, is_capacity
 
 
 @dataclass(frozen=True)
-class Ceiling:
+class GeneratorCapacity:
     """Operations a second that all agents asked at most, and each of them. `busy_share` is how much of that time their
     load threads worked, of the agent whose did least; None where nobody knows.
     """
@@ -18,7 +18,7 @@ class Ceiling:
     by_agent: Mapping[str, float] = field(default_factory=dict)
     busy_share: float | None = None
 
-    def of(self, agent: str) -> Ceiling | None:
+    def of(self, agent: str) -> GeneratorCapacity | None:
         """That of one agent."""
         return replace(self, per_s=self.by_agent[agent]) if agent in self.by_agent else None
 
@@ -26,6 +26,6 @@ class Ceiling:
         """Whether a trial with this rate, and with a load thread so busy, may be the generator's. Above what is no more
         than a lower bound only a thread that is busy says so.
         """
-        if not self.per_s or per_s <= CEILING_SHARE * self.per_s:
+        if not self.per_s or per_s <= CAPACITY_FRACTION * self.per_s:
             return False
-        return is_ceiling(self.busy_share) or busy_share > CEILING_SHARE
+        return is_capacity(self.busy_share) or busy_share > CAPACITY_FRACTION

@@ -9,7 +9,7 @@ from bakeoff.agents.base import Agent
 from bakeoff.agents.cluster.hello import refuse_small
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.core.errors import AbsentError, PlanError, TargetError
-from bakeoff.kinds.spec import OfNothing, Workload, new_mark, new_secret
+from bakeoff.kinds.spec import NullCalibration, Workload, new_mark, new_secret
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.one_address import ADVICE, one_address
 from bakeoff.plan.model import Contender, Plan
@@ -184,15 +184,17 @@ class Specs:
         return {agent: spec.for_trial(load_step, seed, mark, secret) for agent, spec in by_agent.items()}
 
     @property
-    def of_nothing(self) -> Sequence[tuple[Sequence[str], OfNothing | None]]:
+    def null_calibration(self) -> Sequence[tuple[Sequence[str], NullCalibration | None]]:
         """Contenders that are asked in one way, and the work as the first of them is asked for it, but of a server that
         does nothing; None with those for whose way there is none.
         """
-        groups: dict[str | None, tuple[list[str], OfNothing | None]] = {}
+        groups: dict[str | None, tuple[list[str], NullCalibration | None]] = {}
         for name in dict.fromkeys(name for _, name in self._specs):
             # Machines differ in where they see a contender, which is no part of it.
-            nothing = next(spec for (_, other), spec in self._specs.items() if other == name).workload.of_nothing
-            groups.setdefault(None if nothing is None else nothing.way, ([], nothing))[0].append(name)
+            calibration = next(
+                spec for (_, other), spec in self._specs.items() if other == name
+            ).workload.null_calibration
+            groups.setdefault(None if calibration is None else calibration.way, ([], calibration))[0].append(name)
         return list(groups.values())
 
     @property

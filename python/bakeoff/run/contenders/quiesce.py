@@ -33,7 +33,7 @@ TELL_S = 0.5
 
 
 @dataclass
-class Settle:
+class Quiesce:
     """Which contenders may still be at work. `answers` raises TargetError, `tell` takes what is worth to know."""
 
     answers: Callable[[str], None]

@@ -16,7 +16,7 @@ from bakeoff.run.kind import Note
 T = TypeVar("T")
 
 
-class Losses:
+class AgentLosses:
     """Keeps count of the agents of a run. `tell` gets what happened; `changed` is called when fewer are left."""
 
     def __init__(self, plan: Plan, fleet: Fleet, tell: Callable[[Note], None], changed: Callable[[], None]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.core.times import ms_of, s_of
-from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.checks.capacity_limit import GeneratorCapacity
 from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome
 from bakeoff.run.kind import RunPart
 from bakeoff.run.outcome.disturbances import disturbance_facts, why_void
@@ -21,7 +21,7 @@ from bakeoff.run.outcome.judge import (
     without_result,
 )
 from bakeoff.store.records.run_records import INTERRUPTED, VOIDED, PlannedTrial, TrialRecord
-from bakeoff.store.records.trial_parts import CLOCK_ERROR, ShareRecord
+from bakeoff.store.records.trial_parts import CLOCK_ERROR, AgentResultRecord
 
 
 def trial_record(
@@ -29,25 +29,25 @@ def trial_record(
     started_at: str,
     outcome: FleetOutcome,
     error_limit: float,
-    most: Ceiling | None,
+    capacity: GeneratorCapacity | None,
     part: RunPart,
     stopped: bool,
     start_spread_s: float,
 ) -> TrialRecord:
-    """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void. `most` is what
-    they could have asked.
+    """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void. `capacity` is
+    what they could have asked.
     """
     shares = tuple(map(_share, outcome.parts))
     if outcome.whole is None:
         state = INTERRUPTED if stopped else VOIDED
         return replace(without_result(planned, started_at, state, outcome.lost), per_agent=shares)
-    record = to_record(planned, started_at, outcome.whole.result, error_limit, most, part)
+    record = to_record(planned, started_at, outcome.whole.result, error_limit, capacity, part)
     if (began_at := _began_at(outcome)) is not None:
         record = replace(record, began_at=began_at)
     if outcome.lost and not stopped:
         record = replace(record, state=VOIDED, reason=outcome.lost)
     elif len(outcome.parts) > 1:
-        record = _judged_by_each(record, outcome, start_spread_s, most)
+        record = _judged_by_each(record, outcome, start_spread_s, capacity)
         apart = part.apart(outcome.whole.result, start_spread_s)
         if apart is not None and record.state != INTERRUPTED:
             record = replace(record, state=VOIDED, reason=apart)
@@ -64,7 +64,7 @@ def _began_at(outcome: FleetOutcome) -> str | None:
 
 
 def _judged_by_each(
-    record: TrialRecord, outcome: FleetOutcome, start_spread_s: float, most: Ceiling | None
+    record: TrialRecord, outcome: FleetOutcome, start_spread_s: float, capacity: GeneratorCapacity | None
 ) -> TrialRecord:
     """What befell one of several machines befell the trial; only their own results tell it: a slow one is nothing among
     many.
@@ -79,7 +79,9 @@ def _judged_by_each(
         disturbed = why_void(result.generator.disturbances, result.window_s) if result is not None else None
         if disturbed is not None and record.state != INTERRUPTED:
             record = replace(record, state=VOIDED, reason=f"agent {part.agent}: {disturbed}")
-        marks += generator_marks(result, None if most is None else most.of(part.agent)) if result is not None else []
+        marks += (
+            generator_marks(result, None if capacity is None else capacity.of(part.agent)) if result is not None else []
+        )
     return replace(record, marks=tuple(dict.fromkeys(marks)))
 
 
@@ -92,8 +94,8 @@ def _undone(outcome: FleetOutcome) -> str | None:
     offered = sum(one.offered for one in starts.values())
     if sum(undone.values()) <= UNDONE_SHARE * offered:
         return None
-    most = max(undone, key=lambda agent: undone[agent])
-    return undone_words(f"agent {most}", undone[most], starts[most].offered)
+    capacity = max(undone, key=lambda agent: undone[agent])
+    return undone_words(f"agent {capacity}", undone[capacity], starts[capacity].offered)
 
 
 def _apart(outcome: FleetOutcome, limit_s: float) -> str:
@@ -122,10 +124,10 @@ def _clock_error(part: AgentOutcome) -> dict[str, int]:
     return {} if part.clock_error_ns is None else {CLOCK_ERROR: part.clock_error_ns}
 
 
-def _share(part: AgentOutcome) -> ShareRecord:
+def _share(part: AgentOutcome) -> AgentResultRecord:
     result = _result(part)
     if result is None:
-        return ShareRecord(agent=part.agent, clients=part.clients, lost=part.lost)
+        return AgentResultRecord(agent=part.agent, clients=part.clients, lost=part.lost)
     told = {
         "errors": {name: count for name, count in result.errors.items() if count},
         "late_start_p99_ns": result.generator.late_start.p99_ns,
@@ -133,4 +135,4 @@ def _share(part: AgentOutcome) -> ShareRecord:
         "disturbances": _disturbances(result) | _clock_error(part),
         "start_offset_ns": part.start_offset_ns,
     }
-    return ShareRecord(agent=part.agent, clients=part.clients, **(taken(ShareRecord, result) | told))
+    return AgentResultRecord(agent=part.agent, clients=part.clients, **(taken(AgentResultRecord, result) | told))

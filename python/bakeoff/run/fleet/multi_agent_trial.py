@@ -15,7 +15,7 @@ from bakeoff.agents.merge import merged_outcome, merged_row, merged_snapshot
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, BakeoffError
-from bakeoff.run.fleet.clocks import MEETING_NS, ClockCheck, check_clock, common_start
+from bakeoff.run.fleet.clocks import BARRIER_NS, ClockCheck, check_clock, common_start
 from bakeoff.run.fleet.parallel import in_background
 from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome
 
@@ -36,7 +36,7 @@ class Part:
         self.session: TrialSession | None = None
         self.armed = False
         self.clock: ClockCheck | None = None
-        self.meeting = 0
+        self.barrier = 0
         self.snapshot: Snapshot | None = None
         self.events: list[EngineEvent] = []
         self.rows: list[SoakRow] = []
@@ -82,7 +82,7 @@ class Together:
         self._parts, self._merged_by, self._now_ns = parts, merged_by, now_ns
         self._told = threading.Condition()
         self._start_ns: int | None = None
-        self._meetings: dict[int, int] = {}  # when those of each go on, by the clock here
+        self._barriers: dict[int, int] = {}  # when those of each go on, by the clock here
         self._cancelled = self._given_up = False
         self._looked_s = time.monotonic()
         self._row = 0
@@ -187,26 +187,26 @@ class Together:
             session.go(part.clock.there(self._start_ns))
         while part.outcome is None and not part.lost:
             self._ask(part, session, session.wait(POLL_S if part.snapshot is not None else FOLDED_POLL_S))
-            if part.outcome is None and (number := session.meeting()) > part.meeting:
-                self._meet(part, session, number)
+            if part.outcome is None and (number := session.barrier()) > part.barrier:
+                self._at_barrier(part, session, number)
 
-    def _meet(self, part: Part, session: TrialSession, number: int) -> None:
+    def _at_barrier(self, part: Part, session: TrialSession, number: int) -> None:
         """All clients of the agent wait for those of the others: have them go on together when all are there. Clocks
         are looked at again, as a trial may be long.
         """
         clock = check_clock(partial(self._clock, part), self._now_ns)
-        self._tell(part, meeting=number)
+        self._tell(part, barrier=number)
         self._stand_by(part, session, lambda: self._moment(number) is not None)
-        at_ns = self._meetings.get(number)
+        at_ns = self._barriers.get(number)
         if at_ns is not None and part.outcome is None and not self._cancelled:
-            session.meet(number, clock.there(at_ns))
+            session.release_barrier(number, clock.there(at_ns))
 
     def _moment(self, number: int) -> int | None:
         """When those of a meeting go on, once all agents that are still in the trial are at it."""
-        if number not in self._meetings and all(part.over or part.meeting >= number for part in self._parts):
+        if number not in self._barriers and all(part.over or part.barrier >= number for part in self._parts):
             checks = [part.clock for part in self._parts if part.clock is not None]
-            self._meetings[number] = common_start(checks, self._now_ns(), MEETING_NS)
-        return self._meetings.get(number)
+            self._barriers[number] = common_start(checks, self._now_ns(), BARRIER_NS)
+        return self._barriers.get(number)
 
     def _clock(self, part: Part) -> int:
         shown_ns = part.agent.clock()
@@ -254,7 +254,7 @@ class Together:
         if "session" in news:
             return all(other.session or other.over for other in self._parts)
         if "meeting" in news:
-            return self._moment(part.meeting) is not None
+            return self._moment(part.barrier) is not None
         return self._all_armed() if "armed" in news else part.over
 
     def _all_armed(self) -> bool:

@@ -23,7 +23,7 @@ from bakeoff.core.thresholds import (
 )
 from bakeoff.core.units import format_share
 from bakeoff.load.steadiness import steadiness_marks
-from bakeoff.run.checks.capacity_limit import Ceiling
+from bakeoff.run.checks.capacity_limit import GeneratorCapacity
 from bakeoff.run.kind import RunPart, figures_of
 from bakeoff.run.outcome.disturbances import disturbance_facts, disturbance_marks, why_void
 from bakeoff.store.records import run_records
@@ -36,7 +36,7 @@ from bakeoff.store.records.marks import (
     GENERATOR_LIMITED,
     GENERATOR_WAITED,
     LINK_LIMITED,
-    NEAR_CEILING,
+    NEAR_GENERATOR_CAPACITY,
     OTHER_LOAD,
     OUT_OF_CONNECTIONS,
     STUCK_OPERATIONS,
@@ -160,9 +160,9 @@ def list_errors(errors: dict[str, int]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in counts) or "none was finished in the window"
 
 
-def marks(result: TrialResult, most: Ceiling | None, part: RunPart) -> tuple[Mark, ...]:
+def marks(result: TrialResult, capacity: GeneratorCapacity | None, part: RunPart) -> tuple[Mark, ...]:
     """Warnings that do not change the state."""
-    all_marks: list[Mark] = [*part.marks(result), *generator_marks(result, most)]
+    all_marks: list[Mark] = [*part.marks(result), *generator_marks(result, capacity)]
     if figures_of(Common, result).beyond_link:
         all_marks.append(BEYOND_LINK)
     if 0 < result.operations < P99_OPERATIONS:
@@ -181,7 +181,7 @@ def marks(result: TrialResult, most: Ceiling | None, part: RunPart) -> tuple[Mar
     return tuple(all_marks)
 
 
-def generator_marks(result: TrialResult, most: Ceiling | None) -> list[Mark]:
+def generator_marks(result: TrialResult, capacity: GeneratorCapacity | None) -> list[Mark]:
     """What a machine that sent load did to a trial. Of several each has its own: in a sum nobody sees the slow one."""
     all_marks: list[Mark] = []
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
@@ -198,8 +198,8 @@ def generator_marks(result: TrialResult, most: Ceiling | None) -> list[Mark]:
         all_marks.append(OTHER_LOAD)
     if any((link.share or 0.0) > BUSY_SHARE for link in result.links):
         all_marks.append(LINK_LIMITED)
-    if most is not None and most.is_near(rate, busy_share):
-        all_marks.append(NEAR_CEILING)
+    if capacity is not None and capacity.is_near(rate, busy_share):
+        all_marks.append(NEAR_GENERATOR_CAPACITY)
     late_ns = generator.late_start.p99_ns
     if late_ns is not None and late_ns > LATE_START_P99_NS:
         all_marks.append("late-start")
@@ -235,7 +235,7 @@ def to_record(
     started_at: str,
     result: TrialResult,
     error_limit: float,
-    most: Ceiling | None,
+    capacity: GeneratorCapacity | None,
     part: RunPart,
 ) -> TrialRecord:
     """The record of a trial that ran."""
@@ -264,7 +264,7 @@ def to_record(
         id=0,
         state=state,
         reason=reason,
-        marks=marks(result, most, part),
+        marks=marks(result, capacity, part),
         started_at=started_at,
         operations_per_s=result.operations * per_s,
         bytes_per_s=result.bytes_in * per_s,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bakeoff.agents.base import Agent, KeepsResults
 from bakeoff.agents.merge import merged_outcome
-from bakeoff.agents.result import EngineEvent, KeptResult
+from bakeoff.agents.result import EngineEvent, SpooledResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome
 from bakeoff.run.fleet.sessions import Fleet
@@ -20,7 +20,7 @@ TAKEN = "trial {number} had ended before the controller did: its result is from 
 
 
 @dataclass(frozen=True)
-class KeptTrial:
+class SpooledTrial:
     """A trial as its machines kept it; `note` says so."""
 
     started_at: str
@@ -29,7 +29,7 @@ class KeptTrial:
     note: str
 
 
-class Kept:
+class ResultSpool:
     """What the agents of a run keep of its trials. Only one that is `resumed` asks them."""
 
     def __init__(self, run: RunRecord, fleet: Fleet, resumed: bool) -> None:
@@ -46,11 +46,11 @@ class Kept:
         for key, agent in self._keys(trial).items():
             agent.forget(key)
 
-    def find(self, trial: PlannedTrial, specs: Mapping[str, TrialSpec]) -> KeptTrial | None:
+    def find(self, trial: PlannedTrial, specs: Mapping[str, TrialSpec]) -> SpooledTrial | None:
         """The trial, when every agent that has clients of it kept its part."""
         if not self._resumed:
             return None
-        kept: dict[str, KeptResult] = {}
+        kept: dict[str, SpooledResult] = {}
         for key, agent in self._keys(trial).items():
             found = agent.kept(key) if self._clients(agent, trial) else None
             if found is not None:
@@ -65,8 +65,8 @@ class Kept:
         trial: PlannedTrial,
         specs: Mapping[str, TrialSpec],
         driving: list[Agent],
-        kept: Mapping[str, KeptResult],
-    ) -> KeptTrial:
+        kept: Mapping[str, SpooledResult],
+    ) -> SpooledTrial:
         names = [agent.name for agent in driving]
         late_ns = {name: _late_ns(kept[name]) for name in names}
         first_ns = min(late_ns.values())
@@ -86,7 +86,7 @@ class Kept:
             for name in names
             for event in kept[name].events
         ]
-        return KeptTrial(
+        return SpooledTrial(
             started_at=min(result.started_at for result in kept.values()),
             outcome=FleetOutcome(whole, parts),
             events=tuple(sorted(events, key=lambda event: event.at_s)),
@@ -104,7 +104,7 @@ class Kept:
         return {f"{self._run}-{trial.order}-{slices[a.name].index}-{slices[a.name].of}": a for a in keeping}
 
 
-def _late_ns(result: KeptResult) -> int:
+def _late_ns(result: SpooledResult) -> int:
     """How long after the common moment the traffic of an agent began."""
     start = result.outcome.result.start
     return 0 if start is None else start.real_ns - start.planned_ns

@@ -17,9 +17,9 @@ from bakeoff.core.errors import PlanError
 from bakeoff.store.collections.compatibility import refuse_unlike
 from bakeoff.store.records.run_records import (
     ADDED,
-    CEILINGS,
     CLEAR,
     FAILED,
+    GENERATOR_CAPACITIES,
     VOIDED,
     AmendmentRecord,
     ContenderRecord,
@@ -161,8 +161,11 @@ def _renamed(run: RunRecord, called: dict[str, str]) -> RunRecord:
         "contenders": {called.get(name, name): facts for name, facts in (content.get("contenders") or {}).items()},
         "differences": [_difference(one, called) for one in content.get("differences") or []],
     }}  # fmt: skip
-    if isinstance(ceilings := environment.get(CEILINGS), dict):
-        environment = {**environment, CEILINGS: {called.get(name, name): each for name, each in ceilings.items()}}
+    if isinstance(capacities := environment.get(GENERATOR_CAPACITIES), dict):
+        environment = {
+            **environment,
+            GENERATOR_CAPACITIES: {called.get(name, name): each for name, each in capacities.items()},
+        }
     return replace(
         run,
         environment=environment,
@@ -201,8 +204,8 @@ def _environment(runs: Sequence[RunRecord]) -> dict[str, Any]:
     """The facts that all have alike, and what was found of every contender."""
     first, *others = [run.environment for run in runs]
     common = {name: fact for name, fact in first.items() if all(other.get(name) == fact for other in others)}
-    if ceilings := _ceilings(runs):
-        common |= {CEILINGS: ceilings}
+    if capacities := _generator_capacities(runs):
+        common |= {GENERATOR_CAPACITIES: capacities}
     found = [content for run in runs if isinstance(content := run.environment.get("content"), dict)]
     if not found:
         return common
@@ -214,12 +217,12 @@ def _environment(runs: Sequence[RunRecord]) -> dict[str, Any]:
     return {**common, "content": {**found[0], "contenders": contenders, "differences": told}}
 
 
-def _ceilings(runs: Sequence[RunRecord]) -> dict[str, Any]:
+def _generator_capacities(runs: Sequence[RunRecord]) -> dict[str, Any]:
     """By contender the lowest ceiling of those files that measured one, unless one of its files measured none."""
     lowest: dict[str, Any] = {}
     without: set[str] = set()
     for run in runs:
-        told = run.environment.get(CEILINGS)
+        told = run.environment.get(GENERATOR_CAPACITIES)
         own = {name: each for name, each in told.items() if _rate_of(each)} if isinstance(told, dict) else {}
         without |= {one.name for one in run.contenders if one.name not in own}
         for name, each in own.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bakeoff.core.thresholds import (
     BUSY_SHARE,
-    CEILING_SHARE,
+    CAPACITY_FRACTION,
     CONTROL_LONGEST_S,
     CONTROL_SHARE,
     LATE_START_P99_NS,
@@ -18,7 +18,7 @@ from bakeoff.core.units import format_share
 from bakeoff.store.records.marks import Mark
 from bakeoff.store.records.run_records import FAILED, INTERRUPTED, OK, VOIDED
 
-BUSY, CEILING, WAIT, OTHERS = map(format_share, (BUSY_SHARE, CEILING_SHARE, WAIT_SHARE, OTHER_LOAD_SHARE))
+BUSY, CAPACITY, WAIT, OTHERS = map(format_share, (BUSY_SHARE, CAPACITY_FRACTION, WAIT_SHARE, OTHER_LOAD_SHARE))
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ MARKS: dict[Mark, Meaning] = {
         "Use a faster link, or more machines (--agents).",
     ),
     "near-ceiling": Meaning(
-        f"The rate is above {CEILING} of what the generator asks of a server that does nothing. Where that server was "
-        f"no faster than the generator, a load thread was busy for more than {CEILING} of the window, too.",
+        f"The rate is above {CAPACITY} of what the generator asks of a server that does nothing. Where that server was "
+        f"no faster than the generator, a load thread was busy for more than {CAPACITY} of the window, too.",
         "Use more cores or machines (--cores, --agents).",
     ),
     "starved-client": Meaning(

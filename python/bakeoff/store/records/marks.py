@@ -34,7 +34,7 @@ GENERATOR_WAITED: Final = "generator-waited"
 OTHER_LOAD: Final = "other-load"
 # The link of a machine that sent load was full: the network was measured.
 LINK_LIMITED: Final = "link-limited"
-NEAR_CEILING: Final = "near-ceiling"
+NEAR_GENERATOR_CAPACITY: Final = "near-ceiling"
 STUCK_OPERATIONS: Final = "stuck-operations"
 GENERATOR_PAUSED: Final = "generator-paused"
 STOLEN_TIME: Final = "stolen-time"

@@ -32,13 +32,13 @@ from bakeoff.store.records.figure import (
 from bakeoff.store.records.figures import F, Figures, parsed
 from bakeoff.store.records.trial_parts import (
     EMPTY_SUMMARY,
+    AgentResultRecord,
     ClientRecord,
     Judged,
     OperationRecord,
     Response,
     SecondRecord,
     Service,
-    ShareRecord,
     Starts,
     StepRecord,
     Summary,
@@ -55,8 +55,8 @@ INTERRUPTED = "interrupted"
 # Where the environment of a run says how often the generator asks a server that does nothing: by contender how that was
 # asked (`words`), `operations_per_s`, of that by `agents`, and how much of the time its load threads worked
 # (`busy_share`); or, of whom it could not be measured, the reason alone.
-CEILINGS = "ceilings"
-CEILING_WHY_NOT = "why_not"
+GENERATOR_CAPACITIES = "ceilings"
+CAPACITY_WHY_NOT = "why_not"
 STATES = (OK, FAILED, VOIDED, INTERRUPTED)
 # What a trial of a search for the capacity is for: to find it, or to be measured at a share of it.
 SEARCH = "search"
@@ -190,7 +190,7 @@ class TrialRecord:
         Summary | None,
         Figure("where operations failed: percentiles over all that was tried, in which a failed one is the slowest"),
     ] = None
-    per_agent: tuple[ShareRecord, ...] = ()
+    per_agent: tuple[AgentResultRecord, ...] = ()
     purpose: str = ""
     share: float | None = None
     judged: Judged | None = None

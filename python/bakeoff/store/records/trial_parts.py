@@ -127,12 +127,12 @@ class LinkRecord:
         return 8.0 * max(frames_in, frames_out) / self.span_s / self.bits_per_s
 
 
-# Of what a share tells of the clocks of its machine: see `ShareRecord.clock_error_ns`.
+# Of what a share tells of the clocks of its machine: see `AgentResultRecord.clock_error_ns`.
 CLOCK_ERROR = "clock_error_ns"
 
 
 @dataclass(frozen=True)
-class ShareRecord:
+class AgentResultRecord:
     """What one agent did of a trial, inside the measured window; all 0 when it was lost. `starts` and `response` are
     there where a rate plans them, as in a trial.
     """

@@ -27,7 +27,7 @@ from bakeoff.store.records.run_records import (
     SoakRowRecord,
     TrialRecord,
 )
-from bakeoff.store.records.trial_parts import ClientRecord, OperationRecord, SecondRecord, ShareRecord, StepRecord
+from bakeoff.store.records.trial_parts import AgentResultRecord, ClientRecord, OperationRecord, SecondRecord, StepRecord
 from bakeoff.store.sqlite.table import Column, Shape, Table
 from bakeoff.store.sqlite.telemetry import SEEN
 
@@ -103,7 +103,7 @@ PARTS = (
     ),
     Part(
         "per_agent",
-        Shape(ShareRecord, "shares"),
+        Shape(AgentResultRecord, "shares"),
         "What each agent did of a trial, within its measured window; none for a trial without a result.",
     ),
     Part(

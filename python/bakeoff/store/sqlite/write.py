@@ -21,7 +21,7 @@ from bakeoff.core.errors import RunFileError
 from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import (
     ADDED,
-    CEILINGS,
+    GENERATOR_CAPACITIES,
     AgentRecord,
     AmendmentRecord,
     ContenderRecord,
@@ -196,11 +196,11 @@ class RunWriter:
             )
             seal.seal_list(self._connection, "agents")
 
-    def set_ceilings(self, ceilings: Mapping[str, Mapping[str, Any]]) -> None:
+    def set_generator_capacities(self, capacities: Mapping[str, Mapping[str, Any]]) -> None:
         """Store by contender what the generator asks at most in its way, or why that was not measured."""
         with self._transaction():
             stored = json.loads(self._connection.execute("SELECT environment FROM run").fetchone()[0])
-            environment = to_json({**stored, CEILINGS: dict(ceilings)})
+            environment = to_json({**stored, GENERATOR_CAPACITIES: dict(capacities)})
             self._connection.execute("UPDATE run SET environment = ?", (environment,))
 
     def set_started_here(self, mark: str | None) -> None:

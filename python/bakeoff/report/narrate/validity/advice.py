@@ -12,7 +12,7 @@ from bakeoff.compare.advice.advice_model import (
     GeneratorWaited,
     LinkFull,
     MountedUnlike,
-    NearCeiling,
+    NearGeneratorCapacity,
     NotCold,
     OperationsFailed,
     OperationsHung,
@@ -191,7 +191,7 @@ def _(fact: Unfair) -> tuple[str, str]:
 
 
 @advised.register
-def _(fact: NearCeiling) -> tuple[str, str]:
+def _(fact: NearGeneratorCapacity) -> tuple[str, str]:
     advice = "This peak may be the generator's: give it more cores (`--cores`), or more machines (`--agents`)."
     if fact.share > 1.0:
         advice = (

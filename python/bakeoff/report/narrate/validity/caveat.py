@@ -10,7 +10,7 @@ from bakeoff.compare.advice.advice_model import (
     BlocksDiffer,
     GeneratorLimit,
     LinkFull,
-    NearCeiling,
+    NearGeneratorCapacity,
     NotComplete,
     NotMeasuredHere,
     OthersRan,
@@ -123,7 +123,7 @@ def _(fact: BlocksDiffer) -> str:
 
 
 @caveat_words.register
-def _(fact: NearCeiling) -> str:
+def _(fact: NearGeneratorCapacity) -> str:
     return (
         f"the peak of {fact.contender} is {wording.percent(fact.share)} of what the generator asks of a server that "
         "does nothing, so it may be the generator's"

@@ -164,7 +164,7 @@ def _(detail: of.LinkLimit, name: str) -> str:
 
 
 @gate_words.register
-def _(detail: of.NearCeiling, name: str) -> str:
+def _(detail: of.NearGeneratorCapacity, name: str) -> str:
     busy = ", whose load threads were busy then" if detail.is_floor else ""
     return (
         f"{name} answered up to {wording.percent(detail.share)} of what the generator asks of a server that does "
@@ -173,7 +173,7 @@ def _(detail: of.NearCeiling, name: str) -> str:
 
 
 @_too.register
-def _(detail: of.NearCeiling, name: str) -> str:
+def _(detail: of.NearGeneratorCapacity, name: str) -> str:
     return f"and so may {name} ({wording.percent(detail.share)}, in {_in_trials(detail)})"
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from bakeoff.compare.cube.cells import cells_of
 from bakeoff.compare.metrics.metrics import peak_operations
-from bakeoff.compare.validity.generator_capacity import Ceiling, ceilings_of, unmeasured_ceilings
-from bakeoff.core.thresholds import CEILING_SHARE
+from bakeoff.compare.validity.generator_capacity import GeneratorCapacity, generator_capacities, unmeasured_capacities
+from bakeoff.core.thresholds import CAPACITY_FRACTION
 from bakeoff.core.times import ms_of
 from bakeoff.report.blocks.tree import Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Loads
@@ -37,7 +37,7 @@ def section(context: Context) -> Section:
     """Its ceiling, its processor use at each load step, and how late it was."""
     if context.run.imported_from is not None:
         return Section("The load generator", (Text(_not_stated(context.run.imported_from)),))
-    texts = _ceilings(context)
+    texts = _generator_capacities(context)
     spec_rows, table_rows = [], []
     for load_step in context.comparison.run.load_steps:
         cells = [f"{load_step}"]
@@ -103,12 +103,12 @@ def section(context: Context) -> Section:
     )
 
 
-def _ceilings(context: Context) -> list[Text]:
+def _generator_capacities(context: Context) -> list[Text]:
     """The ceiling of each way in which contenders were asked, and whose was not measured."""
-    by_way: dict[Ceiling, list[str]] = {}
-    for name, ceiling in ceilings_of(context.run).items():
-        by_way.setdefault(ceiling, []).append(name)
-    unmeasured = {name: why for name, why in unmeasured_ceilings(context.run).items() if name in context.names}
+    by_way: dict[GeneratorCapacity, list[str]] = {}
+    for name, capacity in generator_capacities(context.run).items():
+        by_way.setdefault(capacity, []).append(name)
+    unmeasured = {name: why for name, why in unmeasured_capacities(context.run).items() if name in context.names}
     told = {name for names in by_way.values() for name in names} | unmeasured.keys()
     rest = [name for name in context.names if name not in told]
     if not by_way and not unmeasured:
@@ -119,7 +119,7 @@ def _ceilings(context: Context) -> list[Text]:
             )
         ]
     whole = len(by_way) == 1 and not rest and not unmeasured
-    texts = [_ceiling(context, ceiling, None if whole else names) for ceiling, names in by_way.items()]
+    texts = [_generator_capacity(context, capacity, None if whole else names) for capacity, names in by_way.items()]
     texts += [
         Text(f"What it could have asked of {name} at most could not be measured on this machine: {why}.")
         for name, why in unmeasured.items()
@@ -148,7 +148,7 @@ def _cost(context: Context) -> list[Text]:
     ]
 
 
-def _ceiling(context: Context, ceiling: Ceiling, names: list[str] | None) -> Text:
+def _generator_capacity(context: Context, capacity: GeneratorCapacity, names: list[str] | None) -> Text:
     """How much more the generator could have asked than the fastest contender answered, of those with these `names`."""
     run, info = context.run, context.comparison.run
     peaks = {c.name: peak_operations(run, info, c) for c in context.comparison.contenders}
@@ -157,22 +157,22 @@ def _ceiling(context: Context, ceiling: Ceiling, names: list[str] | None) -> Tex
     of = "" if names is None else f", as {wording.names(names)} {'is' if len(names) == 1 else 'are'} asked"
     here = "here" if names is None else "of those asked so"
     measured = (
-        f"{wording.count(ceiling.operations_per_s)} operations/s: ceiling measured at the start of the run, against a "
-        f"server on loopback that does nothing ({ceiling.words}{of})"
+        f"{wording.count(capacity.operations_per_s)} operations/s: ceiling measured at the start of the run, against a "
+        f"server on loopback that does nothing ({capacity.words}{of})"
     )
-    if ceiling.is_floor:
-        return _floor(ceiling, measured, machines, here, known)
+    if capacity.is_floor:
+        return _floor(capacity, measured, machines, here, known)
     if not known:
         return Text(f"The generator itself could have asked at most {measured}.")
     fastest = max(known, key=lambda name: known[name])
-    factor = ceiling.operations_per_s / known[fastest]
+    factor = capacity.operations_per_s / known[fastest]
     if factor < 1.0:
         return Text(
             f"{fastest} answered more than the {measured}. That server shared the processors of {machines}; how near "
             "the generator was to its limit, the use of its processors tells.",
             "warning",
         )
-    near = factor * CEILING_SHARE < 1.0
+    near = factor * CAPACITY_FRACTION < 1.0
     often = wording.figures(factor, 2)
     return Text(
         f"The generator itself could have asked {often} times as often on {machines} as {fastest}, the fastest {here}, "
@@ -181,17 +181,17 @@ def _ceiling(context: Context, ceiling: Ceiling, names: list[str] | None) -> Tex
     )
 
 
-def _floor(ceiling: Ceiling, measured: str, machines: str, here: str, known: dict[str, float]) -> Text:
+def _floor(capacity: GeneratorCapacity, measured: str, machines: str, here: str, known: dict[str, float]) -> Text:
     """The same where the generator had more to give while it was measured: that is less than its limit, which nothing
     can be near to.
     """
     waited = (
-        f"Its load threads worked for {wording.percent(ceiling.busy_share or 0.0)} of that time and waited for that "
+        f"Its load threads worked for {wording.percent(capacity.busy_share or 0.0)} of that time and waited for that "
         f"server, or for a processor of {machines}, which both share, for the rest: its limit is higher, and how near "
         "it was to that, the use of its processors tells."
     )
     fastest = max(known, key=lambda name: known[name], default=None)
-    factor = 0.0 if fastest is None else ceiling.operations_per_s / known[fastest]
+    factor = 0.0 if fastest is None else capacity.operations_per_s / known[fastest]
     if fastest is None or factor < 1.0:
         return Text(f"The generator itself could have asked more than {measured}. {waited}")
     return Text(

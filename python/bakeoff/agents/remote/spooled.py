@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.agents.remote.wire import events_heard, events_told
-from bakeoff.agents.result import KeptResult, Outcome, TrialResult
+from bakeoff.agents.result import Outcome, SpooledResult, TrialResult
 from bakeoff.core.errors import LabError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.core.system.state_folder import state_folder
@@ -27,13 +27,13 @@ class Keeper:
         state = folder or state_folder()
         self._folder = None if state is None else state / "results" / agent
 
-    def keep(self, key: str, result: KeptResult) -> None:
+    def keep(self, key: str, result: SpooledResult) -> None:
         """Write a result to the disk. It is not worth a trial: where that fails, there is none."""
         if self._folder is None or not KEY.fullmatch(key):
             return
         with suppress(OSError, LabError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(self._file(key), kept_text(result))
+            write_whole(self._file(key), spooled_text(result))
             self._bound()
 
     def find(self, key: str) -> str | None:
@@ -65,7 +65,7 @@ class Keeper:
                 file.unlink(missing_ok=True)
 
 
-def kept_text(result: KeptResult) -> str:
+def spooled_text(result: SpooledResult) -> str:
     """A result as a text, on the disk and over the line."""
     content: dict[str, Any] = {
         "started_at": result.started_at,
@@ -76,12 +76,12 @@ def kept_text(result: KeptResult) -> str:
     return json.dumps(content)
 
 
-def read_kept(text: str) -> KeptResult | None:
+def read_spooled(text: str) -> SpooledResult | None:
     """The result that a text tells; None when it is none, as after a crash of the machine or with another version."""
     try:
         content = json.loads(text)
         blobs = {str(name): base64.b64decode(blob, validate=True) for name, blob in content["histograms"].items()}
         outcome = Outcome(TrialResult.model_validate(content["result"]), blobs)
-        return KeptResult(str(content["started_at"]), outcome, tuple(events_heard(json.dumps(content["events"]))))
+        return SpooledResult(str(content["started_at"]), outcome, tuple(events_heard(json.dumps(content["events"]))))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -12,7 +12,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.kinds.app.spec import AppWorkload
-from bakeoff.kinds.spec import OfNothing
+from bakeoff.kinds.spec import NullCalibration
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.load.load_step import Clients
 from tests.conftest import Target
@@ -51,10 +51,10 @@ def app() -> AppWorkload:
     )  # fmt: skip
 
 
-def asked(nothing: OfNothing, address: str, streams: int = 1, operations: int = 1_000) -> TrialResult:
+def asked(null: NullCalibration, address: str, streams: int = 1, operations: int = 1_000) -> TrialResult:
     """A trial of the same work, as any contender at this address is asked for it."""
     spec = TrialSpec(
-        workload=nothing.asked.at(address),
+        workload=null.asked.at(address),
         load=Clients(3),
         streams=streams,
         length_s=3600.0,
@@ -65,9 +65,9 @@ def asked(nothing: OfNothing, address: str, streams: int = 1, operations: int = 
     return outcome.result
 
 
-def measured(nothing: OfNothing, operations: int = 1_000) -> TrialResult:
+def measured(null: NullCalibration, operations: int = 1_000) -> TrialResult:
     """A trial as the ceiling is measured, of so many operations."""
-    work = NullWorkload(server=nothing)
+    work = NullWorkload(server=null)
     spec = TrialSpec(workload=work, load=Clients(3), length_s=3600.0, max_operations=operations)
     outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
     assert outcome is not None and outcome.result.operations
@@ -84,16 +84,16 @@ WAYS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way['scheme']}-{way['http']}-{way['keep_alive']}")
 def test_every_request_of_a_ceiling_is_asked_of_a_server_and_answered(way: dict[str, Any]) -> None:
-    nothing = web(**way).of_nothing
-    assert nothing is not None and nothing.connects_every == (None if way["keep_alive"] else 1)
-    spec = TrialSpec(workload=NullWorkload(server=nothing), load=Clients(3), length_s=3600.0, max_operations=1_000)
+    null = web(**way).null_calibration
+    assert null is not None and null.connects_every == (None if way["keep_alive"] else 1)
+    spec = TrialSpec(workload=NullWorkload(server=null), load=Clients(3), length_s=3600.0, max_operations=1_000)
     # Over the wire to another machine and back.
     spec = TrialSpec.model_validate_json(spec.to_json())
     session = LocalAgent().start(spec)
     outcome = session.go().wait(PATIENCE_S)
     assert outcome is not None
     result = outcome.result
-    page_bytes = nothing.server["page_bytes"]
+    page_bytes = null.server["page_bytes"]
     assert isinstance(page_bytes, int) and page_bytes == 1_750, "half of 3,000, a quarter of 1,000: a HEAD has no body"
     assert sum(result.errors.values()) == 0 and result.statuses["2xx"] == result.operations >= 1_000
     assert result.bytes_in >= result.operations * page_bytes
@@ -106,13 +106,13 @@ def test_every_request_of_a_ceiling_is_asked_of_a_server_and_answered(way: dict[
 
 def test_certificates_are_checked_where_the_plan_says_so(tmp_path: Path) -> None:
     """They are a part of what a handshake costs; each server has one of its own."""
-    nothing = web(scheme="https", tls=CHECKED).of_nothing
-    assert nothing is not None
-    server = Target(**nothing.described(1, str(tmp_path / "own.pem")))
-    other = Target(**nothing.described(1, str(tmp_path / "other.pem")))
+    null = web(scheme="https", tls=CHECKED).null_calibration
+    assert null is not None
+    server = Target(**null.described(1, str(tmp_path / "own.pem")))
+    other = Target(**null.described(1, str(tmp_path / "other.pem")))
     spec = {"load": Clients(1), "length_s": 3600.0, "max_operations": 5}
     for certificate, refused in (("own.pem", False), ("other.pem", True)):
-        work = nothing.asked.at(server.address, str(tmp_path / certificate))
+        work = null.asked.at(server.address, str(tmp_path / certificate))
         outcome = LocalAgent().start(TrialSpec(workload=work, **spec)).go().wait(PATIENCE_S)
         assert outcome is not None and ("tls" in outcome.result.errors) == refused
     for one in (server, other):
@@ -122,13 +122,13 @@ def test_certificates_are_checked_where_the_plan_says_so(tmp_path: Path) -> None
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way['scheme']}-{way['http']}-{way['keep_alive']}")
 def test_the_server_counts_what_the_client_counts(way: dict[str, Any], tmp_path: Path) -> None:
     """Also where replies are larger than what a socket takes at once, and many are owed on a connection."""
-    nothing = web(**way).of_nothing
-    assert nothing is not None
+    null = web(**way).null_calibration
+    assert null is not None
     most = 20 if way["http"] == "2" else 1
     for size, streams, operations in ((0, 1, 100), (200_000, most, 300)):
-        sized = nothing.model_copy(update={"server": {**nothing.server, "page_bytes": size}})
+        sized = null.model_copy(update={"server": {**null.server, "page_bytes": size}})
         server = Target(**sized.described(2, str(tmp_path / "c.pem")))
-        result = asked(nothing, server.address, streams, operations)
+        result = asked(null, server.address, streams, operations)
         counted = server.counts()
         server.stop()
         assert sum(result.errors.values()) == 0
@@ -138,10 +138,10 @@ def test_the_server_counts_what_the_client_counts(way: dict[str, Any], tmp_path:
 
 
 def test_results_of_the_app_protocol_are_right_though_nothing_is_done(tmp_path: Path) -> None:
-    nothing = app().of_nothing
-    assert nothing is not None
-    server = Target(**nothing.described(1, str(tmp_path / "c.pem")))
-    result = asked(nothing, server.address, operations=3_000)
+    null = app().null_calibration
+    assert null is not None
+    server = Target(**null.described(1, str(tmp_path / "c.pem")))
+    result = asked(null, server.address, operations=3_000)
     counted = server.counts()
     server.stop()
     assert sum(result.errors.values()) == 0 and counted["requests"] == result.operations + 3, "each client says hello"
@@ -154,13 +154,13 @@ def test_results_of_the_app_protocol_are_right_though_nothing_is_done(tmp_path: 
 
 def test_asking_a_server_costs_what_asking_it_for_the_ceiling_does(tmp_path: Path) -> None:
     """By processor time of an operation, and in turn: whatever else the machine does, it does to both."""
-    for nothing in (web().of_nothing, web(**WAYS[-1]).of_nothing, app().of_nothing):
-        assert nothing is not None
-        server = Target(**nothing.described(1, str(tmp_path / "c.pem")))
+    for null in (web().null_calibration, web(**WAYS[-1]).null_calibration, app().null_calibration):
+        assert null is not None
+        server = Target(**null.described(1, str(tmp_path / "c.pem")))
         ratios = []
         for _ in range(5):
-            one = measured(nothing)
-            other = asked(nothing, server.address)
+            one = measured(null)
+            other = asked(null, server.address)
             costs = [result.generator.cpu_s / result.operations for result in (one, other)]
             ratios.append(costs[0] / costs[1])
         server.stop()
@@ -168,18 +168,18 @@ def test_asking_a_server_costs_what_asking_it_for_the_ceiling_does(tmp_path: Pat
 
 
 def test_a_slow_server_is_far_below_the_ceiling() -> None:
-    nothing = web().of_nothing
-    assert nothing is not None
+    null = web().null_calibration
+    assert null is not None
     slow = Target(delay_s=0.5)
-    result, most = asked(nothing, slow.address, operations=12), measured(nothing, 5_000)
+    result, most = asked(null, slow.address, operations=12), measured(null, 5_000)
     slow.stop()
     # Three clients ask it 6 times a second at most, however busy the machine is, which has 80 s for the others.
     assert result.operations / result.window_s < 0.1 * most.operations / most.window_s
 
 
 def test_the_server_is_gone_when_the_ceiling_is_known() -> None:
-    nothing = web().of_nothing
-    assert nothing is not None
+    null = web().null_calibration
+    assert null is not None
     seen: list[str] = []
 
     class Watched(WebWorkload):
@@ -187,7 +187,7 @@ def test_the_server_is_gone_when_the_ceiling_is_known() -> None:
             seen.append(address)
             return super().at(address, certificate)
 
-    watched = nothing.model_copy(update={"asked": Watched.model_validate(nothing.asked.model_dump())})
+    watched = null.model_copy(update={"asked": Watched.model_validate(null.asked.model_dump())})
     spec = TrialSpec(workload=NullWorkload(server=watched), load=Clients(1), length_s=3600.0, max_operations=10)
     assert LocalAgent().start(spec).go().wait(PATIENCE_S) is not None
     host, _, port = seen[0].rpartition(":")
@@ -196,8 +196,8 @@ def test_the_server_is_gone_when_the_ceiling_is_known() -> None:
 
 
 def test_what_the_server_does_not_speak_has_no_ceiling() -> None:
-    assert web(scheme="https", http="3").of_nothing is None
-    assert app().model_copy(update={"download_bytes": 2 << 20}).of_nothing is None
+    assert web(scheme="https", http="3").null_calibration is None
+    assert app().model_copy(update={"download_bytes": 2 << 20}).null_calibration is None
 
 
 def test_a_way_of_asking_is_the_same_for_pages_of_other_sizes_and_other_addresses() -> None:
@@ -206,6 +206,6 @@ def test_a_way_of_asking_is_the_same_for_pages_of_other_sizes_and_other_addresse
             name="a", weight=1, expect=(), requests=(RequestSpec(method="GET", path="/", length=5, sha256=None),)
         ),
     )
-    ways = [one.of_nothing for one in (web(), web(host="b", classes=other), web(http="2"), web(headers=()))]
-    one, same, *others = [nothing.way for nothing in ways if nothing is not None]
+    ways = [one.null_calibration for one in (web(), web(host="b", classes=other), web(http="2"), web(headers=()))]
+    one, same, *others = [null.way for null in ways if null is not None]
     assert one == same and len({one, *others}) == 3
