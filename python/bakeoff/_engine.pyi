@@ -39,10 +39,10 @@ class TrialHandle:
         wait for signals are put behind it: into the idle class, or where not `idle` into the batch class; on these
         processors, if any are told."""
     def next_look(self) -> bool:
-        """Sleeps until the trial is to be looked at, about once a second; False when it is over. One thread looks."""
+        """Sleeps until the trial is to be sampled, about once a second; False when it is over. One thread samples."""
     def control(self) -> tuple[float, float, float] | None:
         """What threads that make no load took of the window: their processor time, within which time, and the most that
-        one of them took at once, s; None when there was no look."""
+        one of them took at once, s; None when there was no sample."""
     def cancel(self) -> None:
         """Asks the trial to stop within 100 ms, in whatever state it is."""
 

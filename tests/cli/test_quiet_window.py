@@ -1,4 +1,4 @@
-"""While a trial is measured, the process that sends it sleeps but for one look a second, and stands behind its load."""
+"""While a trial is measured, the process that sends it sleeps but for one sample a second, behind its load."""
 
 import gc
 import json
@@ -29,8 +29,8 @@ from tests.unit.run import fake
 
 WATCHED_S = 4.0
 LOAD = ("bakeoff-load", "bakeoff-watch")
-# Of each look: it ends a sleep, and may wait for the terminal or for a page.
-WAKES_A_LOOK = 3
+# Of each sample: it ends a sleep, and may wait for the terminal or for a page.
+WAKES_A_SAMPLE = 3
 
 
 def threads(pid: int) -> dict[int, tuple[str, int, int, set[int]]]:
@@ -58,7 +58,9 @@ def drained(terminal: int) -> bytearray:
     return told
 
 
-def test_one_look_a_second_wakes_the_process_and_it_stands_behind_its_load(serve: Serve, tmp_path: Path) -> None:
+def test_one_sample_a_second_wakes_the_process_and_it_has_lower_priority_than_its_load(
+    serve: Serve, tmp_path: Path
+) -> None:
     core = min(os.sched_getaffinity(0))
     command = [
         "run",
@@ -93,7 +95,7 @@ def test_one_look_a_second_wakes_the_process_and_it_stands_behind_its_load(serve
     others = {tid: pair for tid, pair in both.items() if not pair[0][0].startswith(LOAD)}
     assert len(both) > len(others), "the load was under way all the time"
     wakes = sum(now[1] - then[1] for then, now in others.values())
-    assert wakes <= WAKES_A_LOOK * (seconds + 1.0), others
+    assert wakes <= WAKES_A_SAMPLE * (seconds + 1.0), others
     for tid, (then, now) in others.items():
         if tid == process.pid or then[0] == "bakeoff-trial":  # asleep until a signal or the end
             assert now[1] - then[1] <= 1 and now[2] == os.SCHED_OTHER, (then, now)
@@ -128,7 +130,7 @@ def test_nothing_is_collected_nor_stored_while_a_trial_runs(tmp_path: Path, monk
     assert len({before for _, before in seen}) <= trials, "waits of one trial see the same number of writes"
 
 
-def test_a_look_needs_no_json(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_needs_no_json(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = {"workload": {"kind": "null"}, "load": {"clients": 1}, "length_s": 600.0, "seed": 1}
     session = LocalAgent().start(TrialSpec.model_validate(spec)).go()
 

@@ -37,7 +37,7 @@ def test_counts_and_checks_of_all_machines_add_up(target: Callable[..., Target],
     assert {client.client for client in result.per_client} == set(range(CLIENTS))
 
 
-def test_what_the_server_used_is_known_from_the_first_look_to_the_last(target: Callable[..., Target]) -> None:
+def test_what_the_server_used_is_known_from_the_first_sample_to_the_last(target: Callable[..., Target]) -> None:
     result, parts = divided(target(kind="app", threads=2), 2, length_s=4.0)
     looks = [look["uptime"] for part in parts for look in _looks(part.workload)]
     assert result.workload["server"]["watched_s"] == pytest.approx((max(looks) - min(looks)) / 1e9)

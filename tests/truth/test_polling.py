@@ -1,4 +1,4 @@
-"""A generator that looks for replies instead of sleeping measures the same, and tells what it took."""
+"""A generator that polls for replies instead of sleeping measures the same, and tells what it took."""
 
 from collections.abc import Callable
 

@@ -81,7 +81,7 @@ pub struct TrialSpec {
     /// Processors to bind them to, in turn.
     #[serde(default)]
     pub pin: Option<Vec<u32>>,
-    /// Whether load threads look for replies again and again instead of sleeping until they are woken.
+    /// Whether load threads poll for replies instead of sleeping until they are woken.
     #[serde(default)]
     pub poll: bool,
     /// Seed of every random choice.

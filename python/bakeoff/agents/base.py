@@ -82,7 +82,7 @@ class RunsHere(TrialSession, Protocol):
     """A trial that this process does: nothing may wake up beside it that need not."""
 
     def next_look(self) -> bool:
-        """Sleep until it is to be looked at, about once a second; False when it is over. One thread looks."""
+        """Sleep until it is to be sampled, about once a second; False when it is over. One thread samples."""
 
 
 class Agent(Protocol):

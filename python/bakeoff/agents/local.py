@@ -119,7 +119,7 @@ class LocalSession:
     def snapshot(self) -> Snapshot:
         with explained():
             snapshot = Snapshot.model_validate(self._handle.snapshot())
-        self._meter.look(snapshot.phase)
+        self._meter.sample(snapshot.phase)
         if self._sampler is not None:
             self._sampler.tick()
         return snapshot

@@ -139,7 +139,7 @@ class RunPart:
 
     check: type[Check]
     # Whether looks of several agents at a contender get into each other's way, so that they look one after the other.
-    looks_alone: ClassVar[bool] = False
+    one_agent_at_a_time: ClassVar[bool] = False
 
     def here(self, plan: Plan, workload: Workload) -> Workload:
         """A workload as an agent was told it, with what it names where this process finds it: what agents measured is

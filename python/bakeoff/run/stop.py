@@ -16,7 +16,7 @@ UnraisableHook: TypeAlias = Callable[["sys.UnraisableHookArgs"], object]
 
 class Stop:
     """While active, these signals raise KeyboardInterrupt; inside `deferred` they wait until its end. One that came
-    while Python ran a callback that may raise nothing, as that of a weak reference, is raised by the next `look`.
+    while Python ran a callback that may raise nothing, as that of a weak reference, is raised by the next `check`.
     """
 
     def __init__(self) -> None:
@@ -51,9 +51,9 @@ class Stop:
             yield
         finally:
             self._depth -= 1
-        self.look()
+        self.check()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise a stop that was asked for and could not be raised then."""
         if self._asked and not self._depth:
             self._asked = False

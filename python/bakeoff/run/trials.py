@@ -24,7 +24,6 @@ from bakeoff.run.fleet.agent_loss import AgentLosses
 from bakeoff.run.fleet.agent_results import trial_record
 from bakeoff.run.fleet.session import FleetOutcome, FleetSession
 from bakeoff.run.fleet.sessions import Fleet
-from bakeoff.run.interim import Looks
 from bakeoff.run.kind import Note, run_part
 from bakeoff.run.modes.search_probe import judged
 from bakeoff.run.modes.soak import Stretch, soaks
@@ -35,6 +34,7 @@ from bakeoff.run.outcome.judge import without_result
 from bakeoff.run.outcome.result_spool import ResultSpool, SpooledTrial
 from bakeoff.run.outcome.void_intervals import apart
 from bakeoff.run.prompts import Counsel
+from bakeoff.run.sampling import Sampling
 from bakeoff.run.stop import Stop
 from bakeoff.store.records import run_records
 from bakeoff.store.records.check_facts import facts_of, found_otherwise
@@ -320,7 +320,7 @@ class Trials:
         until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.clock.connect_timeout_s + OVERDUE_S
         dead: str | None = None
 
-        def look() -> None:
+        def sample() -> None:
             nonlocal dead
             snapshot = session.snapshot()
             self._watching.elapsed(snapshot.elapsed_s)
@@ -328,34 +328,34 @@ class Trials:
             events.extend(session.drain_events())
             if stretch is not None:
                 stretch.watch(snapshot)
-            elif dead is None and (dead := silence.look(snapshot)) is not None:
+            elif dead is None and (dead := silence.add(snapshot)) is not None:
                 session.cancel()
 
-        # Beside the load a thread looks that stands behind it, and this one sleeps until all is over.
+        # Beside the load a thread samples, and this one sleeps until all is over.
         rest = session.rests()
-        looks = None if rest is None else Looks(rest, look, session.cancel)
+        sampling = None if rest is None else Sampling(rest, sample, session.cancel)
         try:
             while (left_s := until - time.monotonic()) > 0.0:
-                outcome = session.wait(left_s if looks is not None and stretch is None else POLL_S)
+                outcome = session.wait(left_s if sampling is not None and stretch is None else POLL_S)
                 with self._stop.deferred():
                     _take_rows(session, stretch)
                 if outcome is not None:
-                    if looks is not None:
-                        looks.end()
+                    if sampling is not None:
+                        sampling.end()
                     return outcome, dead
-                if looks is None:
-                    look()
+                if sampling is None:
+                    sample()
                 if stretch is not None and stretch.stopped_by is not None:
                     outcome = _cancel(session)
                     _take_rows(session, stretch)
                     return outcome, None
-                if looks is None and dead is not None:
+                if sampling is None and dead is not None:
                     return _cancel(session), dead
             _cancel(session)
             return None, None
         finally:
-            if looks is not None:
-                looks.close()
+            if sampling is not None:
+                sampling.close()
 
     def _finish(
         self,
@@ -417,7 +417,7 @@ class Trials:
 
 
 def _take_rows(session: FleetSession, stretch: Stretch | None) -> None:
-    """Store the rows of a soak that ended since the last look."""
+    """Store the rows of a soak that ended since the last sample."""
     rows = session.drain_rows() if stretch is not None else ()
     if stretch is not None and rows:
         stretch.take(rows, session.snapshot().elapsed_s)

@@ -1,1 +1,1 @@
-"""What machines and servers have to do while a trial runs, looked at from outside."""
+"""What machines and servers have to do while a trial runs, sampled from outside."""

@@ -1,4 +1,4 @@
-"""From looks to intervals: how much was done between two of them."""
+"""From samples to intervals: how much was done between two of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Intervals:
     _last: tuple[float, Reading] | None = None
 
     def add(self, at_s: float, reading: Reading) -> None:
-        """A look at this moment."""
+        """A sample at this moment."""
         if self._last is not None and at_s > self._last[0]:
             began_s, before = self._last
             self.at_s.append(began_s)
@@ -41,7 +41,7 @@ class Intervals:
         self._last = at_s, reading
 
     def broken(self) -> None:
-        """A look failed: the next one begins again."""
+        """A sample failed: the next one begins again."""
         self._last = None
 
     def _grown(self, before: Reading, after: Reading) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What was seen of one machine or server in one trial, looked at about once a second."""
+"""What was seen of one machine or server in one trial, sampled about once a second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bakeoff.telemetry.readers.processors import MOST_PROCESSORS
 
 GENERATOR, CONTENDER = "generator", "contender"
-# How often is looked: whoever looks takes a processor from those who are measured.
+# How often is sampled: whoever samples takes a processor from those who are measured.
 EVERY_S = 1.0
 # So many intervals are kept of a trial, those of eight minutes; of longer ones two become one, again and again.
 MOST_INTERVALS = 480
@@ -34,11 +34,11 @@ class Gap(_Told):
 
 
 class Cost(_Told):
-    """What looking took: processor time here (in which a helper such as ssh is) and there (`remote_cpu_s`, None where
-    nobody counts it), bytes asked and received, and how many looks there were.
+    """What sampling took: processor time here (in which a helper such as ssh is) and there (`remote_cpu_s`, None where
+    nobody counts it), bytes asked and received, and how many samples there were.
     """
 
-    looks: int = 0
+    samples: int = 0
     cpu_s: Finite = 0.0
     remote_cpu_s: Finite | None = None
     out_bytes: int = 0
@@ -46,7 +46,7 @@ class Cost(_Told):
 
 
 class Telemetry(_Told):
-    """One of the `role` and `name`; `source` says how it was looked at, in the words of `--watch`.
+    """One of the `role` and `name`; `source` says how it was sampled, in the words of `--watch`.
 
     Each interval begins `at_s` after traffic did and is `width_s` long. `series` has a value for each interval, None
     where it is not known: of what is counted (`bakeoff.telemetry.names`) how much it grew, of the rest what it was at

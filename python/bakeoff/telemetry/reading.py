@@ -1,4 +1,4 @@
-"""One look at a machine or a server."""
+"""One sample of a machine or a server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from bakeoff.telemetry.readers.processors import Spent
 
 
-class LookError(Exception):
+class SampleError(Exception):
     """Nothing could be seen; the text says why, in a few words."""
 
 
@@ -16,7 +16,7 @@ class LookError(Exception):
 class Reading:
     """`counters` grow as long as a machine or a process lives, `gauges` are what holds just now, by the names of
     `bakeoff.telemetry.names`; `facts` do not change. `processors` is what each of them has spent. `remote_cpu_s` is
-    what all looks so far have cost there.
+    what all samples so far have cost there.
     """
 
     counters: dict[str, float] = field(default_factory=dict)
@@ -37,19 +37,19 @@ class Reading:
 
 
 class Source(Protocol):
-    """Where looks come from. Used by one thread at a time."""
+    """Where samples come from. Used by one thread at a time."""
 
-    def look(self, deadline_s: float) -> Reading:
-        """What can be seen now, in `deadline_s` at most. Raises LookError."""
+    def sample(self, deadline_s: float) -> Reading:
+        """What can be seen now, in `deadline_s` at most. Raises SampleError."""
 
     def traffic(self) -> tuple[int, int]:
-        """Bytes sent and received for all looks so far; both 0 where none leave the machine."""
+        """Bytes sent and received for all samples so far; both 0 where none leave the machine."""
 
     def helper_cpu_s(self) -> float:
-        """Processor time of a helper process here that looks, so far."""
+        """Processor time of a helper process here that samples, so far."""
 
     def close(self) -> None:
-        """No more looks. Raises nothing."""
+        """No more samples. Raises nothing."""
 
 
 class QuietSource:

@@ -1,6 +1,6 @@
-"""Looks at something about once a second in a thread of its own, and knows what that costs.
+"""Samples something about once a second in a thread of its own, and knows what that costs.
 
-A look that fails is a gap, and never anything else: no trial waits for one longer than a moment.
+A sample that fails is a gap, and never anything else: no trial waits for one longer than a moment.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from bakeoff.core.times import s_of
 from bakeoff.telemetry.intervals import Intervals
 from bakeoff.telemetry.model import MOST_GAPS, MOST_TEXT, Cost, Gap, Telemetry
-from bakeoff.telemetry.reading import LookError, Reading, Source
+from bakeoff.telemetry.reading import Reading, SampleError, Source
 
-# What a look may take, and how long the end of a trial waits for the last one.
-LOOK_S, PATIENCE_S = 2.0, 2.5
-# A tick that comes after so much of the time between two looks is one.
+# What a sample may take, and how long the end of a trial waits for the last one.
+SAMPLE_S, PATIENCE_S = 2.0, 2.5
+# A tick that comes after so much of the time between two samples is one.
 _MOST_EARLY = 0.8
-# After so many failures in a row nobody looks again in this trial.
+# After so many failures in a row nobody samples again in this trial.
 MOST_FAILURES = 3
 Clock = Callable[[], float]
 
@@ -32,14 +32,15 @@ class _Seen:
     intervals: Intervals = field(default_factory=Intervals)
     gaps: list[tuple[float, float, str]] = field(default_factory=list)
     facts: dict[str, object] = field(default_factory=dict)
-    looks: int = 0
+    samples: int = 0
     cpu_s: float = 0.0
     remote_s: tuple[float, float] | None = None
 
 
 class Sampler:
-    """Looks from its making until `finish`, whenever somebody `tick`s: in a thread of its own, or not `alone` in the
-    thread of who does. Whoever looks by the same source later shares its `turn`: a look that hangs outlives its trial.
+    """Samples from its making until `finish`, whenever somebody `tick`s: in a thread of its own, or not `alone` in the
+    thread of who does. Whoever samples by the same source later shares its `turn`: a sample that hangs outlives its
+    trial.
     """
 
     def __init__(
@@ -57,28 +58,28 @@ class Sampler:
         self._wanted, self._due_s = threading.Event(), self._began_s + _MOST_EARLY * every_s
         self._thread = threading.Thread(target=self._watch, name="bakeoff-telemetry", daemon=True) if alone else None
         if self._thread is None:
-            self._look()
+            self._sample()
         else:
             self._thread.start()
 
     def tick(self) -> None:
-        """It is time for a look, unless one was made just now."""
+        """It is time for a sample, unless one was made just now."""
         now_s = self._clock()
         if now_s < self._due_s or self._over.is_set():
             return
         self._due_s = now_s + _MOST_EARLY * self._every_s
         if self._thread is None:
-            self._look()
+            self._sample()
         else:
             self._wanted.set()
 
     def stop(self) -> None:
-        """No more looks; what was seen so far can still be had."""
+        """No more samples; what was seen so far can still be had."""
         self._over.set()
         self._wanted.set()
 
     def drop(self) -> None:
-        """Nobody wants what was seen: no look begins any more, also none that waits for its turn."""
+        """Nobody wants what was seen: no sample begins any more, also none that waits for its turn."""
         self._is_dropped = True
         self.stop()
 
@@ -86,7 +87,7 @@ class Sampler:
         """What was seen. Traffic began at `traffic_s` of the clock, its window is told from there."""
         self.stop()
         if self._thread is None:
-            self._look()
+            self._sample()
         else:
             self._thread.join(PATIENCE_S)
         self._is_dropped = True
@@ -117,7 +118,7 @@ class Sampler:
                 "busiest_share": processors.busiest,
                 "gaps": gaps,
                 "cost": Cost(
-                    looks=seen.looks,
+                    samples=seen.samples,
                     cpu_s=cpu_s + max(0.0, self._source.helper_cpu_s() - self._helper_s),
                     remote_cpu_s=remote_s,
                     out_bytes=max(0, sent - self._traffic[0]),
@@ -127,7 +128,7 @@ class Sampler:
         )
 
     def _spent_s(self) -> float:
-        """Processor time of the thread, that of a look that hangs among it; 0 when it has ended, or nobody tells."""
+        """Processor time of the thread, that of a sample that hangs among it; 0 when it has ended, or nobody tells."""
         if self._thread is None:
             return 0.0
         try:
@@ -139,7 +140,7 @@ class Sampler:
     def _watch(self) -> None:
         failures = 0
         while failures < MOST_FAILURES:
-            failures = 0 if self._look() else failures + 1
+            failures = 0 if self._sample() else failures + 1
             if self._over.is_set():
                 return
             self._wanted.wait()
@@ -149,16 +150,16 @@ class Sampler:
         self._over.wait()
         self._gap(self._clock(), "it did not answer before")
 
-    def _look(self) -> bool:
+    def _sample(self) -> bool:
         cpu_s = time.thread_time()
         try:
             with self._turn:
                 if self._is_dropped:
                     return False
                 began_s = self._clock()
-                reading = self._source.look(LOOK_S)
+                reading = self._source.sample(SAMPLE_S)
         except Exception as error:  # whatever it is, the trial goes on
-            self._gap(self._clock(), str(error) if isinstance(error, LookError) else repr(error))
+            self._gap(self._clock(), str(error) if isinstance(error, SampleError) else repr(error))
             self._seen.intervals.broken()
             return False
         finally:
@@ -170,7 +171,7 @@ class Sampler:
         seen = self._seen
         if seen.gaps and seen.gaps[-1][0] == self._last_good_s:  # it is over
             seen.gaps[-1] = (self._last_good_s, at_s, seen.gaps[-1][2])
-        seen.looks += 1
+        seen.samples += 1
         seen.facts |= reading.facts
         seen.intervals.add(at_s, reading)
         self._last_good_s = at_s
@@ -179,7 +180,7 @@ class Sampler:
             seen.remote_s = (min(first_s, reading.remote_cpu_s), reading.remote_cpu_s)
 
     def _gap(self, at_s: float, why: str) -> None:
-        """Nothing is known since the last look that was good."""
+        """Nothing is known since the last sample that was good."""
         seen, since_s = self._seen, self._last_good_s
         if seen.gaps and seen.gaps[-1][0] == since_s:
             seen.gaps[-1] = (since_s, at_s, seen.gaps[-1][2])

@@ -1,4 +1,4 @@
-"""How a contender is watched, in the words of `--watch`; nothing is looked at here.
+"""How a contender is watched, in the words of `--watch`; nothing is sampled here.
 
 pid:1234                   a process of this machine, with its children
 pidfile:/run/nginx.pid     the same, by the file that names it: found again after a restart

@@ -9,7 +9,7 @@ READ = ("starting", "ramp_up", "window", "window", "window", "ramp_down", "done"
 
 
 class Wire:
-    """A link that carries so many bytes per second of a clock that goes on by 0.4 s with every look."""
+    """A link that carries so many bytes per second of a clock that goes on by 0.4 s with every sample."""
 
     def __init__(self, rates: Mapping[str, float]) -> None:
         self._rates, self._phase = rates, "starting"
@@ -35,7 +35,7 @@ class Wire:
 def metered(wire: Wire, *phases: str, names: tuple[str, ...] = ("eth0",)) -> Meter:
     meter = Meter(names, wire.read, lambda: wire.now)
     for phase in wire.phases(*phases):
-        meter.look(phase)
+        meter.sample(phase)
     return meter
 
 
@@ -47,14 +47,14 @@ def test_ramps_and_waits_do_not_hide_how_full_it_was_in_the_window() -> None:
     assert (used.bytes_out, used.packets_in) == (40_000, 800)
 
 
-def test_a_window_that_was_seen_once_counts_from_the_look_before_it() -> None:
+def test_a_window_that_was_seen_once_counts_from_the_sample_before_it() -> None:
     wire = Wire({"window": 100_000.0})
     meter = metered(wire, "armed", "ramp_up", "window", "ramp_down")
     (used,) = meter.used()
     assert used.bytes_in == 40_000 and abs(used.span_s - 0.8) < 1e-9
 
 
-def test_without_a_look_it_is_the_whole_trial() -> None:
+def test_without_a_sample_it_is_the_whole_trial() -> None:
     wire = Wire({"starting": 50_000.0})
     meter = metered(wire)
     wire.to("done")
@@ -67,7 +67,7 @@ def test_links_that_lead_nowhere_are_not_read() -> None:
         raise AssertionError
 
     meter = Meter((), never)
-    meter.look("window")
+    meter.sample("window")
     assert meter.used() == ()
 
 

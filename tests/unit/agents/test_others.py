@@ -47,7 +47,7 @@ def keyed(*processes: Process) -> dict[tuple[int, int], Process]:
     return {each.key: each for each in processes}
 
 
-def test_time_between_two_looks_is_told_once() -> None:
+def test_time_between_two_samples_is_told_once() -> None:
     before = keyed(process(10, user=100, waited=50), process(11, 10, user=30), process(12, user=5, started=8))
     # 11 ended and was waited for by 10, after 10 ticks more; 12 is another process now; 13 is new.
     after = keyed(process(10, user=103, waited=90), process(12, user=2, started=9), process(13, user=4))

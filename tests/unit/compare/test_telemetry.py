@@ -41,7 +41,7 @@ def seen(trial: TrialRecord, cpu_s: float, own: bool = True, **changes: object) 
     made = Telemetry(
         role="contender", name=trial.contender, source="pid:7" if own else "ssh://there", window_s=(1.0, 5.0),
         at_s=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0), width_s=(1.0,) * 6, series=series, facts=THERE,
-        cost=Cost(interim_analyses=7, cpu_s=0.01, remote_cpu_s=0.02, out_bytes=7, in_bytes=100),
+        cost=Cost(samples=7, cpu_s=0.01, remote_cpu_s=0.02, out_bytes=7, in_bytes=100),
     )  # fmt: skip
     return made.model_copy(update=changes)
 
@@ -134,7 +134,7 @@ def test_processes_are_not_compared_with_a_machine() -> None:
 
 @pytest.mark.parametrize(("ended", "is_told"), [(0.0, True), (3.0, False)])
 def test_a_server_whose_processes_nobody_waits_for_does_not_seem_to_need_little(ended: float, is_told: bool) -> None:
-    """What lives between two looks and is waited for by nobody is seen by nobody: who forks so looks cheap."""
+    """What lives between two samples and is waited for by nobody is seen by nobody: who forks so looks cheap."""
     record = watched({"nginx": 50e-6, "apache": 5e-6})
 
     def left(told: Telemetry) -> Telemetry:

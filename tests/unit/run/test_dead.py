@@ -31,7 +31,7 @@ def seen(plan: Plan, *snapshots: tuple[float, int, int]) -> list[str | None]:
     """What is said of (elapsed_s, operations, errors), one after the other."""
     silence = Silence(plan)
     return [
-        silence.look(Snapshot(elapsed_s=at, phase="window", operations=good, errors=bad, bytes_in=0))
+        silence.add(Snapshot(elapsed_s=at, phase="window", operations=good, errors=bad, bytes_in=0))
         for at, good, bad in snapshots
     ]
 
@@ -66,11 +66,13 @@ class Dying(FakeSession):
 
     def __init__(self, outcome: TrialResult) -> None:
         super().__init__(outcome, None, ends_at=10**9)
-        self.looks = 0
+        self.samples = 0
 
     def snapshot(self) -> Snapshot:
-        self.looks += 1
-        return Snapshot(elapsed_s=4.0 * self.looks, phase="window", operations=0, errors=50 * self.looks, bytes_in=0)
+        self.samples += 1
+        return Snapshot(
+            elapsed_s=4.0 * self.samples, phase="window", operations=0, errors=50 * self.samples, bytes_in=0
+        )
 
 
 class DyingAgent(FakeAgent):
@@ -117,7 +119,7 @@ def test_a_dead_contender_is_cut_not_asked_further_and_left_out_after_two_visits
     run, agent = run_with_dead_b(tmp_path / "x.bakeoff")
     own = [t for t in run.trials if t.contender == "b"]
     assert len(own) == 2 * BLOCKS and {t.state for t in own} == {"failed"}, "each of them is there, and lost"
-    assert len(agent.cut) <= 2 and all(session.looks <= 4 for session in agent.cut)
+    assert len(agent.cut) <= 2 and all(session.samples <= 4 for session in agent.cut)
     first = [t.reason for t in own if t.block <= 2]
     assert any("dead: nothing but failures came back" in reason for reason in first)
     later = {t.reason for t in own if t.block > 2}

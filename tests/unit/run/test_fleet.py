@@ -394,7 +394,7 @@ def test_an_address_of_an_agent_that_does_not_take_part_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("alone", "most"), [(True, 1), (False, 3)])
-def test_agents_look_one_after_the_other_where_looks_are_in_each_others_way(
+def test_agents_examine_one_after_the_other_where_they_are_in_each_others_way(
     monkeypatch: pytest.MonkeyPatch, alone: bool, most: int
 ) -> None:
     """Two logins to one mailbox at a time: the server refuses the second, and calls the account in use."""
@@ -411,7 +411,7 @@ def test_agents_look_one_after_the_other_where_looks_are_in_each_others_way(
 
     plan = plan_for("http://a.invalid/", "http://b.invalid/")
     part = run_part(plan.kind)
-    monkeypatch.setattr(type(part), "looks_alone", alone)
+    monkeypatch.setattr(type(part), "one_agent_at_a_time", alone)
     monkeypatch.setattr(part.check, "examine", examine)
     monkeypatch.setattr(part.check, "answers", lambda check, contender: None)
     monkeypatch.setattr(part.check, "compare", lambda check: ())
@@ -420,5 +420,5 @@ def test_agents_look_one_after_the_other_where_looks_are_in_each_others_way(
     assert max(seen) == most and len(seen) == 6
 
 
-def test_mail_is_looked_at_by_one_agent_at_a_time() -> None:
-    assert run_part("mail").looks_alone and not run_part("web").looks_alone
+def test_mail_is_examined_by_one_agent_at_a_time() -> None:
+    assert run_part("mail").one_agent_at_a_time and not run_part("web").one_agent_at_a_time

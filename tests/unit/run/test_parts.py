@@ -257,8 +257,8 @@ def test_a_stop_that_came_in_a_callback_which_may_raise_nothing_is_not_lost(caps
         del thing
         assert reference() is None
         with pytest.raises(KeyboardInterrupt):
-            stop.look()
-        stop.look()
+            stop.check()
+        stop.check()
     assert sys.unraisablehook is hook and capsys.readouterr().err == ""
 
 

@@ -1,4 +1,4 @@
-"""When load threads may look for replies instead of sleeping."""
+"""When load threads may poll for replies instead of sleeping."""
 
 from typing import Any
 

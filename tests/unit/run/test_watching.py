@@ -13,26 +13,26 @@ from bakeoff.run.observe.watching import Watching
 from bakeoff.store.records.run_records import PlannedTrial
 from bakeoff.store.sqlite.read import read_run
 from bakeoff.telemetry.model import Cost, Telemetry
-from bakeoff.telemetry.reading import LookError, Reading
+from bakeoff.telemetry.reading import Reading, SampleError
 from tests.control import PATIENCE_S
 from tests.unit.compare.synthetic import run
 from tests.unit.run import fake
 
 SENDER = Telemetry(
-    role="generator", name="local", source="this process", window_s=(0.0, 1.0), cost=Cost(looks=7, cpu_s=2.0)
+    role="generator", name="local", source="this process", window_s=(0.0, 1.0), cost=Cost(samples=7, cpu_s=2.0)
 )
 
 
 class Fading:
     """Sees three looks, then nothing more."""
 
-    looks = 0
+    samples = 0
 
-    def look(self, deadline_s: float) -> Reading:
-        Fading.looks += 1
-        if Fading.looks > 1:
-            raise LookError("process 7 is gone")
-        return Reading({"own_user_s": float(self.looks), "own_system_s": 0.0}, {}, {})
+    def sample(self, deadline_s: float) -> Reading:
+        Fading.samples += 1
+        if Fading.samples > 1:
+            raise SampleError("process 7 is gone")
+        return Reading({"own_user_s": float(self.samples), "own_system_s": 0.0}, {}, {})
 
     def traffic(self) -> tuple[int, int]:
         return 3, 4
@@ -74,7 +74,7 @@ def test_a_watch_that_cannot_be_is_refused(watched: dict[str, str], why: str) ->
 def test_losing_sight_is_told_and_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bakeoff.run.observe.watching.source_of", lambda place: Fading())
     monkeypatch.setattr("bakeoff.telemetry.sampler.PATIENCE_S", PATIENCE_S)
-    Fading.looks = 0
+    Fading.samples = 0
     path = tmp_path / "x.bakeoff"
     with fake.two_contenders() as (one, two):
         plan = fake.plan_for(one.address, two.address)
@@ -101,4 +101,4 @@ def test_watching_the_machine_that_sends_is_told_of_all_trials(monkeypatch: pyte
     watching.begin(planned_trial)
     assert watching.seen(planned_trial, None, record) == ()
     watching.close()
-    assert told[-1] == "watching the machine that sends the load took 2.00 s of processor time in 7 looks"
+    assert told[-1] == "watching the machine that sends the load took 2.00 s of processor time in 7 samples"

@@ -106,7 +106,7 @@ def seen(**changes: Any) -> Telemetry:
         series={"own_user_s": (0.25, 0.5), "cpu_steal_s": (0.0, 0.0), "disk/sda/busy_s": (None, 0.125)},
         facts={"processors": 2}, gaps=(Gap(from_s=2.0, to_s=2.5, why="it is gone"),),
         processor_shares=(0.25, None, 1.0), busiest_share=1.0,
-        cost=Cost(looks=3, cpu_s=0.01, remote_cpu_s=0.02, out_bytes=3, in_bytes=4000),
+        cost=Cost(samples=3, cpu_s=0.01, remote_cpu_s=0.02, out_bytes=3, in_bytes=4000),
     )  # fmt: skip
     return base.model_copy(update=changes)
 

@@ -17,7 +17,7 @@ from bakeoff.telemetry.readers import over_ssh
 from bakeoff.telemetry.readers.exporter import MOST_BYTES, MOST_HEAD_BYTES, Exporter
 from bakeoff.telemetry.readers.over_ssh import OverSsh, command, texts
 from bakeoff.telemetry.readers.proc_text import link_speeds
-from bakeoff.telemetry.reading import LookError, QuietSource, Reading, Source
+from bakeoff.telemetry.reading import QuietSource, Reading, SampleError, Source
 from bakeoff.telemetry.sampler import MOST_FAILURES, Sampler
 from tests.control import PATIENCE_S
 from tests.unit.telemetry.test_proc_text import NODE
@@ -71,7 +71,7 @@ def test_what_a_node_exporter_counts_is_what_is_told_and_bytes_are_counted() -> 
     later = NODE.replace('mode="user"} 1\n', 'mode="user"} 3.5\n')
     with serving(page(NODE), page(later)) as url:
         source = Exporter(url)
-        first, second = source.look(PATIENCE_S), source.look(PATIENCE_S)
+        first, second = source.sample(PATIENCE_S), source.sample(PATIENCE_S)
     assert second.counters["cpu_user_s"] - first.counters["cpu_user_s"] == pytest.approx(2.5)
     assert source.traffic()[1] == len(page(NODE)) + len(page(later))
     source.close()
@@ -92,15 +92,15 @@ def test_what_a_node_exporter_counts_is_what_is_told_and_bytes_are_counted() -> 
 def test_an_exporter_that_answers_wrongly_or_never_is_a_gap_with_its_reason(answer: bytes | None, why: str) -> None:
     with serving(answer) as url:
         source = Exporter(url)
-        with pytest.raises(LookError, match=why):
-            source.look(SOON_S if answer is None else PATIENCE_S)
+        with pytest.raises(SampleError, match=why):
+            source.sample(SOON_S if answer is None else PATIENCE_S)
         source.close()
 
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bakeoff.telemetry.readers.exporter.MOST_BYTES", 1_000)
-    with serving(page("x" * 5_000)) as url, pytest.raises(LookError, match="no end"):
-        Exporter(url).look(PATIENCE_S)
+    with serving(page("x" * 5_000)) as url, pytest.raises(SampleError, match="no end"):
+        Exporter(url).sample(PATIENCE_S)
 
 
 @contextmanager
@@ -138,16 +138,16 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 400, 0.0, "no end|not answer"),
     ],
 )
-def test_a_look_ends_whatever_the_other_side_does(first: bytes, piece: bytes, pause_s: float, why: str) -> None:
+def test_a_sample_ends_whatever_the_other_side_does(first: bytes, piece: bytes, pause_s: float, why: str) -> None:
     with dripping(first, piece, pause_s) as url:
         source, over = Exporter(url), threading.Event()
 
-        def look() -> None:
-            with pytest.raises(LookError, match=why):
-                source.look(SOON_S)
+        def sample() -> None:
+            with pytest.raises(SampleError, match=why):
+                source.sample(SOON_S)
             over.set()
 
-        threading.Thread(target=look, daemon=True).start()
+        threading.Thread(target=sample, daemon=True).start()
         assert over.wait(PATIENCE_S)
     assert source.traffic()[1] <= MOST_HEAD_BYTES + MOST_BYTES
 
@@ -156,37 +156,37 @@ def test_closing_waits_for_no_look() -> None:
     with dripping(CHUNKED, b"0", 0.01) as url:
         source, over = Exporter(url), threading.Event()
 
-        def look() -> None:
-            with pytest.raises(LookError):
-                source.look(10 * PATIENCE_S)
+        def sample() -> None:
+            with pytest.raises(SampleError):
+                source.sample(10 * PATIENCE_S)
             over.set()
 
-        threading.Thread(target=look, daemon=True).start()
+        threading.Thread(target=sample, daemon=True).start()
         while not source.traffic()[0]:
             time.sleep(0.001)
         source.close()
-        assert over.wait(PATIENCE_S), "the look that hung has ended with its socket"
+        assert over.wait(PATIENCE_S), "the sample that hung has ended with its socket"
 
 
-def test_a_look_that_hangs_is_charged_with_what_it_spends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_that_hangs_is_charged_with_what_it_spends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread works on while its trial is over: what it took is told all the same."""
 
     class Busy(QuietSource):
         ends = False
 
-        def look(self, deadline_s: float) -> Reading:
+        def sample(self, deadline_s: float) -> Reading:
             while not self.ends:
                 pass
             return Reading()
 
     monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
     source = Busy()
-    looking = Sampler(source, 1.0)
-    while looking._spent_s() < 0.2:
+    sampling = Sampler(source, 1.0)
+    while sampling._spent_s() < 0.2:
         time.sleep(0.01)
-    seen = looking.finish("contender", "a", "busy", 0.0, (0.0, 1.0))
+    seen = sampling.finish("contender", "a", "busy", 0.0, (0.0, 1.0))
     source.ends = True
-    assert seen.cost.cpu_s >= 0.2 and seen.cost.looks == 0
+    assert seen.cost.cpu_s >= 0.2 and seen.cost.samples == 0
 
 
 SSH = """#!/bin/sh
@@ -208,7 +208,7 @@ def stub(folder: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_machine_is_read_through_one_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stub(tmp_path, 'exec sh -c "$last"', monkeypatch)
     source = OverSsh(where.parse("ssh://me@there:2222"))
-    first, second = source.look(PATIENCE_S), source.look(PATIENCE_S)
+    first, second = source.sample(PATIENCE_S), source.sample(PATIENCE_S)
     source.close()
     assert first.facts["processors"] == os.cpu_count()
     assert second.counters["cpu_idle_s"] + second.counters["cpu_user_s"] >= first.counters["cpu_user_s"]
@@ -238,35 +238,35 @@ def test_an_ssh_that_fails_is_a_gap_with_its_reason(
             monkeypatch.setattr(over_ssh, name, SOON_S)
     stub(tmp_path, what, monkeypatch)
     source = OverSsh(where.parse("ssh://me@there"))
-    with pytest.raises(LookError, match=why):
-        source.look(PATIENCE_S)
+    with pytest.raises(SampleError, match=why):
+        source.sample(PATIENCE_S)
     source.close()
 
 
 def test_without_ssh_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(LookError, match="openssh-client"):
-        OverSsh(where.parse("ssh://there")).look(PATIENCE_S)
+    with pytest.raises(SampleError, match="openssh-client"):
+        OverSsh(where.parse("ssh://there")).sample(PATIENCE_S)
 
 
 def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stub(tmp_path, 'echo $$ > "$0.pid"; exec sh -c "$last"', monkeypatch)
     source = OverSsh(where.parse("ssh://there"))
-    source.look(PATIENCE_S)
+    source.sample(PATIENCE_S)
     pid = int((tmp_path / "ssh.pid").read_text())
     source.close()
     assert subprocess.run(["kill", "-0", str(pid)], capture_output=True).returncode != 0
 
 
 def test_what_looking_took_there_is_that_of_all_logins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each login is a shell that has used 3 ticks at its first look, and ends then."""
+    """Each login is a shell that has used 3 ticks at its first sample, and ends then."""
     shell = "7 (sh) S 1 1 1 0 -1 0 0 0 0 0 1 1 1 0 20 0 1 0 99 4096 5 0 0"
     files = f"==> /proc/stat <==\\ncpu 1 1 1 1 1 1 1 1\\n==> /proc/7/stat <==\\n{shell}\\n\\n==> bakeoff <==\\n"
     stub(tmp_path, f"read x; printf '{files}'", monkeypatch)
     source = OverSsh(where.parse("ssh://there"))
-    assert source.look(PATIENCE_S).remote_cpu_s == pytest.approx(0.03)
+    assert source.sample(PATIENCE_S).remote_cpu_s == pytest.approx(0.03)
     source.close()
-    assert source.look(PATIENCE_S).remote_cpu_s == pytest.approx(0.06)
+    assert source.sample(PATIENCE_S).remote_cpu_s == pytest.approx(0.06)
     source.close()
 
 
@@ -312,14 +312,14 @@ def test_a_name_is_never_taken_for_an_option() -> None:
 
 
 class Scripted:
-    """Looks that are programmed: readings, or errors. `looked` is set with each."""
+    """Samples that are programmed: readings, or errors. `looked` is set with each."""
 
-    def __init__(self, *looks: Reading | Exception | Callable[[], Reading]) -> None:
-        self._looks, self.looked, self.calls = list(looks), threading.Semaphore(0), 0
+    def __init__(self, *samples: Reading | Exception | Callable[[], Reading]) -> None:
+        self._samples, self.looked, self.calls = list(samples), threading.Semaphore(0), 0
 
-    def look(self, deadline_s: float) -> Reading:
+    def sample(self, deadline_s: float) -> Reading:
         self.calls += 1
-        found = self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
+        found = self._samples.pop(0) if len(self._samples) > 1 else self._samples[0]
         self.looked.release()
         if isinstance(found, Exception):
             raise found
@@ -339,9 +339,9 @@ def count(value: float) -> Reading:
     return Reading({"own_user_s": value}, {"run_queue": value}, {"processors": 2})
 
 
-def sampled(source: Scripted, looks: int) -> tuple[Source, Sampler]:
+def sampled(source: Scripted, samples: int) -> tuple[Source, Sampler]:
     made = Sampler(source, 0.001)
-    for _ in range(looks):
+    for _ in range(samples):
         ends_s = time.monotonic() + PATIENCE_S
         while not source.looked.acquire(timeout=0.002):
             assert time.monotonic() < ends_s
@@ -349,7 +349,7 @@ def sampled(source: Scripted, looks: int) -> tuple[Source, Sampler]:
     return source, made
 
 
-def test_growth_between_looks_is_told_and_a_counter_that_was_reset_is_not_known() -> None:
+def test_growth_between_sample_is_told_and_a_counter_that_was_reset_is_not_known() -> None:
     _, made = sampled(Scripted(count(5.0), count(7.0), count(1.0), count(1.5)), 4)
     seen = made.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
     assert seen.series["own_user_s"][:3] == (2.0, None, 0.5)
@@ -358,22 +358,22 @@ def test_growth_between_looks_is_told_and_a_counter_that_was_reset_is_not_known(
     assert seen.cost.in_bytes == 10 * seen.cost.out_bytes > 0
 
 
-@pytest.mark.parametrize("error", [LookError("it is gone"), OSError("no"), RuntimeError("bug"), RecursionError()])
-def test_whatever_a_look_raises_is_a_gap(error: Exception) -> None:
+@pytest.mark.parametrize("error", [SampleError("it is gone"), OSError("no"), RuntimeError("bug"), RecursionError()])
+def test_whatever_a_sample_raises_is_a_gap(error: Exception) -> None:
     _, made = sampled(Scripted(count(1.0), error, count(4.0), count(5.0)), 4)
     seen = made.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
     assert len(seen.gaps) == 1 and seen.gaps[0].from_s < seen.gaps[0].to_s
-    assert seen.series["own_user_s"][0] == 1.0  # of the two looks behind the gap
+    assert seen.series["own_user_s"][0] == 1.0  # of the two samples behind the gap
 
 
-def test_after_some_failures_nobody_looks_again_in_a_trial() -> None:
-    source, made = sampled(Scripted(LookError("it is gone")), MOST_FAILURES)
+def test_after_some_failures_nobody_sample_again_in_a_trial() -> None:
+    source, made = sampled(Scripted(SampleError("it is gone")), MOST_FAILURES)
     seen = made.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
     assert isinstance(source, Scripted) and source.calls == MOST_FAILURES
     assert [gap.why for gap in seen.gaps] == ["it is gone"] and seen.at_s == ()
 
 
-def test_a_look_that_hangs_holds_no_trial_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_that_hangs_holds_no_trial_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
     released = threading.Event()
 
@@ -388,21 +388,21 @@ def test_a_look_that_hangs_holds_no_trial_up(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Hanging(QuietSource):
-    """Looks that end when they are `released`."""
+    """Samples that end when they are `released`."""
 
     def __init__(self) -> None:
-        self.inside, self.looks, self.entered, self.released = 0, 0, threading.Event(), threading.Event()
+        self.inside, self.samples, self.entered, self.released = 0, 0, threading.Event(), threading.Event()
 
-    def look(self, deadline_s: float) -> Reading:
+    def sample(self, deadline_s: float) -> Reading:
         self.inside += 1
-        self.looks += 1
+        self.samples += 1
         self.entered.set()
         self.released.wait()
         self.inside -= 1
         return count(1.0)
 
 
-def test_a_look_that_hangs_is_over_before_the_next_trial_looks_by_the_same_source(
+def test_a_sample_that_hangs_is_over_before_the_next_trial_sample_by_the_same_source(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
@@ -416,10 +416,10 @@ def test_a_look_that_hangs_is_over_before_the_next_trial_looks_by_the_same_sourc
 
 
 @pytest.mark.parametrize("given_up", [Sampler.drop, lambda late: late.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))])
-def test_who_is_given_up_while_it_waits_for_its_turn_looks_no_more(
+def test_who_is_given_up_while_it_waits_for_its_turn_sample_no_more(
     monkeypatch: pytest.MonkeyPatch, given_up: Callable[[Sampler], object]
 ) -> None:
-    """The source may be closed by then, and a look would open it again."""
+    """The source may be closed by then, and a sample would open it again."""
     monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
     source, turn = Hanging(), threading.Lock()
     first = Sampler(source, 0.001, turn=turn)
@@ -429,7 +429,7 @@ def test_who_is_given_up_while_it_waits_for_its_turn_looks_no_more(
     first.drop()
     source.released.set()
     late._thread.join(PATIENCE_S)
-    assert source.looks == 1 and not late._thread.is_alive()
+    assert source.samples == 1 and not late._thread.is_alive()
 
 
 def test_a_trial_of_many_hours_needs_no_more_room_than_one_of_one() -> None:

@@ -9,7 +9,7 @@ from bakeoff.telemetry.names import meaning
 from bakeoff.telemetry.readers import exporter, proc_text, this_machine
 from bakeoff.telemetry.readers.exposition import samples
 from bakeoff.telemetry.readers.processes import parsed
-from bakeoff.telemetry.reading import LookError
+from bakeoff.telemetry.reading import SampleError
 
 TEXTS = {
     "stat": "cpu  100 20 30 4000 50 6 7 8 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\ncpu1 1 1 1 1 1 1 1 1 0 0\nctxt 5\n"
@@ -79,7 +79,7 @@ def test_a_node_exporter_tells_the_same() -> None:
 
 
 def test_a_page_without_processor_times_is_of_something_else() -> None:
-    with pytest.raises(LookError, match="node_exporter"):
+    with pytest.raises(SampleError, match="node_exporter"):
         exporter.machine(samples("<html>hello</html>"))
 
 
@@ -113,7 +113,7 @@ def test_no_bytes_break_a_parser_or_grow_without_end() -> None:
             assert 0 <= value < 2**65
         try:
             found = exporter.machine(samples(damaged))
-        except LookError:
+        except SampleError:
             continue
         assert all(meaning(name) is not None for name in found.counters)
 
@@ -132,7 +132,7 @@ def test_this_machine_is_read(tmp_path: Path) -> None:
     from bakeoff.telemetry.readers.this_machine import here
 
     assert here().counters["cpu_user_s"] > 0
-    with pytest.raises(LookError, match="cannot be read"):
+    with pytest.raises(SampleError, match="cannot be read"):
         here(system=tmp_path)
 
 

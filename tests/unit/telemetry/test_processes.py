@@ -11,7 +11,7 @@ import pytest
 
 from bakeoff.telemetry.readers.local_contender import WatchedGroup, WatchedPidFile, WatchedProcess
 from bakeoff.telemetry.readers.processes import Tree, process
-from bakeoff.telemetry.reading import LookError, Reading
+from bakeoff.telemetry.reading import Reading, SampleError
 
 # Burns until its own count of processor time has reached what each line says, in as many children; then tells what it
 # used itself, and all whose end it has waited for.
@@ -75,9 +75,9 @@ def test_what_a_process_and_children_that_nobody_saw_used_is_what_they_counted(
     burner: Burner, children: int, seconds: float
 ) -> None:
     source = WatchedProcess(burner.pid)
-    before, counted = source.look(2.0), burner.burn(0, 0.0)
+    before, counted = source.sample(2.0), burner.burn(0, 0.0)
     after_counted = burner.burn(children, seconds)
-    grown = used(source.look(2.0)) - used(before)
+    grown = used(source.sample(2.0)) - used(before)
     assert grown == pytest.approx(after_counted - counted, abs=TICKS_S * (children + 2))
     assert grown > 0.25
 
@@ -100,17 +100,17 @@ def test_the_time_of_a_child_counts_once_whether_it_was_seen_or_not(tmp_path: Pa
     fixture(tmp_path, 10, 1, 100)
     fixture(tmp_path, 11, 10, 50)
     tree = Tree((10, 5), tmp_path)
-    assert used(tree.look()) == 0.0
+    assert used(tree.sample()) == 0.0
     fixture(tmp_path, 10, 1, 120)
     fixture(tmp_path, 11, 10, 80)
-    assert used(tree.look()) == pytest.approx(0.5)  # 20 + 30 ticks
+    assert used(tree.sample()) == pytest.approx(0.5)  # 20 + 30 ticks
     gone(tmp_path, 11)  # ended with 90, of which 80 were seen; another one with 7 came and went
     fixture(tmp_path, 10, 1, 120, waited=97)
-    found = tree.look()
+    found = tree.sample()
     assert used(found) == pytest.approx(0.5 + 0.17)
     assert found.counters["own_unwaited"] == 0.0
     fixture(tmp_path, 1, 0, 5_000)  # nobody's business
-    assert used(tree.look()) == pytest.approx(0.67)
+    assert used(tree.sample()) == pytest.approx(0.67)
 
 
 def test_a_child_that_nobody_waits_for_keeps_what_was_seen_and_one_that_gets_another_parent_stays(
@@ -120,20 +120,20 @@ def test_a_child_that_nobody_waits_for_keeps_what_was_seen_and_one_that_gets_ano
     fixture(tmp_path, 11, 10, 0)
     fixture(tmp_path, 12, 10, 0)
     tree = Tree((10, 5), tmp_path)
-    tree.look()
+    tree.sample()
     fixture(tmp_path, 11, 10, 40)
     fixture(tmp_path, 12, 1, 10)
-    assert used(tree.look()) == pytest.approx(0.5)
+    assert used(tree.sample()) == pytest.approx(0.5)
     gone(tmp_path, 11)
     fixture(tmp_path, 12, 1, 30)
-    found = tree.look()
+    found = tree.sample()
     assert used(found) == pytest.approx(0.7)
     assert found.gauges["own_processes"] == 2
     assert found.counters["own_unwaited"] == 0.0, "11 may have been waited for, 12 still lives"
     # Two pages of its own each, and one that they share.
     assert found.gauges["own_memory_bytes"] == 5 * os.sysconf("SC_PAGE_SIZE")
     gone(tmp_path, 12)
-    assert tree.look().counters["own_unwaited"] == 1.0
+    assert tree.sample().counters["own_unwaited"] == 1.0
 
 
 @pytest.mark.parametrize(("mask", "alone"), [("0000000000010000", 1.0), ("0000000000001000", 0.0), ("", 0.0)])
@@ -142,39 +142,39 @@ def test_who_ignores_the_end_of_children_leaves_them_alone(tmp_path: Path, mask:
     fixture(tmp_path, 11, 10, 0)
     (tmp_path / "10/status").write_text(f"Name:\tx\nSigIgn:\t{mask}\n")
     tree = Tree((10, 5), tmp_path)
-    tree.look()
+    tree.sample()
     gone(tmp_path, 11)
-    assert tree.look().counters["own_unwaited"] == alone
+    assert tree.sample().counters["own_unwaited"] == alone
 
 
 def test_another_process_with_the_same_number_is_not_the_one_that_is_watched(tmp_path: Path) -> None:
     fixture(tmp_path, 10, 1, 100)
     tree = Tree((10, 5), tmp_path)
-    tree.look()
+    tree.sample()
     fixture(tmp_path, 10, 1, 100, started=6)
-    with pytest.raises(LookError, match="is gone"):
-        tree.look()
+    with pytest.raises(SampleError, match="is gone"):
+        tree.sample()
 
 
 def test_a_process_file_finds_the_server_again_after_a_restart(tmp_path: Path, burner: Burner) -> None:
     file = tmp_path / "x.pid"
     source = WatchedPidFile(file)
-    with pytest.raises(LookError, match="names no process"):
-        source.look(2.0)
+    with pytest.raises(SampleError, match="names no process"):
+        source.sample(2.0)
     file.write_text(f"{burner.pid}\n")
-    assert used(source.look(2.0)) == 0.0
+    assert used(source.sample(2.0)) == 0.0
     other = Burner()
     try:
         file.write_text(f"{other.pid}\n")
-        with pytest.raises(LookError, match="started again"):
-            source.look(2.0)
+        with pytest.raises(SampleError, match="started again"):
+            source.sample(2.0)
         counted = other.burn(0, 0.0)
         grown = other.burn(0, 0.1) - counted
-        assert used(source.look(2.0)) == pytest.approx(grown, abs=3 * TICKS_S)
+        assert used(source.sample(2.0)) == pytest.approx(grown, abs=3 * TICKS_S)
     finally:
         other.close()
-    with pytest.raises(LookError, match="is gone"):
-        source.look(2.0)
+    with pytest.raises(SampleError, match="is gone"):
+        source.sample(2.0)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -197,16 +197,16 @@ def test_a_control_group_is_read_in_either_version(tmp_path: Path, version: int)
     for name, text in files[version].items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = WatchedGroup("/web", tmp_path).look(2.0)
+    found = WatchedGroup("/web", tmp_path).sample(2.0)
     assert (found.counters["own_user_s"], found.counters["own_system_s"]) == (2.5, 1.0)
     assert found.gauges["own_memory_bytes"] == 4096
-    with pytest.raises(LookError, match="no control group /mail"):
-        WatchedGroup("/mail", tmp_path).look(2.0)
+    with pytest.raises(SampleError, match="no control group /mail"):
+        WatchedGroup("/mail", tmp_path).sample(2.0)
 
 
 def test_a_process_that_is_not_there_is_a_sentence() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     assert process(child.pid) is None
-    with pytest.raises(LookError, match=f"there is no process {child.pid}"):
-        WatchedProcess(child.pid).look(2.0)
+    with pytest.raises(SampleError, match=f"there is no process {child.pid}"):
+        WatchedProcess(child.pid).sample(2.0)

@@ -55,7 +55,7 @@ def test_shares_are_those_of_the_window_and_the_busiest_is_looked_for_in_each_se
 
 
 def test_ticks_of_a_tenth_of_a_second_do_not_make_a_busy_processor() -> None:
-    """Of ten looks a second each sees another of ten processors full: in a second none was over a tenth."""
+    """Of ten samples a second each sees another of ten processors full: in a second none was over a tenth."""
     spans = [(n / 10, 0.1, spent(*((0.1 * (n % 10 == p), 0.1) for p in range(10)))) for n in range(30)]
     found = in_window(spans, 0.0, 3.0)
     assert found.busiest == pytest.approx(0.1) and found.each == pytest.approx((0.1,) * 10)
@@ -87,7 +87,7 @@ def test_a_long_trial_of_many_processors_stays_small_and_right() -> None:
 
 @pytest.mark.parametrize("fails_every", [0, 2])
 def test_what_is_kept_of_a_trial_stops_growing_within_ten_minutes(fails_every: int) -> None:
-    """By counts, for six hours of looks, also where each second one fails."""
+    """By counts, for six hours of samples, also where each second one fails."""
     intervals, kept = Intervals(), []
     for second in range(6 * 3600):
         if fails_every and second % (fails_every + 1) == fails_every:

@@ -1,4 +1,4 @@
-"""Looks of the load generator at itself, which share processors with what is measured."""
+"""Samples of the load generator at itself, which share processors with what is measured."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from bakeoff.telemetry.readers import this_machine
 
 
-def test_what_cannot_change_is_read_by_the_first_look_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_change_is_read_by_the_first_sample_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     read, asked = this_machine.read, list[str]()
 
     def told(path: Path) -> str | None:
@@ -17,10 +17,10 @@ def test_what_cannot_change_is_read_by_the_first_look_alone(monkeypatch: pytest.
 
     monkeypatch.setattr(this_machine, "read", told)
     source = this_machine.ThisProcess()
-    first = source.look(1.0)
+    first = source.sample(1.0)
     at_first = list(asked)
     asked.clear()
-    second = source.look(1.0)
+    second = source.sample(1.0)
     assert "/proc/sys/kernel/random/boot_id" in at_first and "/proc/stat" in asked
     assert not [path for path in asked if "boot_id" in path or path.startswith("/sys")]
     assert second.facts == first.facts and second.counters.keys() == first.counters.keys()

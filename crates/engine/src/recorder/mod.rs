@@ -50,7 +50,7 @@ pub struct Recorder {
     pub(crate) outside_errors: u64,
     /// How late virtual users began that had waited for their moment.
     pub(crate) late_start: Lateness,
-    /// How long a finished operation waited for the generator to look at it.
+    /// How long a finished operation waited for the generator to take it.
     pub(crate) lag: LatencyHistogram,
     pub(crate) connections_opened: u64,
     pub(crate) connections_failed: u64,

@@ -179,9 +179,9 @@ figures! {
         pub cost: Cost,
         /// CPU time of all load threads, s.
         pub cpu_s: f64 => seconds,
-        /// CPU time of a thread without what went into looking for replies in vain, as a share of the time it lived.
+        /// CPU time of a thread without what went into polling for replies in vain, as a share of the time it lived.
         pub busy_share: f64 => max,
-        /// What went into looking for replies in vain, all threads, s.
+        /// What went into polling for replies in vain, all threads, s.
         pub polled_s: f64 => seconds,
         /// CPU time for one operation, failed ones included, µs.
         pub cpu_us_per_operation: f64 => afterwards,
@@ -189,7 +189,7 @@ figures! {
         pub threads: u64,
         /// How late virtual users began that had waited for their moment.
         pub late_start: Times => told,
-        /// How long a finished operation waited for the generator to look at it.
+        /// How long a finished operation waited for the generator to take it.
         pub lag: Times => told,
         /// What happened to the process and its machine meanwhile; of several machines each has its own.
         pub disturbances: Option<Disturbances> => of_each,

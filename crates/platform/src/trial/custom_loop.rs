@@ -19,7 +19,7 @@ pub struct CustomLoop {
     pub recorder: Recorder,
     /// What still ran at the end.
     pub unfinished: Unfinished,
-    /// What of its CPU time went into looking for replies in vain, ns.
+    /// What of its CPU time went into polling for replies in vain, ns.
     pub polled_ns: Nanos,
     /// The end of all work.
     pub ended_ns: Nanos,

@@ -34,8 +34,8 @@ def counted(known: Mapping[str, Link]) -> Mapping[str, Link]:
 
 
 class Meter:
-    """What goes over some links while a trial measures. It is told the phase with every look at the trial, since ramps
-    and the wait before the start would hide how full a link is in the window.
+    """What goes over some links while a trial measures. It is told the phase with every sample of the trial, since
+    ramps and the wait before the start would hide how full a link is in the window.
     """
 
     def __init__(
@@ -46,32 +46,32 @@ class Meter:
     ) -> None:
         self._names, self._read, self._clock = tuple(names), read, clock
         self._links: Mapping[str, Link] = {}
-        self._before = self._look()
+        self._before = self._sample()
         self._first: _Reading | None = None
         self._last: _Reading | None = None
 
-    def look(self, phase: str) -> None:
+    def sample(self, phase: str) -> None:
         """The trial is in this phase now."""
         if not self._names:
             return
         if phase == "window":
-            self._last = self._look()
+            self._last = self._sample()
             self._first = self._first or self._last
         elif self._first is None:
-            self._before = self._look()
+            self._before = self._sample()
 
     def used(self) -> tuple[LinkRecord, ...]:
-        """What went over each of them in the window; in a short one from the last look before to the first after it."""
+        """What went over each of them in the window; of a short one from the last sample before to the first after."""
         if not self._names:
             return ()
         first, last = self._first, self._last
         if first is None or last is None or last.at_s - first.at_s < SETTLED_S:
-            first, last = self._before, self._look()
+            first, last = self._before, self._sample()
         both = [(first.links.get(name), last.links.get(name)) for name in self._names]
         span_s = last.at_s - first.at_s
         return tuple(_use(one, other, span_s) for one, other in both if one is not None and other is not None)
 
-    def _look(self) -> "_Reading":
+    def _sample(self) -> "_Reading":
         if self._names:
             self._links = self._read(self._links)
         return _Reading(self._clock(), self._links)

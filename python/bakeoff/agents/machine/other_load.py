@@ -1,8 +1,8 @@
 """What others took of this machine during a trial: all that is neither the generator nor the contender measured.
 
-Two looks, before traffic begins and after it has ended, and nothing in between. Processes are told by their own clocks,
-which are exact where those of a machine count ticks; threads of the kernel work for those that are
-measured as for others, and are nobody's. A contender that is not measured now is one of the others.
+Two samples, before traffic begins and after it has ended, and nothing in between. Processes are told by their own
+clocks, which are exact where those of a machine count ticks; threads of the kernel work for those that are measured as
+for others, and are nobody's. A contender that is not measured now is one of the others.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MOST_NAMED = 3
 # Less than a share of a processor that is worth a name.
 LEAST_NAMED = 0.01
 LEAST_SAID = 0.05  # in a sentence with one decimal
-LOOK_S = 0.3
+SAMPLE_S = 0.3
 
 Processes = Mapping[tuple[int, int], Process]
 
 
 @dataclass(frozen=True)
-class Look:
+class Sample:
     """What was seen at one moment; None what this kernel does not tell."""
 
     at_s: float
@@ -54,11 +54,11 @@ class Others:
         self._proc, self._clock, self._own = proc, clock, os.getpid() if own is None else own
         self._ports = frozenset[int]() if workload is None else ports_of(workload)
         self._fuse = workload is not None and is_fuse(workload)
-        self._before = self._look()
+        self._before = self._sample()
 
     def told(self) -> OtherLoad | None:
         """What others took since; None where it cannot be told apart from what the contender took."""
-        after = self._look()
+        after = self._sample()
         span_s = after.at_s - self._before.at_s
         contender = self._contender()
         if contender is None or span_s <= 0.0:
@@ -92,17 +92,17 @@ class Others:
             return frozenset()  # on another machine
         return owners(self._ports, self._fuse, self._proc) or None
 
-    def _look(self) -> Look:
+    def _sample(self) -> Sample:
         seen = all_processes(self._proc).values()
         text = _read(self._proc / "loadavg").split()
         load = float(text[0]) if text and text[0].replace(".", "", 1).isdigit() else None
-        return Look(self._clock(), {each.key: each for each in seen}, _pressure_us(self._proc), load)
+        return Sample(self._clock(), {each.key: each for each in seen}, _pressure_us(self._proc), load)
 
 
-def beside(look_s: float = LOOK_S) -> list[str]:
+def beside(sample_s: float = SAMPLE_S) -> list[str]:
     """A warning when others take this machine's processors now, before anything is measured."""
     others = Others(None)
-    time.sleep(look_s)
+    time.sleep(sample_s)
     return beside_words(others.told())
 
 
@@ -119,7 +119,7 @@ def beside_words(found: OtherLoad | None) -> list[str]:
 
 
 def spent(before: Processes, after: Processes) -> dict[int, int]:
-    """Ticks of those that live after, between two looks, with those of children that they waited for: of a child that
+    """Ticks of those that live after, between two samples, with those of children that they waited for: of a child that
     was there before, what it had used until then is not of this time.
     """
     ended: dict[int, int] = {}

@@ -44,8 +44,8 @@ LISTEN_S = 0.5  # at most in one go
 HEARD_EVERY_S = 1.0
 # A machine that is alive, and does not answer for so long, is lost: most questions take no time, and a look at the
 # contenders as long as their contents are large.
-ANSWER_S, LOOK_S = 120.0, 3600.0
-LOOKS = frozenset(("check", "examine", "answers", "unchanged", "compare", "workload", "found", "close"))
+ANSWER_S, SLOW_ANSWER_S = 120.0, 3600.0
+SLOW_METHODS = frozenset(("check", "examine", "answers", "unchanged", "compare", "workload", "found", "close"))
 NOT_BEGUN = Snapshot(elapsed_s=0.0, phase="prepare", operations=0, errors=0, bytes_in=0)
 
 
@@ -124,7 +124,7 @@ class RemoteAgent:
         """What the machine answers. Raises the error that it tells, or AgentLostError: also of one that is alive and
         gives no answer, as when what it looks at hangs.
         """
-        reply, limit_s = self.begin(method, *words), LOOK_S if method in LOOKS else ANSWER_S
+        reply, limit_s = self.begin(method, *words), SLOW_ANSWER_S if method in SLOW_METHODS else ANSWER_S
         until = self._now() + limit_s
         while (answer := self.answer(reply, PULSE_S)) is None:
             if self._now() > until:

@@ -75,7 +75,7 @@ def resources_of(run: RunRecord, cube: Cube) -> Resources | None:
         processors=tuple(one for each in watched if (one := _busiest_one(each, uses)) is not None),
         pressure_missing=tuple(name for name in cube.contenders if name in known and _without_pressure(cube, name)),
         generator_cpu_s=math.fsum(cost.cpu_s for cost in looked),
-        generator_looks=sum(cost.looks for cost in looked),
+        generator_samples=sum(cost.samples for cost in looked),
     )
 
 

@@ -23,7 +23,7 @@ WORKING = ("cpu_user_s", "cpu_system_s", "cpu_irq_s", "cpu_softirq_s")
 PER = 1_000
 UNWAITED = "own_unwaited"
 # From so many a second on of processes that were seen and end without anybody waiting for them, most of what a server
-# used may have gone unseen: those that live between two looks leave nothing.
+# used may have gone unseen: those that live between two samples leave nothing.
 UNWAITED_PER_S = 0.1
 
 

@@ -156,4 +156,4 @@ class Resources:
     processors: tuple[BusiestProcessor, ...]
     pressure_missing: tuple[str, ...]
     generator_cpu_s: float
-    generator_looks: int
+    generator_samples: int

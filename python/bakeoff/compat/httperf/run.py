@@ -122,7 +122,7 @@ class _Said:
 def _watch(session: TrialSession, said: _Said, progress: Progress, stop: Stop) -> Outcome:
     """Pass on what the engine tells until the trial is over."""
     while (outcome := session.wait(POLL_S)) is None:
-        stop.look()
+        stop.check()
         said.pass_on(session.drain_events())
         if (snapshot := session.snapshot()) is not None:
             progress.show(snapshot)

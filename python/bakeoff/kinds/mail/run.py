@@ -171,7 +171,7 @@ class MailRunPart(RunPart):
     """Mail has books on every message, which can say that a trial does not count."""
 
     # Servers lock a mailbox for whoever reads it (RFC 1939, section 4).
-    looks_alone: ClassVar[bool] = True
+    one_agent_at_a_time: ClassVar[bool] = True
 
     def fault(self, result: TrialResult) -> Fault | None:
         ledger = figures_of(MailFigures, result).ledger

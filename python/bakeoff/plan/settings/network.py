@@ -35,7 +35,7 @@ class NetworkSettings(RateSettings):
     )
     poll: Literal["auto", "on", "off"] = Field(
         "auto",
-        description="Look for replies instead of sleeping until they come. auto: with servers on other machines, while "
+        description="Poll for replies instead of sleeping until they come. auto: with servers on other machines, while "
         "each load thread has a core to itself.",
         json_schema_extra={"own": True},
     )

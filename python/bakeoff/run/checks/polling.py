@@ -1,6 +1,6 @@
-"""May load threads look for replies all the time instead of sleeping until they come?
+"""May load threads poll for replies all the time instead of sleeping until they come?
 
-Looking takes a whole core. On the machine of the server it may be the server's own core, or one that it could have
+Polling takes a whole core. On the machine of the server it may be the server's own core, or one that it could have
 used: there it is only done when the user says so.
 """
 
@@ -17,7 +17,7 @@ K = TypeVar("K")
 
 
 def polls(settings: CommonSettings, addresses: Sequence[str], facts: Facts) -> bool:
-    """Whether the load threads of an agent look instead of sleeping in trials against numeric `addresses` (none: a Unix
+    """Whether the load threads of an agent poll instead of sleeping in trials against numeric `addresses` (none: a Unix
     socket).
     """
     if not isinstance(settings, NetworkSettings) or settings.poll == "off":

@@ -19,7 +19,7 @@ from bakeoff.plan.model import LOAD_STEPS, Plan
 from bakeoff.plan.settings.fields import extra_of
 from bakeoff.run.checks.plan_origin import is_marked
 from bakeoff.store.records.run_records import ADDED, RunRecord
-from bakeoff.telemetry.where import parse as where_to_look
+from bakeoff.telemetry.where import parse as where_to_sample
 
 MOST_DIFFERENCES = 6
 # Texts that follow from what else a plan says.
@@ -138,7 +138,9 @@ def acts(plan: Plan) -> list[str]:
         for name, address in addresses.items()
     ]
     watched = [
-        f"{where_to_look(c.watch).acts} (contender {c.name} is watched)" for c in plan.contenders if c.watch is not None
+        f"{where_to_sample(c.watch).acts} (contender {c.name} is watched)"
+        for c in plan.contenders
+        if c.watch is not None
     ]
     return commands + more + loads + [_one_line(line) for line in watched] + paths
 

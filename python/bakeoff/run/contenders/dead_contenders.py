@@ -41,7 +41,7 @@ class Silence:
         self._operations, self._errors, self._failures = 0, 0, 0
         self._success_s, self._failure_s = 0.0, 0.0
 
-    def look(self, snapshot: Snapshot) -> str | None:
+    def add(self, snapshot: Snapshot) -> str | None:
         """Why the contender is dead, or None."""
         if snapshot.operations > self._operations:
             self._operations, self._success_s, self._failures = snapshot.operations, snapshot.elapsed_s, 0

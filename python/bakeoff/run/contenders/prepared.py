@@ -62,7 +62,7 @@ class Ground:
         self._refuse_other_views()
 
     def _examine(self, contender: Contender) -> None:
-        if not run_part(self._plan.kind).looks_alone:
+        if not run_part(self._plan.kind).one_agent_at_a_time:
             self._all(lambda check, seen: check.examine(seen), contender)
             return
         for agent in self._fleet.active:

@@ -23,8 +23,8 @@ POLL_S = 0.1  # so often each agent is asked
 FOLDED_POLL_S = 0.5  # … and one whose figures another tells: of a thousand most have nothing to say but that they live
 WATCHDOG_S = 2.0  # an agent that does not answer for so long is lost
 READY_S = 30.0  # the same, until it has taken its part: names are looked up, and what is sent may be long
-LOOK_S = 0.1  # so often answers are looked for …
-LOOK_MAX_S = 0.3  # … and no longer a time counts as silence: whoever controls the run may have been stopped
+ANSWER_POLL_S = 0.1  # so often answers are looked for …
+SILENCE_STEP_S = 0.3  # … and no longer a time counts as silence: whoever controls the run may have been stopped
 NOTHING = Snapshot(elapsed_s=0, phase="starting", operations=0, errors=0, bytes_in=0)
 
 
@@ -84,7 +84,7 @@ class Together:
         self._start_ns: int | None = None
         self._barriers: dict[int, int] = {}  # when those of each go on, by the clock here
         self._cancelled = self._given_up = False
-        self._looked_s = time.monotonic()
+        self._sampled_s = time.monotonic()
         self._row = 0
 
     def begin(self) -> None:
@@ -94,8 +94,8 @@ class Together:
         with self._told:
             try:
                 while not all(part.session or part.over for part in self._parts):
-                    self._told.wait(LOOK_S)
-                    self._look()
+                    self._told.wait(ANSWER_POLL_S)
+                    self._poll()
                 self._raise_faults()
                 for part in self._parts:
                     if part.lost and part.session is None:  # later it is an outcome: something may have been sent
@@ -106,7 +106,7 @@ class Together:
 
     def snapshot(self) -> Snapshot:
         with self._told:
-            self._look()
+            self._poll()
             self._raise_faults()
             left = [part for part in self._parts if not part.lost]
             told = _once([(part.name, part.snapshot) for part in left if part.snapshot is not None])
@@ -138,14 +138,14 @@ class Together:
         until = time.monotonic() + timeout_s
         with self._told:
             while True:
-                self._look()
+                self._poll()
                 self._raise_faults()
                 if all(part.over for part in self._parts):
                     break
                 left_s = until - time.monotonic()
                 if left_s <= 0:
                     return None
-                self._told.wait(min(left_s, LOOK_S))
+                self._told.wait(min(left_s, ANSWER_POLL_S))
         return self._outcome()
 
     def rests(self) -> Callable[[], bool] | None:
@@ -266,10 +266,10 @@ class Together:
         if self._start_ns is None and len(checks) == len(self._parts):
             self._start_ns = common_start(checks, self._now_ns())
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """Who has been silent for too long is lost. Time in which nobody could look is nobody's silence."""
         now_s = time.monotonic()
-        passed_s, self._looked_s = min(now_s - self._looked_s, LOOK_MAX_S), now_s
+        passed_s, self._sampled_s = min(now_s - self._sampled_s, SILENCE_STEP_S), now_s
         for part in self._parts:
             part.silent_s += passed_s
             patience_s = READY_S if part.session is None else WATCHDOG_S

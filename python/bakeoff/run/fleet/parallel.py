@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
-LOOK_S = 0.1  # so often a signal such as Ctrl-C is seen
+POLL_S = 0.1  # so often a signal such as Ctrl-C is seen
 
 
 def beside(tasks: Mapping[str, Callable[[], T]]) -> dict[str, T]:
@@ -30,7 +30,7 @@ def beside(tasks: Mapping[str, Callable[[], T]]) -> dict[str, T]:
         thread.start()
     for thread in threads:
         while thread.is_alive():
-            thread.join(LOOK_S)
+            thread.join(POLL_S)
     for name in tasks:
         if name in errors:
             raise errors[name]

@@ -71,8 +71,8 @@ class FleetSession(Protocol):
         """The outcome, or None when an agent is not at its end after `timeout_s`."""
 
     def rests(self) -> Callable[[], bool] | None:
-        """What sleeps until the trial is to be looked at, and says whether it still runs: where it is done by this
-        process. None where whoever waits may look himself.
+        """What sleeps until the trial is to be sampled, and says whether it still runs: where it is done by this
+        process. None where the waiting thread samples itself.
         """
 
     def cancel(self) -> None:

@@ -41,8 +41,9 @@ from bakeoff.store.sqlite.write import RunWriter
 # A row that was cut shorter than this share of the plan's says too little to be held against a rule.
 JUDGED_SHARE = 0.5
 NO_ROW = "the load generator did not run in any row long enough: let nothing stop it, and keep its machine awake"
-# Looks are a second apart. What comes later was kept from coming, as the generator was: that is no silence of a server.
-LOOK_MOST_S = 10.0
+# Samples are a second apart. What comes later was kept from coming, as the generator was: that is no silence of a
+# server.
+SAMPLE_MOST_S = 10.0
 # Starts of a rate that are to be missing before a contender is silent.
 MISSED_STARTS = 10
 
@@ -67,7 +68,7 @@ class Stretch:
         self._before = self._count = len(rows)
         self.number = 1 + max((row.stretch for row in rows), default=0)
         self.left_s = max(0.0, settings.window_s - sum(row.length_s for row in rows))
-        self._operations, self._silent_s, self._looked_s = 0, 0.0, 0.0
+        self._operations, self._silent_s, self._sampled_s = 0, 0.0, 0.0
         self._void: tuple[int, ...] = ()
         self.stopped_by: str | None = None
         self.why_stopped = ""
@@ -102,11 +103,11 @@ class Stretch:
 
     def watch(self, snapshot: Snapshot) -> None:
         """See whether the contender has gone silent."""
-        looked_s, self._looked_s = snapshot.elapsed_s - self._looked_s, snapshot.elapsed_s
+        sampled_s, self._sampled_s = snapshot.elapsed_s - self._sampled_s, snapshot.elapsed_s
         if snapshot.operations > self._operations:
             self._operations, self._silent_s = snapshot.operations, 0.0
         else:
-            self._silent_s += min(looked_s, LOOK_MOST_S)
+            self._silent_s += min(sampled_s, SAMPLE_MOST_S)
         if self._silent_s > self._patience_s() and self.stopped_by is None:
             self.stopped_by = "give_up"
             self.why_stopped = f"nothing succeeded for {short_duration(self._silent_s)}"

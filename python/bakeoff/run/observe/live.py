@@ -45,7 +45,7 @@ REFRESH_S = 1.0
 
 @dataclass(frozen=True)
 class _Now:
-    """The trial in progress: rates since the last look, service times of the last second, errors of all of it."""
+    """The trial in progress: rates since the last sample, service times of the last second, errors of all of it."""
 
     phase: str
     operations_per_s: float
@@ -67,13 +67,13 @@ class _Now:
 
 
 class _Agents:
-    """How fast each of several agents is just now: rates since the last look."""
+    """How fast each of several agents is just now: rates since the last sample."""
 
     def __init__(self) -> None:
         self._before: dict[str, AgentSnapshot] = {}
         self._now: list[tuple[float, AgentSnapshot]] = []
 
-    def look(self, snapshot: Snapshot) -> None:
+    def add(self, snapshot: Snapshot) -> None:
         """Take what they tell now."""
         none = AgentSnapshot(agent="", elapsed_s=0.0, operations=0, errors=0)
         self._now = []
@@ -156,7 +156,7 @@ class LiveObserver:
             errors=snapshot.errors,
         )
         self._before = (snapshot.elapsed_s, snapshot.operations, snapshot.bytes_in)
-        self._agents.look(snapshot)
+        self._agents.add(snapshot)
         self._live.refresh()
 
     def on_row(self, row: SoakRowRecord, left_s: float) -> None:

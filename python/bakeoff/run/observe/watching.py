@@ -46,7 +46,7 @@ class Watching:
             self._sampler = Sampler(source, EVERY_S, self._clock, self._turns[trial.contender])
 
     def elapsed(self, elapsed_s: float) -> None:
-        """Its traffic has gone on for so long: time for another look."""
+        """Its traffic has gone on for so long: time for another sample."""
         if self._sampler is not None:
             self._sampler.tick()
         if elapsed_s > 0.0:
@@ -83,8 +83,8 @@ class Watching:
             asked = f"; {sent:,} bytes sent, {received:,} received" if received else ""
             self._tell(Note("info", f"watching {name} took {here_s:.2f} s of processor time here{there}{asked}"))
         if self._generator:
-            own_s, looks = sum(cost.cpu_s for cost in self._generator), sum(cost.looks for cost in self._generator)
-            took = f"{own_s:.2f} s of processor time in {looks:,} looks"
+            own_s, samples = sum(cost.cpu_s for cost in self._generator), sum(cost.samples for cost in self._generator)
+            took = f"{own_s:.2f} s of processor time in {samples:,} samples"
             self._tell(Note("info", f"watching the machine that sends the load took {took}"))
 
     def _traffic(self, outcome: FleetOutcome | None) -> float:

@@ -186,7 +186,7 @@ def generator_marks(result: TrialResult, capacity: GeneratorCapacity | None) -> 
     all_marks: list[Mark] = []
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     generator = result.generator
-    # Looking for replies in vain is no work: a thread that does it has room for more. File calls spend their CPU in the
+    # Polling for replies in vain is no work: a thread that does it has room for more. File calls spend their CPU in the
     # system under test: there a busy thread limits nothing.
     busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
     if busy_share > BUSY_SHARE and not figures_of(Common, result).cpu_is_work:
@@ -219,7 +219,7 @@ def other_facts(result: TrialResult) -> dict[str, Any]:
 
 
 def _polled_share(result: TrialResult) -> float | None:
-    """The share of the window that a load thread spent on looking for replies in vain; None when none did."""
+    """The share of the window that a load thread spent on polling for replies in vain; None when none did."""
     polled_s, lived_s = result.generator.polled_s, result.window_s * result.generator.threads
     return polled_s / lived_s if polled_s > 0.0 and lived_s > 0.0 else None
 

@@ -89,7 +89,7 @@ MARKS: dict[Mark, Meaning] = {
         "Measure on a quieter host.",
     ),
     "control-busy": Meaning(
-        "Beside its load threads the generator's process (looks, telemetry, the live line) took more than "
+        "Beside its load threads the generator's process (samples, telemetry, the live line) took more than "
         f"{format_share(CONTROL_SHARE)} of a processor in the window, or one of its threads over "
         f"{CONTROL_LONGEST_S * 1e3:g} ms at once: it may have delayed whom it watched.",
         "Give it a processor that neither load threads nor local contenders have (--pin), or watch less (--watch).",

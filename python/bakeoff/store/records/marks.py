@@ -38,7 +38,7 @@ NEAR_GENERATOR_CAPACITY: Final = "near-ceiling"
 STUCK_OPERATIONS: Final = "stuck-operations"
 GENERATOR_PAUSED: Final = "generator-paused"
 STOLEN_TIME: Final = "stolen-time"
-# What is done beside the load by the process that sends it: looks, telemetry, the live line.
+# What is done beside the load by the process that sends it: samples, telemetry, the live line.
 CONTROL_BUSY: Final = "control-busy"
 # Of a rate: the generator itself began late, with connections idle; and a start found all connections busy.
 BEHIND_SCHEDULE: Final = "behind-schedule"

@@ -161,7 +161,7 @@ class TrialRecord:
     generator_cpu_share: CpuShare = 0.0
     generator_cpu_us_per_operation: CpuPerOperation = 0.0
     generator_late_start: Annotated[Summary, Figure("how late clients began")] = EMPTY_SUMMARY
-    generator_lag: Annotated[Summary, Figure("how long finished operations waited for the generator to look")] = (
+    generator_lag: Annotated[Summary, Figure("how long finished operations waited for the generator to take them")] = (
         EMPTY_SUMMARY
     )
     generator_rss_bytes: Memory = 0
@@ -173,14 +173,14 @@ class TrialRecord:
     control_cpu_share: Annotated[
         float | None,
         Figure(
-            "share of a processor that the generator's process took in the window beside its load threads: looks, "
+            "share of a processor that the generator's process took in the window beside its load threads: samples, "
             "telemetry, the live line; NULL where it was not measured"
         ),
     ] = None
     control_longest_s: Annotated[
         float | None,
         Figure(
-            "the most processor time that one of these threads took between two looks, a second or less apart; NULL "
+            "the most processor time that one of these threads took between two samples, a second or less apart; NULL "
             "where it was not measured"
         ),
     ] = None
@@ -208,7 +208,7 @@ class TrialRecord:
     ] = None
     outside: Annotated[OutsideRecord | None, Figure("what ended before or after the window")] = None
     polled_share: Annotated[
-        float | None, Figure("share of the window that load threads looked for replies in vain; NULL: none did")
+        float | None, Figure("share of the window that load threads polled for replies in vain; NULL: none did")
     ] = None
     lost_share: Annotated[
         float | None, Figure("share of the window in which the generator was stopped; NULL: nothing stopped it")

@@ -151,9 +151,9 @@ class AgentResultRecord:
     run_delay_share: RunDelayShare | None = None
     rss_bytes: Memory = 0
     late_start_p99_ns: Annotated[int | None, Figure("99th percentile of how late its clients began")] = None
-    lag_p99_ns: Annotated[int | None, Figure("99th percentile of how long a finished operation waited for a look")] = (
-        None
-    )
+    lag_p99_ns: Annotated[
+        int | None, Figure("99th percentile of how long a finished operation waited to be taken by the generator")
+    ] = None
     disturbances: Annotated[
         dict[str, Any],
         Figure(

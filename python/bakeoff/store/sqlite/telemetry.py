@@ -24,7 +24,7 @@ class SeenRow:
 
     role: Annotated[str, Figure("`generator` or `contender`", words=(GENERATOR, CONTENDER))]
     name: Annotated[str, Figure("name of the agent, or of the contender")]
-    source: Annotated[str, Figure("how it was looked at, in the words of `--watch`")]
+    source: Annotated[str, Figure("how it was sampled, in the words of `--watch`")]
     window_from_s: Annotated[float, Figure("begin of the measured window, after traffic began")]
     window_to_s: Annotated[float, Figure("end of the measured window, after traffic began")]
     intervals: Annotated[int, Figure("how many intervals the series have", most=2 * MOST_INTERVALS)]
@@ -45,12 +45,12 @@ class SeenRow:
         ),
     ]
     gaps: Annotated[tuple[dict[str, Any], ...], Figure("when nothing is known (`from_s`, `to_s`, `why`), JSON array")]
-    looks: Annotated[int, Figure("how often it was looked at")]
+    samples: Annotated[int, Figure("how often it was sampled")]
     cpu_s: Annotated[
-        float, Figure("processor time that looking took on the machine of the controller, or of the agent")
+        float, Figure("processor time that sampling took on the machine of the controller, or of the agent")
     ]
     remote_cpu_s: Annotated[
-        float | None, Figure("processor time that it took on the machine looked at; NULL where nobody counts it")
+        float | None, Figure("processor time that it took on the machine that was sampled; NULL where nobody counts it")
     ]
     out_bytes: Annotated[int, Figure("bytes sent for it")]
     in_bytes: Annotated[int, Figure("bytes received for it")]

@@ -1,4 +1,4 @@
-"""Another machine by its node_exporter: one request for each look, on one connection as long as that lasts."""
+"""Another machine by its node_exporter: one request for each sample, on one connection as long as that lasts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from bakeoff.telemetry.readers.exposition import Sample, samples
 from bakeoff.telemetry.readers.proc_text import LARGEST, MOST_PARTS, NAME, NO_DISK, number
 from bakeoff.telemetry.readers.processors import spent_of, worked_of
-from bakeoff.telemetry.reading import LookError, Reading
+from bakeoff.telemetry.reading import Reading, SampleError
 
 MOST_BYTES = 8 << 20
 MOST_HEAD_BYTES = 64 << 10  # of status lines and fields, interim replies among them
@@ -43,7 +43,7 @@ OF_DEVICES = {
 
 
 def machine(found: Iterable[Sample]) -> Reading:
-    """What a node_exporter tells of its machine. Raises LookError when that are no processor times."""
+    """What a node_exporter tells of its machine. Raises SampleError when that are no processor times."""
     reading, processors, devices = Reading(), dict[str, dict[str, float]](), dict[str, set[str]]()
     memory = dict[str, float]()
     for name, labels, value in found:
@@ -64,7 +64,7 @@ def machine(found: Iterable[Sample]) -> Reading:
         elif name == "node_uname_info" and NAME.fullmatch(labels.get("nodename", "")):
             reading.facts["host"] = labels["nodename"]
     if "cpu_user_s" not in reading.counters:
-        raise LookError("it tells no processor times: give the URL of a node_exporter")
+        raise SampleError("it tells no processor times: give the URL of a node_exporter")
     reading.facts["processors"] = len(processors)
     numbered = {of: worked_of(spent) for cpu, spent in processors.items() if (of := number(cpu)) is not None}
     reading.processors = spent_of(numbered)
@@ -89,7 +89,7 @@ def _is_device(name: str, known: dict[str, set[str]], form: str) -> bool:
 class _Bounded(io.RawIOBase):
     """What a socket receives, until a moment and up to so many bytes: whoever reads it, and in whatever pieces.
 
-    Reads raise LookError beyond either bound, OSError where the connection fails.
+    Reads raise SampleError beyond either bound, OSError where the connection fails.
     """
 
     def __init__(self, connected: socket.socket) -> None:
@@ -104,14 +104,14 @@ class _Bounded(io.RawIOBase):
         """Wait for bytes, no longer than until the moment."""
         left_s = self.until_s - time.monotonic()
         if left_s <= 0.0:
-            raise LookError("it did not answer in time")
+            raise SampleError("it did not answer in time")
         if self.received >= self.most:
-            raise LookError("its answer has no end")
+            raise SampleError("its answer has no end")
         self._socket.settimeout(left_s)
         try:
             count = self._socket.recv_into(memoryview(buffer)[: self.most - self.received])
         except TimeoutError:
-            raise LookError("it did not answer in time") from None
+            raise SampleError("it did not answer in time") from None
         self.received += count
         return count
 
@@ -133,7 +133,7 @@ class _Wire:
 class Exporter:
     """See the module, and Source. Redirects are not followed: the plan names where is asked.
 
-    A look is bounded by one deadline and in bytes, whatever the other side does: every byte is read through them.
+    A sample is bounded by one deadline and in bytes, whatever the other side does: every byte is read through them.
     """
 
     def __init__(self, url: str) -> None:
@@ -144,14 +144,14 @@ class Exporter:
         self._wire: _Wire | None = None
         self._sent = self._received = 0
 
-    def look(self, deadline_s: float) -> Reading:
+    def sample(self, deadline_s: float) -> Reading:
         try:
             return machine(samples(self._text(time.monotonic() + deadline_s)))
-        except (OSError, ValueError, http.client.HTTPException, LookError) as error:
+        except (OSError, ValueError, http.client.HTTPException, SampleError) as error:
             self.close()
-            if isinstance(error, LookError):
+            if isinstance(error, SampleError):
                 raise
-            raise LookError(f"it does not answer ({error or type(error).__name__})") from None
+            raise SampleError(f"it does not answer ({error or type(error).__name__})") from None
 
     def _text(self, until_s: float) -> str:
         connection, wire = self._connected(until_s)
@@ -163,13 +163,13 @@ class Exporter:
             self._sent += len(self._path) + 80
             reply = connection.getresponse()
             if reply.status != 200:
-                raise LookError(f"it answers {reply.status}")
+                raise SampleError(f"it answers {reply.status}")
             bounded.most += MOST_BYTES
             body = bytearray()
             while chunk := reply.read1(CHUNK):
                 body += chunk
                 if len(body) > MOST_BYTES:
-                    raise LookError("its answer has no end")
+                    raise SampleError("its answer has no end")
         finally:
             self._received += bounded.received
         if reply.will_close:
@@ -194,7 +194,7 @@ class Exporter:
         return 0.0
 
     def close(self) -> None:
-        """See Source. Waits for nobody: a look that hangs in another thread ends by itself, as its socket is shut."""
+        """See Source. Waits for nobody: a sample that hangs in another thread ends by itself, as its socket is shut."""
         connection, wire = self._connection, self._wire
         self._connection = self._wire = None
         if wire is not None:

@@ -8,7 +8,7 @@ from bakeoff.core.times import s_of, s_of_us
 from bakeoff.telemetry.readers.proc_text import number
 from bakeoff.telemetry.readers.processes import Tree, process
 from bakeoff.telemetry.readers.this_machine import here, read
-from bakeoff.telemetry.reading import LookError, QuietSource, Reading
+from bakeoff.telemetry.reading import QuietSource, Reading, SampleError
 
 
 class WatchedProcess(QuietSource):
@@ -20,13 +20,13 @@ class WatchedProcess(QuietSource):
         self._pid, self._proc = pid, proc
         self._tree: Tree | None = None
 
-    def look(self, deadline_s: float) -> Reading:
+    def sample(self, deadline_s: float) -> Reading:
         if self._tree is None:
             found = process(self._pid, self._proc)
             if found is None:
-                raise LookError(f"there is no process {self._pid}")
+                raise SampleError(f"there is no process {self._pid}")
             self._tree = Tree(found.key, self._proc)
-        return here(self._pid).with_(self._tree.look())
+        return here(self._pid).with_(self._tree.sample())
 
 
 class WatchedPidFile(QuietSource):
@@ -37,21 +37,21 @@ class WatchedPidFile(QuietSource):
         self._key: tuple[int, int] | None = None
         self._tree: Tree | None = None
 
-    def look(self, deadline_s: float) -> Reading:
+    def sample(self, deadline_s: float) -> Reading:
         text = (read(self._path) or "").strip()[:12]
         pid = number(text)
         if pid is None or pid == 0:
-            raise LookError(f"{self._path} names no process")
+            raise SampleError(f"{self._path} names no process")
         found = process(pid, self._proc)
         if found is None:
-            raise LookError(f"{self._path} names process {pid}, which is gone")
+            raise SampleError(f"{self._path} names process {pid}, which is gone")
         if self._tree is None or found.key != self._key:
             restarted = self._key is not None
             self._key, self._tree = found.key, Tree(found.key, self._proc)
             if restarted:
-                self._tree.look()
-                raise LookError(f"it was started again as process {pid}")
-        return here(pid).with_(self._tree.look())
+                self._tree.sample()
+                raise SampleError(f"it was started again as process {pid}")
+        return here(pid).with_(self._tree.sample())
 
 
 class WatchedGroup(QuietSource):
@@ -60,11 +60,11 @@ class WatchedGroup(QuietSource):
     def __init__(self, path: str, root: Path = Path("/sys/fs/cgroup")) -> None:
         self._inside, self._root = path.lstrip("/"), root
 
-    def look(self, deadline_s: float) -> Reading:
+    def sample(self, deadline_s: float) -> Reading:
         own = self._unified(self._root / self._inside) or self._unified(self._root / "unified" / self._inside)
         own = own or self._split()
         if own is None:
-            raise LookError(f"there is no control group /{self._inside} that counts processor time")
+            raise SampleError(f"there is no control group /{self._inside} that counts processor time")
         pids = (read(self._folder() / "cgroup.procs") or "").split()
         pid = number(pids[0]) if pids else None
         own.gauges["own_processes"] = float(len(pids))

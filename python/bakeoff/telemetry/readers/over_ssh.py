@@ -1,6 +1,6 @@
 """Another machine by its /proc, read by one shell there that lives as long as it is watched: nothing is installed.
 
-The shell waits for a line, prints the files and waits for the next one: nothing happens there between two looks.
+The shell waits for a line, prints the files and waits for the next one: nothing happens there between two samples.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from bakeoff.core.system.ssh import CONNECT_S, argv
 from bakeoff.telemetry.readers.proc_text import FILES, SPEED_FILES, SPEEDS, TICKS_PER_S, machine
 from bakeoff.telemetry.readers.processes import parsed, process
-from bakeoff.telemetry.reading import LookError, Reading
+from bakeoff.telemetry.reading import Reading, SampleError
 from bakeoff.telemetry.where import Where
 
 MOST_BYTES = 8 << 20
@@ -23,7 +23,7 @@ END = "==> bakeoff <=="
 OWN = "self"
 # Its last words are read when it has ended, and what closed its output is about to.
 ENDS_S = 0.2
-# `head` prints the name of each file before its lines; one process for each look.
+# `head` prints the name of each file before its lines; one process for each sample.
 LOOP = (
     "while read -r x; do head -n 5000 "
     + " ".join(FILES.values())
@@ -66,20 +66,20 @@ class OverSsh:
         self._remote_s = self._ended_s = 0.0
         self._before_s = 0.0
 
-    def look(self, deadline_s: float) -> Reading:
-        """See Source. The first look takes as long as logging in does."""
+    def sample(self, deadline_s: float) -> Reading:
+        """See Source. The first sample takes as long as logging in does."""
         try:
             first = self._ssh is None
             ssh = self._ssh or self._begin()
             answer = self._ask(ssh, CONNECT_S if first else deadline_s)
-        except (OSError, LookError) as error:
+        except (OSError, SampleError) as error:
             why = self._why()
             self.close()
-            raise LookError(why or str(error)) from None
+            raise SampleError(why or str(error)) from None
         found = texts(answer)
         reading = machine(found)
         if "cpu_user_s" not in reading.counters:
-            raise LookError("it has no /proc/stat: only Linux can be watched")
+            raise SampleError("it has no /proc/stat: only Linux can be watched")
         reading.remote_cpu_s = self._spent(found.get(OWN, ""))
         return reading
 
@@ -91,7 +91,7 @@ class OverSsh:
                 command(self._where), stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
             )
         except FileNotFoundError:
-            raise LookError("there is no ssh here: install openssh-client") from None
+            raise SampleError("there is no ssh here: install openssh-client") from None
         self._ssh, self._before_s, self._ended_s = ssh, 0.0, self._remote_s
         return ssh
 
@@ -100,7 +100,7 @@ class OverSsh:
         try:
             ssh.stdin.write(text.encode())
         except BrokenPipeError:
-            raise LookError("ssh ended") from None
+            raise SampleError("ssh ended") from None
         self._sent += len(text)
 
     def _ask(self, ssh: subprocess.Popen[bytes], deadline_s: float) -> str:
@@ -110,14 +110,14 @@ class OverSsh:
         while not answer.endswith(end):
             left_s = until - time.monotonic()
             if left_s <= 0 or not select.select([ssh.stdout], [], [], left_s)[0]:
-                raise LookError("it did not answer in time")
+                raise SampleError("it did not answer in time")
             chunk = os.read(ssh.stdout.fileno(), 1 << 16)
             if not chunk:
-                raise LookError("ssh ended")
+                raise SampleError("ssh ended")
             answer += chunk
             self._received += len(chunk)
             if len(answer) > MOST_BYTES:
-                raise LookError("its answer has no end")
+                raise SampleError("its answer has no end")
         self._helper_now()
         return answer.decode("utf-8", "replace")
 

@@ -2,7 +2,7 @@
 
 The time of a child that ended is in that of its parent once that has waited for it (`cutime` in proc_pid_stat(5)).
 What was counted while it lived must not be counted again then. Of children that nobody waits for, what was seen stays,
-and is told apart: the time of others like them, which lived between two looks, nobody knows.
+and is told apart: the time of others like them, which lived between two samples, nobody knows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bakeoff.telemetry.readers.proc_text import TICKS_PER_S, number
-from bakeoff.telemetry.reading import LookError, Reading
+from bakeoff.telemetry.reading import Reading, SampleError
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MOST_PROCESSES = 20_000
@@ -83,10 +83,10 @@ def forks(proc: Path) -> int | None:
 
 
 def own_of(pid: int, proc: Path = Path("/proc")) -> Reading:
-    """A process by itself, with all its threads. Raises LookError when it is gone."""
+    """A process by itself, with all its threads. Raises SampleError when it is gone."""
     each = process(pid, proc)
     if each is None:
-        raise LookError(f"process {pid} is gone")
+        raise SampleError(f"process {pid} is gone")
     counters = {"own_user_s": each.user / TICKS_PER_S, "own_system_s": each.system / TICKS_PER_S}
     return Reading(counters, {"own_memory_bytes": each.pages * PAGE_BYTES, "own_processes": 1.0})
 
@@ -114,18 +114,18 @@ class Tree:
         self._root, self._proc = root, proc
         self._before: dict[tuple[int, int], Process] = {}
         self._used = _Time()
-        # Those for which no other one waits, at the last look; what was read of parents; and how many of them ended.
+        # Those for which no other one waits, at the last sample; what was read of parents; and how many of them ended.
         self._alone = frozenset[tuple[int, int]]()
         self._ignoring: dict[tuple[int, int], bool] = {}
         self._ended_alone = 0
         self._forks: int | None = None
 
-    def look(self) -> Reading:
-        """What all of them have used since the first look. Raises LookError when the first process is gone."""
+    def sample(self) -> Reading:
+        """What all of them have used since the first sample. Raises SampleError when the first process is gone."""
         seen = self._seen()
         top = seen.get(self._root[0])
         if top is None or top.key != self._root:
-            raise LookError(f"process {self._root[0]} is gone")
+            raise SampleError(f"process {self._root[0]} is gone")
         members = self._members(seen)
         if self._before:
             self._add(members)
@@ -141,7 +141,7 @@ class Tree:
         return Reading(counters, gauges)
 
     def _seen(self) -> Mapping[int, Process]:
-        """All processes; those that are known where none was begun since: looking at all takes a while."""
+        """All processes; those that are known where none was begun since: reading all takes a while."""
         begun = forks(self._proc)
         is_same, self._forks = begun is not None and begun == self._forks, begun
         if not is_same:

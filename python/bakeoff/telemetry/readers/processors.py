@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 # More than these are not told apart.
 MOST_PROCESSORS = 1_024
-# The busiest one is looked for in stretches of this length: ticks are counted a hundred times a second, so that in less
-# some processor of many is always busy by chance.
+# The busiest one is searched for in stretches of this length: ticks are counted a hundred times a second, so that in
+# less some processor of many is always busy by chance.
 STRETCH_S = 1.0
 # By states of processors; what a hypervisor took is in neither.
 WORKING, IDLE = ("user", "nice", "system", "irq", "softirq"), ("idle", "iowait")

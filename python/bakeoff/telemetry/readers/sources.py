@@ -1,4 +1,4 @@
-"""What looks at a contender, by the words of `--watch`."""
+"""What samples a contender, by the words of `--watch`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bakeoff.telemetry.reading import Source
 
 
 def source_of(place: where.Where) -> Source:
-    """Nothing is looked at yet."""
+    """Nothing is sampled yet."""
     if place.sort == where.PID:
         return WatchedProcess(int(place.what))
     if place.sort == where.PIDFILE:

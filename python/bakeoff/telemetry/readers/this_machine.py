@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bakeoff.telemetry.readers.proc_text import FILES, MOST_PARTS, SPEED_FILES, machine
 from bakeoff.telemetry.readers.processes import own_of
-from bakeoff.telemetry.reading import LookError, QuietSource, Reading
+from bakeoff.telemetry.reading import QuietSource, Reading, SampleError
 
 MOST_BYTES = 1 << 20
 
@@ -46,7 +46,7 @@ def _same_network(system: Path, of: int) -> bool:
 def read(path: Path) -> str | None:
     """A file of the kernel's; None where it cannot be read."""
     try:
-        # Looks share processors with what is measured: a file object would double what they cost.
+        # Samples share processors with what is measured: a file object would double what they cost.
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
@@ -63,13 +63,13 @@ def read(path: Path) -> str | None:
 
 
 def here(of: int | None = None, system: Path = Path("/"), found: Mapping[str, str] | None = None) -> Reading:
-    """What this machine does, by the files `found` when they were read already. Raises LookError where it has no
+    """What this machine does, by the files `found` when they were read already. Raises SampleError where it has no
     /proc.
     """
     reading = machine(texts(system, of) if found is None else found)
     reading.facts["host"] = os.uname().nodename
     if "cpu_user_s" not in reading.counters:
-        raise LookError(f"{system / 'proc/stat'} cannot be read")
+        raise SampleError(f"{system / 'proc/stat'} cannot be read")
     return reading
 
 
@@ -79,7 +79,7 @@ class ThisProcess(QuietSource):
     def __init__(self) -> None:
         self._facts: Mapping[str, str] | None = None
 
-    def look(self, deadline_s: float) -> Reading:
+    def sample(self, deadline_s: float) -> Reading:
         found = texts(facts=self._facts)
         if self._facts is None:
             self._facts = {name: text for name, text in found.items() if name == "boot_id" or name not in FILES}

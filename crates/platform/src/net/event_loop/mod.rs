@@ -63,7 +63,7 @@ pub(crate) struct EventLoop<'a, S: Session> {
     epoll: Epoll,
     timers: Timers,
     leaving: Leaving,
-    /// There when this thread looks for replies instead of sleeping.
+    /// There when this thread polls for replies instead of sleeping.
     poller: Option<Poller>,
     pacer: Pacer,
     /// It has slept for long, and nothing was sent since.
@@ -136,7 +136,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         self
     }
 
-    /// Looks for replies instead of sleeping until they come, if asked to.
+    /// Polls for replies instead of sleeping until they come, if asked to.
     pub fn polling(mut self, poll: bool) -> Self {
         self.poller = poll.then(Poller::default);
         self

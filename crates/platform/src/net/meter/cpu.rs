@@ -41,7 +41,7 @@ impl CpuMeter {
         }
     }
 
-    /// The window, ns, and what it cost, of which `polled_ns` went into looking for replies in vain. A bounded or
+    /// The window, ns, and what it cost, of which `polled_ns` went into polling for replies in vain. A bounded or
     /// broken-off trial has the window it lived; any other the window of the plan.
     pub fn finish(mut self, now_ns: Nanos, bounded: bool, polled_ns: Nanos) -> (Nanos, Generator) {
         let complete = self.at_end.is_some() && !bounded;

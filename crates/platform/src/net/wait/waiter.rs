@@ -53,7 +53,7 @@ pub struct Waiter {
 }
 
 impl Waiter {
-    /// One that looks for replies instead of sleeping, where `poll`.
+    /// One that polls for replies instead of sleeping, where `poll`.
     pub fn new(poll: bool) -> io::Result<Self> {
         Ok(Self { epoll: Epoll::new(TICK_NS)?, poller: poll.then(Poller::default), pacer: Pacer::default() })
     }

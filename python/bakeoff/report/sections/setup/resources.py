@@ -259,8 +259,8 @@ def _memory(each: MemoryPerConnection) -> str:
 def _watching(found: Resources) -> Text:
     """What it cost, told so that nobody need ask whether it was in the way."""
     parts = [f"{each.contender} by {each.source} ({_cost(each)})" for each in found.watched]
-    looks = f"{wording.figures(found.generator_cpu_s, 3)} s of processor time in {found.generator_looks:,} looks"
-    return Text(f"Watched: {'; '.join(parts)}. Watching the machine that sent the load took {looks}.")
+    cost = f"{wording.figures(found.generator_cpu_s, 3)} s of processor time in {found.generator_samples:,} samples"
+    return Text(f"Watched: {'; '.join(parts)}. Watching the machine that sent the load took {cost}.")
 
 
 def _cost(each: WatchedContender) -> str:

@@ -201,14 +201,14 @@ def _floor(capacity: GeneratorCapacity, measured: str, machines: str, here: str,
 
 
 def _polled(context: Context) -> list[Text]:
-    """That load threads looked for replies instead of sleeping, where they did."""
+    """That load threads polled for replies instead of sleeping, where they did."""
     shares = [trial.figures(Figures).polled_share or 0.0 for trial in context.usable]
     if not any(shares):
         return []
     share = wording.percent(max(shares))
     return [
         Text(
-            "The load threads looked for replies instead of sleeping until they came, so that no server paid for "
+            "The load threads polled for replies instead of sleeping until they came, so that no server paid for "
             f"waking them: up to {share} of their time. It is in the processor use below; by itself it limits nothing."
         )
     ]
@@ -232,7 +232,7 @@ def _control(context: Context) -> list[Text]:
         return []
     busy = sum(CONTROL_BUSY in trial.marks for trial in context.usable)
     words = (
-        "Looks, telemetry and the live line took up to "
+        "Samples, telemetry and the live line took up to "
         f"{wording.figures(1e3 * max(shares), 2)} ms of processor time a second of the window, in pieces of up to "
         f"{wording.figures(1e3 * max(longest), 2)} ms."
     )
