@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 ROUNDS = 20
-MARGIN_NS = 100_000_000  # until the start: all have heard by then, and their lanes are made, on busy machines, too
+MARGIN_NS = 100_000_000  # until the start: all know it then, and their virtual users are made, on busy machines, too
 BARRIER_NS = 50_000_000  # the same in the middle of a trial, where everything is ready
 ROUND_TRIPS = 20  # the same, where machines are far away
 
