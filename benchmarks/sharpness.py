@@ -43,7 +43,7 @@ TRUTH = 0.05
 # Patterns with which the slower server is tried first, and blocks of bare trials: to find how many it takes, to know.
 PROBE, PROBE_BLOCKS, KNOWN_BLOCKS, BARE_S = 60, 6, 14, 0.35
 # What a run takes beside the length of its trials, s: before the first one, and for each.
-AROUND_S, BETWEEN_S = 4.0, 0.07
+SETUP_TEARDOWN_S, BETWEEN_S = 4.0, 0.07
 SERVER_CORE, CLIENT_CORE = 0, 1
 SURE_TIMES = 4.0  # the difference, in halves of its interval
 
@@ -198,7 +198,7 @@ def _repeat(
 def _length_s(left_s: float, options: argparse.Namespace) -> float:
     trials = int(options.analyses.split(",")[-1]) * len(CLIENTS) * len(NAMES)
     run_s = left_s / (len(ARMS) * options.repetitions)
-    length_s = (run_s - AROUND_S) / trials - BETWEEN_S
+    length_s = (run_s - SETUP_TEARDOWN_S) / trials - BETWEEN_S
     if length_s < 0.1:
         raise SystemExit(
             f"{left_s / 60:.0f} minutes leave {length_s:.2f} s for a trial: give more, or fewer repetitions"

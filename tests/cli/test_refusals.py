@@ -181,5 +181,7 @@ def _flags(kind: str) -> list[str]:
 def test_what_is_given_most_is_a_setting_of_the_kind() -> None:
     for kind in KINDS:
         part = plan_part(kind)
-        assert all(len(text) <= 50 for text in part.often.values()), kind
-        assert set(part.often) <= {field.alias or name for name, field in part.settings.model_fields.items()}, kind
+        assert all(len(text) <= 50 for text in part.common_settings.values()), kind
+        assert set(part.common_settings) <= {
+            field.alias or name for name, field in part.settings.model_fields.items()
+        }, kind

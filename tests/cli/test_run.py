@@ -104,7 +104,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
     assert [t["state"] for t in trials(bakeoff, "r.bakeoff")] == ["ok"] * 4
     assert "trial interrupted" in bakeoff("show", "r.bakeoff", "--events").stdout
     done = bakeoff("resume", "r.bakeoff")
-    assert done.returncode == 0 and "complete: nothing was left to do" in done.stderr
+    assert done.returncode == 0 and "complete: there is nothing to do" in done.stderr
 
 
 def test_kill_9_loses_at_most_the_trial_in_progress(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:

@@ -127,14 +127,14 @@ def test_a_rule_that_stops_has_an_exit_code_and_the_next_contender_is_not_spared
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "say once how long the soak is: --for 28h"),
-        (["--for", "1h", "--length", "1h"], "say once how long"),
+        ([], "give the length of the soak once: --for 28h"),
+        (["--for", "1h", "--length", "1h"], "give the length of the soak once"),
         (["--for", "long"], "--for: 'long' is not a duration"),
         (["--for", "1h", "--row", "1ms"], "--row: "),
         (["--for", "700h", "--row", "1s"], "at most 10,000 rows in a trial"),
         (["--for", "1h", "--clients", "1,2"], "a soak has one load"),
         (["--for", "1h", "--stop-if", "error>1%"], "--stop-if: 'error>1%' is no rule for errors, p50"),
-        (["--for", "1h", "--stop-if", "p99<1s"], "would stop what is well"),
+        (["--for", "1h", "--stop-if", "p99<1s"], "would stop a healthy soak"),
         (["--for", "1h", "--operations", "9"], "a soak ends by time"),
     ],
 )

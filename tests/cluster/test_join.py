@@ -64,12 +64,12 @@ def test_who_may_not_join_is_told_what_mends_it(lab: tuple[Cluster, Machine, Mac
         (join("--bind", "10.77.1.1"), "this machine does not have the address 10.77.1.1"),
         (join("--pin", "999"), "cores 999 are not all among"),
         (["bakeoff", "cluster", "join", other.address, "--token-file", TOKEN], f"no head answers at {other.address}"),
-        (["bakeoff", "cluster", "status"], "nothing of a cluster runs here"),
+        (["bakeoff", "cluster", "status"], "no cluster runs here"),
         (["bakeoff", "cluster", "stop", "--name", "x"], "no agent called x runs here"),
     ]
     for (code, said), (command, right) in zip(many(other, [words for words, _ in refusals]), refusals, strict=True):
         assert (code, right in said, said.count("\n")) == (2, True, 1), (command, said)
-    assert many(other, [["bakeoff", "cluster", "stop"]]) == [(0, "nothing of a cluster runs here\n")]
+    assert many(other, [["bakeoff", "cluster", "stop"]]) == [(0, "no cluster runs here\n")]
     assert other.processes == []
 
 

@@ -16,8 +16,8 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.measure.plan import typed_acts
 from bakeoff.core.errors import TargetError
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, CALIBRATION_S, Cost, _settle, fitted
-from bakeoff.plan.design.durations import AROUND_S, CELL_S, OVERHEAD_S
-from bakeoff.plan.design.work import Work
+from bakeoff.plan.design.durations import CELL_S, OVERHEAD_S, SETUP_TEARDOWN_S
+from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import start_run
@@ -59,8 +59,8 @@ def test_a_forecast_is_what_a_folder_of_known_speed_takes(
     expected = foreseen(plan).expected
     assert expected.how == "measured"
     between_s = plan.trials * (OVERHEAD_S + cells_of(plan) * CELL_S)
-    assert expected.measuring_s == pytest.approx(cost.trial_s(plan) + cost.laid_s(plan) + between_s, rel=0.02)
-    assert expected.run_s >= expected.measuring_s + AROUND_S
+    assert expected.measuring_s == pytest.approx(cost.trial_s(plan) + cost.layout_s(plan) + between_s, rel=0.02)
+    assert expected.run_s >= expected.measuring_s + SETUP_TEARDOWN_S
 
 
 def test_the_work_of_a_plan_is_what_its_run_does(tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ def emptying_of(plan: Plan) -> Any:
     return import_module(f"bakeoff.kinds.{plan.kind.replace('-', '_')}.run").emptying(workload, clients)
 
 
-def time_of(work: Work, cost: Cost) -> float:
+def time_of(work: TrialWork, cost: Cost) -> float:
     each_s = work.cells * cost.cell_s + work.calls * cost.call_s + work.bytes * cost.byte_s
-    emptied_s = work.emptied * cost.emptied_s
-    return work.timed_s + each_s + work.laid_bytes * cost.laid_s_per_byte + cost.trial_fixed_s + emptied_s
+    emptied_s = work.cache_drops * cost.emptied_s
+    return work.timed_s + each_s + work.layout_bytes * cost.laid_s_per_byte + cost.trial_fixed_s + emptied_s
 
 
 def test_a_folder_that_is_mounted_read_only_is_refused_in_a_plan(
@@ -110,10 +110,10 @@ def test_a_folder_that_is_mounted_read_only_is_refused_in_a_plan(
 
 def test_costs_are_those_that_made_the_times() -> None:
     cost = Cost(1e-3, 2e-6, 3e-10, 4e-10, 0.02)
-    works = [Work(13, 0.0, 1 << 20, 20), Work(104, 0.0, 1 << 20, 400), Work(13, 0.1, 1 << 26, 100)]
-    works += [Work(13, 0.0, 1 << 26, 90_000), Work(1, 0.05, 0, 0, 1 << 25), Work(3, 0.15, 0, 0, 1 << 22)]
+    works = [TrialWork(13, 0.0, 1 << 20, 20), TrialWork(104, 0.0, 1 << 20, 400), TrialWork(13, 0.1, 1 << 26, 100)]
+    works += [TrialWork(13, 0.0, 1 << 26, 90_000), TrialWork(1, 0.05, 0, 0, 1 << 25), TrialWork(3, 0.15, 0, 0, 1 << 22)]
     times_s = [
-        w.timed_s + w.cells * 1e-3 + w.calls * 2e-6 + w.bytes * 3e-10 + w.laid_bytes * 4e-10 + 0.02 for w in works
+        w.timed_s + w.cells * 1e-3 + w.calls * 2e-6 + w.bytes * 3e-10 + w.layout_bytes * 4e-10 + 0.02 for w in works
     ]
     found = fitted(works, times_s)
     for name in ("cell_s", "call_s", "byte_s", "laid_s_per_byte", "trial_fixed_s"):
@@ -149,7 +149,7 @@ def test_caches_that_a_try_leaves_alone_are_told_beside_the_duration(suite: str,
     plain = foreseen(plan_of(suite, tmp_path, cache="cold"), calibrate=False)
     dropped = plan_of(suite, tmp_path, cache="cold", drop_caches=True)
     times = sum(
-        work.emptied
+        work.cache_drops
         for load_step in dropped.settings.load_steps
         if (work := dropped.settings.work(load_step)) is not None
     )
@@ -186,7 +186,7 @@ def test_a_forecast_has_what_a_command_before_each_cell_takes(
     monkeypatch.setattr("bakeoff.kinds.files.foresee._tried", tried)
     known = foreseen(plan, acts=True).expected
     between_s = plan.trials * (OVERHEAD_S + cells_of(plan) * CELL_S)
-    assert known.measuring_s == pytest.approx(cost.trial_s(plan) + cost.laid_s(plan) + between_s, rel=0.02)
+    assert known.measuring_s == pytest.approx(cost.trial_s(plan) + cost.layout_s(plan) + between_s, rel=0.02)
 
 
 def test_only_what_was_typed_is_tried_by_a_plan(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_try_is_bounded_and_without_one_nothing_is_written(
     spec = LocalAgent().check(plan)
     workload = spec.workload(plan.contenders[0], ())
     parts = list(import_module(f"bakeoff.kinds.{suite.replace('-', '_')}.run").samples(workload, 4))
-    assert all(max(part.work.laid_bytes, largest(part.workload) * 4) <= CALIBRATION_BYTES for part in parts)
+    assert all(max(part.work.layout_bytes, largest(part.workload) * 4) <= CALIBRATION_BYTES for part in parts)
 
 
 def largest(workload: Any) -> int:

@@ -10,7 +10,7 @@ from rich.text import Text
 from bakeoff.cli.console import VisibleConsole
 from bakeoff.core.sanitize import visible
 from bakeoff.plan.input.toml import _value
-from bakeoff.report.blocks.fit import Sheet, fitted
+from bakeoff.report.blocks.fit import ConsoleTable, fitted
 
 BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 STEERING = "".join(
@@ -36,12 +36,12 @@ def test_json_and_toml_still_mean_the_same() -> None:
 
 
 def test_a_console_draws_its_own_and_shows_those_of_others() -> None:
-    sheet = Sheet("title \x1b[7m")
-    sheet.column("head \x1b[31m", numeric=False)
-    sheet.row(Text("cell \x1b[2J \u202e", style="bold"))
+    console_table = ConsoleTable("title \x1b[7m")
+    console_table.column("head \x1b[31m", numeric=False)
+    console_table.row(Text("cell \x1b[2J \u202e", style="bold"))
     console = VisibleConsole(force_terminal=True, width=60, color_system="truecolor", highlight=False)
     with console.capture() as captured:
-        console.print(fitted(sheet, console))
+        console.print(fitted(console_table, console))
         console.print("plain \x1b]0;title\x07", markup=False)
         console.control(Control.home())
     text = captured.get()

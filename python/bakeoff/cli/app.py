@@ -95,7 +95,7 @@ def _tell_hanging_calls() -> None:
     if hanging_calls():
         time.sleep(SLOW_CALL_S)
         if hanging_calls():
-            text = "a share still owes an answer: the command ends when it comes, or its mount is aborted (umount -f)"
+            text = "a network folder does not answer: wait for it, or abort its mount (umount -f)"
             typer.echo(f"bakeoff: {text}", err=True)
             sys.stderr.flush()
 

@@ -18,7 +18,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.plan.campaign import is_campaign
 from bakeoff.plan.design.factors import parse_factors
-from bakeoff.plan.kind import plan_part, plan_table, setting_owners
+from bakeoff.plan.kind import plan_part, plan_section_keys, setting_owners
 from bakeoff.plan.load import (
     PlanInput,
     parse_contenders,
@@ -155,7 +155,7 @@ def _setting_parameters() -> Iterator[inspect.Parameter]:
                 seen.add(flag)
                 owners = setting_owners()[flag]
                 panel = COMMON_PANEL if len(owners) == len(KINDS) else f"Settings of {_listed(owners)}"
-                if flag in plan_table():
+                if flag in plan_section_keys():
                     yield _field_parameter(f"plan_{flag}", flag, field, "Plan")
                 else:
                     yield _field_parameter(f"setting_{flag}", flag, field, panel, _text_of(flag, owners))

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from bakeoff.cli.options import metavar
 from bakeoff.core.errors import PlanError
-from bakeoff.plan.input.foreign_flags import here
+from bakeoff.plan.input.foreign_flags import own_flag
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import PlanPart, plan_part
 from bakeoff.plan.settings.fields import read_toml
@@ -26,7 +26,7 @@ SWITCH_PANEL = "Switches of {suite}"
 # What every suite has, and verbs have of their own, each in a line.
 GENERAL = {
     "capacity_objective": "Limits to hold: p99<=50ms,errors<=1%.",
-    "capacity_by": "What rises: clients, or rate.",
+    "capacity_by": "The load to raise: clients, or rate.",
     "capacity_most": "The highest load that is tried.",
     "plan_blocks": "Interleaved blocks; a verdict takes 6.",
     "plan_size": "quick, medium, short, full, published.",
@@ -73,7 +73,7 @@ class SuiteCommand(TyperCommand):
     def _brief(self, verb: str, suite: str | None) -> "SuiteCommand":
         """What people give, an option in a line."""
         part = PlanPart if suite is None else plan_part(load_suite(suite).suite.kind)
-        lines = {f"{SETTING}{name}": text for name, text in part.often.items()} | GENERAL
+        lines = {f"{SETTING}{name}": text for name, text in part.common_settings.items()} | GENERAL
         by_name = {param.name: param for param in self.params}
         shown = copy.copy(self)
         if verb != "capacity":  # a plan may be of a search as well
@@ -93,9 +93,9 @@ class SuiteCommand(TyperCommand):
             if param.name == flag:
                 others.append(param)
             elif flag in fields:
-                settings[flag] = _shown(param, fields[flag], flag in part.often, suite)
-        often = [settings[flag] for flag in part.often if flag in settings]
-        rest = [param for flag, param in settings.items() if flag not in part.often]
+                settings[flag] = _shown(param, fields[flag], flag in part.common_settings, suite)
+        often = [settings[flag] for flag in part.common_settings if flag in settings]
+        rest = [param for flag, param in settings.items() if flag not in part.common_settings]
         shown = copy.copy(self)
         shown.params = [*(p for p in others if not _of_many(p)), *often, *rest, *filter(_of_many, others)]
         return shown
@@ -114,7 +114,7 @@ class SuiteCommand(TyperCommand):
         known = {word for param in params for word in param.opts}
         # A flag cut short is meant before one of another tool: `--user` is `--users` where there is one.
         cut = {word for word in known if option.startswith("--") and word == f"{option}s"}
-        if not cut and (advice := here(option)) is not None:
+        if not cut and (advice := own_flag(option)) is not None:
             raise PlanError(f"there is no {option}; {advice}") from None
         near = did_you_mean(option, cut or known)
         if near.startswith("did"):
@@ -148,7 +148,7 @@ def _in_a_line(param: Any, text: str) -> Any:
 def _told(verb: str, suite: str | None, own: Sequence[str]) -> list[str]:
     """What stands above the options: of a suite its line and an example, else the verb's `own` first paragraphs."""
     if suite is None:
-        more = f"`bakeoff {verb} SUITE --help` has what is given to a suite, `bakeoff {verb} {ALL}` every option."
+        more = f"`bakeoff {verb} SUITE --help` lists the options of a suite, `bakeoff {verb} {ALL}` every option."
         return [*own[:2], more]
     found = load_suite(suite).suite
     one, other = plan_part(found.kind).placeholders

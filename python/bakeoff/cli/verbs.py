@@ -23,7 +23,7 @@ GROUPS = {
         "demo": "Compare two built-in web servers that differ in one known way.",
         "run": "Compare contenders by a suite, a plan file, a run, or a campaign.",
         "capacity": "Find the highest load each contender carries under an objective.",
-        "soak": "Load contenders for hours, and store what each hour came to.",
+        "soak": "Load contenders for hours, and store the figures of each hour.",
         "aa": "Measure the noise floor: one server as two contenders.",
         "plan": "Show trials, their order and duration; nothing is sent.",
         "resume": "Finish a run that was interrupted.",

@@ -39,10 +39,10 @@ from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.plan.design.factors import SETTINGS, Factor, expanded
 from bakeoff.plan.design.order import shuffled_square
-from bakeoff.plan.design.order_choice import Asked
+from bakeoff.plan.design.order_choice import OrderChoice
 from bakeoff.plan.input.messages import did_you_mean, explain
-from bakeoff.plan.kind import plan_part, plan_table
-from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, located_input, resolve_plan
+from bakeoff.plan.kind import plan_part, plan_section_keys
+from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, input_relative_to, resolve_plan
 from bakeoff.plan.model import NAME, Contender, Plan
 from bakeoff.plan.settings.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, read_toml
 from bakeoff.plan.settings.plan_section import MAX_SEED, ORDER, PLAN_FIELDS
@@ -60,8 +60,8 @@ class CampaignSection(Strict):
 
     name: str = Field("campaign", pattern=f"^{NAME}$", description="Name of the campaign in reports and files.")
     title: str | None = Field(None, min_length=1, max_length=200, description="Title of its report.")
-    size: SizeName = Field("quick", description="Size of the suites that say none.")
-    blocks: OptionalWhole = Field(None, ge=1, le=1000, description="Blocks of the suites that say none.")
+    size: SizeName = Field("quick", description="Size of suites that state none.")
+    blocks: OptionalWhole = Field(None, ge=1, le=1000, description="Blocks of suites that state none.")
     seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")
     delta: OptionalShare = Field(None, gt=0, lt=1, description="Smallest difference that matters: 5%.")
     error_limit: Share = Field(
@@ -73,12 +73,12 @@ class SuiteSection(Strict):
     """What of a `[[suite]]` is no setting. `weight` is what the suite counts in the ranking over all of them."""
 
     suite: str = Field(description="Name of the suite: see `bakeoff suites`.")
-    name: str | None = Field(None, pattern=f"^{NAME}$", description="Name of it here, where a suite stands twice.")
+    name: str | None = Field(None, pattern=f"^{NAME}$", description="Its name here, if a suite is listed twice.")
     size: SizeName | None = Field(None, description="Its size.")
     blocks: OptionalWhole = Field(None, ge=1, le=1000, description="Its blocks.")
-    order: Asked = ORDER
-    weight: float = Field(1.0, gt=0, le=1000, description="What it counts in the ranking over all suites.")
-    objective: str | None = Field(None, description="What each of its trials has to meet: p99<=50ms,errors<=0.1%.")
+    order: OrderChoice = ORDER
+    weight: float = Field(1.0, gt=0, le=1000, description="Its weight in the ranking over all suites.")
+    objective: str | None = Field(None, description="Objective of each of its trials: p99<=50ms,errors<=0.1%.")
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ def read_campaign(path: Path) -> Campaign:
     for contender in contenders:
         if idle := next((door for door in contender.get(SETTINGS, {}) if door not in contender), None):
             raise PlanError(
-                f"{path} contender {contender['name']} {SETTINGS} {idle}: it has no address for such suites, so that "
-                f"they would do nothing: give it `{idle} = …`, or leave them out"
+                f"{path} contender {contender['name']} {SETTINGS} {idle}: it has no address for such suites, so they "
+                f"have no effect: give it `{idle} = …`, or leave them out"
             )
     order = {factor.name: list(factor.levels) for factor in found}
     suite_runs = [_suite_run(path, head, one, contenders, order) for one in suites]
@@ -219,18 +219,18 @@ def _suite_run(
         "order": own.order,
         "error_limit": f"{head.error_limit:.6%}",
         "name": f"{head.name}: {name}",
-        **{key: value for key, value in table.items() if key in plan_table()},
+        **{key: value for key, value in table.items() if key in plan_section_keys()},
     }
     plan |= {"blocks": blocks} if (blocks := own.blocks or head.blocks) else {}
     plan |= {"objective": own.objective} if own.objective else {}
     plan |= {"delta": f"{head.delta:.6%}"} if head.delta else {}
-    settings = {key: value for key, value in table.items() if key not in HEAD and key not in plan_table()}
+    settings = {key: value for key, value in table.items() if key not in HEAD and key not in plan_section_keys()}
     if named := next((key for key in settings if key in PLAN_FIELDS), None):
         known = named in CampaignSection.model_fields
-        where = "belongs into the table [campaign]: move it there" if known else "is of single runs: leave it out"
+        where = "belongs in the table [campaign]: move it there" if known else "is of single runs: leave it out"
         raise PlanError(f"{path} [[suite]] {name} {named}: {where}")
     given = PlanInput(f"{path} [[suite]] {name}", plan, settings, taking, factors=dict(factors))
-    return SuiteRun(name, resolve_plan(located_input(given, path.parent)), own.weight)
+    return SuiteRun(name, resolve_plan(input_relative_to(given, path.parent)), own.weight)
 
 
 def _contender(table: Mapping[str, Any], door: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bakeoff.kinds import KINDS, load
-from bakeoff.plan.design.unit import OPERATIONS, Unit
+from bakeoff.plan.design.unit import OPERATIONS, LoadUnit
 from bakeoff.plan.settings.classes import SuiteClass
 from bakeoff.plan.settings.fields import extra_of, full_path
 from bakeoff.plan.settings.shared import CommonSettings
@@ -33,7 +33,7 @@ class PlanPart:
     # The built-in server that answers what it asks, where that is not called like the kind.
     target: str | None = None
     # Its settings that are given most, as in a plan file, each in a line for the help: the first comes first.
-    often: Mapping[str, str] = MappingProxyType({"clients": CLIENTS, "length": LENGTH})
+    common_settings: Mapping[str, str] = MappingProxyType({"clients": CLIENTS, "length": LENGTH})
     # Settings with which the duration of its sizes is told, where their own do not fix it, and these in words; what
     # fixes it where no setting does.
     example: tuple[Mapping[str, str], str] = ({}, "")
@@ -44,7 +44,7 @@ class PlanPart:
     door: str
     # What its trials leave behind that those of others on the same machine would drive out, or suffer from, so that
     # contenders are not measured in turns; None where nothing is.
-    leaves: str | None = None
+    leaves_behind: str | None = None
     # What a run does to a contender, before its address.
     acts_by = "send load to"
     # Settings, as in a plan file, of how its clients talk, and not of what is measured: contenders may differ in them.
@@ -59,11 +59,11 @@ class PlanPart:
         is_socket = address.startswith("unix:")
         return f"unix:{full_path(address.removeprefix('unix:'), base)}" if is_socket else address
 
-    def undivided(self, settings: CommonSettings) -> str | None:
+    def why_indivisible(self, settings: CommonSettings) -> str | None:
         """Why several machines cannot share a trial, and what to do instead; None when they can."""
         return None
 
-    def unit(self, settings: CommonSettings) -> Unit:
+    def unit(self, settings: CommonSettings) -> LoadUnit:
         """What is offered and counted a second."""
         return OPERATIONS
 
@@ -89,7 +89,7 @@ def setting_owners() -> Mapping[str, Sequence[str]]:
 
 
 @cache
-def plan_table() -> frozenset[str]:
+def plan_section_keys() -> frozenset[str]:
     """Settings that stand in the table `[plan]` of a plan file, as they are no property of the load."""
     fields = [item for name in KINDS for item in plan_part(name).settings.model_fields.items()]
     return frozenset(field.alias or name for name, field in fields if extra_of(field).get("table") == "plan")

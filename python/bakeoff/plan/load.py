@@ -15,15 +15,15 @@ from bakeoff.load import open_loop
 from bakeoff.plan.design.differences import differences
 from bakeoff.plan.design.factors import Factor, expanded, located
 from bakeoff.plan.design.order_choice import order_of
-from bakeoff.plan.input.foreign_flags import here
+from bakeoff.plan.input.foreign_flags import own_flag
 from bakeoff.plan.input.messages import did_you_mean, explain
 from bakeoff.plan.input.paths import full_address, full_paths
 from bakeoff.plan.input.stored import stored_plan
-from bakeoff.plan.kind import PlanPart, plan_part, plan_table, setting_owners
+from bakeoff.plan.kind import PlanPart, plan_part, plan_section_keys, setting_owners
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.rules.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.rules.objective import held_to
-from bakeoff.plan.rules.stopping_rules import GoingOn, analyses_and_blocks
+from bakeoff.plan.rules.stopping_rules import StoppingRules, analyses_and_blocks
 from bakeoff.plan.settings.client_options import otherwise, refuse_other_work, settings_with
 from bakeoff.plan.settings.fields import extra_of, read_toml
 from bakeoff.plan.settings.fleet import FleetPlan, fleet_of
@@ -90,15 +90,15 @@ def plan_of_table(path: Path, table: Mapping[str, Any]) -> PlanInput:
     if not isinstance(contenders, list) or not all(isinstance(c, dict) for c in contenders):
         raise PlanError(f"{path}: write each contender as its own [[contender]] table with name and address")
     given = PlanInput(str(path), plan, settings, contenders, {}, capacity, fleet, agents, factors)
-    return located_input(given, path.parent)
+    return input_relative_to(given, path.parent)
 
 
 def placed(given: PlanInput) -> PlanInput:
     """`given` with full paths in place of those that are relative to the working folder: it means the same anywhere."""
-    return located_input(given, Path.cwd())
+    return input_relative_to(given, Path.cwd())
 
 
-def located_input(given: PlanInput, base: Path) -> PlanInput:
+def input_relative_to(given: PlanInput, base: Path) -> PlanInput:
     """`given` with full paths in place of those that are relative to `base`."""
     suite = given.plan.get("suite")
     return replace(
@@ -223,10 +223,10 @@ def _refuse_what_cannot_be_stored(origin: str, value: object, depth: int) -> Non
         if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
             raise PlanError(f"{origin}: {value[:80]!r} is not text in UTF-8 without zero bytes: use another name")
         if len(value) > TEXT_MAX:
-            raise PlanError(f"{origin}: a text of {len(value):,} characters cannot be meant: {value[:40]!r} …")
+            raise PlanError(f"{origin}: a text of {len(value):,} characters is too long: {value[:40]!r} …")
     elif isinstance(value, int):
         if abs(value) > LARGEST:
-            raise PlanError(f"{origin}: a number of {value.bit_length()} bits cannot be meant: use one of 63 at most")
+            raise PlanError(f"{origin}: a number of {value.bit_length()} bits is too large: use at most 63 bits")
     elif isinstance(value, (Mapping, list, tuple)):
         if depth > DEPTH_MAX:
             raise PlanError(f"{origin}: the plan is nested too deeply: it has tables and lists of plain values")
@@ -237,7 +237,7 @@ def _refuse_what_cannot_be_stored(origin: str, value: object, depth: int) -> Non
 
 def _resolve(given: PlanInput) -> Plan:
     changed = tuple(sorted(given.settings))
-    own = {key: value for key, value in given.plan.items() if key in plan_table()}
+    own = {key: value for key, value in given.plan.items() if key in plan_section_keys()}
     head = _head(given, own)
     suite = load_suite(head.suite)
     kind = plan_part(suite.suite.kind)
@@ -261,12 +261,10 @@ def _resolve(given: PlanInput) -> Plan:
     asked = {c.name: c.settings for c in contenders}
     for key in given.settings:
         if all(key in own_ones for own_ones in asked.values()):
-            raise PlanError(
-                f"{label(key)}: each contender has its own, so that this one would do nothing: leave it out"
-            )
+            raise PlanError(f"{label(key)}: each contender has its own, so this one has no effect: leave it out")
     contenders = tuple(c.model_copy(update={"settings": otherwise(settings, its[c.name])}) for c in contenders)
     fleet = fleet_of(given.fleet, given.agents, [c.name for c in contenders], given.label("fleet"), given.origin)
-    if fleet.agents > 1 and (why := kind.undivided(settings)) is not None:
+    if fleet.agents > 1 and (why := kind.why_indivisible(settings)) is not None:
         raise PlanError(f"{given.label('fleet')('agents')}: {why}")
     addresses = {
         c.name: [c.address, *(seen[c.name] for seen in fleet.addresses.values() if c.name in seen)] for c in contenders
@@ -316,7 +314,7 @@ def _resolve(given: PlanInput) -> Plan:
         objective=held_to(head.objective, search is not None, settings, head.error_limit, given.label("plan")),
         fleet=fleet,
         order=order_of(head.order, suite.suite.kind, contenders, search, given.label("plan")("order")),
-        **{name: getattr(head, name) for name in GoingOn.model_fields},
+        **{name: getattr(head, name) for name in StoppingRules.model_fields},
     )
 
 
@@ -391,7 +389,7 @@ def _is_assumed(a: Assumption, changed: Mapping[str, Any], settings: CommonSetti
 
 def _head(given: PlanInput, own: Mapping[str, Any]) -> PlanSection:
     """The table `[plan]` without the settings of kinds that stand in it (`own`)."""
-    known = {*PLAN_FIELDS, *plan_table()}
+    known = {*PLAN_FIELDS, *plan_section_keys()}
     for key in given.plan:
         if key not in known:
             raise PlanError(f"{given.label('plan')(key)}: unknown key: {did_you_mean(key, known)}")
@@ -403,13 +401,13 @@ def _head(given: PlanInput, own: Mapping[str, Any]) -> PlanSection:
 
 def _refuse_settings_of_other_kinds(given: PlanInput, kind: str) -> None:
     for key, owners in setting_owners().items():
-        table = "plan" if key in plan_table() else "settings"
+        table = "plan" if key in plan_section_keys() else "settings"
         if key in (given.plan if table == "plan" else given.settings) and kind not in owners:
             kinds = f"{', '.join(owners[:-1])} and {owners[-1]}" if len(owners) > 1 else owners[0]
             label = given.label(table)(key)
-            raise PlanError(f"{label}: belongs to suites of kind {kinds}: {here(label) or 'leave it out'}")
+            raise PlanError(f"{label}: belongs to suites of kind {kinds}: {own_flag(label) or 'leave it out'}")
         if table == "plan" and key in given.settings:
-            raise PlanError(f"{given.label('settings')(key)}: belongs into the table [plan]: move it there")
+            raise PlanError(f"{given.label('settings')(key)}: belongs in the table [plan]: move it there")
 
 
 def _refuse_without_effect(

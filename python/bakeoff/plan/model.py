@@ -30,8 +30,8 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 class Contender(Strict):
     """A server under test. `ready_timeout_s` counts from the end of its reset command."""
 
-    name: str = Field(pattern=f"^{NAME}$", description="Name of the contender in all results.")
-    address: str = Field(min_length=1, description="Where it is: http(s)://host[:port][/path] or unix:/path/to/socket.")
+    name: str = Field(pattern=f"^{NAME}$", description="Name of the contender in results.")
+    address: str = Field(min_length=1, description="Its address: http(s)://host[:port][/path] or unix:/path/to/socket.")
     reset: str | None = Field(None, min_length=1, description="Shell command that restores it before each visit.")
     ready_timeout_s: Duration = Field(
         30.0, alias="ready_timeout", gt=0, description="How long to wait until it answers after a reset."

@@ -13,7 +13,7 @@ from bakeoff.core.errors import LabError, PlanError
 from bakeoff.kinds import load
 from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.load.capacity.judge import Answers
-from bakeoff.plan.design.durations import Expected, expected
+from bakeoff.plan.design.durations import ExpectedDuration, expected_duration
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.store.records.figures import Shape
 from bakeoff.store.records.marks import Mark
@@ -34,7 +34,7 @@ class Note:
 class Foreseen:
     """What a look at the contenders before a run says of it: how long it takes, and what else there is to know."""
 
-    expected: Expected
+    expected: ExpectedDuration
     lines: Sequence[str] = ()
 
 
@@ -152,7 +152,7 @@ class RunPart:
         of the work be tried with them for a moment, and `acts` what its settings do to this machine and to others (a
         command, dropped caches). Raises TargetError for one that cannot be used.
         """
-        return Foreseen(expected(plan))
+        return Foreseen(expected_duration(plan))
 
     def fault(self, result: TrialResult) -> Fault | None:
         """What the kind's own figures say against a trial, if anything."""

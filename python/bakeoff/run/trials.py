@@ -317,7 +317,14 @@ class Trials:
     ) -> tuple[FleetOutcome | None, str | None]:
         """Wait for the outcome; None when the engine is long overdue. And why it was cut, where a contender is dead."""
         s, silence = self._plan.settings, Silence(self._plan)
-        until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.clock.connect_timeout_s + OVERDUE_S
+        until = (
+            time.monotonic()
+            + s.setup_teardown_s
+            + s.length_s
+            + s.reply_timeout_s
+            + s.clock.connect_timeout_s
+            + OVERDUE_S
+        )
         dead: str | None = None
 
         def sample() -> None:

@@ -42,7 +42,7 @@ def test_blocks_that_are_asked_for_stay(carried_out: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["w=http://h:1"], "name the suite whose noise it is about, such as bakeoff aa w=http://h:1 web-static"),
+        (["w=http://h:1"], "name the suite whose noise to measure, such as bakeoff aa w=http://h:1 web-static"),
         (["web-static"], "one contender is measured against itself, not 0"),
         (["web-static", "a=http://h:1", "b=http://h:2"], "one contender is measured against itself, not 2"),
     ],

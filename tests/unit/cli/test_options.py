@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bakeoff.cli.options import with_plan_options
 from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
-from bakeoff.plan.kind import plan_part, plan_table
+from bakeoff.plan.kind import plan_part, plan_section_keys
 from bakeoff.plan.load import PlanInput, resolve_plan
 
 GOT: list[PlanInput] = []
@@ -38,7 +38,7 @@ def test_every_setting_of_every_kind_is_a_flag() -> None:
     names = inspect.signature(with_plan_options(lambda given: None)).parameters
     for kind in map(plan_part, KINDS):
         for name, field in kind.settings.model_fields.items():
-            table = "plan" if (field.alias or name) in plan_table() else "setting"
+            table = "plan" if (field.alias or name) in plan_section_keys() else "setting"
             assert f"{table}_{field.alias or name}" in names, name
 
 

@@ -33,7 +33,7 @@ def test_a_plan_of_mail_tells_what_servers_may_take_on_top_of_its_length(tmp_pat
     users.write_text("".join(f"u{number},pw,bakeoff.test\n" for number in range(40)))
     text = output("plan", "mail-pop", "--users", str(users), "--init-limit", "2m", "--drain-limit", "20s")
     (line,) = (line for line in text.splitlines() if line.startswith("duration: "))
-    assert "; on top, as the servers decide, 36 x 2m40s = 1h36m at most: emptying the mailboxes before" in line
+    assert "; the servers add at most 36 x 2m40s = 1h36m: emptying the mailboxes before" in line
     assert "2m at most (init_limit)" in line and "40s (drain_limit and reply_timeout)" in line
     assert "on top" not in output("plan", "web-static").partition("duration: ")[2].partition("\n")[0]
 
@@ -108,7 +108,7 @@ def test_a_campaign_says_beforehand_that_holm_over_all_suites_asks_for_more_bloc
 
 def test_a_campaign_of_five_blocks_gives_no_verdict(tmp_path: Path) -> None:
     text = planned_campaign(tmp_path, 5)
-    assert "web-static (5 blocks) and web-url (5 blocks) give numbers but no verdict, so that nobody is" in text
+    assert "web-static (5 blocks) and web-url (5 blocks) give numbers but no verdict, so no contender is" in text
     assert "Use blocks = 6 or more." in text and "judged by signs" not in text
 
 

@@ -72,7 +72,7 @@ def test_a_campaign_is_told_how_many_blocks_and_hours_it_needs(lab: Path) -> Non
 def test_run_files_of_its_suites_are_pilots_of_a_campaign(lab: Path) -> None:
     files = [lab / "pilot.bakeoff" / f"{suite}.bakeoff" for suite in ("web-static", "web-dynamic")]
     one = told(lab / "lab.toml", "--power", files[0])
-    assert "web-dynamic: no pilot of web-dynamic, so that nothing is told of it" in one
+    assert "web-dynamic: no pilot of web-dynamic, so it has no forecast" in one
     both = json.loads(told(lab / "lab.toml", "--power", files[0], "--power", files[1], "--json"))
     assert all(suite["power"] is not None for suite in both["suites"])
 

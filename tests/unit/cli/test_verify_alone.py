@@ -102,7 +102,7 @@ def test_an_untouched_report_follows_from_what_it_holds(lab: Path, tmp_path: Pat
     (tmp_path / name).write_bytes((lab / name).read_bytes())
     code, out = told("verify", tmp_path / name)
     assert code == 0 and "trials that it holds" in out and "seal " in out and "or by a signature" in out, out
-    assert ("What its author tells" in out) == (name == "campaign.pdf")
+    assert ("Statements of its author" in out) == (name == "campaign.pdf")
 
 
 def test_text_says_that_it_needs_its_run_and_without_its_flags_also_these(lab: Path, tmp_path: Path) -> None:

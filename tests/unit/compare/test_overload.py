@@ -11,7 +11,7 @@ from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.run import compare_run
 from bakeoff.load.arrivals import Burst, Constant, Ramp
 from bakeoff.load.load_step import Rate
-from bakeoff.plan.design.unit import Unit
+from bakeoff.plan.design.unit import LoadUnit
 from bakeoff.report.blocks.tree import Cards, Chart
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.detail import Depth
@@ -222,7 +222,7 @@ def test_the_overload_point_is_the_median_over_blocks() -> None:
 def test_a_rate_of_sessions_is_told_in_sessions() -> None:
     """Seen: "overloaded from 67 operations/s on" of a suite of sessions."""
     cube = build_cube(changed(alike(), of(OTHER, 8), answering(0.8)), BASE)
-    steady, other = overload_points(cube, Unit("sessions", "sessions", "requests", 3.0))
+    steady, other = overload_points(cube, LoadUnit("sessions", "sessions", "requests", 3.0))
     assert sentence(other).startswith("overloaded from 8,000 sessions/s = 24,000 requests/s on (sustains 4,000; ")
     assert sentence(steady) == "overloaded at no rate up to 8,000 sessions/s = 24,000 requests/s (8 blocks alike)"
 

@@ -17,7 +17,7 @@ from bakeoff.compare.planning.power_campaign import CampaignPower, NotKnown, Pil
 from bakeoff.compare.planning.power_time import FORECAST, PILOT, block_time, block_times
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import Campaign, SuiteRun
-from bakeoff.plan.design.durations import expected
+from bakeoff.plan.design.durations import expected_duration
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.run_records import LEFT_OUT, RunRecord
@@ -204,10 +204,10 @@ def test_a_block_takes_what_it_took_in_the_pilot_in_the_measure_of_forecasts() -
     measured = replace(STEADY, plan=then.to_dict())
     # One block was broken off for an hour.
     took = (40.0, 41.0, 3600.0)
-    assert block_time(measured, took, then, expected(then)) == (pytest.approx(41.0), PILOT)
-    by = expected(now).trials_s / expected(then).trials_s
+    assert block_time(measured, took, then, expected_duration(then)) == (pytest.approx(41.0), PILOT)
+    by = expected_duration(now).trials_s / expected_duration(then).trials_s
     assert by > 2.5
-    assert block_time(measured, took, now, expected(now)) == (pytest.approx(41.0 * by), PILOT)
-    forecast_s = expected(now).trials_s / now.blocks
+    assert block_time(measured, took, now, expected_duration(now)) == (pytest.approx(41.0 * by), PILOT)
+    forecast_s = expected_duration(now).trials_s / now.blocks
     for run_, times in ((measured, ()), (STEADY, took), (replace(measured, plan=plan("web-dynamic").to_dict()), took)):
-        assert block_time(run_, times, now, expected(now)) == (pytest.approx(forecast_s), FORECAST)
+        assert block_time(run_, times, now, expected_duration(now)) == (pytest.approx(forecast_s), FORECAST)

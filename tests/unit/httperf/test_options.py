@@ -118,7 +118,7 @@ def test_a_period_is_a_rate(period: str, per_s: float, arrivals: object) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "counted_s"),
+    ("words", "counted_length_s"),
     [
         ("--rate 10 --num-conns 100", 10.0),
         ("--rate 10 --num-conns 100 --runtime 3", 3.0),
@@ -128,8 +128,10 @@ def test_a_period_is_a_rate(period: str, per_s: float, arrivals: object) -> None
         ("--wsess 20,6,0.5", None),
     ],
 )
-def test_how_long_a_run_lasts_is_counted_from_its_work(words: str, counted_s: float | None) -> None:
-    assert parse(words.split()).settings.counted_s == (None if counted_s is None else pytest.approx(counted_s))
+def test_how_long_a_run_lasts_is_counted_from_its_work(words: str, counted_length_s: float | None) -> None:
+    assert parse(words.split()).settings.counted_length_s == (
+        None if counted_length_s is None else pytest.approx(counted_length_s)
+    )
 
 
 def test_a_period_of_nothing_is_one_after_the_other() -> None:

@@ -100,5 +100,5 @@ def test_a_suite_is_held_to_its_objective(tmp_path: Path) -> None:
     assert held.plan.objective == "p99<=50ms" and held.plan.goal is not None and free.plan.objective == ""
     with pytest.raises(PlanError, match=r"\[\[suite\]\] web-url objective: 'p99<50ms'|p99 is bounded by <="):
         read(tmp_path, HEAD + BLUE + web.replace("<=", "<"))
-    with pytest.raises(PlanError, match="only suites of web, mail and application servers are held to one"):
+    with pytest.raises(PlanError, match="only suites of web, mail and application servers can have one"):
         read(tmp_path, HEAD + BLUE + FILES + 'objective = "p99<=50ms"\n')

@@ -72,7 +72,7 @@ def test_a_plan_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("capacity", "more", "why"),
     [
-        ({}, {}, "plan.toml [capacity] objective: is missing: name what the load has to meet"),
+        ({}, {}, "plan.toml [capacity] objective: is missing: state the objective"),
         ({"objective": "p99>50ms"}, {}, "[capacity] objective: 'p99>50ms': p99 is bounded by <=: write p99<=50ms"),
         ({**OBJECTIVE, "by": "luck"}, {}, "[capacity] by: 'luck' does not fit"),
         ({**OBJECTIVE, "speed": "1"}, {}, "[capacity] speed: unknown key"),
@@ -89,12 +89,12 @@ def test_a_plan_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) -
         ({**OBJECTIVE, "most_probes": "2"}, {}, "[capacity] most_probes: 2 does not fit"),
         ({"objective": "p99<=2s"}, {}, "make trials at least 20.4s long (--length)"),
         ({"objective": "errors<=6%"}, {}, "errors<=6% is more than the 5% at which a trial is failed"),
-        ({"objective": "achieved>=99%", "by": "clients"}, {}, "achieved>=99% is of a rate"),
+        ({"objective": "achieved>=99%", "by": "clients"}, {}, "achieved>=99% applies to rates"),
         (OBJECTIVE, {"clients": "1,2"}, "plan.toml [settings] clients: a search chooses the loads"),
         (OBJECTIVE, {"rate": "100"}, "plan.toml [settings] rate: a search chooses the loads"),
         (OBJECTIVE, {"operations": "100"}, "a probe is bounded by its length"),
         (OBJECTIVE, {"arrivals": "ramp:0.5-1.5"}, "a search needs the same load all through a probe"),
-        (OBJECTIVE, {"think": "1s"}, "a rate waits for no reply"),
+        (OBJECTIVE, {"think": "1s"}, "an open loop waits for no reply"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_searched_is_refused_in_a_sentence(

@@ -8,9 +8,9 @@ import pytest
 from bakeoff.core.errors import PlanError, RunFileError
 from bakeoff.kinds import KINDS
 from bakeoff.plan.campaign import read_campaign
-from bakeoff.plan.input.plan_file import plan_to_toml, veiled_input
+from bakeoff.plan.input.plan_file import masked_input, plan_to_toml
+from bakeoff.plan.input.plan_input import plan_input_of
 from bakeoff.plan.input.stored import plan_of as stored_plan_of
-from bakeoff.plan.input.written import written_plan
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
@@ -105,7 +105,7 @@ def test_what_cannot_be_meant_is_one_sentence(suite: str, line: str, said: str, 
 def test_a_setting_that_each_has_itself_would_do_nothing_for_the_run(tmp_path: Path) -> None:
     text = TWO.replace('8081/"', '8081/"\nsettings = { http = "1.0" }') + 'settings = { http = "2" }\n'
     assert plan_of(text, tmp_path).contenders[0].settings == {"http": "1.0"}
-    with pytest.raises(PlanError, match="http: each contender has its own, so that this one would do nothing"):
+    with pytest.raises(PlanError, match="http: each contender has its own, so this one has no effect"):
         plan_of(f'[settings]\nhttp = "1.1"\n{text}', tmp_path)
 
 
@@ -160,7 +160,7 @@ def test_a_plan_file_that_is_written_means_the_same(tmp_path: Path) -> None:
     plan = plan_of(f"{TWO}[contender.settings]\n{lines}", tmp_path)
     given = read_plan_file(tmp_path / "p.toml")
     assert written_again(plan, given, tmp_path).hash == plan.hash
-    assert written_again(plan, written_plan(plan, "run"), tmp_path).hash == plan.hash
+    assert written_again(plan, plan_input_of(plan, "run"), tmp_path).hash == plan.hash
 
 
 def test_secrets_of_a_contender_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ def test_secrets_of_a_contender_are_not_written(tmp_path: Path, monkeypatch: pyt
     given = read_plan_file(tmp_path / "p.toml")
     text = plan_to_toml(given, plan)
     assert "hush" not in text
-    assert veiled_input(given, plan)[1] == ["BAKEOFF_B_BASIC_AUTH", "BAKEOFF_B_HEADERS"]
+    assert masked_input(given, plan)[1] == ["BAKEOFF_B_BASIC_AUTH", "BAKEOFF_B_HEADERS"]
     monkeypatch.setenv("BAKEOFF_B_BASIC_AUTH", "me:hush")
     monkeypatch.setenv("BAKEOFF_B_HEADERS", "X-Token: hush")
     assert written_again(plan, given, tmp_path).hash == plan.hash
@@ -196,7 +196,7 @@ def test_factors_fill_settings_and_levels_have_their_own(tmp_path: Path) -> None
         "a-2-no": {"http": "2", "requests_per_connection": 1},
     }
     assert written_again(plan, read_plan_file(tmp_path / "p.toml"), tmp_path).hash == plan.hash
-    assert written_again(plan, written_plan(plan, "run"), tmp_path).hash == plan.hash
+    assert written_again(plan, plan_input_of(plan, "run"), tmp_path).hash == plan.hash
 
 
 @pytest.mark.parametrize(

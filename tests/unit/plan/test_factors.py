@@ -10,7 +10,7 @@ from bakeoff.plan.campaign import read_campaign
 from bakeoff.plan.design.factors import expanded, parse_factors
 from bakeoff.plan.design.order import order_visits
 from bakeoff.plan.input.plan_file import plan_to_toml
-from bakeoff.plan.input.written import written_plan
+from bakeoff.plan.input.plan_input import plan_input_of
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
 
@@ -85,7 +85,7 @@ def test_a_plan_comes_back_by_its_hash(text: str, tmp_path: Path) -> None:
     path.write_text(HEAD + text)
     given = read_plan_file(path)
     plan = resolve_plan(given)
-    for toml in (plan_to_toml(given, plan), plan_to_toml(written_plan(Plan.from_dict(plan.to_dict()), "x"), plan)):
+    for toml in (plan_to_toml(given, plan), plan_to_toml(plan_input_of(Plan.from_dict(plan.to_dict()), "x"), plan)):
         again = tmp_path / "again.toml"
         again.write_text(toml)
         assert resolve_plan(read_plan_file(again)).hash == plan.hash
@@ -191,5 +191,5 @@ def test_a_suite_in_which_one_server_takes_part_comes_back_by_its_hash(tmp_path:
     path, again = tmp_path / "lab.toml", tmp_path / "again.toml"
     path.write_text(CAMPAIGN)
     for suite_run in read_campaign(path).suite_runs:
-        again.write_text(plan_to_toml(written_plan(suite_run.plan, "x"), suite_run.plan))
+        again.write_text(plan_to_toml(plan_input_of(suite_run.plan, "x"), suite_run.plan))
         assert resolve_plan(read_plan_file(again)).hash == suite_run.plan.hash

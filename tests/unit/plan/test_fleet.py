@@ -55,7 +55,7 @@ def test_a_fleet_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) 
         ({"start_spread": "0s"}, {}, "[fleet] start_spread: "),
         ({"start_spread": 5}, {}, "[fleet] start_spread: "),
         ({"speed": 5}, {}, "[fleet] speed: unknown key"),
-        ({"addresses": {}}, {}, "[fleet] addresses: belongs into a table of its agent"),
+        ({"addresses": {}}, {}, "[fleet] addresses: belongs in a table of its agent"),
         ({}, {"x": 3}, r"[agents.x]: write it as a table: [agents.NAME]"),
         ({}, {"x y": {}}, r"[agents.x y]: agents are called by letters"),
         ({}, {"x": {"address": {}}}, r"[agents.x] address: unknown key: did you mean 'addresses'?"),

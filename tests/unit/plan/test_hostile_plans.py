@@ -124,7 +124,7 @@ def test_random_bytes_in_a_plan_file(tmp_path_factory: pytest.TempPathFactory, t
         ("a = " + "[" * 500 + "]" * 500, "nested too deeply|unknown"),
         ("[settings]\nlength = " + "9" * 10_000, "is not valid TOML"),
         ("x = '" + "y" * (5 << 20) + "'", "more than 4.19 MB"),
-        (HEAD + "[settings]\nclients = [true]", "true and false are no numbers"),
+        (HEAD + "[settings]\nclients = [true]", "true and false are not numbers"),
         (HEAD + "[settings]\nthreads = true", "True is not a whole number"),
         (HEAD + "[settings]\nclients = [1, 100001]", "clients"),
         (HEAD + "[settings]\nclients = [1000]\nthreads = 1000", "clients"),

@@ -3,7 +3,7 @@
 import pytest
 
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.plan.design.durations import Expected, expected_of
+from bakeoff.plan.design.durations import ExpectedDuration, expected_duration_of
 from bakeoff.plan.design.size_costs import CONTENDERS, cost, rounded
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.settings.shared import CommonSettings
@@ -21,8 +21,8 @@ def settings(name: str, size: SizeName) -> CommonSettings:
     return kind.settings.model_validate({**suite.defaults(size), **kind.example[0]})
 
 
-def lasts(name: str, size: SizeName) -> Expected:
-    return expected_of(settings(name, size), CONTENDERS, BLOCKS[size])
+def lasts(name: str, size: SizeName) -> ExpectedDuration:
+    return expected_duration_of(settings(name, size), CONTENDERS, BLOCKS[size])
 
 
 def test_every_suite_has_every_size() -> None:

@@ -7,7 +7,7 @@ import pytest
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import read_campaign
 from bakeoff.plan.design.order_choice import why
-from bakeoff.plan.input.written import written_plan
+from bakeoff.plan.input.plan_input import plan_input_of
 from bakeoff.plan.load import parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from tests.unit.plan.test_load import flags
@@ -25,8 +25,8 @@ def plan(suite: str, *words: str, reset: bool = False, order: str | None = None,
 @pytest.mark.parametrize(
     ("found", "order", "reason"),
     [
-        (plan("web-static", *WEB), "load_steps", "so that what drifts between trials hits all alike"),
-        (plan("web-url", *WEB), "load_steps", "so that what drifts between trials hits all alike"),
+        (plan("web-static", *WEB), "load_steps", "so that drift between trials hits all alike"),
+        (plan("web-url", *WEB), "load_steps", "so that drift between trials hits all alike"),
         (plan("web-static", *WEB, reset=True), "visits", "as b would be reset before each trial otherwise"),
         (plan("web-static", *WEB, reset=True, order="load_steps"), "load_steps", "as the plan says"),
         (plan("web-static", *WEB, order="visits"), "visits", "as the plan says"),
@@ -38,7 +38,7 @@ def plan(suite: str, *words: str, reset: bool = False, order: str | None = None,
 )
 def test_the_order_that_fits_or_the_one_that_is_asked_for(found: Plan, order: str, reason: str) -> None:
     assert found.order == order and reason in why(found)
-    assert resolve_plan(written_plan(found, "x")).hash == found.hash, "a plan file of it means the same"
+    assert resolve_plan(plan_input_of(found, "x")).hash == found.hash, "a plan file of it means the same"
 
 
 def test_mail_is_measured_in_one_piece(tmp_path: Path) -> None:

@@ -12,14 +12,14 @@ from bakeoff.cli.app import app
 from bakeoff.compare.metrics.units import unit_of
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Clients, Rate
-from bakeoff.plan.design.unit import OPERATIONS, Unit
+from bakeoff.plan.design.unit import OPERATIONS, LoadUnit
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.run.observe.observer import trial_line
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import trial
 
-SESSIONS = Unit("sessions", "sessions", "requests", 3.0)
+SESSIONS = LoadUnit("sessions", "sessions", "requests", 3.0)
 AT_67 = Rate(67.0, Constant(), 1000)
 
 
@@ -39,7 +39,7 @@ def test_clients_and_single_operations_are_told_as_before() -> None:
 
 def test_what_is_not_counted_in_sessions_is_not_multiplied() -> None:
     """httperf counts connections, calls and sessions together: only what it offers is of sessions."""
-    unit = Unit(starts="sessions", parts="requests", each=4.0)
+    unit = LoadUnit(starts="sessions", parts="requests", each=4.0)
     assert unit.rate(80.0) == "80 operations/s" and unit.load(AT_67) == "67 sessions/s = 268 requests/s"
 
 

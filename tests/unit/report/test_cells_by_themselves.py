@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.cli.read.cell_figures import cells_sheet
+from bakeoff.cli.read.cell_figures import cell_table
 from bakeoff.compare import compare_run
 from bakeoff.compare.model.cell import CellLevel
 from bakeoff.load.load_step import InFlight
@@ -123,7 +123,7 @@ def test_no_time_and_no_peak_of_pooled_cells_is_printed() -> None:
         assert pooled and not any(figure in words.split() for figure in pooled)
         assert "peak" not in words.replace("peak is picked", "").lower(), load_steps
         assert "p99" not in trial_line(record.trials[0]) and "4 cells" in trial_line(record.trials[0])
-    sheet = cells_sheet(block_run())
+    sheet = cell_table(block_run())
     assert sheet is not None and len(sheet.rows) == len(P99_US)
     assert {float(str(row[-1])) for row in sheet.rows} == {float(f"{p99 / 1000:.3g}") for p99 in P99_US.values()}
 

@@ -19,7 +19,7 @@ from bakeoff.kinds import KINDS
 from bakeoff.kinds.web.plan import needed_corpus
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.plan.design.order import order_trials
-from bakeoff.plan.kind import plan_part, plan_table, setting_owners
+from bakeoff.plan.kind import plan_part, plan_section_keys, setting_owners
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.settings.fleet import FleetPlan
@@ -148,7 +148,7 @@ OTHER: dict[str, list[Any]] = {
 JUDGED: dict[tuple[str, str], str] = {
     ("file-matrix", "regions"): "test_matrix.test_regions_are_those_of_the_plan",
     ("file-matrix", "weights"): "test_file_weights.test_the_verdict_is_another_with_other_weights",
-    **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "load_step")},
+    **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "mix")},
     ("mail", "saturated_at"): "report/test_mail",
     ("replay", "different"): "test_replay_check.test_different_pages_withhold_the_verdict_unless_they_may_differ",
     # Off by itself on loopback, which is all that the situations here have.
@@ -262,7 +262,7 @@ def literals(annotation: Any) -> list[str]:
 def walk(kind: str) -> Iterator[tuple[str, FieldInfo, str]]:
     """The settings of a kind in the table `[settings]`; those in `[plan]` have their proofs in PLAN_PROOFS."""
     for name, field in plan_part(kind).settings.model_fields.items():
-        if (field.alias or name) not in plan_table():
+        if (field.alias or name) not in plan_section_keys():
             yield field.alias or name, field, name
 
 
@@ -316,7 +316,7 @@ def test_a_setting_at_its_own_default_is_no_error(files: dict[str, str]) -> None
         ("file-blocks", {"ramp_down": "1s"}, r"--ramp-down: belongs to suites of kind web, mail, app\b.* file-mix\b"),
         ("file-blocks", {"operations": 7}, r"--operations: belongs to suites of kind web, mail, app\b.* file-mix\b"),
         ("file-mix", {"direct": True}, "--direct: belongs to suites of kind file-matrix and file-blocks"),
-        ("file-mix", {"think_distribution": "exponential"}, "--think-distribution: pauses have no distribution"),
+        ("file-mix", {"think_distribution": "exponential"}, "--think-distribution: it has no effect without think"),
     ],
 )
 def test_what_a_kind_does_not_offer_is_refused_by_name(
@@ -395,7 +395,7 @@ def test_every_key_of_a_fleet_has_a_use() -> None:
 
 
 def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:
-    assert set(PLAN_PROOFS) == (set(PLAN_FIELDS) | plan_table()) - {"suite"}
+    assert set(PLAN_PROOFS) == (set(PLAN_FIELDS) | plan_section_keys()) - {"suite"}
     assert [key for key, proof in PLAN_PROOFS.items() if not proof(files)] == []
 
 

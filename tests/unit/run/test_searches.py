@@ -9,7 +9,7 @@ import pytest
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.load.load_step import Clients, Rate
-from bakeoff.plan.design.durations import between_s, expected
+from bakeoff.plan.design.durations import between_s, expected_duration
 from bakeoff.plan.model import Plan
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
@@ -385,7 +385,7 @@ def test_a_run_lasts_as_long_as_its_plan_says(
     agent = agent_of({port(site): limited(900.0, 3, noise), port(other): limited(700.0, 4, noise)})
     run = searched(plan, tmp_path / "x.bakeoff", agent)
     took_s = sum(spec.length_s for spec in agent.specs) + len(agent.specs) * between_s(plan.settings)
-    assert took_s == pytest.approx(expected(plan).measuring_s, rel=0.3), (len(run.trials), plan.trials)
+    assert took_s == pytest.approx(expected_duration(plan).measuring_s, rel=0.3), (len(run.trials), plan.trials)
 
 
 def lowered(per_s: float, cheap: float, shares: tuple[float, ...], carries: float) -> Callable[[float], Served]:

@@ -73,7 +73,7 @@ def start_command(
 
 
 def join_command(
-    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where the head is, such as 10.0.0.1.")],
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Address of the head, such as 10.0.0.1.")],
     name: Annotated[
         str | None, typer.Option("--name", help="What plans and reports call this machine. Default: its hostname.")
     ] = None,
@@ -121,7 +121,7 @@ def join_command(
 def status_command(
     address: Annotated[
         str | None,
-        typer.Argument(metavar="[ADDRESS]", help="Where the head is. Default: where this machine is in."),
+        typer.Argument(metavar="[ADDRESS]", help="Address of the head. Default: that of this machine's cluster."),
     ] = None,
     token_file: TokenFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
@@ -132,7 +132,7 @@ def status_command(
     """
     here = records()
     if address is None and not here:
-        raise PlanError("nothing of a cluster runs here: say where its head is, or type `bakeoff cluster start`")
+        raise PlanError("no cluster runs here: name its head, or type `bakeoff cluster start`")
     token = token_file or (Path(here[0].token_file) if address is None else default_token_file())
     found = members(address or here[0].cluster, token.absolute())
     wrong = _wrong(found)
@@ -159,7 +159,7 @@ def stop_command(
 
     stop(name, tell)
     if not ended:
-        typer.echo("nothing of a cluster runs here")
+        typer.echo("no cluster runs here")
 
 
 def _tell_begun(record: Record) -> None:

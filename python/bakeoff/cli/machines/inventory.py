@@ -25,18 +25,18 @@ def register(app: typer.Typer) -> None:
 
 
 def inventory(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The share, or a folder of it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The network folder, or a folder in it.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it for file-matrix --weights FILE.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10**9, help="Stop after so many names.")] = LIMIT,
+    limit: Annotated[int, typer.Option(min=1, max=10**9, help="Stop after this many names.")] = LIMIT,
 ) -> None:
     """Count the files of a share by size, to weigh file-matrix by them.
 
     Only interim_analyses: writes nothing there, follows no link, enters no other file system.
     """
     if not answers(str(folder), PATIENCE_S):
-        raise PlanError(f"{folder} does not answer for {PATIENCE_S:g} s: is the share's server up?")
+        raise PlanError(f"{folder} does not answer for {PATIENCE_S:g} s: is the server of the network folder up?")
     try:
         counts = _walk(folder, limit)
     except (OSError, ValueError) as error:
@@ -97,7 +97,7 @@ def summary(counts: Inventory) -> list[str]:
         lines.append(f"{counts.errors:,} could not be read, and are missing: {'; '.join(counts.named_errors)}{more}.")
     if not counts.complete:
         lines.append(
-            f"Stopped at the limit of {counts.names:,} names: this is a part of the share, and no weights can be "
-            "taken from it. Give a larger --limit."
+            f"Stopped at the limit of {counts.names:,} names: a part of the folder gives no weights. Give a larger "
+            "--limit."
         )
     return lines

@@ -10,7 +10,7 @@ from bakeoff.cli.measure.run import OutputFile, carry_out
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.core.errors import PlanError
-from bakeoff.plan.design.one_address import AGAIN
+from bakeoff.plan.design.shared_addresses import AGAIN
 from bakeoff.plan.load import PlanInput
 
 BLOCKS = 12
@@ -27,7 +27,7 @@ def suite_first(words: list[str]) -> list[str]:
     others = [word for word in words if word not in named]
     if not others:
         what = f"bakeoff aa {named[0]} web-static" if named else "bakeoff aa NAME=ADDRESS web-static"
-        raise PlanError(f"name the suite whose noise it is about, such as {what}; `bakeoff suites` lists them")
+        raise PlanError(f"name the suite whose noise to measure, such as {what}; `bakeoff suites` lists them")
     return [*others, *named]
 
 

@@ -25,7 +25,7 @@ from bakeoff.cli.planning.reach import campaign_advice
 from bakeoff.compare.planning.noise_floors import noise_for
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import Campaign, read_campaign
-from bakeoff.plan.design.durations import expected
+from bakeoff.plan.design.durations import expected_duration
 from bakeoff.plan.load import PlanInput
 from bakeoff.run.driver import RunInterruptedError
 from bakeoff.run.modes.campaign import resume_campaign, start_campaign
@@ -104,11 +104,11 @@ def plan_campaign(given: PlanInput, pilots: Sequence[Path] = (), as_json: bool =
 
 def _print_plan(campaign: Campaign) -> None:
     console = make_console()
-    whole_s = sum(expected(suite_run.plan).run_s for suite_run in campaign.suite_runs)
+    whole_s = sum(expected_duration(suite_run.plan).run_s for suite_run in campaign.suite_runs)
     console.print(f"{campaign.title}: {len(campaign.suite_runs)} suites, about {short_duration(whole_s)}", markup=False)
     for suite_run in campaign.suite_runs:
         names = ", ".join(contender.name for contender in suite_run.plan.contenders)
-        length = short_duration(expected(suite_run.plan).run_s)
+        length = short_duration(expected_duration(suite_run.plan).run_s)
         console.print(
             f"  {suite_run.name}: {suite_run.plan.size}, {suite_run.plan.blocks} blocks, {suite_run.plan.trials} "
             f"trials, about {length}; weight {suite_run.weight:g}; "

@@ -48,7 +48,7 @@ def demo(
     """
     folder = output or Path("demo") / f"{datetime.now():%Y%m%d-%H%M%S}"
     if folder.exists():
-        raise PlanError(f"{folder} is there already: choose another folder with -o")
+        raise PlanError(f"{folder} exists already: choose another folder with -o")
     corpus = folder / "corpus"
     try:
         corpus.mkdir(parents=True)

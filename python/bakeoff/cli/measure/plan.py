@@ -15,7 +15,7 @@ from bakeoff.cli.complete import run_files
 from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.measure.run import Calibrate
 from bakeoff.cli.options import with_plan_options
-from bakeoff.cli.planning.reach import CELL_BLOCKS, advice, single_of, smallest_p
+from bakeoff.cli.planning.reach import CELL_BLOCKS, advice, single_name, smallest_p
 from bakeoff.cli.planning.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.core.errors import PlanError
@@ -24,12 +24,12 @@ from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.core.units import format_duration, format_size, plural
 from bakeoff.load.load_step import LoadStep, Rate
 from bakeoff.plan.design.differences import client_options_text
-from bakeoff.plan.design.durations import Expected, expected
+from bakeoff.plan.design.durations import ExpectedDuration, expected_duration
 from bakeoff.plan.design.order import order_trials, order_visits
 from bakeoff.plan.design.order_choice import WORDS, why
 from bakeoff.plan.design.work import LINK_BYTES_PER_S
-from bakeoff.plan.input.plan_file import plan_to_toml, veiled_input
-from bakeoff.plan.input.written import written_plan
+from bakeoff.plan.input.plan_file import masked_input, plan_to_toml
+from bakeoff.plan.input.plan_input import plan_input_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, placed, resolve_plan
 from bakeoff.plan.model import LOAD_STEPS, Plan
@@ -96,7 +96,7 @@ def plan(
         return
     console = make_console()
     part, acts = run_part(resolved.kind), typed_acts(given, resolved)
-    seen = part.foresee(resolved, calibrate, acts) if known else Foreseen(expected(resolved))
+    seen = part.foresee(resolved, calibrate, acts) if known else Foreseen(expected_duration(resolved))
     found = seen.expected
     if power:
         from bakeoff.cli.planning.power import print_power
@@ -110,7 +110,7 @@ def plan(
     console.print(_blocks(resolved))
     if trials:
         console.print(_trials(resolved))
-    console.print("\nWhat so many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
+    console.print("\nWhat this many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
     console.print(_blocks_table(resolved, found))
     print_line(console, advice(resolved))
 
@@ -119,11 +119,11 @@ def _as_toml(given: PlanInput, plan: Plan) -> str:
     """The plan file, for a run's plan one that means the same as far as this version can say it."""
     if given.repeats is None:
         return plan_to_toml(placed(given), plan)
-    written = written_plan(plan, given.origin)
+    written = plan_input_of(plan, given.origin)
     other = resolve_plan(written)
     if other.hash != plan.hash:
         typer.echo(
-            f"{given.origin} was made by another version: what this file means differs in "
+            f"{given.origin} was made by another version: the meaning of this file differs in "
             f"{differences_of(plan, other)}; `bakeoff run {given.origin}` repeats it as it was",
             err=True,
         )
@@ -131,9 +131,9 @@ def _as_toml(given: PlanInput, plan: Plan) -> str:
 
 
 def _tell_secrets(given: PlanInput, plan: Plan) -> None:
-    written = given if given.repeats is None else written_plan(plan, given.origin)
-    for name in veiled_input(written, plan)[1]:
-        typer.echo(f"{name} stands for a secret that the plan file does not hold: export it before it is run", err=True)
+    written = given if given.repeats is None else plan_input_of(plan, given.origin)
+    for name in masked_input(written, plan)[1]:
+        typer.echo(f"{name} stands for a secret that the plan file omits: export it before the run", err=True)
 
 
 def _placeholders(given: PlanInput) -> list[dict[str, str]]:
@@ -164,7 +164,7 @@ def _held(given: PlanInput) -> PlanInput:
     )
 
 
-def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
+def _lines(plan: Plan, known: bool, found: ExpectedDuration) -> list[str]:
     s = plan.settings
     lines = [
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
@@ -177,7 +177,7 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
     if s.clock.operations is not None:
         lines.append(f"each ends after {s.clock.operations:,} operations, or at the latest after {s.length_s:g} s")
     elif s.ends_with_its_work:
-        counted = "" if s.counted_s is None else f" (about {short_duration(s.counted_s)})"
+        counted = "" if s.counted_length_s is None else f" (about {short_duration(s.counted_length_s)})"
         lines.append(f"each ends when its work is done{counted}, or at the latest after {short_duration(s.length_s)}")
         lines += _work(plan)
     else:
@@ -219,24 +219,24 @@ def _work(plan: Plan) -> list[str]:
     return [f"a trial has {work.cells:,} cells{moved}"]
 
 
-def _how_long(plan: Plan, found: Expected) -> str:
+def _how_long(plan: Plan, found: ExpectedDuration) -> str:
     """How long it takes, and how that is known; of searches also what they take that do not end as most do."""
     how = "at most" if found.how == "limit" else "about"
     if found.how == "measured":
-        return f"{how} {short_duration(found.run_s)}, by a try of a moment in each folder"
+        return f"{how} {short_duration(found.run_s)}, by a short try in each folder"
     speed = f" at {LINK_BYTES_PER_S / 1e6:g} MB/s, a network of 1 Gbit/s" if found.how == "speed" else ""
-    most_s = found.around_s + found.measuring_s * plan.most_trials / plan.trials
+    most_s = found.setup_teardown_s + found.measuring_s * plan.most_trials / plan.trials
     most = "" if plan.capacity is None else f", {short_duration(most_s)} at most"
     return f"{how} {short_duration(found.run_s)}{speed}{most}"
 
 
 def _around(plan: Plan) -> str:
     """What comes on top for what is done before and after trials, in numbers: only servers decide how much."""
-    s = plan.settings
-    if not s.around_s:
+    each_s = plan.settings.setup_teardown_s
+    if not each_s:
         return ""
-    most = f"{plan.most_trials} x {format_duration(s.around_s)} = {short_duration(plan.most_trials * s.around_s)}"
-    return f"; on top, as the servers decide, {most} at most: {s.around_words}"
+    most = f"{plan.most_trials} x {format_duration(each_s)} = {short_duration(plan.most_trials * each_s)}"
+    return f"; the servers add at most {most}: {plan.settings.setup_teardown_text}"
 
 
 def _load_steps(plan: Plan) -> list[str]:
@@ -358,18 +358,18 @@ def _trials(plan: Plan) -> Table:
     return table
 
 
-def _blocks_table(plan: Plan, found: Expected) -> Table:
+def _blocks_table(plan: Plan, found: ExpectedDuration) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("blocks", justify="right")
     table.add_column("smallest p", justify="right")
     table.add_column("at most" if found.how == "limit" else "duration", justify="right")
     table.add_column("")
-    once_s, per_block_s = found.laid_s + found.around_s, found.trials_s / plan.blocks
+    once_s, per_block_s = found.layout_s + found.setup_teardown_s, found.trials_s / plan.blocks
     for blocks in sorted({3, 4, 5, 6, 7, 8, 10, 13, plan.blocks}):
         notes = {
             MINIMUM_BLOCKS: "fewest for a verdict",
             DEFAULT_BLOCKS: "default",
-            CELL_BLOCKS: f"for claims about single {single_of(plan)}",
+            CELL_BLOCKS: f"for claims about single {single_name(plan)}",
         }
         note = notes.get(blocks, "no verdict" if blocks < MINIMUM_BLOCKS else "")
         if blocks == plan.blocks:

@@ -39,7 +39,7 @@ def resume(
         ),
     ] = None,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Do what the plan in the run file says, wherever the file came from.")
+        bool, typer.Option("--trust", help="Carry out the plan in the run file, whatever its origin.")
     ] = False,
     cluster: ClusterAddress = None,
     blocks: Annotated[
@@ -89,7 +89,7 @@ def resume(
         stop_cleanly(stop)
     if not done:
         nothing = " and no trial failed" if retry_failed else ""
-        typer.echo(f"{path} is complete{nothing}: nothing was left to do", err=True)
+        typer.echo(f"{path} is complete{nothing}: there is nothing to do", err=True)
     print_result(path)
 
 

@@ -14,7 +14,7 @@ from bakeoff.cli.measure.result import print_result, stop_cleanly
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.core.errors import TargetError
-from bakeoff.plan.design.durations import Expected
+from bakeoff.plan.design.durations import ExpectedDuration
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.checks.trust import acts, repeated_plan
@@ -57,7 +57,7 @@ def run(
     cluster: ClusterAddress = None,
     trust: Annotated[
         bool,
-        typer.Option("--trust", help="Of a run file: do what its plan says without asking, wherever it came from."),
+        typer.Option("--trust", help="Of a run file: carry out its plan without asking, whatever its origin."),
     ] = False,
     calibrate: Calibrate = True,
 ) -> None:
@@ -121,7 +121,7 @@ def default_path(plan: Plan) -> Path:
     return Path(f"{plan.suite}-{datetime.now():%Y%m%d-%H%M%S}.bakeoff")
 
 
-def _foreseen(plan: Plan, calibrate: bool) -> Expected | None:
+def _foreseen(plan: Plan, calibrate: bool) -> ExpectedDuration | None:
     """How long the run takes by a look at its contenders; None for those that other machines see, or that are reset
     before they can be used.
     """
@@ -133,7 +133,7 @@ def _foreseen(plan: Plan, calibrate: bool) -> Expected | None:
         return None  # the checks of the run refuse it, and they know what an earlier run left there
 
 
-def make_observer(found: Expected | None = None) -> Observer:
+def make_observer(found: ExpectedDuration | None = None) -> Observer:
     """Everyone who watches a run: the live display on a terminal, plain lines elsewhere, both on standard error."""
     console = make_console(stderr=True)
     return Observers(LiveObserver(console, found) if console.is_terminal else PlainObserver(sys.stderr, found))

@@ -31,7 +31,7 @@ def soak(
     output: OutputFile = None,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Load contenders for hours, and store what each hour came to.
+    """Load contenders for hours, and store the figures of each hour.
 
     bakeoff soak web-url nginx=http://127.0.0.1:8080 --for 28h --clients 8 --stop-if 'errors>1%,p99>2s for 3'
 
@@ -44,7 +44,7 @@ def soak(
 def as_soak(given: PlanInput, length: str | None) -> PlanInput:
     """`given` with what makes it a soak, where it does not say it itself. Raises PlanError without a length."""
     if (length is None) == ("length" not in given.settings):
-        raise PlanError("say once how long the soak is: --for 28h")
+        raise PlanError("give the length of the soak once: --for 28h")
     settings = {"length": given.settings.get("length", length)}
     settings["row"] = given.settings.get("row", _row(str(settings["length"])))
     made = _with(given, {"blocks": given.plan.get("blocks", 1)}, settings)

@@ -13,7 +13,7 @@ from rich.table import Table
 from bakeoff.cli.console import make_console, print_line
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.plan.design.durations import Expected
+from bakeoff.plan.design.durations import ExpectedDuration
 from bakeoff.plan.model import Plan
 from bakeoff.run.observe.observer import short_duration
 from bakeoff.store.collections.campaign import is_campaign_folder, read_campaign_folder
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bakeoff.compare.planning.power_campaign import CampaignNeed, Pilot
 
 
-def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: bool) -> None:
+def print_power(paths: Sequence[Path], plan: Plan, found: ExpectedDuration, as_json: bool) -> None:
     """The answer as a table with what it rests on, or as JSON. Raises PlanError."""
     from bakeoff.compare.planning.power import power_of  # NumPy and SciPy take a moment
     from bakeoff.compare.planning.power_time import block_time
@@ -35,7 +35,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
         raise PlanError("--power tells of verdicts on endpoints: plan the suite without a search for capacities")
     pilot = _pilot_of(plan.suite, paths)
     block_s, by = block_time(pilot.run, pilot.blocks_s, plan, found)
-    told = power_of(pilot.run, plan, block_s, found.laid_s, block_by=by)
+    told = power_of(pilot.run, plan, block_s, found.layout_s, block_by=by)
     if as_json:
         typer.echo(json.dumps(plain(told), indent=2, ensure_ascii=False))
         return
@@ -65,7 +65,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
         delta, least = wording.percent(told.delta), wording.percent(min(smaller))
         say(
             f"With δ = {delta} a true difference up to {delta} is mostly called “faster; whether by more than {delta} "
-            f"is open”: a --delta below {least} makes winners of all of these."
+            f"is open”: with a --delta below {least} all of these have a winner."
         )
 
 
@@ -176,4 +176,4 @@ def judged(parts: Sequence[str]) -> str:
     return f"Judged as verdicts are: {'; '.join(parts)}. Six blocks are the fewest for a verdict (sign-flip test)."
 
 
-RANGE = "The range is that of the pilot's spread (80 %): take its upper end where an answer must come."
+RANGE = "The range follows the pilot's spread (80 %): take its upper end to be sure of an answer."

@@ -54,8 +54,8 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
     for suite in told.suites:
         if suite.power is None:
             say(
-                f"{suite.name}: {why_not[suite.name]}, so that nothing is told of it; in the hours of all it has as "
-                f"many blocks as the others (a block takes {time_of(suite.block_s, suite.block_by)})."
+                f"{suite.name}: {why_not[suite.name]}, so it has no forecast; in the hours of all it has as many "
+                f"blocks as the others (a block takes {time_of(suite.block_s, suite.block_by)})."
             )
     parts = rule_of(next((power.interim_analyses for _, power in known if power.interim_analyses), ()))
     if told.family > 1:

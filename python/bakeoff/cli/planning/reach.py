@@ -21,7 +21,7 @@ def smallest_p(blocks: int) -> float:
     return min(1.0, 0.5 ** (blocks - 1))
 
 
-def single_of(plan: Plan) -> str:
+def single_name(plan: Plan) -> str:
     """What single claims are about: cells, where trials are made of them."""
     work = plan.settings.work(plan.settings.load_steps[-1])
     return "load steps" if work is None or not work.cells else "cells"
@@ -41,13 +41,13 @@ def advice(plan: Plan) -> str:
     what = "the verdict on capacities" if plan.capacity is not None else "the verdict of the suite"
     enough = f"{plan.blocks} blocks are enough for {what}{' and on effects of factors' * _has_effects(plan)}"
     if plan.blocks == MINIMUM_BLOCKS:
-        enough += ", with none to spare: a pair of which one was voided has no verdict"
+        enough += ", with none to spare: a pair with a voided block has no verdict"
     if plan.capacity is not None:
         enough += "."
     elif plan.blocks < CELL_BLOCKS:
-        enough += f"; use --blocks {CELL_BLOCKS} for claims about single {single_of(plan)}."
+        enough += f"; use --blocks {CELL_BLOCKS} for claims about single {single_name(plan)}."
     else:
-        enough += f" and for single {single_of(plan)}."
+        enough += f" and for single {single_name(plan)}."
     return enough + _lost_trials(plan) + _percentiles(plan)
 
 
@@ -59,7 +59,7 @@ def campaign_advice(campaign: Campaign) -> list[str]:
     if few:
         give = "gives" if len(few) == 1 else "give"
         lines.append(
-            f"{_names(few)} {give} numbers but no verdict, so that nobody is the best over all suites: fewer than "
+            f"{_names(few)} {give} numbers but no verdict, so no contender is the best over all suites: fewer than "
             f"{MINIMUM_BLOCKS} pairs can never reach p = 0.05. Use blocks = {MINIMUM_BLOCKS} or more."
         )
     lines += _lost_in_suites(

@@ -1,30 +1,30 @@
 """What each agent did of the trials of a run file, for `bakeoff show`."""
 
 from bakeoff.core.times import ms_of
-from bakeoff.report.blocks.fit import Sheet
+from bakeoff.report.blocks.fit import ConsoleTable
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.records.trial_parts import AgentResultRecord
 
 
-def agents_sheet(run: RunRecord) -> Sheet | None:
+def agent_table(run: RunRecord) -> ConsoleTable | None:
     """One row for each agent of each trial; None when there is one agent, whose figures are those of the trials."""
     if len(run.agents) < 2:
         return None
-    sheet = Sheet()
-    sheet.column("order")
-    sheet.column("agent", numeric=False)
-    sheet.column("clients")
-    sheet.column("operations/s")
-    sheet.column("p99 ms")
-    sheet.column("errors")
-    sheet.column("CPU %", spare=1)
-    sheet.column("link %", spare=2)
-    sheet.column("start ms", spare=4)
-    sheet.column("p99 lag ms", spare=3)
-    sheet.column("state", numeric=False)
+    console_table = ConsoleTable()
+    console_table.column("order")
+    console_table.column("agent", numeric=False)
+    console_table.column("clients")
+    console_table.column("operations/s")
+    console_table.column("p99 ms")
+    console_table.column("errors")
+    console_table.column("CPU %", spare=1)
+    console_table.column("link %", spare=2)
+    console_table.column("start ms", spare=4)
+    console_table.column("p99 lag ms", spare=3)
+    console_table.column("state", numeric=False)
     for trial in run.trials:
         for share in trial.per_agent:
-            sheet.row(
+            console_table.row(
                 str(trial.order),
                 share.agent,
                 str(share.clients),
@@ -37,7 +37,7 @@ def agents_sheet(run: RunRecord) -> Sheet | None:
                 _figure(share.lag_p99_ns),
                 "lost" if share.lost else "ok",
             )
-    return sheet
+    return console_table
 
 
 def _link(share: AgentResultRecord) -> str:

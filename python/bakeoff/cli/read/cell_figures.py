@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.report.blocks.fit import Sheet
+from bakeoff.report.blocks.fit import ConsoleTable
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
@@ -21,7 +21,7 @@ def cells_in(trial: TrialRecord) -> int:
     return sum(cell.rate_kib_s is not None for cell in trial.figures(Figures).cells or ())
 
 
-def cells_sheet(run: RunRecord) -> Sheet | None:
+def cell_table(run: RunRecord) -> ConsoleTable | None:
     """Every cell of each contender at each load step, or of very many the range of each test; None without cells."""
     if not any(map(cells_in, run.trials)):
         return None
@@ -34,11 +34,11 @@ def cells_sheet(run: RunRecord) -> Sheet | None:
     return _every(levels, form, run) if len(levels) <= MOST and len(form.axes) == 1 else _by_test(levels, form, run)
 
 
-def _start(sheet: Sheet, form: CellForm, run: RunRecord) -> None:
-    sheet.column("contender", numeric=False)
+def _start(console_table: ConsoleTable, form: CellForm, run: RunRecord) -> None:
+    console_table.column("contender", numeric=False)
     if len(run.load_steps) > 1:
-        sheet.column(run.load_steps[0].unit)
-    sheet.column(form.test, numeric=False)
+        console_table.column(run.load_steps[0].unit)
+    console_table.column(form.test, numeric=False)
 
 
 def _named(level: CellLevel, run: RunRecord) -> list[str]:
@@ -47,21 +47,21 @@ def _named(level: CellLevel, run: RunRecord) -> list[str]:
     return [level.contender, *([str(level.load_step)] if len(run.load_steps) > 1 else []), title(level.test)]
 
 
-def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Sheet:
+def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> ConsoleTable:
     from bakeoff.report.narrate import wording
     from bakeoff.report.narrate.figures.cells import longest_or_p99, size
 
-    sheet = Sheet()
-    _start(sheet, form, run)
-    sheet.column(form.axes[0].name)
-    sheet.column(form.rate_unit)
-    sheet.column("least – most", spare=2)
-    sheet.column(form.transfers or "transfers/s", spare=1)
-    sheet.column("p50 ms")
-    sheet.column("p99 ms")
+    console_table = ConsoleTable()
+    _start(console_table, form, run)
+    console_table.column(form.axes[0].name)
+    console_table.column(form.rate_unit)
+    console_table.column("least – most", spare=2)
+    console_table.column(form.transfers or "transfers/s", spare=1)
+    console_table.column("p50 ms")
+    console_table.column("p99 ms")
     for level in levels:
         rate, least, most = (form.rate_scale * r for r in (level.kib_s.centre, level.kib_s.least, level.kib_s.most))
-        sheet.row(
+        console_table.row(
             *_named(level, run),
             size(level.record_kib),
             wording.figures(rate) + wording.lost_of(level.lost, level.tried),
@@ -70,18 +70,18 @@ def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> She
             wording.figures(level.p50_ms.centre, 3),
             longest_or_p99(level),
         )
-    return sheet
+    return console_table
 
 
-def _by_test(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Sheet:
+def _by_test(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> ConsoleTable:
     from bakeoff.report.narrate import wording
     from bakeoff.report.narrate.figures.cells import ranges
 
-    sheet = Sheet()
-    _start(sheet, form, run)
+    console_table = ConsoleTable()
+    _start(console_table, form, run)
     for what in ("cells", f"mean {form.rate_unit}", "minimum", "maximum"):
-        sheet.column(what)
+        console_table.column(what)
     for group in ranges(levels):
         rates = (wording.figures(form.rate_scale * kib_s) for kib_s in group.rates_kib_s)
-        sheet.row(*_named(group.lowest, run), str(group.cells), *rates)
-    return sheet
+        console_table.row(*_named(group.lowest, run), str(group.cells), *rates)
+    return console_table

@@ -50,15 +50,15 @@ def check(
         typer.Option(
             metavar="NAME",
             autocompletion=contenders,
-            help="What the others must not be worse than (default: the first of the plan).",
+            help="Reference that the others must not be worse than (default: the first of the plan).",
         ),
     ] = None,
     max_regression: Annotated[
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="How much worse the primary endpoint may be: 3% allows 0.97 of a rate, 1.03 of a time; 0% passes only "
-            "what is shown to be better (default: delta of the plan).",
+            help="How much worse the primary endpoint may be: 3% allows 0.97 of a rate, 1.03 of a time; 0% passes "
+            "only a contender shown to be better (default: delta of the plan).",
         ),
     ] = None,
     also: Annotated[

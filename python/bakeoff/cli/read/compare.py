@@ -48,7 +48,7 @@ def compare(
     failed_run: FailedOption = None,
     aa: NoiseFile = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Also what explains the verdict, of single pairs and loads, and audits.")
+        bool, typer.Option("--details", help="Also single pairs, single loads and audits, which explain the verdict.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole comparison as JSON.")] = False,
     schema: Annotated[

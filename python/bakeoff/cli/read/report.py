@@ -37,7 +37,7 @@ def report(
             help="Default: RUN.html next to the run file. The ending tells the form: .html, .pdf, .md, .txt.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the report if it is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the report if it exists.")] = False,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +52,7 @@ def report(
         Path | None,
         typer.Option(
             metavar="PAPER.toml",
-            help="Put the author's words before what is generated, and prices and features behind it.",
+            help="Put the author's words before the results, and prices and features after them.",
         ),
     ] = None,
     note: NoteOption = None,
@@ -156,7 +156,7 @@ def check_target(runs: Sequence[Path], target: Path, force: bool) -> str:
     if target.is_dir():
         raise PlanError(f"{target} is a folder: give the name of a file in it")
     if target.exists() and not force:
-        raise PlanError(f"{target} is there already: choose another name with -o, or replace it with --force")
+        raise PlanError(f"{target} exists already: choose another name with -o, or replace it with --force")
     if fault := why_no_folder(target.parent):
         raise PlanError(f"{target.parent} {fault}: make that folder first")
     return form

@@ -13,13 +13,13 @@ from rich.console import Console
 
 from bakeoff.cli.complete import run_files
 from bakeoff.cli.console import make_console, print_line
-from bakeoff.cli.read.agent_results import agents_sheet
-from bakeoff.cli.read.cell_figures import cells_in, cells_sheet
+from bakeoff.cli.read.agent_results import agent_table
+from bakeoff.cli.read.cell_figures import cell_table, cells_in
 from bakeoff.core.errors import PlanError
 from bakeoff.core.redact import hidden
 from bakeoff.core.times import ms_of
 from bakeoff.core.units import format_size
-from bakeoff.report.blocks.fit import Sheet, fitted
+from bakeoff.report.blocks.fit import ConsoleTable, fitted
 from bakeoff.report.embed.redacted_rows import HiddenRows
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.mark_docs import legend
@@ -72,9 +72,9 @@ def show(
     console = make_console()
     _print_head(console, run)
     console.print(fitted(_table(run), console))
-    if (cells := cells_sheet(run)) is not None:
+    if (cells := cell_table(run)) is not None:
         console.print(fitted(cells, console))
-    if (agents := agents_sheet(run)) is not None:
+    if (agents := agent_table(run)) is not None:
         console.print(fitted(agents, console))
     for line in legend(mark for t in run.trials for mark in t.marks):
         print_line(console, line)
@@ -164,8 +164,8 @@ def _decides(run: RunRecord) -> Metric | None:
     return None if rate.unit == f"{cube.kind.work}/s" else rate
 
 
-def _table(run: RunRecord) -> Sheet:
-    table = Sheet()
+def _table(run: RunRecord) -> ConsoleTable:
+    table = ConsoleTable()
     table.column("trial", spare=5)
     table.column("order", spare=7)
     table.column("block", spare=1)

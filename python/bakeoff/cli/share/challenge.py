@@ -54,7 +54,7 @@ def challenge(
     ],
     report: Annotated[
         Path | None,
-        typer.Option(metavar="NEW.html", help="Write the report of it, too: .html, .pdf, .md or .txt."),
+        typer.Option(metavar="NEW.html", help="Write its report, too: .html, .pdf, .md or .txt."),
     ] = None,
     beside: Annotated[
         list[str] | None,
@@ -76,13 +76,13 @@ def challenge(
         ),
     ] = None,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Do what the plan of the report says without asking, wherever it came from.")
+        bool, typer.Option("--trust", help="Carry out the plan of the report without asking, whatever its origin.")
     ] = False,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", envvar="BAKEOFF_CLUSTER", help="Send the load from machines of this cluster."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the new report if it is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the new report if it exists.")] = False,
     aa: NoiseFile = None,
 ) -> None:
     """Measure another contender by the plan of a report.

@@ -60,9 +60,9 @@ def disclose(
         Path | None,
         typer.Option("-o", "--output", metavar="DISCLOSURE.toml", help="Write there (default: standard output)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Do what `collect` in a paper file says, without asking.")
+        bool, typer.Option("--trust", help="Run the commands of `collect` in a paper file without asking.")
     ] = False,
 ) -> None:
     """Write what a paper discloses of machines and servers.
@@ -78,7 +78,7 @@ def disclose(
     interrupted, likewise.
     """
     if output is not None and output.exists() and not force:
-        raise PlanError(f"{output} is there already: choose another name with -o, or replace it with --force")
+        raise PlanError(f"{output} exists already: choose another name with -o, or replace it with --force")
     if blank:
         if source is not None or collected or config:
             raise PlanError("--template prints fields to be filled in: leave out what is to be collected")
@@ -125,8 +125,8 @@ def _asked(source: Path, collected: Sequence[str], config: Sequence[str], trust:
     if not asked:
         first = next(iter(known))
         raise PlanError(
-            f"nothing says how to ask {', '.join(known)}: add --collect '{first}=local' or "
-            f"--collect '{first}=ssh://user@host'"
+            f"there is no way to ask {', '.join(known)}: add --collect '{first}=local' or --collect "
+            f"'{first}=ssh://user@host'"
         )
     for name, own_paths in paths.items():
         check_config(own_paths)
@@ -150,7 +150,7 @@ def _pairs(flag: str, given: Sequence[str], known: Mapping[str, object]) -> list
         pairs.append((name, text[len(name) + 1 :]))
     names = [name for name, _ in pairs]
     if flag == "--collect" and len(set(names)) < len(names):
-        raise PlanError("--collect names a contender twice: each is asked by one way")
+        raise PlanError("--collect names a contender twice: give one way for each")
     return pairs
 
 

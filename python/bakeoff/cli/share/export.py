@@ -35,8 +35,7 @@ def export(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Of csv the table to write, by what one of its rows is: {NAMES}. By default cells where trials are "
-            "made of them, else trials.",
+            help=f"Table of csv to write, named by its rows: {NAMES}. Default: cells if trials have them, else trials.",
         ),
     ] = None,
     output: Annotated[
@@ -48,12 +47,12 @@ def export(
             help="File to write, or folder of a format of several files: by default beside the run file; - prints it.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     with_secrets: Annotated[
         bool,
         typer.Option(
             "--with-secrets",
-            help="Keep passwords and tokens of addresses, commands and events, which are hidden without.",
+            help="Keep passwords and tokens of addresses, commands and events; hidden by default.",
         ),
     ] = False,
 ) -> None:
@@ -94,10 +93,10 @@ def _write_files(folder: Path, files: Mapping[str, str | bytes], force: bool) ->
 def check_target(run: Path, target: Path, force: bool, folder: bool = False) -> None:
     """Raise PlanError when `target`, which may be a `folder`, must not be written; a device or a pipe may."""
     if folder and target.is_dir() and any(target.iterdir()) and not force:
-        raise PlanError(f"{target} is there already, with files in it: {ANOTHER}")
+        raise PlanError(f"{target} exists already, with files in it: {ANOTHER}")
     if folder and target.exists() and not target.is_dir():
         raise PlanError(f"{target} is no folder, and this format is several files: choose another with -o")
     if target.exists() and run.exists() and target.samefile(run):
         raise PlanError(f"{target} is the run file itself: choose another with -o")
     if target.is_file() and not force:
-        raise PlanError(f"{target} is there already: {ANOTHER}")
+        raise PlanError(f"{target} exists already: {ANOTHER}")

@@ -108,7 +108,7 @@ def _check_signature(report: Path, content: bytes, signed_by: str) -> None:
 
     checked = check_signature(report, content, signed_by)
     if checked.fault:
-        typer.echo(f"the signature of {report} is not to be believed: {visible(checked.fault)}")
+        typer.echo(f"the signature of {report} is not valid: {visible(checked.fault)}")
         raise typer.Exit(EXIT_DIFFERENT)
     typer.echo(f"{report} is as it was signed, by {visible(checked.by)}")
 
@@ -237,7 +237,7 @@ def _conclude(
             f"the run file ({files}) or by a signature (--signed-by)."
         )
         if edition.paper is not None:
-            typer.echo("What its author tells (words, prices, features, disclosure) is theirs: no trial shows it.")
+            typer.echo("Statements of its author (words, prices, features, disclosure) are not checked.")
 
 
 def _tell_seals(report: Path, here: "Said", now: "Held") -> None:

@@ -81,7 +81,7 @@ def _show(console: Console, name: str) -> None:
     for assumption in suite.suite.assumed:
         console.print(f"(assumed) {assumption.text}", markup=False)
     if PUBLISHED not in suite.size:
-        console.print("nothing was published of this suite that a size could follow to the letter", markup=False)
+        console.print("nothing published of this suite is complete enough for a size of its own", markup=False)
         return
     for size in suite.sizes:
         deviations = differences(suite, models[size], {}, models[size].without_effect(kind.placeholders))

@@ -49,7 +49,7 @@ from bakeoff.compare.validity.steadiness_model import SteadyState
 from bakeoff.compare.validity.working_set import fits_into_caches
 from bakeoff.core.thresholds import P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.times import ms_of
-from bakeoff.plan.design.one_address import one_address
+from bakeoff.plan.design.shared_addresses import shared_addresses
 from bakeoff.store.records.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_PAUSED,
@@ -119,7 +119,7 @@ def _one_address(run: RunRecord) -> list[Fact]:
     """That contenders are one server by two names. Files from elsewhere and files of other tools say less of them."""
     if run.joined or run.imported_from is not None:
         return []
-    found = one_address([each.model_dump(mode="json") for each in run.planned.contenders])
+    found = shared_addresses([each.model_dump(mode="json") for each in run.planned.contenders])
     return [SharedAddress(one) for one in found]
 
 

@@ -13,7 +13,7 @@ from bakeoff.compare.model.fact import TOLD, Fact
 from bakeoff.compare.resources.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
 from bakeoff.compare.validity.disturbances import Crowd
 from bakeoff.load.load_step import LoadStep
-from bakeoff.plan.design.one_address import OneAddress
+from bakeoff.plan.design.shared_addresses import AddressGroup
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class FewBlocks(Fact):
 class SharedAddress(Fact):
     """Contenders that are one server by several names."""
 
-    one: OneAddress
+    one: AddressGroup
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class FileWeights:
 
 def weights_of(settings: CommonSettings, sizes: Iterable[int]) -> FileWeights | None:
     """The weights of a plan over the file `sizes` of its cells; None for a plan without."""
-    stored = settings.counted
+    stored = settings.file_weights
     known = sorted(set(sizes))
     if stored is None or not known:
         return None

@@ -33,10 +33,11 @@ SMALL_OFFICE = Region("small office", (None, 2 << 20), (None, 32 << 10))
 
 def regions_of(settings: CommonSettings) -> tuple[Region, ...]:
     """The regions that a plan has; the small-office region for settings that know of none."""
-    if settings.apart is None:
+    if settings.separate_regions is None:
         return (SMALL_OFFICE,)
     return tuple(
-        Region(one.name, (one.file_least, one.file_most), (one.record_least, one.record_most)) for one in settings.apart
+        Region(one.name, (one.file_least, one.file_most), (one.record_least, one.record_most))
+        for one in settings.separate_regions
     )
 
 

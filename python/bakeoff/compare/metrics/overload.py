@@ -19,7 +19,7 @@ from bakeoff.compare.model.comparison import OverloadPoint
 from bakeoff.core.times import ms_of, s_of
 from bakeoff.load import open_loop
 from bakeoff.load.load_step import LoadStep, Rate
-from bakeoff.plan.design.unit import Unit
+from bakeoff.plan.design.unit import LoadUnit
 from bakeoff.stats import median_ranks, queue_growth
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import StartsRecord
@@ -149,7 +149,7 @@ def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str
     return paired
 
 
-def overload_points(cube: Cube, unit: Unit) -> tuple[OverloadPoint, ...]:
+def overload_points(cube: Cube, unit: LoadUnit) -> tuple[OverloadPoint, ...]:
     """The overload point of each contender, in starts of `unit`, in the order of the cube; nothing of closed
     loops.
     """
@@ -158,7 +158,7 @@ def overload_points(cube: Cube, unit: Unit) -> tuple[OverloadPoint, ...]:
     return tuple(_overload_point(cube, name, unit) for name in cube.contenders)
 
 
-def _overload_point(cube: Cube, contender: str, unit: Unit) -> OverloadPoint:
+def _overload_point(cube: Cube, contender: str, unit: LoadUnit) -> OverloadPoint:
     first = sorted(at for block in cube.blocks if (at := _first_overloaded(cube, contender, block)) is not None)
     ranks = median_ranks(len(first))
     middle = first[(len(first) - 1) // 2] if first else 0  # of an even number of blocks the lower one

@@ -33,7 +33,7 @@ from bakeoff.compare.resources.telemetry_model import Resources
 from bakeoff.compare.validity.client_options_model import ClientOption
 from bakeoff.compare.validity.steadiness_model import SteadyState
 from bakeoff.load.load_step import LoadStep
-from bakeoff.plan.design.unit import OPERATIONS, Unit
+from bakeoff.plan.design.unit import OPERATIONS, LoadUnit
 from bakeoff.store.records.run_records import AmendmentRecord
 
 SCHEMA = "bakeoff-comparison/1"
@@ -217,7 +217,7 @@ class OverloadPoint:
     low_load_step: LoadStep | None
     high_load_step: LoadStep | None
     highest_load_step: LoadStep
-    unit: Unit
+    unit: LoadUnit
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ class RunInfo:
     # How long a block takes, s; NaN where the starts of trials do not tell.
     block_s: float = math.nan
     # What a trial counts a second, and what a rate offers.
-    unit: Unit = OPERATIONS
+    unit: LoadUnit = OPERATIONS
     # Whether the contenders are one server, and so differ by chance alone.
     equals: bool = False
 

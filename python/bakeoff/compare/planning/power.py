@@ -145,11 +145,11 @@ def power_of(
     pilot: RunRecord,
     plan: Plan,
     block_s: float,
-    laid_s: float = 0.0,
+    layout_s: float = 0.0,
     family: int | None = None,
     block_by: str = FORECAST,
 ) -> Power:
-    """What `plan` needs, whose blocks take `block_s` each, known by `block_by`, after `laid_s` once.
+    """What `plan` needs, whose blocks take `block_s` each, known by `block_by`, after `layout_s` once.
 
     In a campaign its primary endpoint is one of a `family` of as many pairs as all suites have. Raises PlanError for a
     pilot of which no spread is known.
@@ -169,7 +169,7 @@ def power_of(
         log_sd = float(np.std(logs, ddof=1))
         low, high = spread_interval(log_sd, len(logs), SURE)
         needs = tuple(
-            _need(each, power, (log_sd, low, high), equal if each is None else level, plan.delta, block_s, laid_s)
+            _need(each, power, (log_sd, low, high), equal if each is None else level, plan.delta, block_s, layout_s)
             for each in (*DIFFERENCES, None)
             for power in POWERS
         )
@@ -213,7 +213,7 @@ def _need(
     alpha: float,
     delta: float,
     block_s: float,
-    laid_s: float,
+    layout_s: float,
 ) -> Need:
     def blocks(log_sd: float) -> int | None:
         if difference is None:
@@ -221,7 +221,7 @@ def _need(
         return blocks_with_power(lambda n: power_of_difference(n, log_sd, math.log1p(difference), alpha), power)
 
     usual, low, high = map(blocks, spreads)
-    return Need(difference, power, usual, low, high, None if usual is None else laid_s + usual * block_s)
+    return Need(difference, power, usual, low, high, None if usual is None else layout_s + usual * block_s)
 
 
 def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:

@@ -16,7 +16,7 @@ from bakeoff.compare.planning.power_time import FORECAST, block_time, block_time
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import names
 from bakeoff.plan.campaign import Campaign, SuiteRun
-from bakeoff.plan.design.durations import Expected, expected
+from bakeoff.plan.design.durations import ExpectedDuration, expected_duration
 from bakeoff.store.records.run_records import RunRecord
 
 CAMPAIGN_SCHEMA = "bakeoff-campaign-power/1"
@@ -49,7 +49,7 @@ class SuitePower:
     blocks: int
     block_s: float
     block_by: str
-    laid_s: float
+    layout_s: float
     power: Power | None
     why_not: NotKnown | None
 
@@ -124,10 +124,10 @@ def chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None
 
 
 def _suite(suite_run: SuiteRun, pilot: Pilot | None, family: int) -> SuitePower:
-    found, pairs = expected(suite_run.plan), pairs_of(suite_run.plan)
+    found, pairs = expected_duration(suite_run.plan), pairs_of(suite_run.plan)
 
     def told(block: tuple[float, str], power: Power | None, why_not: NotKnown | None = None) -> SuitePower:
-        return SuitePower(suite_run.name, pairs, suite_run.plan.blocks, *block, found.laid_s, power, why_not)
+        return SuitePower(suite_run.name, pairs, suite_run.plan.blocks, *block, found.layout_s, power, why_not)
 
     if pilot is None:
         return told(_forecast(suite_run, found), None, NotKnown("no_pilot", suite_run.plan.suite))
@@ -135,12 +135,12 @@ def _suite(suite_run: SuiteRun, pilot: Pilot | None, family: int) -> SuitePower:
     if not pairs:
         return told(block, None, NotKnown("alone", suite_run.plan.suite))
     try:
-        return told(block, power_of(pilot.run, suite_run.plan, block[0], found.laid_s, family, block[1]))
+        return told(block, power_of(pilot.run, suite_run.plan, block[0], found.layout_s, family, block[1]))
     except PlanError as error:
         return told(block, None, NotKnown("unusable", suite_run.plan.suite, str(error)))
 
 
-def _forecast(suite_run: SuiteRun, found: Expected) -> tuple[float, str]:
+def _forecast(suite_run: SuiteRun, found: ExpectedDuration) -> tuple[float, str]:
     return found.trials_s / suite_run.plan.blocks, FORECAST
 
 
@@ -158,7 +158,7 @@ def _need(suites: Sequence[SuitePower], difference: float | None, power: float) 
         each = [(suite, blocks(suite)) for suite in suites]
         if any(number is None for _, number in each):
             return None
-        return sum(suite.laid_s + (number or 0) * suite.block_s for suite, number in each)
+        return sum(suite.layout_s + (number or 0) * suite.block_s for suite, number in each)
 
     return CampaignNeed(
         difference,

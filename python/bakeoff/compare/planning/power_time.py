@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median_low
 
 from bakeoff.core.errors import RunFileError
-from bakeoff.plan.design.durations import Expected, expected
+from bakeoff.plan.design.durations import ExpectedDuration, expected_duration
 from bakeoff.plan.input.stored import stored_plan
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.run_records import LEFT_OUT, RunRecord
@@ -17,7 +17,7 @@ from bakeoff.store.records.run_records import LEFT_OUT, RunRecord
 PILOT, FORECAST = "pilot", "forecast"
 
 
-def block_time(pilot: RunRecord, blocks_s: Iterable[float], plan: Plan, found: Expected) -> tuple[float, str]:
+def block_time(pilot: RunRecord, blocks_s: Iterable[float], plan: Plan, found: ExpectedDuration) -> tuple[float, str]:
     """Seconds of a block of `plan`, and by what they are known: what blocks of the `pilot` took, `blocks_s`, times what
     a block is forecast to take here and there; of another suite, or without any that was whole, the forecast alone.
     """
@@ -25,7 +25,7 @@ def block_time(pilot: RunRecord, blocks_s: Iterable[float], plan: Plan, found: E
     then = _planned(pilot)
     if not known or then is None or then.suite != plan.suite:
         return forecast_s, FORECAST
-    there, here = (expected(each).trials_s / each.blocks for each in (then, plan))
+    there, here = (expected_duration(each).trials_s / each.blocks for each in (then, plan))
     if not there > 0.0:
         return forecast_s, FORECAST
     # The lower one of the middle: a run that was interrupted has one that lasted until it was gone on with.

@@ -23,7 +23,7 @@ from bakeoff.kinds.httperf.lines import values_of
 from bakeoff.kinds.httperf.run import host_of
 from bakeoff.kinds.httperf.spec import ServerSpec
 from bakeoff.kinds.httperf.work import workload
-from bakeoff.plan.input.address import Endpoint, resolve
+from bakeoff.plan.input.address import SocketAddress, resolve
 from bakeoff.plan.settings.shared import LENGTH_MAX_S
 from bakeoff.run.kind import figures_of
 from bakeoff.run.stop import Stop
@@ -98,7 +98,7 @@ def trial_spec(options: Options) -> TrialSpec:
 
 def _place(host: str, port: int) -> str:
     """Where a host is. IPv4 first, as httperf knows nothing else, and IPv6 for hosts that have only that."""
-    places = resolve(Endpoint(host, host, port, None))
+    places = resolve(SocketAddress(host, host, port, None))
     return next((place for place in places if not place.startswith("[")), places[0])
 
 

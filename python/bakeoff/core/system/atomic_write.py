@@ -26,7 +26,7 @@ def write_whole(target: Path, content: str | bytes, replace: bool = True, advice
             return
         _replace(target, data, replace)
     except FileExistsError:
-        raise PlanError(f"{target} is there already: {advice}") from None
+        raise PlanError(f"{target} exists already: {advice}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise LabError(f"{target} cannot be written ({why}): {advice}") from None

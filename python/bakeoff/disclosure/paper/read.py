@@ -54,7 +54,7 @@ def _disclosed(path: Path) -> dict[str, Any]:
     for key in tables:
         if key not in ("contenders", "testbed", "testbeds"):
             raise PlanError(
-                f"{path}: [{key}] belongs into the paper file: a disclosure has contenders and test beds alone"
+                f"{path}: [{key}] belongs in the paper file: a disclosure has contenders and test beds alone"
             )
     return tables
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bakeoff import _engine
 from bakeoff.core.errors import TargetError
-from bakeoff.plan.input.address import Endpoint
+from bakeoff.plan.input.address import SocketAddress
 from bakeoff.run.contenders.probe_connection import shown
 
 _STATUSES = {
@@ -37,7 +37,9 @@ class AppServer:
     records_max: int
 
 
-def greet(name: str, address: Endpoint, addresses: Sequence[str], record_bytes: int, timeout_s: float) -> AppServer:
+def greet(
+    name: str, address: SocketAddress, addresses: Sequence[str], record_bytes: int, timeout_s: float
+) -> AppServer:
     """Open a session and close it again. `record_bytes` 0 asks for no data segment.
 
     Raises TargetError that says what is wrong with the contender `name`.

@@ -8,10 +8,10 @@ from pydantic import Field, model_validator
 
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.app.spec import AppWorkload, ClassSpec
-from bakeoff.plan.input.address import Endpoint, parse_endpoint
+from bakeoff.plan.input.address import SocketAddress, parse_socket_address
 from bakeoff.plan.kind import CLIENTS, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings.classes import SuiteClass, weighed
+from bakeoff.plan.settings.classes import SuiteClass, reweighted
 from bakeoff.plan.settings.fields import Share, Size, Weights, Whole
 from bakeoff.plan.settings.network import SourceSettings
 from bakeoff.plan.settings.shared import CommonSettings
@@ -53,14 +53,14 @@ class AppSettings(SourceSettings):
     working_set: Share = Field(1.0, gt=0, le=1, description="Share of its data segment that a client uses: 100%.")
 
     @property
-    def around_s(self) -> float:
+    def setup_teardown_s(self) -> float:
         return LOOK_AGAIN_S + self.length_s + self.reply_timeout_s
 
     @property
-    def around_words(self) -> str:
+    def setup_teardown_text(self) -> str:
         return (
-            f"reading again what was written takes {format_duration(self.around_s)} at most after each trial; moments "
-            "where the server is quick"
+            f"reading again what was written takes {format_duration(self.setup_teardown_s)} at most after each trial; "
+            "moments where the server is quick"
         )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
@@ -85,7 +85,7 @@ class AppPlanPart(PlanPart):
     door = "app"
     placeholders = ("a.invalid:8090", "b.invalid:8090")
     endpoint = "transactions per second (unweighted harmonic mean over clients)"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "clients": CLIENTS,
             "rate": RATE,
@@ -94,14 +94,14 @@ class AppPlanPart(PlanPart):
             "working_set": "Share of its data that a client uses.",
         }
     )
-    leaves = "records that a server read stay in its caches, and in turns others would drive them out"
+    leaves_behind = "records that a server read stay in its caches, and in turns others would drive them out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         parse_app_address(address)
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
         """See PlanPart. Weights are in percent of all transactions and sum to 100."""
-        return weighed(suite.classes, app_settings(settings).weights, "kind of request")
+        return reweighted(suite.classes, app_settings(settings).weights, "kind of request")
 
 
 def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> AppWorkload:
@@ -128,9 +128,9 @@ def app_settings(settings: CommonSettings) -> AppSettings:
     return settings
 
 
-def parse_app_address(text: str) -> Endpoint:
+def parse_app_address(text: str) -> SocketAddress:
     """Where an app server listens. Raises PlanError with the accepted forms when `text` is none of them."""
-    return parse_endpoint(text, "app", "an app server", _FORMS)
+    return parse_socket_address(text, "app", "an app server", _FORMS)
 
 
 PART = AppPlanPart()

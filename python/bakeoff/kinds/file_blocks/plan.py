@@ -15,7 +15,7 @@ from bakeoff.formats.importers.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.load.load_step import InFlight, LoadStep
-from bakeoff.plan.design.work import Work
+from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import CLIENTS
 from bakeoff.plan.model import Contender, Plan
@@ -139,14 +139,14 @@ class FileBlocksSettings(FileSettings):
         return True
 
     @property
-    def counted_s(self) -> float:
+    def counted_length_s(self) -> float:
         """See CommonSettings: its cells have a time of their own; slow transfers alone take longer."""
         return len(specs(self)) * (self.cell_time_s + self.cell_ramp_s)
 
-    def work(self, load_step: LoadStep) -> Work:
+    def work(self, load_step: LoadStep) -> TrialWork:
         cells = len(specs(self))
-        emptied = cells if self.drop_caches or self.cold_command else 0
-        return Work(cells=cells, timed_s=self.counted_s, laid_bytes=self.region, emptied=emptied)
+        cache_drops = cells if self.drop_caches or self.cold_command else 0
+        return TrialWork(cells=cells, timed_s=self.counted_length_s, layout_bytes=self.region, cache_drops=cache_drops)
 
     @property
     def load_steps(self) -> tuple[LoadStep, ...]:
@@ -216,7 +216,7 @@ class FileBlocksPlanPart(FolderPlanPart):
     settings = FileBlocksSettings
     client_options = ("direct", "dsync")
     endpoint = "the geometric means of the cells' MB/s"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "block_sizes": "Block sizes: 4k,64k.",
             "patterns": "read, write, randread, randwrite and mixes.",

@@ -10,7 +10,7 @@ from bakeoff.kinds.file_blocks.spec import BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, Trying, foresee
 from bakeoff.kinds.files.run import FolderCheck
 from bakeoff.kinds.spec import Workload
-from bakeoff.plan.design.work import Work
+from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Foreseen, RunPart, figures_of
 
@@ -34,7 +34,7 @@ def samples(workload: Workload, sessions: int) -> Iterator[Sample]:
     own = OWN | {"drop_caches": False, "cold_command": None}
     for count, region in ((1, max(least, large // 8)), (1, large), (3, max(least, large // 8)), (3, large)):
         part = workload.model_copy(update={**own, "cells": tuple(cells[:1]) * count, "region_bytes": region})
-        yield Sample(part, Work(cells=count, timed_s=count * CELL_S, laid_bytes=region))
+        yield Sample(part, TrialWork(cells=count, timed_s=count * CELL_S, layout_bytes=region))
 
 
 def emptying(workload: Workload, sessions: int) -> Sample:
@@ -43,7 +43,7 @@ def emptying(workload: Workload, sessions: int) -> Sample:
     cell = min(workload.cells, key=lambda cell: max(line.size + line.align for line in cell.lines))
     region = _least_bytes(cell, sessions)
     part = workload.model_copy(update={**OWN, "cells": (cell,), "region_bytes": region})
-    return Sample(part, Work(cells=1, timed_s=CELL_S, laid_bytes=region, emptied=1))
+    return Sample(part, TrialWork(cells=1, timed_s=CELL_S, layout_bytes=region, cache_drops=1))
 
 
 def _least_bytes(cell: BlockCellSpec, sessions: int) -> int:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.load.load_step import LoadStep
-from bakeoff.plan.design.work import Work
+from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import CLIENTS
 from bakeoff.plan.model import Contender, Plan
@@ -110,11 +110,11 @@ class FileMatrixSettings(FileSettings):
     }
 
     @property
-    def apart(self) -> tuple[Region, ...]:
+    def separate_regions(self) -> tuple[Region, ...]:
         return self.regions
 
     @property
-    def counted(self) -> FileWeights | None:
+    def file_weights(self) -> FileWeights | None:
         return self.weights
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
@@ -147,15 +147,15 @@ class FileMatrixSettings(FileSettings):
     def ends_with_its_work(self) -> bool:
         return True
 
-    def work(self, load_step: LoadStep) -> Work:
+    def work(self, load_step: LoadStep) -> TrialWork:
         """See CommonSettings: every test moves all of its file."""
         times = len(self.tests) * load_step.clients * self.threads
         files = pairs(self)
-        return Work(
+        return TrialWork(
             cells=len(files) * len(self.tests),
             bytes=sum(file for file, _ in files) * times,
             calls=sum(file // record for file, record in files) * times,
-            emptied=len(files) * len(emptied_before(self.tests)) if self.drop_caches or self.cold_command else 0,
+            cache_drops=len(files) * len(emptied_before(self.tests)) if self.drop_caches or self.cold_command else 0,
         )
 
     @model_validator(mode="after")
@@ -208,7 +208,7 @@ class FileMatrixPlanPart(FolderPlanPart):
     # Not `close`, which says what is within the measured time, nor the state of caches before it.
     client_options = ("direct", "dsync", "sync", "fsync", "mmap")
     endpoint = "the geometric means of the cells' MB/s"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "file_max": "Largest file: 512m.",
             "record_max": "Largest record: 16m.",
@@ -224,7 +224,7 @@ class FileMatrixPlanPart(FolderPlanPart):
         matrix = _matrix(settings)
         return max(file for file, _ in pairs(matrix)) * max(matrix.clients) * matrix.threads
 
-    def undivided(self, settings: CommonSettings) -> str:
+    def why_indivisible(self, settings: CommonSettings) -> str:
         return (
             "a test of file-matrix ends when its file is through, a small one in less time than machines can begin "
             "within of each other, so that rates of tests that did not run together would be added: leave agents out, "

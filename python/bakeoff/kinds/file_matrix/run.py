@@ -7,7 +7,7 @@ from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, Trying, foresee
 from bakeoff.kinds.files.run import FolderCheck
 from bakeoff.kinds.spec import Workload
-from bakeoff.plan.design.work import Work
+from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Foreseen, RunPart
 
@@ -34,7 +34,7 @@ def samples(workload: Workload, sessions: int) -> Iterator[Sample]:
         times = len(workload.tests) * sessions
         yield Sample(
             part,
-            Work(
+            TrialWork(
                 cells=len(chosen) * len(workload.tests),
                 bytes=sum(size for size, _ in chosen) * times,
                 calls=sum(size // record for size, record in chosen) * times,
@@ -49,7 +49,9 @@ def emptying(workload: Workload, sessions: int) -> Sample:
     tests = tuple(emptied_before(workload.tests)[:1])
     part = workload.model_copy(update={"keep": False, "pairs": ((file, record),), "tests": tests})
     moved = len(tests) * sessions
-    return Sample(part, Work(cells=len(tests), bytes=file * moved, calls=file // record * moved, emptied=len(tests)))
+    return Sample(
+        part, TrialWork(cells=len(tests), bytes=file * moved, calls=file // record * moved, cache_drops=len(tests))
+    )
 
 
 class FileMatrixRunPart(RunPart):

@@ -86,7 +86,7 @@ class FileMixPlanPart(FolderPlanPart):
     settings = FileMixSettings
     client_options = ("flush",)
     endpoint = "Mbit/s"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "clients": CLIENTS,
             "length": LENGTH,
@@ -100,7 +100,7 @@ class FileMixPlanPart(FolderPlanPart):
         sessions = max(s.clients_by_step) * (s.threads if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
-    def undivided(self, settings: CommonSettings) -> str | None:
+    def why_indivisible(self, settings: CommonSettings) -> str | None:
         if file_mix_settings(settings).loadfile is None:
             return None
         return (

@@ -17,8 +17,8 @@ from bakeoff.core.units import format_size
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload
 from bakeoff.load.load_step import LoadStep
-from bakeoff.plan.design.durations import AROUND_S, Expected, between_s, expected
-from bakeoff.plan.design.work import Work
+from bakeoff.plan.design.durations import SETUP_TEARDOWN_S, ExpectedDuration, between_s, expected_duration
+from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.checks.specs import trial_spec
@@ -40,7 +40,7 @@ class Sample:
     """A small part of the work: what the engine is told, and what that comes to."""
 
     workload: Workload
-    work: Work
+    work: TrialWork
 
 
 @dataclass(frozen=True)
@@ -57,23 +57,23 @@ def foresee(plan: Plan, trying: Trying | None) -> Foreseen:
     """Whether the folders are there and have room, and how long the run takes, by a try in each where there is one.
     Raises TargetError for a folder that cannot be used.
     """
-    room, emptied = _room(plan), _emptied(plan)
-    found = expected(plan)
+    room, cache_drops = _room(plan), _emptied(plan)
+    found = expected_duration(plan)
     if trying is None:
-        return Foreseen(found, room + emptied)
+        return Foreseen(found, room + cache_drops)
     began_s = time.monotonic()
-    if emptied and trying.emptying is not None:
+    if cache_drops and trying.emptying is not None:
         _settle()
     measured = [_contender(plan, contender, trying) for contender in plan.contenders]
     costs = [cost for cost in measured if cost is not None]
     if len(costs) < len(measured):
         untimed = "a try in the folders did not end in time: the duration is not theirs"
-        return Foreseen(found, (*room, *emptied, untimed))
-    lines = room if trying.emptying is not None else room + emptied
+        return Foreseen(found, (*room, *cache_drops, untimed))
+    lines = room if trying.emptying is not None else room + cache_drops
     trials_s = sum(cost.trial_s(plan) for cost in costs) * plan.blocks + plan.trials * between_s(plan.settings)
-    laid_s = sum(cost.laid_s(plan) for cost in costs)
+    layout_s = sum(cost.layout_s(plan) for cost in costs)
     tried_s = time.monotonic() - began_s  # which the run does as well
-    return Foreseen(Expected(trials_s, laid_s, "measured", AROUND_S + tried_s), lines)
+    return Foreseen(ExpectedDuration(trials_s, layout_s, "measured", SETUP_TEARDOWN_S + tried_s), lines)
 
 
 @dataclass(frozen=True)
@@ -93,24 +93,24 @@ class Cost:
         """All load steps once."""
         return sum(self._of(work) for work in _works(plan))
 
-    def part_s(self, work: Work) -> float:
+    def part_s(self, work: TrialWork) -> float:
         """A part of the work by itself, laid out and removed again."""
-        return self._of(work) + work.laid_bytes * self.laid_s_per_byte
+        return self._of(work) + work.layout_bytes * self.laid_s_per_byte
 
-    def _of(self, work: Work) -> float:
+    def _of(self, work: TrialWork) -> float:
         each_s = work.cells * self.cell_s + work.calls * self.call_s + work.bytes * self.byte_s
-        return work.timed_s + each_s + self.trial_fixed_s + work.emptied * self.emptied_s
+        return work.timed_s + each_s + self.trial_fixed_s + work.cache_drops * self.emptied_s
 
-    def laid_s(self, plan: Plan) -> float:
+    def layout_s(self, plan: Plan) -> float:
         """What is laid out once."""
-        return max((work.laid_bytes for work in _works(plan)), default=0) * self.laid_s_per_byte
+        return max((work.layout_bytes for work in _works(plan)), default=0) * self.laid_s_per_byte
 
 
-def fitted(works: Sequence[Work], times_s: Sequence[float]) -> Cost:
+def fitted(works: Sequence[TrialWork], times_s: Sequence[float]) -> Cost:
     """The costs, none below 0, that explain how long these parts of the work took: relative errors count alike."""
     from scipy.optimize import nnls  # takes a moment to start: only when there is a try
 
-    rows = [[w.cells, w.calls, w.bytes, w.laid_bytes, 1.0] for w in works]
+    rows = [[w.cells, w.calls, w.bytes, w.layout_bytes, 1.0] for w in works]
     left = np.array([max(t - w.timed_s, 1e-6) for w, t in zip(works, times_s, strict=True)])
     matrix = np.array(rows, dtype=float) / left[:, None]
     scale = np.maximum(matrix.max(axis=0), 1e-30)
@@ -125,7 +125,7 @@ def _contender(plan: Plan, contender: Contender, trying: Trying) -> Cost | None:
     spec = trial_spec(check, contender, check.addresses(contender), agent.facts())
     load_step = plan.settings.load_steps[-1]
     sessions = load_step.clients * plan.settings.threads
-    until, works, times_s = time.monotonic() + CALIBRATION_S, list[Work](), list[float]()
+    until, works, times_s = time.monotonic() + CALIBRATION_S, list[TrialWork](), list[float]()
     for _ in range(ROUNDS):
         for sample in trying.samples(spec.workload, sessions):
             took_s = _tried(agent, _part(spec, sample, load_step), until)
@@ -136,7 +136,7 @@ def _contender(plan: Plan, contender: Contender, trying: Trying) -> Cost | None:
         if until - time.monotonic() < (1.0 - ROUNDS_SHARE) * CALIBRATION_S:
             break
     cost = fitted(works, times_s) if len(works) >= 3 else None
-    if cost is None or trying.emptying is None or not any(work.emptied for work in _works(plan)):
+    if cost is None or trying.emptying is None or not any(work.cache_drops for work in _works(plan)):
         return cost
     emptied_s = _emptying_s(agent, _part(spec, sample := trying.emptying(spec.workload, sessions), load_step))
     return None if emptied_s is None else replace(cost, emptied_s=max(0.0, emptied_s - cost.part_s(sample.work)))
@@ -153,7 +153,7 @@ def _part(spec: TrialSpec, sample: Sample, load_step: LoadStep) -> TrialSpec:
     return spec.model_copy(update={"workload": sample.workload.under(load_step), "load": load_step.load})
 
 
-def _works(plan: Plan) -> list[Work]:
+def _works(plan: Plan) -> list[TrialWork]:
     """What a trial of each load step does."""
     return [work for load_step in plan.settings.load_steps if (work := plan.settings.work(load_step)) is not None]
 
@@ -195,7 +195,7 @@ def _emptied(plan: Plan) -> tuple[str, ...]:
     command = getattr(plan.settings, "cold_command", None)
     if not (command or getattr(plan.settings, "drop_caches", False)):
         return ()
-    times = sum(work.emptied for work in _works(plan)) * len(plan.contenders) * plan.blocks
+    times = sum(work.cache_drops for work in _works(plan)) * len(plan.contenders) * plan.blocks
     if not times:
         return ()
     what = "the cold command runs" if command else "all caches of this machine are dropped"

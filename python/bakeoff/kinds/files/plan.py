@@ -17,11 +17,11 @@ from bakeoff.plan.settings.fields import (
     Duration,
     Metavar,
     OptionalSize,
+    SettingText,
     Strict,
-    Written,
     full_path,
     is_resolved,
-    written_sizes,
+    sizes_text,
 )
 from bakeoff.plan.settings.shared import CommonSettings
 
@@ -45,7 +45,7 @@ def _link(value: Any, info: ValidationInfo) -> Any:
     return parse_link_speed(str(value))
 
 
-OptionalSizes = Annotated[tuple[int, ...] | None, BeforeValidator(_sizes), Metavar("SIZE,..."), Written(written_sizes)]
+OptionalSizes = Annotated[tuple[int, ...] | None, BeforeValidator(_sizes), Metavar("SIZE,..."), SettingText(sizes_text)]
 OptionalLink = Annotated[float | None, BeforeValidator(_link), Metavar("SPEED")]
 
 
@@ -115,7 +115,7 @@ def check_folder_address(address: str) -> None:
     if "\0" in address:
         raise PlanError("an address holds a zero byte: write the full path of a folder")
     if not answers(address, PATIENCE_S):
-        raise PlanError(f"{address} does not answer for {PATIENCE_S:g} s: is the share's server up?")
+        raise PlanError(f"{address} does not answer for {PATIENCE_S:g} s: is the server of the network folder up?")
     real = os.path.realpath(address)
     if real == "/":
         raise PlanError(f"address {address!r} is the root of this machine: make a subfolder and name that")
@@ -140,7 +140,7 @@ class FolderPlanPart(PlanPart):
     door = "files"
     placeholders = ("/mnt/a.invalid", "/mnt/b.invalid")
     acts_by = "write, read and remove files in"
-    leaves = "what a trial leaves in caches is its contender's, and in turns others would drive it out"
+    leaves_behind = "what a trial leaves in caches is its contender's, and in turns others would drive it out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         check_folder_address(address)

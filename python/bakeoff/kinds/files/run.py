@@ -222,7 +222,8 @@ def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PAT
     except HangsError:
         pass  # told below
     raise TargetError(
-        f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's server up?"
+        f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the server of the network "
+        "folder up?"
     )
 
 

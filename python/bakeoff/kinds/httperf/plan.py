@@ -33,7 +33,7 @@ from bakeoff.kinds.httperf.values import (
 from bakeoff.kinds.web.settings.address import parse_web_address
 from bakeoff.load.arrivals import Arrivals, Constant, Poisson, Steps, Uniform
 from bakeoff.load.load_step import Clients, LoadStep, Rate
-from bakeoff.plan.design.unit import OPERATIONS, Unit
+from bakeoff.plan.design.unit import OPERATIONS, LoadUnit
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.settings.fields import Metavar, Numbers, OptionalPath, is_resolved
 from bakeoff.plan.settings.shared import CLIENTS_MAX, CommonSettings
@@ -248,7 +248,7 @@ class HttperfSettings(CommonSettings):
         return self.starts / slowest if slowest else 0.0
 
     @property
-    def counted_s(self) -> float | None:
+    def counted_length_s(self) -> float | None:
         """See CommonSettings. Starts at their rate, then what a session thinks; not what a server takes."""
         if not self.planned_s:
             return None
@@ -390,7 +390,7 @@ class HttperfPlanPart(PlanPart):
         "ssl_ciphers", "ssl_no_reuse", "ssl_verify", "ssl_protocol",
     )  # fmt: skip
     endpoint = "replies per second"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "rate": "Connections or sessions a second.",
             "num_conns": "Connections of each trial.",
@@ -403,7 +403,7 @@ class HttperfPlanPart(PlanPart):
     target = "web"
     example = ({"rate": "100"}, "at 100 starts/s")
 
-    def undivided(self, settings: CommonSettings) -> str | None:
+    def why_indivisible(self, settings: CommonSettings) -> str | None:
         if all(isinstance(load_step, Rate) for load_step in settings.load_steps):
             return None
         return (
@@ -411,18 +411,20 @@ class HttperfPlanPart(PlanPart):
             "agents out, or give rate or period"
         )
 
-    def unit(self, settings: CommonSettings) -> Unit:
+    def unit(self, settings: CommonSettings) -> LoadUnit:
         """See PlanPart: a start is a connection with its calls, or a session; how many requests a page takes, the
         server says.
         """
         s = httperf_settings(settings)
         if s.wsesspage is not None:
-            return Unit(starts="sessions")
+            return LoadUnit(starts="sessions")
         if s.wsess is not None:
-            return Unit(starts="sessions", parts="requests", each=float(s.wsess.calls))
+            return LoadUnit(starts="sessions", parts="requests", each=float(s.wsess.calls))
         if s.wsesslog is not None:
-            return Unit(starts="sessions", parts="requests", each=_mean_calls(s.wsesslog))
-        return Unit(starts="connections", parts="requests", each=float(s.num_calls)) if s.num_calls > 1 else OPERATIONS
+            return LoadUnit(starts="sessions", parts="requests", each=_mean_calls(s.wsesslog))
+        return (
+            LoadUnit(starts="connections", parts="requests", each=float(s.num_calls)) if s.num_calls > 1 else OPERATIONS
+        )
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         if parse_web_address(address).unix is not None:

@@ -81,7 +81,7 @@ class Wsess:
     think_s: float
 
     @property
-    def written(self) -> str:
+    def plan_text(self) -> str:
         """As a plan file has it."""
         return f"{self.sessions},{self.calls},{self.think_s!r}"
 
@@ -96,7 +96,7 @@ class Wsesslog:
     script: tuple[tuple[Burst, ...], ...]
 
     @property
-    def written(self) -> str:
+    def plan_text(self) -> str:
         """As a plan file has it, while the script is what it was."""
         return f"{self.sessions},{self.think_s!r},{self.path}"
 
@@ -109,7 +109,7 @@ class Wset:
     miss_rate: float
 
     @property
-    def written(self) -> str:
+    def plan_text(self) -> str:
         """As a plan file has it."""
         return f"{self.files},{self.miss_rate!r}"
 
@@ -123,7 +123,7 @@ class Wlog:
     uris: tuple[str, ...]
 
     @property
-    def written(self) -> str:
+    def plan_text(self) -> str:
         """As a plan file has it, while the list is what it was."""
         return f"{'y' if self.wraps else 'n'},{self.path}"
 
@@ -136,7 +136,7 @@ class Client:
     of: int
 
     @property
-    def written(self) -> str:
+    def plan_text(self) -> str:
         """As a plan file has it."""
         return f"{self.index}/{self.of}"
 

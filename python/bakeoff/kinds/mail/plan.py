@@ -12,11 +12,11 @@ from bakeoff.core.errors import PlanError
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpec
 from bakeoff.kinds.spec import TlsSpec, new_mark
-from bakeoff.plan.design.unit import Unit
+from bakeoff.plan.design.unit import LoadUnit
 from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings.classes import SuiteClass
-from bakeoff.plan.settings.fields import Duration, OptionalPath, Share, Whole, Written, is_resolved
+from bakeoff.plan.settings.fields import Duration, OptionalPath, SettingText, Share, Whole, is_resolved
 from bakeoff.plan.settings.network import NetworkSettings
 from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import Suite
@@ -29,8 +29,8 @@ from bakeoff.testdata.mail.sizes import (
     Table,
     parse_recipients,
     parse_sizes,
-    written_recipients,
-    written_sizes,
+    recipients_text,
+    sizes_text,
 )
 
 
@@ -62,12 +62,12 @@ class MailSettings(NetworkSettings):
         False, description="Every thread reads all mailboxes of its client, so that they collide."
     )
     sending_share: Share = Field(0.30, ge=0, le=1, description="Share of a client's time that goes into sending: 30%.")
-    sizes: Annotated[Table, BeforeValidator(_sizes), Written(written_sizes)] = Field(
+    sizes: Annotated[Table, BeforeValidator(_sizes), SettingText(sizes_text)] = Field(
         ISP_2001,
         description="Sizes of messages: isp-2001, 4KiB, or a table such as 4KiB=90,100KiB=10.",
         json_schema_extra={"metavar": "SIZE=WEIGHT,...", "values": list(SIZE_TABLES)},
     )
-    recipients: Annotated[Table, BeforeValidator(_recipients), Written(written_recipients)] = Field(
+    recipients: Annotated[Table, BeforeValidator(_recipients), SettingText(recipients_text)] = Field(
         ((1, 1.0),),
         description="Recipients of a message: a number, isp-2001, or a table such as 1=90,3=10.",
         json_schema_extra={"metavar": "N=WEIGHT,...", "values": list(RECIPIENT_TABLES)},
@@ -163,12 +163,12 @@ class MailSettings(NetworkSettings):
         )
 
     @property
-    def around_s(self) -> float:
+    def setup_teardown_s(self) -> float:
         """Longest time before and after the measured part."""
         return self.init_limit_s + self.drain_limit_s + self.reply_timeout_s
 
     @property
-    def around_words(self) -> str:
+    def setup_teardown_text(self) -> str:
         after_s = self.drain_limit_s + self.reply_timeout_s
         return (
             f"emptying the mailboxes before each trial takes {format_duration(self.init_limit_s)} at most "
@@ -206,8 +206,8 @@ class MailPlanPart(PlanPart):
     door = "mail"
     placeholders = ("a.invalid", "b.invalid")
     endpoint = "messages delivered per second"
-    leaves = "mail that is queued when a trial is over would be delivered in the trial of another in turns"
-    often = MappingProxyType(
+    leaves_behind = "mail that is queued when a trial is over would be delivered in the trial of another in turns"
+    common_settings = MappingProxyType(
         {
             "users": "Accounts, made by `bakeoff users new`.",
             "clients": CLIENTS,
@@ -225,9 +225,9 @@ class MailPlanPart(PlanPart):
         if mail_settings(settings).starttls and (parsed.sending.implicit_tls or parsed.reading.implicit_tls):
             raise PlanError(f"address {address!r} begins with TLS: leave starttls out, or write smtp= and pop3=")
 
-    def unit(self, settings: CommonSettings) -> Unit:
+    def unit(self, settings: CommonSettings) -> LoadUnit:
         """See PlanPart: a start sends a message, or reads a mailbox."""
-        return Unit(starts="mail sessions")
+        return LoadUnit(starts="mail sessions")
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
         """See PlanPart. Mail has no classes: its operations are the steps of the protocols."""

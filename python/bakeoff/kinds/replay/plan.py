@@ -18,7 +18,7 @@ from bakeoff.kinds.web.settings.http import CHECK_EVERY, CLIENT_OPTIONS, HttpSet
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.load.arrivals import Constant, Replay
 from bakeoff.load.load_step import RATE_MAX_PER_S, LoadStep, Rate
-from bakeoff.plan.design.unit import REQUESTS, Unit
+from bakeoff.plan.design.unit import REQUESTS, LoadUnit
 from bakeoff.plan.kind import CLIENTS, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings.classes import SuiteClass
@@ -224,7 +224,7 @@ class ReplayPlanPart(PlanPart):
     settings = ReplaySettings
     client_options = CLIENT_OPTIONS
     endpoint = "requests per second"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "log": "Access log to replay.",
             "clients": CLIENTS,
@@ -239,7 +239,7 @@ class ReplayPlanPart(PlanPart):
     target = "web"
     lasts = "the log"
 
-    def unit(self, settings: CommonSettings) -> Unit:
+    def unit(self, settings: CommonSettings) -> LoadUnit:
         """See PlanPart."""
         return REQUESTS
 

@@ -22,7 +22,7 @@ from bakeoff.kinds.web.settings.http import (
 from bakeoff.kinds.web.settings.statuses import SUCCESS, parse_expect
 from bakeoff.kinds.web.settings.urls import UrlLine, Urls
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.plan.design.unit import REQUESTS, Unit
+from bakeoff.plan.design.unit import REQUESTS, LoadUnit
 from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings.fields import OptionalPath, Share, Weights, Whole
@@ -128,7 +128,7 @@ class WebPlanPart(PlanPart):
     suite_class = WebClass
     client_options = CLIENT_OPTIONS
     endpoint = "requests per second"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "clients": CLIENTS,
             "rate": RATE,
@@ -152,7 +152,7 @@ class WebPlanPart(PlanPart):
                 "leave out --http 3"
             )
 
-    def unit(self, settings: CommonSettings) -> Unit:
+    def unit(self, settings: CommonSettings) -> LoadUnit:
         """See PlanPart."""
         return REQUESTS
 

@@ -14,7 +14,7 @@ from bakeoff.kinds.web.settings.statuses import statuses_of
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web_session.file import OptionalSession, Step
 from bakeoff.kinds.web_session.spec import BodySpec, SessionWorkload, StepSpec, TakeSpec
-from bakeoff.plan.design.unit import Unit
+from bakeoff.plan.design.unit import LoadUnit
 from bakeoff.plan.kind import CLIENTS, INSECURE, LENGTH, RATE, PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings.classes import SuiteClass
@@ -55,7 +55,7 @@ class SessionPlanPart(PlanPart):
     settings = SessionSettings
     client_options = CLIENT_OPTIONS
     endpoint = "sessions per second"
-    often = MappingProxyType(
+    common_settings = MappingProxyType(
         {
             "session": "File with the steps of a session.",
             "clients": CLIENTS,
@@ -74,10 +74,10 @@ class SessionPlanPart(PlanPart):
         if "?" in parse_web_address(address).target:
             raise PlanError(f"address {address!r} has a query, but the paths are those of the session: leave it out")
 
-    def unit(self, settings: CommonSettings) -> Unit:
+    def unit(self, settings: CommonSettings) -> LoadUnit:
         """See PlanPart: each step is a request."""
         session = session_settings(settings).session
-        return Unit("sessions", "sessions", "requests", 0.0 if session is None else float(len(session.steps)))
+        return LoadUnit("sessions", "sessions", "requests", 0.0 if session is None else float(len(session.steps)))
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
         """See PlanPart: there are none."""

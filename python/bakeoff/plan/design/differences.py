@@ -9,7 +9,7 @@ from bakeoff.core.redact import hidden
 from bakeoff.core.units import format_duration, format_share
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.settings.client_options import keys_of
-from bakeoff.plan.settings.fields import Written, extra_of
+from bakeoff.plan.settings.fields import SettingText, extra_of
 from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.plan.suites import PUBLISHED, Suite
 
@@ -80,10 +80,10 @@ def text_of(name: str, field: FieldInfo, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     for part in field.metadata:
-        if isinstance(part, Written):
+        if isinstance(part, SettingText):
             return part.of(value)
-    if hasattr(value, "written"):
-        return str(value.written)
+    if hasattr(value, "plan_text"):
+        return str(value.plan_text)
     if isinstance(value, float):
         is_share = name.endswith(("share", "working_set"))
         return format_share(value) if is_share else format_duration(value) if name.endswith("_s") else f"{value:g}"
@@ -98,4 +98,4 @@ def _item(item: Any) -> str:
     """One of several values; of a table such as `1=90,3=10` one place with its share."""
     if isinstance(item, tuple) and len(item) == 2:
         return f"{_item(item[0])}={_item(item[1])}"
-    return f"{item:g}" if isinstance(item, float) else str(getattr(item, "written", item))
+    return f"{item:g}" if isinstance(item, float) else str(getattr(item, "plan_text", item))

@@ -167,8 +167,8 @@ def _found(contenders: Sequence[Table], written: Sequence[_Written], origin: str
         found.insert(0, Factor(name=SERVER, levels=tuple(names)))
     if len(found) > FACTORS_MAX:
         raise PlanError(
-            f"{origin}: {len(found)} factors ({', '.join(factor.name for factor in found)}) are too many to be told "
-            f"apart: at most {FACTORS_MAX}, with the contenders themselves"
+            f"{origin}: {len(found)} factors ({', '.join(factor.name for factor in found)}) are too many to separate: "
+            f"at most {FACTORS_MAX}, with the contenders themselves"
         )
     return tuple(found)
 
@@ -315,7 +315,7 @@ def _given(
         seen[factor.name] = [level for level in factor.tables if level in seen[factor.name]]
     ordered = [factor.name for factor in written] + [name for name in names if name not in {f.name for f in written}]
     if len(ordered) > FACTORS_MAX:
-        raise PlanError(f"{origin}: {len(ordered)} factors are too many to be told apart: at most {FACTORS_MAX}")
+        raise PlanError(f"{origin}: {len(ordered)} factors are too many to separate: at most {FACTORS_MAX}")
     places = [tuple(contender["levels"][name] for name in ordered) for contender in contenders]
     if len(set(places)) < len(places):
         raise PlanError(f"{origin}: two contenders have the same levels: they would be one")

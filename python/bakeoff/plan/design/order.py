@@ -1,7 +1,7 @@
 """The order of trials: randomised complete blocks.
 
 In each block every contender is measured once at every load step, in one of two orders. By `load_steps`, trials that
-are compared follow each other: at each load step all contenders back to back, so that what drifts from one half minute
+are compared follow each other: all contenders back to back at each load step, so that what drifts from one half minute
 to the next hits both sides of a ratio. By `visits`, a contender has all its load steps in one piece: where it is reset
 before, or where what its trials leave behind (caches, files) would otherwise be driven out by the others.
 

@@ -8,20 +8,20 @@ from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import LOAD_STEPS, VISITS, Contender, Order, Plan
 from bakeoff.plan.rules.capacity import CapacityPlan
 
-Asked = Literal["auto", "load_steps", "visits"]
-AUTO: Asked = "auto"
+OrderChoice = Literal["auto", "load_steps", "visits"]
+AUTO: OrderChoice = "auto"
 # Each order in words, for the plan and the report.
 WORDS: dict[Order, str] = {
-    "load_steps": "at each load step all contenders back to back",
+    "load_steps": "all contenders back to back at each load step",
     "visits": "each contender with all its load steps in one piece",
 }
-BACK_TO_BACK = "so that what drifts between trials hits all alike"
+BACK_TO_BACK = "so that drift between trials hits all alike"
 ALONE = "as there is one contender"
 SEARCH = "as a search goes on with one contender until its capacity is found"
 
 
 def order_of(
-    asked: Asked, kind: str, contenders: Sequence[Contender], search: CapacityPlan | None, label: str
+    asked: OrderChoice, kind: str, contenders: Sequence[Contender], search: CapacityPlan | None, label: str
 ) -> Order:
     """The order that is `asked` for, or the one that fits. Raises PlanError, which calls the setting by its `label`."""
     if search is not None and asked == LOAD_STEPS:
@@ -46,5 +46,5 @@ def _fitting(kind: str, contenders: Sequence[Contender], search: CapacityPlan | 
         return VISITS, ALONE
     if reset := [contender.name for contender in contenders if contender.reset is not None]:
         return VISITS, f"as {', '.join(reset)} would be reset before each trial otherwise"
-    left = plan_part(kind).leaves
+    left = plan_part(kind).leaves_behind
     return (LOAD_STEPS, BACK_TO_BACK) if left is None else (VISITS, f"as {left}")

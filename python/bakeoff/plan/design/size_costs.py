@@ -1,6 +1,6 @@
 """What each size of a suite costs for two contenders: the table of README, and a line of `bakeoff suites SUITE`."""
 
-from bakeoff.plan.design.durations import expected_of
+from bakeoff.plan.design.durations import expected_duration_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.suites import BLOCKS, SizeName, Suite
 
@@ -14,7 +14,7 @@ def cost(suite: Suite, size: SizeName) -> str:
         return f"{CONTENDERS * BLOCKS[size]} × {kind.lasts}"
     given, words = kind.example
     settings = kind.settings.model_validate({**suite.defaults(size), **given})
-    found = expected_of(settings, CONTENDERS, BLOCKS[size])
+    found = expected_duration_of(settings, CONTENDERS, BLOCKS[size])
     if found.how == "speed":
         words = "at 1 Gbit/s"
     return f"{rounded(found.run_s)} {words}".strip()

@@ -8,7 +8,7 @@ from bakeoff.load.load_step import LoadStep, Rate
 
 
 @dataclass(frozen=True)
-class Unit:
+class LoadUnit:
     """A trial counts `work` a second, and a rate offers `starts` a second, each of `each` `parts` on average: 3
     requests. `each` is 0 where a start is one operation, or nobody knows of how many it is made.
     """
@@ -49,8 +49,8 @@ class Unit:
         return f" = {_number(per_s * self.each)} {self.parts}/s" if self.each else ""
 
 
-OPERATIONS = Unit()
-REQUESTS = Unit("requests", "requests")
+OPERATIONS = LoadUnit()
+REQUESTS = LoadUnit("requests", "requests")
 
 
 def _number(per_s: float) -> str:

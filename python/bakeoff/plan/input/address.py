@@ -7,7 +7,7 @@ from bakeoff.core.errors import PlanError, TargetError
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class SocketAddress:
     """A place to connect to: a host and its port or, in `unix`, the path of a socket. `text` is as the plan has it."""
 
     text: str
@@ -23,7 +23,7 @@ class Endpoint:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def parse_endpoint(text: str, scheme: str, what: str, forms: str) -> Endpoint:
+def parse_socket_address(text: str, scheme: str, what: str, forms: str) -> SocketAddress:
     """The endpoint of `host:port`, which may stand behind `scheme://`, or of `unix:/path`.
 
     Raises PlanError that says that `text` is not the address of `what`, with the accepted `forms`.
@@ -32,17 +32,17 @@ def parse_endpoint(text: str, scheme: str, what: str, forms: str) -> Endpoint:
         path = text.removeprefix("unix:")
         if not path.startswith("/"):
             raise PlanError(f"address {text!r} needs the full path of a socket: unix:/path/to/socket")
-        return Endpoint(text, "localhost", 0, path)
+        return SocketAddress(text, "localhost", 0, path)
     host, colon, port = text.removeprefix(f"{scheme}://").rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
     numeric = len(port) < 6 and port.isascii() and port.isdigit() and 0 < int(port) < 65536
     bracketed = host.startswith("[") and host.endswith("]")
     if not colon or not bare or not numeric or any(c in bare for c in "/@? ") or (":" in bare and not bracketed):
         raise PlanError(f"address {text!r} is not that of {what}: {forms}")
-    return Endpoint(text, bare, int(port), None)
+    return SocketAddress(text, bare, int(port), None)
 
 
-def resolve(endpoint: Endpoint) -> tuple[str, ...]:
+def resolve(endpoint: SocketAddress) -> tuple[str, ...]:
     """The numeric addresses in the system's order, `127.0.0.1:80` or `[::1]:80`; none for a socket.
 
     Raises TargetError when the name is not known.

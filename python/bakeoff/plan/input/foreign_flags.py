@@ -9,7 +9,7 @@ TLS = "https:// in the addresses, with --ca-file FILE or --insecure where the ce
 PERCENTILES = "no flag: p50, p95 and p99 are always measured, and `bakeoff compare RUN.bakeoff` prints them"
 
 # By flag, or by setting of another kind that is no flag of this one.
-ELSEWHERE = {
+FOREIGN_FLAGS = {
     "--duration": LENGTH,
     "--time": LENGTH,
     "--runtime": LENGTH,
@@ -63,6 +63,6 @@ ELSEWHERE = {
 }
 
 
-def here(flag: str) -> str | None:
+def own_flag(flag: str) -> str | None:
     """What a flag of another tool is in Bakeoff: `in Bakeoff: --length 30s (…)`; None when that is not known."""
-    return f"in Bakeoff: {ELSEWHERE[flag]}" if flag in ELSEWHERE else None
+    return f"in Bakeoff: {FOREIGN_FLAGS[flag]}" if flag in FOREIGN_FLAGS else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pydantic import BaseModel, ValidationError
 
 from bakeoff.core.errors import PlanError
-from bakeoff.plan.input.foreign_flags import here
+from bakeoff.plan.input.foreign_flags import own_flag
 
 LONGEST_NAME = 100
 
@@ -42,8 +42,8 @@ def explain(error: ValidationError, model: type[BaseModel], label: Callable[[str
 
 def _sentence(kind: str, message: str, given: object, key: str, model: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
-        elsewhere = here(f"--{key.replace('_', '-')}")
-        return f"unknown key: {elsewhere or did_you_mean(key, input_names(model))}"
+        foreign = own_flag(f"--{key.replace('_', '-')}")
+        return f"unknown key: {foreign or did_you_mean(key, input_names(model))}"
     if kind == "missing":
         return "is missing: add it"
     text = message.removeprefix("Value error, ")

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from bakeoff.plan.input.secrets import veiled
+from bakeoff.plan.input.plan_input import UnwritableError, input_value
+from bakeoff.plan.input.secrets import masked
 from bakeoff.plan.input.toml import key_to_toml, line_to_toml, table_to_toml
-from bakeoff.plan.input.written import UnwritableError, written_value
-from bakeoff.plan.kind import plan_table
+from bakeoff.plan.kind import plan_section_keys
 from bakeoff.plan.load import PlanInput
 from bakeoff.plan.model import Plan
 from bakeoff.plan.settings.plan_section import PlanSection
@@ -27,10 +27,10 @@ def plan_to_toml(given: PlanInput, plan: Plan) -> str:
     those of the suite may be others in another version.
     """
     settings = type(plan.settings).model_fields
-    own = {key: field for key, field in _named(settings) if key in plan_table()}
-    rest = {key: field for key, field in _named(settings) if key not in plan_table()}
+    own = {key: field for key, field in _named(settings) if key in plan_section_keys()}
+    rest = {key: field for key, field in _named(settings) if key not in plan_section_keys()}
     head = {name: field for name, field in _named(PlanSection.model_fields) if name != "suite"}
-    given, variables = veiled_input(given, plan)
+    given, variables = masked_input(given, plan)
     shown = given.settings
     parts = [
         *_explained(variables),
@@ -65,12 +65,12 @@ def factors_to_toml(factors: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def veiled_input(given: PlanInput, plan: Plan) -> tuple[PlanInput, list[str]]:
+def masked_input(given: PlanInput, plan: Plan) -> tuple[PlanInput, list[str]]:
     """What was given without its secrets, and the environment variables that stand there instead."""
-    settings, variables = _veiled(given.settings, plan, "")
+    settings, variables = _masked(given.settings, plan, "")
     contenders = []
     for contender in given.contenders:
-        made, names = _with_veil(contender, plan, str(contender.get("name")))
+        made, names = _masked_table(contender, plan, str(contender.get("name")))
         contenders.append(made)
         variables += names
     factors: dict[str, Any] = {}
@@ -80,23 +80,23 @@ def veiled_input(given: PlanInput, plan: Plan) -> tuple[PlanInput, list[str]]:
             continue
         factors[name] = {}
         for level, table in levels.items():
-            factors[name][level], names = _with_veil(table, plan, f"{name}_{level}")
+            factors[name][level], names = _masked_table(table, plan, f"{name}_{level}")
             variables += names
     return replace(given, settings=settings, contenders=contenders, factors=factors), variables
 
 
-def _with_veil(table: dict[str, Any], plan: Plan, whose: str) -> tuple[dict[str, Any], list[str]]:
+def _masked_table(table: dict[str, Any], plan: Plan, whose: str) -> tuple[dict[str, Any], list[str]]:
     """The table of a contender or a level, which may have settings of its own."""
     if not isinstance(table.get("settings"), Mapping):
         return table, []
-    shown, variables = _veiled(table["settings"], plan, whose)
+    shown, variables = _masked(table["settings"], plan, whose)
     return {**table, "settings": shown}, variables
 
 
-def _veiled(settings: Mapping[str, Any], plan: Plan, whose: str) -> tuple[dict[str, Any], list[str]]:
+def _masked(settings: Mapping[str, Any], plan: Plan, whose: str) -> tuple[dict[str, Any], list[str]]:
     fields = dict(_named(type(plan.settings).model_fields))
     shown = {
-        key: veiled(key, fields[key], value, whose) if key in fields else (value, ()) for key, value in settings.items()
+        key: masked(key, fields[key], value, whose) if key in fields else (value, ()) for key, value in settings.items()
     }
     return {key: value for key, (value, _) in shown.items()}, [name for _, names in shown.values() for name in names]
 
@@ -126,6 +126,6 @@ def _comments(fields: Mapping[str, FieldInfo], given: Mapping[str, Any], values:
 
 def _line(key: str, field: FieldInfo, name: str, value: Any) -> str:
     try:
-        return AS_IT_IS + line_to_toml(key, written_value(field, name, value))
+        return AS_IT_IS + line_to_toml(key, input_value(field, name, value))
     except UnwritableError:
         return f"# ({key} is not set)" if value is None else f"# ({key} is as the suite has it)"

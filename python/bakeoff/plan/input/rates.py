@@ -24,7 +24,7 @@ def _rates(value: Any, info: ValidationInfo) -> Any:
         return tuple(parse_rate(part) for part in value.split(","))
     items = value if isinstance(value, (list, tuple)) else (value,)
     if any(isinstance(item, bool) for item in items):
-        raise ValueError("true and false are no rates: write them like 500,1000,2000")
+        raise ValueError("true and false are not rates: write them like 500,1000,2000")
     return tuple(parse_rate(item) if isinstance(item, str) else item for item in items)
 
 

@@ -19,12 +19,12 @@ SECRET = ("password", "passwd", "secret", "token", "authorization", "basic_auth"
 _VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
-def told_by_environment(value: Any, info: ValidationInfo) -> Any:
+def from_environment(value: Any, info: ValidationInfo) -> Any:
     """The value of the variable that stands for it, for each of several. Raises ValueError where there is none."""
     if is_resolved(info):
         return value
     if isinstance(value, (list, tuple)):
-        return type(value)(told_by_environment(item, info) for item in value)
+        return type(value)(from_environment(item, info) for item in value)
     variable = _VARIABLE.fullmatch(value) if isinstance(value, str) else None
     if variable is None:
         return value
@@ -33,7 +33,7 @@ def told_by_environment(value: Any, info: ValidationInfo) -> Any:
     return os.environ[variable[1]]
 
 
-def veiled(key: str, field: FieldInfo, value: Any, whose: str = "") -> tuple[Any, Sequence[str]]:
+def masked(key: str, field: FieldInfo, value: Any, whose: str = "") -> tuple[Any, Sequence[str]]:
     """A value as a plan file may have it, and the variables that stand in it for secrets; `whose` it is, where it is
     not that of the whole run.
     """
@@ -42,12 +42,12 @@ def veiled(key: str, field: FieldInfo, value: Any, whose: str = "") -> tuple[Any
         return value, ()
     names = _names("_".join(filter(None, ("BAKEOFF", re.sub(r"[^A-Z0-9]+", "_", whose.upper()), key.upper()))))
     if isinstance(value, str):
-        return _veil(value, kind, names)
-    shown = [_veil(item, kind, names) for item in value]
+        return _mask(value, kind, names)
+    shown = [_mask(item, kind, names) for item in value]
     return [item for item, _ in shown], [name for _, used in shown for name in used]
 
 
-def _veil(text: str, kind: object, names: Iterator[str]) -> tuple[str, Sequence[str]]:
+def _mask(text: str, kind: object, names: Iterator[str]) -> tuple[str, Sequence[str]]:
     """`kind` is `all`, or `named` where only what is called like a secret is one: `Authorization: …`."""
     name = text.partition(":")[0].lower()
     if _VARIABLE.fullmatch(text) or (kind == "named" and not any(part in name for part in SECRET)):

@@ -34,7 +34,7 @@ class CapacityPlan(Strict):
     """A search for the highest load that meets an objective, for each contender in each block."""
 
     objective: str = Field(
-        description="What the load has to meet, terms with commas between: p99<=50ms,errors<=0.1%. Times are p50, p95, "
+        description="Objective of the load, terms separated by commas: p99<=50ms,errors<=0.1%. Times are p50, p95, "
         "p99.9 or any other percentile, mean and max; shares are errors and achieved (achieved>=99%).",
         json_schema_extra={"metavar": "TERM,..."},
     )
@@ -57,19 +57,21 @@ class CapacityPlan(Strict):
         0.01,
         ge=0.001,
         le=0.2,
-        description="How far apart the highest load that met the objective and the lowest that did not may end: 1%.",
+        description="Largest final gap between the highest load that met the objective and the lowest that did not: "
+        "1%.",
     )
     repeats: Whole = Field(
         3,
         ge=1,
         le=15,
-        description="Probes of a load that decides, by their majority: an odd number. Loads on the way have one.",
+        description="Probes of a deciding load, judged by their majority: an odd number. Other loads have one.",
     )
-    most_probes: Whole = Field(60, ge=5, le=1000, description="End a search after so many probes.")
+    most_probes: Whole = Field(60, ge=5, le=1000, description="End a search after this many probes.")
     shares: tuple[float, ...] = Field(
         SHARES,
         max_length=20,
-        description="Loads to measure afterwards, as shares of what was found: 50%,70%,85%,95%,105%; none for none.",
+        description="Loads to measure afterwards, as percentages of the capacity found: 50%,70%,85%,95%,105%; none "
+        "skips this.",
         json_schema_extra={"metavar": "PERCENT,..."},
     )
 
@@ -116,7 +118,7 @@ class CapacityPlan(Strict):
         if self.repeats % 2 == 0:
             raise ValueError("repeats: a majority needs an odd number of probes, such as 3")
         if self.by == "clients" and (term := self.goal.needs_rate):
-            raise ValueError(f"objective: {term} is of a rate, and clients that wait ask for no more than they get")
+            raise ValueError(f"objective: {term} applies to rates: closed-loop clients offer no more than is answered")
         return self
 
     @property
@@ -178,7 +180,7 @@ class CapacityPlan(Strict):
 def capacity_of(given: Mapping[str, Any], label: Callable[[str], str]) -> CapacityPlan:
     """The search that a plan asks for. Raises PlanError; `label` says where a key was given."""
     if "objective" not in given:
-        raise PlanError(f"{label('objective')}: is missing: name what the load has to meet, such as {EXAMPLE!r}")
+        raise PlanError(f"{label('objective')}: is missing: state the objective, such as {EXAMPLE!r}")
     try:
         return CapacityPlan.model_validate(dict(given))
     except ValidationError as error:

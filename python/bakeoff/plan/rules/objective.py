@@ -21,13 +21,13 @@ def held_to(
     if is_search:
         raise PlanError(f"{where}: a search has its objective in the table [capacity]: move it there")
     if not settings.SEARCHABLE:
-        raise PlanError(f"{where}: only suites of web, mail and application servers are held to one: leave it out")
+        raise PlanError(f"{where}: only suites of web, mail and application servers can have one: leave it out")
     if settings.clock.row_s is not None:
         raise PlanError(f"{where}: a soak is held to limits row by row: give them by --stop")
     goal = parse_objective(text)
     if (term := goal.needs_rate) is not None and not settings.is_at_rates:
         raise PlanError(
-            f"{where}: {term} is of a rate, and clients that wait ask for no more than they get: add --rate"
+            f"{where}: {term} applies to rates: closed-loop clients offer no more than is answered: add --rate"
         )
     refuse_unfit_objective(goal, settings, error_limit, label)
     return str(goal)

@@ -42,7 +42,7 @@ def parse_rule(text: str) -> StopRule:
         raise ValueError(f"{text[:LONGEST]!r} is no rule for {', '.join(FIGURES)}: {HOW}")
     figure: Figure = match[1]
     if (match[2] == "<") != (figure == "rate"):
-        raise ValueError(f"{text!r} would stop what is well: a rate may be too low (<), all else too high (>)")
+        raise ValueError(f"{text!r} would stop a healthy soak: limit a rate from below (<), all else from above (>)")
     rows = int(match[4] or 1)
     if not 1 <= rows <= MOST_ROWS:
         raise ValueError(f"{text!r}: a rule looks at 1 to {MOST_ROWS:,} rows")
@@ -60,7 +60,7 @@ def _limit(figure: Figure, text: str) -> float:
 def _read(value: Any) -> Any:
     words = value.split(",") if isinstance(value, str) else value
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
-        raise ValueError(f"a list of rules is wanted: {HOW}")
+        raise ValueError(f"give a list of rules: {HOW}")
     rules = tuple(parse_rule(word) for word in words if word.strip())
     if len(rules) > MOST_RULES:
         raise ValueError(f"{len(rules)} rules are too many: at most {MOST_RULES}")

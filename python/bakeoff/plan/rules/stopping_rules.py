@@ -14,7 +14,7 @@ ANALYSES_MAX = 100
 HOW = "name the analyses at which the run may end, such as --interim-analyses 6,12,18"
 
 
-class GoingOn(Strict):
+class StoppingRules(Strict):
     """Keys of the table `[plan]`."""
 
     interim_analyses: OptionalNumbers = Field(
@@ -28,14 +28,13 @@ class GoingOn(Strict):
         None,
         json_schema_extra={"values": ["clear", "precision=2%"]},
         description="End at the first interim analysis at which the verdict of the primary endpoint is clear (clear), "
-        "or "
-        "its interval reaches no further than so to either side (precision=2%), for every pair.",
+        "or the half-width of its interval is at most this (precision=2%), for every pair.",
     )
     when_dead: Literal["ask", "leave-out", "go-on"] = Field(
         "ask",
         json_schema_extra={"metavar": "WHAT"},
         description="What to do about a contender that is dead in --dead-visits visits in a row: ask (at a terminal; "
-        "elsewhere it is left out), leave-out, or go-on. What it is not asked any more counts as failed.",
+        "otherwise leave it out), leave-out, or go-on. Trials skipped this way count as failed.",
     )
     dead_visits: Whole = Field(
         2, ge=1, le=1000, description="Visits in a row without one success after which a contender is dead."
@@ -44,8 +43,8 @@ class GoingOn(Strict):
         10.0,
         alias="dead_after",
         ge=1,
-        description="Cut a trial when nothing but failures came back for so long (never before it would be failed "
-        "anyway), and end the visit when the contender does not answer then; auto never does.",
+        description="Cut a trial after this time with failures alone (never before it would fail anyway), and end the "
+        "visit if the contender does not answer then; auto never does.",
     )
 
     @model_validator(mode="after")

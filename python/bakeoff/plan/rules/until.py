@@ -9,7 +9,7 @@ from bakeoff.plan.settings.fields import Metavar
 
 CLEAR = "clear"
 PRECISION = "precision="
-HOW = "write clear (the verdict is), or precision=2% (the interval reaches so far to either side)"
+HOW = "write clear (the verdict is clear), or precision=2% (half-width of the interval)"
 
 
 def precision_of(until: str | None) -> float | None:
@@ -22,7 +22,7 @@ def _read(value: Any) -> Any:
         return value
     compact = value.replace(" ", "") if isinstance(value, str) else ""
     if not compact.startswith(PRECISION):
-        raise ValueError(f"{value!r} ends no run: {HOW}")
+        raise ValueError(f"{value!r} is no stopping rule: {HOW}")
     share = parse_share(compact.removeprefix(PRECISION))
     if not 0.0001 <= share <= 0.5:
         raise ValueError(f"precision={format_share(share)}: give 0.01% to 50%, such as precision=2%")

@@ -20,7 +20,7 @@ class SuiteClass(Strict):
 C = TypeVar("C", bound=SuiteClass)
 
 
-def weighed(classes: Sequence[C], given: Mapping[str, float], what: str) -> list[C]:
+def reweighted(classes: Sequence[C], given: Mapping[str, float], what: str) -> list[C]:
     """`classes` with the weights `given` in place of their own, in percent of all; those without weight are left out.
 
     `what` says in messages what a class is. Raises PlanError for weights of other classes, and for weights that leave

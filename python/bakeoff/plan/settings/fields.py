@@ -28,13 +28,13 @@ class Metavar:
 
 
 @dataclass(frozen=True)
-class Written:
+class SettingText:
     """The text that stands for a value, as a user would give it. Part of its type, where the value does not tell."""
 
     of: Callable[[Any], str]
 
 
-def written_sizes(sizes: Iterable[int]) -> str:
+def sizes_text(sizes: Iterable[int]) -> str:
     """`512B,4KiB,1MiB`."""
     return ",".join(map(exact_size, sizes))
 
@@ -65,7 +65,7 @@ def _auto(value: Any) -> Any:
 
 def _numbers(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, (list, tuple)) and any(isinstance(item, bool) for item in value):
-        raise ValueError("true and false are no numbers: write them like 1,4,8")
+        raise ValueError("true and false are not numbers: write them like 1,4,8")
     if isinstance(value, str):
         return parse_whole_numbers(value)
     return (value,) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -121,10 +121,14 @@ OptionalShare = Annotated[
     Metavar("PERCENT"),
 ]
 Size = Annotated[
-    int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True)), Metavar("SIZE"), Written(exact_size)
+    int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True)), Metavar("SIZE"), SettingText(exact_size)
 ]
 OptionalSize = Annotated[
-    int | None, BeforeValidator(_reader(parse_size, True)), BeforeValidator(_auto), Metavar("SIZE"), Written(exact_size)
+    int | None,
+    BeforeValidator(_reader(parse_size, True)),
+    BeforeValidator(_auto),
+    Metavar("SIZE"),
+    SettingText(exact_size),
 ]
 Whole = Annotated[int, BeforeValidator(_whole), Metavar("N")]
 OptionalWhole = Annotated[int | None, BeforeValidator(_whole), BeforeValidator(_auto), Metavar("N")]

@@ -30,7 +30,7 @@ class FleetPlan(Strict):
     least: OptionalWhole = Field(
         None,
         ge=1,
-        description="Go on when machines are lost, as long as so many are left; auto goes on with all of them only.",
+        description="Continue after losing machines while at least this many are left; auto needs all of them.",
         json_schema_extra={"flag": "agents-least"},
     )
     start_spread_s: Duration = Field(
@@ -38,7 +38,7 @@ class FleetPlan(Strict):
         alias="start_spread",
         gt=0,
         le=SPREAD_MAX_S,
-        description="Void a trial that the machines did not begin within so much time of each other.",
+        description="Void a trial if the machines did not all begin within this time.",
     )
     addresses: dict[str, dict[str, str]] = Field(
         default={}, description="How an agent reaches a contender, by agent and contender."
@@ -83,7 +83,7 @@ def fleet_of(
     first was given. Raises PlanError.
     """
     if "addresses" in given:
-        raise PlanError(f"{label('addresses')}: belongs into a table of its agent: [agents.NAME] addresses = {{…}}")
+        raise PlanError(f"{label('addresses')}: belongs in a table of its agent: [agents.NAME] addresses = {{…}}")
     try:
         return FleetPlan.model_validate({**given, "addresses": _addresses(agents, contenders, origin)})
     except ValidationError as error:

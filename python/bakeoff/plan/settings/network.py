@@ -31,7 +31,7 @@ class NetworkSettings(RateSettings):
         alias="connect_timeout",
         gt=0,
         le=LENGTH_MAX_S,
-        description="Give up a connection that is not made in this time.",
+        description="Give up connecting after this time.",
     )
     poll: Literal["auto", "on", "off"] = Field(
         "auto",
@@ -59,8 +59,8 @@ class NetworkSettings(RateSettings):
         alias="give_up",
         gt=0,
         le=LENGTH_MAX_S,
-        description="Stop a soak of a contender with which nothing has succeeded for so long, time-outs and pauses "
-        "besides.",
+        description="Stop the soak of a contender after this time without a success, not counting time-outs and "
+        "pauses.",
         json_schema_extra={"own": True},
     )
 
@@ -96,7 +96,7 @@ class NetworkSettings(RateSettings):
         reasons = super().without_effect(addresses)
         if self.row_s is not None:
             return reasons
-        why = "only a soak is stopped: give row, too, or use `bakeoff soak`"
+        why = "stop rules apply to soaks alone: give row, too, or use `bakeoff soak`"
         return {**reasons, "stop_if": why, "give_up": why}
 
     @property

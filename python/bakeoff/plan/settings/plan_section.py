@@ -4,25 +4,25 @@ from pydantic import Field, field_validator
 
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.load.capacity.objective import parse_objective
-from bakeoff.plan.design.order_choice import Asked
-from bakeoff.plan.rules.stopping_rules import GoingOn
+from bakeoff.plan.design.order_choice import OrderChoice
+from bakeoff.plan.rules.stopping_rules import StoppingRules
 from bakeoff.plan.settings.fields import OptionalShare, OptionalWhole, Share, Whole
 from bakeoff.plan.suites import BLOCKS, SizeName
 
 MAX_SEED = 2**53 - 1
 # The smallest difference that matters, unless a plan says otherwise: of capacities twice what a search leaves open.
 DELTA, DELTA_OF_CAPACITIES = 0.05, 0.02
-ORDER: Asked = Field(
+ORDER: OrderChoice = Field(
     "auto",
     json_schema_extra={"metavar": "ORDER"},
-    description="Order of the trials of a block: load steps (at each load step all contenders back to back, so that "
-    "what drifts hits all alike), visits (each contender with all its load steps in one piece), or auto: visits where "
-    "a contender is reset, where caches, files or queues of its trials stay (file suites, app, mail-pop) and in "
-    "searches, else load steps.",
+    description="Order of the trials of a block: load steps (all contenders back to back at each load step, so that "
+    "drift hits all alike), visits (each contender with all its load steps in one piece), or auto: visits "
+    "where a contender is reset, where its trials leave caches, files or queues (file suites, app, "
+    "mail-pop) and in searches, else load steps.",
 )
 
 
-class PlanSection(GoingOn):
+class PlanSection(StoppingRules):
     """The `[plan]` table of a plan file."""
 
     name: str | None = Field(None, min_length=1, max_length=80, description="Name of the run in reports.")
@@ -41,7 +41,7 @@ class PlanSection(GoingOn):
         f"{MINIMUM_BLOCKS} give no verdict.",
     )
     seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")
-    order: Asked = ORDER
+    order: OrderChoice = ORDER
     delta: OptionalShare = Field(
         None,
         gt=0,
@@ -54,8 +54,9 @@ class PlanSection(GoingOn):
     objective: str | None = Field(
         None,
         json_schema_extra={"metavar": "TERM,..."},
-        description="What each contender has to meet at each load, terms with commas between: p99<=50ms,errors<=0.1%. "
-        "The exit code says whether it did. Times are of responses at a rate, of services in a closed loop.",
+        description="Objective of each contender at each load, terms separated by commas: p99<=50ms,errors<=0.1%. The "
+        "exit code says whether it was met. Times are response times at a rate, service times in a closed "
+        "loop.",
     )
 
     @field_validator("objective")

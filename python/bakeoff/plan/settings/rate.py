@@ -65,7 +65,7 @@ class RateSettings(RampSettings):
         elif not rates or list(rates) != sorted(set(rates)) or rates[0] <= 0:
             raise ValueError("rate: give different rates, all above 0, rising: 500,1000,2000")
         elif rates[-1] * self.arrivals.peak > RATE_MAX_PER_S:
-            raise ValueError(f"rate: {RATE_MAX_PER_S:,.0f} starts a second are the most, in peaks of arrivals as well")
+            raise ValueError(f"rate: {RATE_MAX_PER_S:,.0f} starts a second at most, in peaks of arrivals as well")
 
     def _check_moments(self, at_s: Sequence[float]) -> None:
         if self.rate is not None:
@@ -85,11 +85,9 @@ class RateSettings(RampSettings):
         if self.threads != 1:
             raise ValueError("threads: a rate has no clients with threads: leave it out")
         if self.think_s:
-            raise ValueError("think: a rate waits for no reply, so that there is no pause after it: leave it out")
+            raise ValueError("think: an open loop waits for no reply, so it has no pauses: leave it out")
         if self.delay_s:
-            raise ValueError(
-                "stagger: a rate begins with its first start, there are no clients to spread: leave it out"
-            )
+            raise ValueError("stagger: a rate has no clients to spread: leave it out")
         return self
 
     @model_validator(mode="after")

@@ -22,7 +22,7 @@ class Region(Strict):
     record_most: int | None = None
 
     @property
-    def written(self) -> str:
+    def plan_text(self) -> str:
         """As a plan file has it: what `parse_region` reads."""
         limits = {"files<=": self.file_most, "files>=": self.file_least}
         limits |= {"records<=": self.record_most, "records>=": self.record_least}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from bakeoff.load.load_step import Clients, LoadStep
-from bakeoff.plan.design.work import Work
+from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.settings.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
 from bakeoff.plan.settings.file_weights import FileWeights
 from bakeoff.plan.settings.regions import Region
@@ -72,12 +72,12 @@ class CommonSettings(Strict):
     )
     think_distribution: Literal["fixed", "exponential"] = Field(
         "fixed",
-        description="Pauses all alike (fixed), or random with that mean (exponential), as independent users make.",
+        description="Constant pauses (fixed), or random ones with that mean (exponential), as of independent users.",
         json_schema_extra={"metavar": "fixed|exponential"},
     )
     pin: OptionalNumbers = Field(
         None,
-        description="Cores that the load threads are bound to, in turn: 0,1; auto leaves it to the system.",
+        description="Cores to pin the load threads to, in turn: 0,1; auto pins none.",
         json_schema_extra={"own": True},
     )
     reply_timeout_s: Duration = Field(
@@ -85,7 +85,7 @@ class CommonSettings(Strict):
         alias="reply_timeout",
         gt=0,
         le=LENGTH_MAX_S,
-        description="Give up a reply that is not complete in this time.",
+        description="Give up a reply that is incomplete after this time.",
     )
 
     @model_validator(mode="after")
@@ -127,12 +127,12 @@ class CommonSettings(Strict):
         return None
 
     @property
-    def apart(self) -> tuple[Region, ...] | None:
+    def separate_regions(self) -> tuple[Region, ...] | None:
         """Regions of sizes that are told of apart; None where the settings know of none."""
         return None
 
     @property
-    def counted(self) -> FileWeights | None:
+    def file_weights(self) -> FileWeights | None:
         """The files of a share, by which sizes are weighed; None where they all weigh the same."""
         return None
 
@@ -166,23 +166,23 @@ class CommonSettings(Strict):
         return self.clock.operations is not None
 
     @property
-    def counted_s(self) -> float | None:
+    def counted_length_s(self) -> float | None:
         """How long a trial lasts whose end can be counted from its work, the mean over load steps; None where it
         cannot.
         """
         return None
 
-    def work(self, load_step: LoadStep) -> Work | None:
+    def work(self, load_step: LoadStep) -> TrialWork | None:
         """What a trial of a load step does, where that is counted beforehand; None where only time bounds it."""
         return None
 
     @property
-    def around_s(self) -> float:
+    def setup_teardown_s(self) -> float:
         """Longest time of a trial outside its length: what must be done before and after, in seconds."""
         return 0.0
 
     @property
-    def around_words(self) -> str:
+    def setup_teardown_text(self) -> str:
         """What that is, and how long each part takes at most; empty where there is none."""
         return ""
 
@@ -196,7 +196,7 @@ class CommonSettings(Strict):
         and why. Whoever gives one is told so.
         """
         if self.think_s == 0.0:
-            return {"think_distribution": "pauses have no distribution without think: give that, too"}
+            return {"think_distribution": "it has no effect without think: give think, too"}
         return {}
 
     def stored(self) -> dict[str, Any]:
@@ -226,13 +226,13 @@ class RampSettings(CommonSettings):
         alias="stagger",
         ge=0,
         le=LENGTH_MAX_S,
-        description="Each client begins at a random moment within this time, once. Pauses after operations are think; "
-        "replies that a server holds back are `bakeoff serve web --delay`.",
+        description="Each client begins at a random moment within this time, once. For pauses after operations use "
+        "think; for slow replies, `bakeoff serve web --delay`.",
     )
     operations: OptionalWhole = Field(
         None,
         ge=1,
-        description="End a trial after so many operations, not by time; the window is then the whole trial.",
+        description="End a trial after this many operations, not by time; the window is then the whole trial.",
     )
 
     @model_validator(mode="after")

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text as Line
 
 from bakeoff.core.sanitize import visible
-from bakeoff.report.blocks.fit import Sheet, fitted
+from bakeoff.report.blocks.fit import ConsoleTable, fitted
 from bakeoff.report.blocks.tree import (
     Block,
     Bullets,
@@ -157,14 +157,16 @@ def _sentence(text: Text) -> str:
 
 
 def _table(table: Table, console: Console, depth: Depth, contenders: tuple[str, ...]) -> None:
-    sheet = Sheet(visible(table.title))
+    console_table = ConsoleTable(visible(table.title))
     for column in table.columns:
         names = [name for name in (column.group, column.title) if name in contenders]
-        sheet.column(column.title, column.numeric, column.spare, column.group, _mark(contenders, names))
+        console_table.column(column.title, column.numeric, column.spare, column.group, _mark(contenders, names))
     named = [column.title == "Contender" for column in table.columns]
     for row in table.rows:
-        sheet.row(*(_named(cell, contenders) if own else _cell(cell) for cell, own in zip(row, named, strict=True)))
-    console.print(fitted(sheet, console))
+        console_table.row(
+            *(_named(cell, contenders) if own else _cell(cell) for cell, own in zip(row, named, strict=True))
+        )
+    console.print(fitted(console_table, console))
     if table.note and depth > Depth.COMPARISON:
         # As wide as the table may be; a width of no words is none.
         console.print(Line(visible(table.note), style="dim"), soft_wrap=console.width < NARROWEST)

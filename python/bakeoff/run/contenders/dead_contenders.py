@@ -34,7 +34,7 @@ class Silence:
 
     def __init__(self, plan: Plan) -> None:
         s = plan.settings
-        trial_s = s.around_s + s.length_s
+        trial_s = s.setup_teardown_s + s.length_s
         cuts = plan.dead_after_s is not None and isinstance(s, NetworkSettings)
         # Not before it would be failed anyway: a server that comes back in time has its errors counted, no more.
         self._patience_s = max(plan.dead_after_s or 0.0, plan.error_limit * trial_s) if cuts else float("inf")

@@ -11,7 +11,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.core.errors import AbsentError, PlanError, TargetError
 from bakeoff.kinds.spec import NullCalibration, Workload, new_mark, new_secret
 from bakeoff.load.load_step import LoadStep
-from bakeoff.plan.design.one_address import ADVICE, one_address
+from bakeoff.plan.design.shared_addresses import ADVICE, shared_addresses
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.checks.polling import alike
 from bakeoff.run.checks.preflight import check_disk, demand_of, estimate_bytes
@@ -32,7 +32,7 @@ def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
     check_disk(run_file, estimate_bytes(plan))
     told = [_of(fleet, name, text) for name, texts in texts_by_agent.items() for text in texts]
     one_sided = plan.fleet.one_sided([contender.name for contender in plan.contenders])
-    same = [f"{one.text}: {ADVICE[0].lower()}{ADVICE[1:]}" for one in one_address(plan.to_dict()["contenders"])]
+    same = [f"{one.text}: {ADVICE[0].lower()}{ADVICE[1:]}" for one in shared_addresses(plan.to_dict()["contenders"])]
     return [Note("warning", text) for text in (*same, *one_sided, *unlike, *told)]
 
 

@@ -81,9 +81,9 @@ class Stretch:
 
     def specs(self, specs: Mapping[str, TrialSpec]) -> dict[str, TrialSpec]:
         """The specifications of the trial for the time that is left."""
-        around_s = self._settings.clock.ramp_up_s + self._settings.clock.ramp_down_s
+        setup_teardown_s = self._settings.clock.ramp_up_s + self._settings.clock.ramp_down_s
         return {
-            name: spec.model_copy(update={"length_s": around_s + self.left_s}) if self._before else spec
+            name: spec.model_copy(update={"length_s": setup_teardown_s + self.left_s}) if self._before else spec
             for name, spec in specs.items()
         }
 

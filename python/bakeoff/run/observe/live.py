@@ -13,8 +13,8 @@ from rich.text import Text
 from bakeoff.agents.result import AgentSnapshot, Snapshot
 from bakeoff.core.system.lossy_stream import SteadyStream
 from bakeoff.core.units import format_size
-from bakeoff.plan.design.durations import Expected
-from bakeoff.plan.design.unit import OPERATIONS, Unit
+from bakeoff.plan.design.durations import ExpectedDuration
+from bakeoff.plan.design.unit import OPERATIONS, LoadUnit
 from bakeoff.plan.model import Plan
 from bakeoff.run.observe.observer import (
     Clock,
@@ -54,7 +54,7 @@ class _Now:
     p99_ns: int | None
     errors: int
 
-    def cells(self, unit: Unit) -> list[Text]:
+    def cells(self, unit: LoadUnit) -> list[Text]:
         """Its figures, each to be kept in one piece."""
         times = [("p50", self.p50_ns), ("p99", self.p99_ns)]
         return [
@@ -83,7 +83,7 @@ class _Agents:
             self._now.append(((agent.operations - before.operations) / span_s, agent))
         self._before = {agent.agent: agent for agent in snapshot.per_agent}
 
-    def lines(self, unit: Unit) -> list[Text]:
+    def lines(self, unit: LoadUnit) -> list[Text]:
         """One for each; of more than fit those that are furthest from the others."""
         if len(self._now) <= MOST_AGENTS:
             return [self._line(entry, unit) for entry in self._now]
@@ -93,7 +93,7 @@ class _Agents:
         head = Text(f"  {len(self._now)} agents, median {unit.rate(by_rate[len(by_rate) // 2][0])} each")
         return [head, *(self._line(entry, unit, what) for what, entry in extremes)]
 
-    def _line(self, entry: tuple[float, AgentSnapshot], unit: Unit, what: str = "") -> Text:
+    def _line(self, entry: tuple[float, AgentSnapshot], unit: LoadUnit, what: str = "") -> Text:
         rate, agent = entry
         width = max(len(other.agent) for _, other in self._now)
         times = [("p50", agent.p50_ns), ("p99", agent.p99_ns)]
@@ -110,7 +110,7 @@ class _Agents:
 class LiveObserver:
     """Redraws in place; failed trials and warnings stay above as lines."""
 
-    def __init__(self, console: Console, found: Expected | None = None) -> None:
+    def __init__(self, console: Console, found: ExpectedDuration | None = None) -> None:
         self._console, self._found = console, found
         console.file = cast(IO[str], SteadyStream(cast(TextIO, console.file)))
         self._clock: Clock | None = None

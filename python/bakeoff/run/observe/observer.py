@@ -9,8 +9,8 @@ from bakeoff.core.sanitize import visible
 from bakeoff.core.system.lossy_stream import SteadyStream
 from bakeoff.core.times import ms_of
 from bakeoff.core.units import format_duration, format_rate, format_share, format_size
-from bakeoff.plan.design.durations import Expected, between_s, expected, trial_s
-from bakeoff.plan.design.unit import OPERATIONS, Unit
+from bakeoff.plan.design.durations import ExpectedDuration, between_s, expected_duration, trial_s
+from bakeoff.plan.design.unit import OPERATIONS, LoadUnit
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.figures import Figures
@@ -54,7 +54,7 @@ class Observer(Protocol):
 class Clock:
     """How many trials are done and how long the rest will take."""
 
-    def __init__(self, plan: Plan, trials: int, found: Expected | None = None) -> None:
+    def __init__(self, plan: Plan, trials: int, found: ExpectedDuration | None = None) -> None:
         self.trials = trials
         self.done = 0
         own_s = trial_s(plan.settings) + between_s(plan.settings)
@@ -83,12 +83,12 @@ class Clock:
         return max(0.0, (self.trials - self.done) * pace - (time.monotonic() - self._ended))
 
 
-def unit_of(plan: Plan) -> Unit:
+def unit_of(plan: Plan) -> LoadUnit:
     """What is offered and counted a second."""
     return plan_part(plan.kind).unit(plan.settings)
 
 
-def trial_line(record: TrialRecord, unit: Unit = OPERATIONS) -> str:
+def trial_line(record: TrialRecord, unit: LoadUnit = OPERATIONS) -> str:
     """One trial in one line."""
     where = f"block {record.block}, {record.contender}, {unit.load(record.load_step)}"
     if record.share is not None:
@@ -134,7 +134,7 @@ def _beyond(judged: JudgedRecord) -> list[str]:
     return told
 
 
-def row_line(row: SoakRowRecord, unit: Unit = OPERATIONS) -> str:
+def row_line(row: SoakRowRecord, unit: LoadUnit = OPERATIONS) -> str:
     """One row of a soak in one line."""
     times = "".join(
         f", {name} {milliseconds(time_ns)}"
@@ -168,7 +168,7 @@ class PlainObserver:
     each that failed or has a mark that none had before; a line per event. Never raises for want of a reader.
     """
 
-    def __init__(self, stream: TextIO, found: Expected | None = None) -> None:
+    def __init__(self, stream: TextIO, found: ExpectedDuration | None = None) -> None:
         self._found = found
         self._stream = SteadyStream(stream)
         self._clock: Clock | None = None
@@ -180,7 +180,7 @@ class PlainObserver:
     def on_run_start(self, plan: Plan, trials: int) -> None:
         self._clock, self._unit, self._next_line_s = Clock(plan, trials, self._found), unit_of(plan), -math.inf
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
-        how = "at most" if expected(plan).how == "limit" else "about"
+        how = "at most" if expected_duration(plan).how == "limit" else "about"
         self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")
 
     def on_forecast(self, trials: int) -> None:

@@ -44,12 +44,12 @@ def parse_recipients(text: str) -> Table:
     return RECIPIENT_TABLES.get(text) or _table(text, int, "isp-2001, 1, or 1=90,3=10")
 
 
-def written_sizes(table: Table) -> str:
+def sizes_text(table: Table) -> str:
     """What `parse_sizes` reads back: `isp-2001`, `4KiB=90,100KiB=10`, `4KiB`."""
     return _written(table, SIZE_TABLES, exact_size)
 
 
-def written_recipients(table: Table) -> str:
+def recipients_text(table: Table) -> str:
     """What `parse_recipients` reads back: `isp-2001`, `1=90,3=10`, `1`."""
     return _written(table, RECIPIENT_TABLES, str)
 

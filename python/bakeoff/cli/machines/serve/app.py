@@ -11,29 +11,33 @@ from bakeoff.core.errors import PlanError
 from bakeoff.core.units import format_size, parse_duration, parse_size
 
 Threads = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Service threads; 47 and one for each processor unless given.")
+    int | None, typer.Option(min=1, max=1024, help="Service threads (default: 47 and one for each processor).")
 ]
 Segment = Annotated[str, typer.Option(metavar="SIZE", help="Data segment of each client.")]
 Data = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Folder of the data segments; the system's for temporary files unless given."),
+    typer.Option(metavar="DIR", help="Folder of the data segments (default: the system's for temporary files)."),
 ]
-DataLimit = Annotated[str, typer.Option(metavar="SIZE", help="Most bytes of all segments together.")]
+DataLimit = Annotated[str, typer.Option(metavar="SIZE", help="Largest size of all segments together.")]
 Direct = Annotated[bool, typer.Option("--direct", help="Read and write segments past the page cache.")]
 Fsync = Annotated[bool, typer.Option("--fsync", help="Flush each write to the device before its reply.")]
-Prepare = Annotated[int, typer.Option(min=0, metavar="N", help="Make so many segments before the first client comes.")]
+Prepare = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Make this many segments before the first client connects.")
+]
 Service = Annotated[
     str | None, typer.Option(metavar="TIME", help="Every request takes at least this long to serve: 3ms.")
 ]
-Queue = Annotated[int, typer.Option(min=1, help="Requests that may wait; more are told that the server is busy.")]
+Queue = Annotated[int, typer.Option(min=1, help="Requests that may wait; further ones get the reply busy.")]
 MaxConnections = Annotated[int, typer.Option(min=1, help="Most connections open at once.")]
 PayloadMax = Annotated[str, typer.Option(metavar="SIZE", help="Largest data of one request.")]
 RequestTimeout = Annotated[
     str, typer.Option(metavar="TIME", help="A request that has begun must have come within this time.")
 ]
-IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")]
+IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are idle for this long.")]
 Damage = Annotated[int | None, typer.Option(min=1, metavar="N", help="Write every Nth record with one byte wrong.")]
-Lose = Annotated[int | None, typer.Option(min=1, metavar="N", help="Do not write every Nth record, but say so.")]
+Lose = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Do not write every Nth record, but report success.")
+]
 Garbage = Annotated[
     int | None,
     typer.Option(
@@ -43,12 +47,10 @@ Garbage = Annotated[
     ),
 ]
 Forget = Annotated[bool, typer.Option("--forget", help="Forget what a session has written when it ends.")]
-Remember = Annotated[
-    bool, typer.Option("--remember", help="Answer processor work that was asked for before without doing it again.")
-]
+Remember = Annotated[bool, typer.Option("--remember", help="Answer repeated processor work without doing it again.")]
 FalseTimes = Annotated[
     Literal["zero", "long"] | None,
-    typer.Option(help="Tell false queue and service times: none at all, or a second too much."),
+    typer.Option(help="Report false queue and service times: none, or a second too much."),
 ]
 
 

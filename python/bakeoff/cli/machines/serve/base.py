@@ -34,8 +34,8 @@ Delay = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Hold every reply back for exactly so long: 5ms. (When clients of a run begin is its "
-        "--stagger, how they pause its --think.)",
+        help="Delay every reply by exactly this time: 5ms. (Start times and pauses of clients are --stagger and "
+        "--think of a run.)",
     ),
 ]
 Refuse = Annotated[str | None, typer.Option(metavar="N/M", help="Reset exactly N of each M connections: 1/10.")]

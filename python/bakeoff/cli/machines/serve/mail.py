@@ -21,8 +21,8 @@ def serve(
         Path | None,
         typer.Option(
             metavar="USERS.csv",
-            help="Accounts; they log in with the whole address, or with what stands before the @ where one "
-            "alone is called so. Without it everybody is let in.",
+            help="Accounts; they log in with the whole address, or with its local part if that is unique. Without "
+            "this option every login succeeds.",
         ),
     ] = None,
     maildir: Annotated[
@@ -36,7 +36,7 @@ def serve(
     tls_certificate: TlsCertificate = None,
     implicit_tls: Annotated[bool, typer.Option("--implicit-tls", help="TLS from the first byte.")] = False,
     max_sessions: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Answer 421 when so many are open.")
+        int | None, typer.Option(min=1, metavar="N", help="Answer 421 when this many are open.")
     ] = None,
     delay: Delay = None,
     refuse: Refuse = None,
@@ -56,10 +56,10 @@ def serve(
         str | None, typer.Option(metavar="N/M", help="Put N of M messages into the mailbox of the message before.")
     ] = None,
     pop3_ends_after: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="POP3 dies when so many messages were accepted.")
+        int | None, typer.Option(min=0, metavar="N", help="POP3 dies after this many accepted messages.")
     ] = None,
     defer: Annotated[
-        str | None, typer.Option(metavar="N/M,TIME", help="Show N of M messages so much later: 1/50,2s.")
+        str | None, typer.Option(metavar="N/M,TIME", help="Show N of M messages this much later: 1/50,2s.")
     ] = None,
     counts_file: Counts = None,
 ) -> None:

@@ -21,22 +21,22 @@ KeepAlive = Annotated[
     bool, typer.Option("--keep-alive/--close", help="Keep connections open when the client asks for it.")
 ]
 RequestsPerConnection = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Close a connection after so many replies.")
+    int | None, typer.Option(min=1, metavar="N", help="Close a connection after this many replies.")
 ]
 Chunked = Annotated[bool, typer.Option("--chunked", help="Send bodies chunked (HTTP/1.1).")]
 Tls = Annotated[bool, typer.Option("--tls", help="Serve https with a certificate made for this process.")]
 Stall = Annotated[
     str | None,
-    typer.Option(metavar="TIME/TIME", help="Stand still for so long at the end of each period: 200ms/1s."),
+    typer.Option(metavar="TIME/TIME", help="Stall for this long at the end of each period: 200ms/1s."),
 ]
-Limit = Annotated[str | None, typer.Option(metavar="RATE", help="Answer at most so many requests: 1000/s.")]
+Limit = Annotated[str | None, typer.Option(metavar="RATE", help="Answer at most this many requests: 1000/s.")]
 Status = Annotated[
     str | None,
     typer.Option(metavar="CODE[/N]", help="Answer every Nth request with this status: 503/10."),
 ]
 Truncate = Annotated[int | None, typer.Option(min=1, metavar="N", help="Cut every Nth body in the middle.")]
 Corrupt = Annotated[int | None, typer.Option(min=1, metavar="N", help="Damage one byte of every Nth body.")]
-CloseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Cut every body after so many bytes.")]
+CloseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Cut every body after this many bytes.")]
 CutWithReset = Annotated[bool, typer.Option("--cut-with-reset", help="Make these cuts by a TCP reset.")]
 Unanswered = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Close instead of answering every Nth request.")
@@ -46,7 +46,7 @@ Unsolicited = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Send another reply after every Nth, unasked.")
 ]
 LeaveOpen = Annotated[bool, typer.Option("--leave-open", help="Announce every close and leave it to the client.")]
-IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")]
+IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are idle for this long.")]
 
 
 def serve(

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from bakeoff.core.errors import PlanError
-from bakeoff.plan.input.address import Endpoint
+from bakeoff.plan.input.address import SocketAddress
 
 _PORTS = {"http": 80, "https": 443}
 _FORMS = "write http://host[:port][/path], https://…, or unix:/path/to/socket"
 
 
 @dataclass(frozen=True)
-class WebAddress(Endpoint):
+class WebAddress(SocketAddress):
     """Where a web contender listens; `target` is the path with its query."""
 
     scheme: str

@@ -6,7 +6,7 @@ from typing import Literal
 from bakeoff.core.errors import PlanError
 from bakeoff.kinds.web.settings.statuses import statuses_of
 from bakeoff.kinds.web.settings.urls import UrlLine
-from bakeoff.plan.settings.classes import SuiteClass, weighed
+from bakeoff.plan.settings.classes import SuiteClass, reweighted
 
 CLASS_PER_URL_UP_TO = 32
 
@@ -46,7 +46,7 @@ def classes_of(
     for name in weights:
         if name in computed:
             raise PlanError(f"weights: the share of {name} is dynamic_share: give that instead")
-    return weighed(classes, {**weights, **_dynamic_weights(classes, weights, dynamic_share)}, "class")
+    return reweighted(classes, {**weights, **_dynamic_weights(classes, weights, dynamic_share)}, "class")
 
 
 def _dynamic_weights(classes: Sequence[WebClass], weights: Mapping[str, float], share: float) -> dict[str, float]:

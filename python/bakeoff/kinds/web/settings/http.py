@@ -12,7 +12,7 @@ from bakeoff import __version__
 from bakeoff.core.system.bounded_read import why_no_file
 from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.settings.address import WebAddress, parse_web_address
-from bakeoff.plan.input.secrets import told_by_environment
+from bakeoff.plan.input.secrets import from_environment
 from bakeoff.plan.settings.fields import OptionalPath, OptionalSize, OptionalWhole, Whole
 from bakeoff.plan.settings.network import SourceSettings
 from bakeoff.plan.settings.shared import SESSIONS_MAX
@@ -89,7 +89,7 @@ class HttpSettings(SourceSettings):
         description="Make a full TLS handshake for each connection (off: resume sessions).",
         json_schema_extra={"off": "resumption"},
     )
-    headers: Annotated[tuple[str, ...], BeforeValidator(told_by_environment)] = Field(
+    headers: Annotated[tuple[str, ...], BeforeValidator(from_environment)] = Field(
         (),
         description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
         json_schema_extra={
@@ -101,12 +101,12 @@ class HttpSettings(SourceSettings):
             "secret": "named",
         },
     )
-    cookie: Annotated[tuple[str, ...], BeforeValidator(told_by_environment)] = Field(
+    cookie: Annotated[tuple[str, ...], BeforeValidator(from_environment)] = Field(
         (),
         description="Cookie of each request, NAME=VALUE; may be given more than once. Reports do not show it.",
         json_schema_extra={"repeat": True, "metavar": "NAME=VALUE", "secret": "all"},
     )
-    basic_auth: Annotated[str | None, BeforeValidator(told_by_environment)] = Field(
+    basic_auth: Annotated[str | None, BeforeValidator(from_environment)] = Field(
         None,
         description="Name and password of each request (Basic), USER:PASSWORD, or '$NAME' of an environment variable "
         "that holds them. Reports and plan files do not show it; the run file has it, as resume asks with it again.",

@@ -27,7 +27,7 @@ from bakeoff.compare.advice.advice_model import (
 from bakeoff.compare.validity.working_set import CONTROL_GROUP, MACHINE, SERVER
 from bakeoff.core.thresholds import P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.units import format_binary
-from bakeoff.plan.design.one_address import ADVICE
+from bakeoff.plan.design.shared_addresses import ADVICE
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.figures.fleet import busy_words, link_words

@@ -12,11 +12,11 @@ AGAIN = "-again"
 PORTS = {"http": ":80", "https": ":443"}
 # What of a contender makes no other server of it.
 ASIDE = ("name", "address", "levels", "watch", "ready_timeout_s")
-ADVICE = "Correct the address of one of them, unless that is meant: `bakeoff aa` measures by what equals differ."
+ADVICE = "Correct one of the addresses; if it is meant, `bakeoff aa` measures the noise between equals."
 
 
 @dataclass(frozen=True)
-class OneAddress:
+class AddressGroup:
     """An address that several contenders have, with the same settings."""
 
     address: str
@@ -26,12 +26,12 @@ class OneAddress:
     def text(self) -> str:
         """A clause that says so."""
         return (
-            f"{', '.join(self.contenders[:-1])} and {self.contenders[-1]} have one address ({self.address}): whatever "
-            "tells them apart is no difference of servers"
+            f"{', '.join(self.contenders[:-1])} and {self.contenders[-1]} have one address ({self.address}): a "
+            "difference between them is not one of servers"
         )
 
 
-def one_address(contenders: Sequence[Mapping[str, Any]]) -> list[OneAddress]:
+def shared_addresses(contenders: Sequence[Mapping[str, Any]]) -> list[AddressGroup]:
     """Each address that several contenders have, with the same settings; none for the two of an A/A run, and for those
     with a reset command, which may make another server of it. They are as a plan stores them, which
     anybody may have written.
@@ -44,7 +44,7 @@ def one_address(contenders: Sequence[Mapping[str, Any]]) -> list[OneAddress]:
         groups.setdefault((_plain(str(each.get("address"))), str(rest)), []).append(str(each.get("name")))
     if len(contenders) == 2 and any(names[1:] == [f"{names[0]}{AGAIN}"] for names in groups.values()):
         return []
-    return [OneAddress(address, tuple(names)) for (address, _), names in groups.items() if len(names) > 1]
+    return [AddressGroup(address, tuple(names)) for (address, _), names in groups.items() if len(names) > 1]
 
 
 def _plain(address: str) -> str:

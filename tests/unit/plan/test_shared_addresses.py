@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.plan.design.one_address import one_address
+from bakeoff.plan.design.shared_addresses import shared_addresses
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.run.driver import start_run
 from bakeoff.store.sqlite.read import read_run
@@ -38,19 +38,19 @@ def of(*addresses: str, **more: Any) -> list[dict[str, Any]]:
     ],
 )
 def test_an_address_is_the_same_however_it_is_written(one: str, other: str, same: bool) -> None:
-    assert bool(one_address(of(one, other))) == same
-    assert bool(one_address(of(other, one, "smtp=h"))) == same
+    assert bool(shared_addresses(of(one, other))) == same
+    assert bool(shared_addresses(of(other, one, "smtp=h"))) == same
 
 
 def test_what_makes_another_server_of_an_address_is_not_told() -> None:
-    assert one_address(of("http://h", "http://h", reset="switch raid")) == []
+    assert shared_addresses(of("http://h", "http://h", reset="switch raid")) == []
     unlike = of("http://h", "http://h")
     unlike[1]["settings"] = {"http": "2"}
-    assert one_address(unlike) == []
+    assert shared_addresses(unlike) == []
     again = of("http://h", "http://h")
     again[1]["name"] = "a-again"
-    assert one_address(again) == [], "an A/A run"
-    assert one_address([*again, *of("http://other")[:1]]), "of which a third one makes none"
+    assert shared_addresses(again) == [], "an A/A run"
+    assert shared_addresses([*again, *of("http://other")[:1]]), "of which a third one makes none"
 
 
 def test_it_is_said_before_the_run_and_in_its_report(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from pydantic.fields import FieldInfo
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.design.differences import text_of
 from bakeoff.plan.design.order_choice import fits
-from bakeoff.plan.kind import PlanPart, plan_part, plan_table
+from bakeoff.plan.kind import PlanPart, plan_part, plan_section_keys
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.rules.capacity import CapacityPlan
-from bakeoff.plan.rules.stopping_rules import GoingOn
+from bakeoff.plan.rules.stopping_rules import StoppingRules
 from bakeoff.plan.settings.client_options import keys_of
-from bakeoff.plan.settings.fields import Written, extra_of
+from bakeoff.plan.settings.fields import SettingText, extra_of
 from bakeoff.plan.suites import suite_names
 
 HEAD = ("name", "suite", "size", "blocks", "seed", "delta", "error_limit")
@@ -26,7 +26,7 @@ class UnwritableError(ValueError):
     """A value that no text stands for: it was read from a file."""
 
 
-def written_plan(plan: Plan, origin: str) -> PlanInput:
+def plan_input_of(plan: Plan, origin: str) -> PlanInput:
     """What resolves to this plan: its contenders and numbers, the settings that were given, and those that this
     version's suite would fill in otherwise.
 
@@ -34,9 +34,14 @@ def written_plan(plan: Plan, origin: str) -> PlanInput:
     """
     if plan.suite not in suite_names():
         raise PlanError(f"{origin}: this version has no suite {plan.suite!r} and cannot write a plan file of it")
-    own = {key for key in plan_table() if key in _fields(type(plan.settings))}
+    own = {key for key in plan_section_keys() if key in _fields(type(plan.settings))}
     order = {} if fits(plan) else {"order": plan.order}
-    head = {name: getattr(plan, name) for name in HEAD} | order | _going_on(plan) | _table(plan.settings, own, origin)
+    head = (
+        {name: getattr(plan, name) for name in HEAD}
+        | order
+        | _stopping_rules(plan)
+        | _table(plan.settings, own, origin)
+    )
     head |= {"objective": plan.objective} if plan.objective else {}
     given = PlanInput(
         origin,
@@ -51,10 +56,10 @@ def written_plan(plan: Plan, origin: str) -> PlanInput:
     return _with_what_differs(given, plan)
 
 
-def written_value(field: FieldInfo, name: str, value: Any) -> Any:
+def input_value(field: FieldInfo, name: str, value: Any) -> Any:
     """A value of a setting as a plan file has it. Raises UnwritableError."""
     one = create_model("One", value=(Annotated[(field.annotation, None, *field.metadata)], ...))  # type: ignore[arg-type]
-    path = None if hasattr(value, "written") else getattr(value, "path", None)
+    path = None if hasattr(value, "plan_text") else getattr(value, "path", None)
     if extra_of(field).get("path") and isinstance(path, str):
         return path
     for text in _forms(field, name, value):
@@ -73,12 +78,12 @@ def _forms(field: FieldInfo, name: str, value: Any) -> Iterator[Any]:
     elif isinstance(value, (bool, str)):
         yield value
     elif isinstance(value, (tuple, list)):
-        if any(isinstance(part, Written) for part in field.metadata):
+        if any(isinstance(part, SettingText) for part in field.metadata):
             yield text_of(name, field, value)
         plain = all(isinstance(item, (int, str)) for item in value)
         yield list(value) if plain else text_of(name, field, value)
         yield from ([str(item) for item in value], ",".join(map(str, value)), text_of(name, field, value))
-        yield [getattr(item, "written", getattr(item, "name", item)) for item in value]
+        yield [getattr(item, "plan_text", getattr(item, "name", item)) for item in value]
         yield "none"
     elif isinstance(value, Mapping):
         yield ",".join(f"{key}={item!r}" for key, item in value.items())
@@ -89,19 +94,19 @@ def _forms(field: FieldInfo, name: str, value: Any) -> Iterator[Any]:
         yield from (f"{value!r}s", value, str(value), f"{value * 100!r}%", f"{value * 8:.15g}bit/s")
     else:
         yield from (
-            getattr(value, "written", None),
+            getattr(value, "plan_text", None),
             str(value),
             getattr(value, "text", None),
             getattr(value, "words", None),
         )
 
 
-def _going_on(plan: Plan) -> dict[str, Any]:
+def _stopping_rules(plan: Plan) -> dict[str, Any]:
     """What is not as by default."""
     table = {}
-    for key, (name, field) in _fields(GoingOn).items():
+    for key, (name, field) in _fields(StoppingRules).items():
         if (value := getattr(plan, name)) != field.default:
-            table[key] = written_value(field, name, value)
+            table[key] = input_value(field, name, value)
     return table
 
 
@@ -116,12 +121,14 @@ def _table(values: BaseModel, keys: set[str] | None, origin: str) -> dict[str, A
         value = getattr(values, name)
         if (key not in keys) if keys is not None else False:
             continue
-        if value == field.default and (keys is None or key in plan_table() or name in ("agents", "start_spread_s")):
+        if value == field.default and (
+            keys is None or key in plan_section_keys() or name in ("agents", "start_spread_s")
+        ):
             continue
         if value is None and name == "least":
             continue
         try:
-            table[key] = written_value(field, name, value)
+            table[key] = input_value(field, name, value)
         except UnwritableError:
             raise PlanError(
                 f"{origin} cannot be written as a plan file: {key} was read from a file that it does not name; "
@@ -144,7 +151,7 @@ def _contender(contender: Contender, kind: str) -> dict[str, Any]:
         table["reset"] = contender.reset
     if contender.ready_timeout_s != fields["ready_timeout_s"].default:
         field = fields["ready_timeout_s"]
-        table["ready_timeout"] = written_value(field, "ready_timeout_s", contender.ready_timeout_s)
+        table["ready_timeout"] = input_value(field, "ready_timeout_s", contender.ready_timeout_s)
     if contender.watch is not None:
         table["watch"] = contender.watch
     table |= {"levels": contender.levels} if contender.levels else {}
@@ -155,7 +162,7 @@ def _client_options(contender: Contender, part: PlanPart) -> dict[str, Any]:
     """What clients do otherwise with this contender: all of it is plain, so that there is a text for each value."""
     fields = part.settings.model_fields
     own = {name: tuple(value) if isinstance(value, list) else value for name, value in contender.settings.items()}
-    return {key: written_value(fields[name], name, own[name]) for key, name in keys_of(part).items() if name in own}
+    return {key: input_value(fields[name], name, own[name]) for key, name in keys_of(part).items() if name in own}
 
 
 def _with_what_differs(given: PlanInput, plan: Plan) -> PlanInput:
@@ -167,7 +174,7 @@ def _with_what_differs(given: PlanInput, plan: Plan) -> PlanInput:
     other = {
         key
         for key, (name, _) in _fields(type(plan.settings)).items()
-        if key not in plan_table() and getattr(now.settings, name) != getattr(plan.settings, name)
+        if key not in plan_section_keys() and getattr(now.settings, name) != getattr(plan.settings, name)
     } - set(plan.changed)
     loads = set() if plan.capacity is None else set(plan.capacity.loads)
     more = _table(plan.settings, other - loads, given.origin)

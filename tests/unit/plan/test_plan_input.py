@@ -9,7 +9,7 @@ import pytest
 
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.input.plan_file import plan_to_toml
-from bakeoff.plan.input.written import written_plan
+from bakeoff.plan.input.plan_input import plan_input_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
@@ -32,7 +32,7 @@ def as_stored(plan: Plan) -> Plan:
 
 
 def through_a_file(plan: Plan, path: Path) -> Plan:
-    written = written_plan(plan, "run.bakeoff")
+    written = plan_input_of(plan, "run.bakeoff")
     path.write_text(plan_to_toml(written, resolve_plan(written)))
     return resolve_plan(read_plan_file(path))
 
@@ -93,7 +93,7 @@ def test_what_was_read_from_a_file_is_not_made_up() -> None:
     icf["settings"]["icf"], icf["changed"] = specs, ["icf"]
     icf["settings"]["icf"][0]["name"] = "mine"
     with pytest.raises(PlanError, match=r"icf was read from a file .* `bakeoff run old\.bakeoff` repeats it"):
-        written_plan(Plan.from_dict(icf), "old.bakeoff")
+        plan_input_of(Plan.from_dict(icf), "old.bakeoff")
 
 
 @pytest.mark.parametrize("suite", PLAIN)
