@@ -95,7 +95,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             self.idle = Idle::all(self.vus.len(), workload.is_round_robin());
         }
         if let Some(row_s) = spec.row_s {
-            self.recorder = self.recorder.with_rows(nanos(row_s));
+            self.recorder = self.recorder.with_intervals(nanos(row_s));
         }
         self
     }

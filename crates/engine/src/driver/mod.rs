@@ -8,7 +8,8 @@ mod streams;
 
 use crate::schedule::Schedule;
 use crate::{
-    Actions, ErrorClass, Event, Live, Nanos, Outcome, Phase, Progress, Recorder, RowCost, SECOND_NS, Session, Stamps,
+    Actions, ErrorClass, Event, IntervalCost, Live, Nanos, Outcome, Phase, Progress, Recorder, SECOND_NS, Session,
+    Stamps,
 };
 use idle::Idle;
 use parts::Part;
@@ -378,20 +379,20 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.recorder.record_close(now_ns, waited_ns, late);
     }
 
-    /// Whether a row of a soak is over: [`Driver::hand_in`] is due.
+    /// Whether an interval of a soak is over: [`Driver::hand_in`] is due.
     #[inline]
     pub fn row_is_due(&self, now_ns: Nanos) -> bool {
         self.recorder.row_is_due(now_ns)
     }
 
-    /// Hands in the rows that are over; this thread spent `cost` since it did so before.
-    pub fn hand_in(&mut self, now_ns: Nanos, cost: RowCost) {
-        self.live.hand_in(self.recorder.fetch_rows(now_ns), cost);
+    /// Hands in the intervals that are over; this thread spent `cost` since it did so before.
+    pub fn hand_in(&mut self, now_ns: Nanos, cost: IntervalCost) {
+        self.live.hand_in(self.recorder.fetch_intervals(now_ns), cost);
     }
 
-    /// The trial ended: hands in the rows that are left.
-    pub fn hand_in_rest(&mut self, ended_ns: Nanos, cost: RowCost) {
-        self.live.hand_in(self.recorder.close_rows(ended_ns), cost);
+    /// The trial ended: hands in the intervals that are left.
+    pub fn hand_in_rest(&mut self, ended_ns: Nanos, cost: IntervalCost) {
+        self.live.hand_in(self.recorder.close_intervals(ended_ns), cost);
     }
 
     /// Whether any operation runs.

@@ -16,7 +16,7 @@ pub(crate) use figures::{ClientFigures, OperationFigures};
 use lateness::Lateness;
 pub(crate) use planned::PlannedFigures;
 pub(crate) use queue::Queue;
-use rows::{RowBook, RowPart};
+use rows::{IntervalPart, IntervalRecorder};
 use series::{Row, Series};
 pub use stamps::Stamps;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub struct Recorder {
     /// The only one whose response times count, if those of iterations do not.
     responds: Option<u16>,
     /// There in a soak, which has them in place of seconds.
-    rows: Option<Box<RowBook>>,
+    rows: Option<Box<IntervalRecorder>>,
 }
 
 impl Recorder {
@@ -138,8 +138,8 @@ impl Recorder {
     /// Counts rows of `row_ns` in place of seconds: nothing that is kept grows with the length of the trial. Last of
     /// those that choose what is counted.
     #[must_use]
-    pub fn with_rows(mut self, row_ns: Nanos) -> Self {
-        self.rows = Some(Box::new(RowBook::new(&self.timeline, row_ns, self.planned.is_some())));
+    pub fn with_intervals(mut self, row_ns: Nanos) -> Self {
+        self.rows = Some(Box::new(IntervalRecorder::new(&self.timeline, row_ns, self.planned.is_some())));
         self.series = Series::none();
         self
     }
@@ -151,19 +151,19 @@ impl Recorder {
         self
     }
 
-    /// Whether a row is over that was not fetched.
+    /// Whether an interval is over that was not fetched.
     #[inline]
     pub(crate) fn row_is_due(&self, now_ns: Nanos) -> bool {
         self.rows.as_ref().is_some_and(|rows| rows.is_due(now_ns))
     }
 
     /// Rows that are over.
-    pub(crate) fn fetch_rows(&mut self, now_ns: Nanos) -> Vec<RowPart> {
+    pub(crate) fn fetch_intervals(&mut self, now_ns: Nanos) -> Vec<IntervalPart> {
         self.rows.as_mut().map_or_else(Vec::new, |rows| rows.fetch(now_ns))
     }
 
     /// The trial ended: the rows that are left.
-    pub(crate) fn close_rows(&mut self, ended_ns: Nanos) -> Vec<RowPart> {
+    pub(crate) fn close_intervals(&mut self, ended_ns: Nanos) -> Vec<IntervalPart> {
         self.rows.as_mut().map_or_else(Vec::new, |rows| rows.close(ended_ns))
     }
 

@@ -1,8 +1,8 @@
 //! The trial second by second, however long it is.
 //!
-//! A row is small: its times are kept as V2 bytes, which grow with the number of different times and not with that of
-//! operations. An hour takes 1.8 MB for a load thread (a session, in file suites) with 200 different times in a second,
-//! and 95 MB if every time from 1 µs to a minute occurred in each.
+//! An interval is small: its times are kept as V2 bytes, which grow with the number of different times and not with
+//! that of operations. An hour takes 1.8 MB for a load thread (a session, in file suites) with 200 different times in a
+//! second, and 95 MB if every time from 1 µs to a minute occurred in each.
 
 use crate::result::measurement::Counts;
 use crate::{LatencyHistogram, Nanos, SECOND_NS, Timeline, serialize};
@@ -92,12 +92,12 @@ impl Series {
 
     #[cold]
     fn advance(&mut self, now_ns: Nanos) {
-        self.finish_row();
+        self.finish_interval();
         self.index = (now_ns - self.start_ns) / SECOND_NS;
         self.row_end_ns = self.start_ns + (self.index + 1) * SECOND_NS;
     }
 
-    fn finish_row(&mut self) {
+    fn finish_interval(&mut self) {
         if self.counts == Counts::default() {
             return;
         }
@@ -110,7 +110,7 @@ impl Series {
     }
 
     pub fn finish(mut self) -> Vec<Row> {
-        self.finish_row();
+        self.finish_interval();
         self.rows
     }
 }

@@ -1,6 +1,6 @@
 //! Live figures, readable while a trial runs, without a lock in the way of those who generate load.
 
-use crate::recorder::rows::{RowCost, RowDesk, RowPart, SoakRow};
+use crate::recorder::rows::{IntervalCost, IntervalMerger, IntervalPart, SoakRow};
 use crate::recorder::tally::{STEPS, Tally, time_of};
 use crate::{Nanos, SECOND_NS};
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub struct Live {
     /// Rare messages for the log; never used in the loop.
     events: Mutex<Vec<String>>,
     /// Rows of a soak.
-    rows: Mutex<RowDesk>,
+    rows: Mutex<IntervalMerger>,
     /// What the last snapshots saw, oldest first; only used by those who ask for them.
     seen: Mutex<VecDeque<Seen>>,
 }
@@ -104,7 +104,8 @@ impl Live {
         }
     }
 
-    /// Leaves a message (`level` is `info`, `warning` or a kind's own) for whoever watches; `false` when there is no room.
+    /// Leaves a message (`level` is `info`, `warning` or a kind's own) for whoever watches; `false` when there is no
+    /// room.
     pub fn tell(&self, level: &str, text: &str) -> bool {
         let at_s = self.elapsed_ns.load(Ordering::Relaxed) as f64 / 1e9;
         let Ok(mut events) = self.events.lock() else { return false };
@@ -121,12 +122,12 @@ impl Live {
     }
 
     /// A thread hands in rows that are over, with what they cost it.
-    pub fn hand_in(&self, parts: Vec<RowPart>, cost: RowCost) {
+    pub fn hand_in(&self, parts: Vec<IntervalPart>, cost: IntervalCost) {
         self.desk().hand_in(parts, cost, self.tallies.len());
     }
 
     /// No thread hands in any more rows.
-    pub fn close_rows(&self) {
+    pub fn close_intervals(&self) {
         self.desk().close();
     }
 
@@ -136,7 +137,7 @@ impl Live {
     }
 
     /// A panic elsewhere leaves whole rows behind.
-    fn desk(&self) -> MutexGuard<'_, RowDesk> {
+    fn desk(&self) -> MutexGuard<'_, IntervalMerger> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -271,7 +271,7 @@ fn run<W: Workload>(
         figures.push(part.2);
     }
     control.end();
-    live.close_rows();
+    live.close_intervals();
     let disturbances = watch.finish(&shared.spec.timeline(start_ns));
     let generator = GeneratorFigures {
         start: line.figures(),

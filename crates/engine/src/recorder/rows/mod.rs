@@ -1,16 +1,16 @@
 //! Rows of a soak: what was done in each hour of it, told while the trial goes on.
 //!
 //! A trial that lasts for days keeps nothing that grows with its seconds. Each load thread counts the row in progress;
-//! a row that is over goes to the desk, where those of all threads become one, and from there to whoever asks.
+//! an interval that is over goes to the desk, where those of all threads become one, and from there to whoever asks.
 
 use crate::result::measurement::{Cost, Counted, Measurement};
 use crate::result::merge::{Merge, figures, max, max_if_all};
 use crate::{ErrorClass, Nanos, Timeline};
 use std::collections::BTreeMap;
 
-/// A row of one load thread that is over.
+/// An interval of one load thread that is over.
 #[derive(Debug)]
-pub struct RowPart {
+pub struct IntervalPart {
     index: u64,
     /// From the start of the window, ns.
     start_ns: Nanos,
@@ -19,9 +19,9 @@ pub struct RowPart {
 }
 
 figures! {
-    /// What a row cost its load thread, and what befell the machine meanwhile; measured between two looks.
+    /// What an interval cost its load thread, and what befell the machine meanwhile; measured between two looks.
     #[derive(Copy)]
-    pub struct RowCost {
+    pub struct IntervalCost {
         flat
         /// Of its busiest thread.
         pub cost: Cost,
@@ -31,14 +31,14 @@ figures! {
         pub stopped_s: Option<f64> => max_if_all,
     }
 
-    /// A row of a trial.
+    /// An interval of a trial.
     pub struct SoakRow {
         flat
         /// What was done in it.
         pub measured: Measurement,
         flat
         /// What that took.
-        pub cost: RowCost,
+        pub cost: IntervalCost,
         /// Its number.
         pub row: u64 => max,
         /// From the start of the window, s.
@@ -50,7 +50,7 @@ figures! {
 
 /// The row in progress of one load thread, and those that are over and were not fetched yet.
 #[derive(Debug)]
-pub(crate) struct RowBook {
+pub(crate) struct IntervalRecorder {
     row_ns: Nanos,
     start_ns: Nanos,
     end_ns: Nanos,
@@ -58,10 +58,10 @@ pub(crate) struct RowBook {
     index: u64,
     row_end_ns: Nanos,
     counts: Counted,
-    over: Vec<RowPart>,
+    over: Vec<IntervalPart>,
 }
 
-impl RowBook {
+impl IntervalRecorder {
     /// Rows of `row_ns` from the start of the window to its end, where the last one may be shorter.
     pub fn new(timeline: &Timeline, row_ns: Nanos, planned: bool) -> Self {
         Self {
@@ -99,15 +99,15 @@ impl RowBook {
         self.counts.errors[error as usize] += 1;
     }
 
-    /// Whether a row is over at this moment.
+    /// Whether an interval is over at this moment.
     #[inline]
     pub fn is_due(&self, now_ns: Nanos) -> bool {
         !self.over.is_empty() || (now_ns >= self.row_end_ns && self.row_end_ns < self.end_ns)
     }
 
-    /// Rows that are over at `now_ns`. The last one of the window is kept until [`RowBook::close`]: what hangs at the
-    /// end is counted there.
-    pub fn fetch(&mut self, now_ns: Nanos) -> Vec<RowPart> {
+    /// Rows that are over at `now_ns`. The last one of the window is kept until [`IntervalRecorder::close`]: what hangs
+    /// at the end is counted there.
+    pub fn fetch(&mut self, now_ns: Nanos) -> Vec<IntervalPart> {
         if now_ns >= self.row_end_ns {
             self.turn(now_ns);
         }
@@ -115,61 +115,61 @@ impl RowBook {
     }
 
     /// The trial ended at `ended_ns`: what is left, with the row in progress as far as it came.
-    pub fn close(&mut self, ended_ns: Nanos) -> Vec<RowPart> {
+    pub fn close(&mut self, ended_ns: Nanos) -> Vec<IntervalPart> {
         let ended_ns = ended_ns.min(self.end_ns);
         self.turn(ended_ns.max(self.start_ns));
         let row_start_ns = self.start_ns + self.index * self.row_ns;
         if ended_ns > row_start_ns {
-            self.finish_row(ended_ns);
+            self.finish_interval(ended_ns);
         }
         self.row_end_ns = Nanos::MAX;
         std::mem::take(&mut self.over)
     }
 
-    /// Ends rows, empty ones as well, until the one that holds `now_ns`; the window's last one stays open.
+    /// Ends intervals, empty ones as well, until the one that holds `now_ns`; the window's last one stays open.
     #[cold]
     fn turn(&mut self, now_ns: Nanos) {
         while now_ns >= self.row_end_ns && self.row_end_ns < self.end_ns {
             let row_end_ns = self.row_end_ns;
-            self.finish_row(row_end_ns);
+            self.finish_interval(row_end_ns);
         }
     }
 
-    fn finish_row(&mut self, row_end_ns: Nanos) {
-        // A row in which nothing was done leaves its histograms to the next.
+    fn finish_interval(&mut self, row_end_ns: Nanos) {
+        // An interval in which nothing was done leaves its histograms to the next.
         let used = self.counts.operations > 0;
         let fresh = if used { Counted::warm(self.planned) } else { Counted::lazy(self.planned) };
         let counts = std::mem::replace(&mut self.counts, fresh);
         let start_ns = self.index * self.row_ns;
         let length_ns = row_end_ns - self.start_ns - start_ns;
-        self.over.push(RowPart { index: self.index, start_ns, length_ns, counts });
+        self.over.push(IntervalPart { index: self.index, start_ns, length_ns, counts });
         self.index += 1;
         self.row_end_ns += self.row_ns;
     }
 }
 
-/// A row that some threads have handed in.
+/// An interval that some threads have handed in.
 #[derive(Debug)]
-struct OpenRow {
-    costs: Vec<RowCost>,
+struct OpenInterval {
+    costs: Vec<IntervalCost>,
     start_ns: Nanos,
     length_ns: Nanos,
     counts: Counted,
 }
 
-/// Where the threads' rows come together.
+/// Where the threads' intervals come together.
 #[derive(Debug, Default)]
-pub(crate) struct RowDesk {
-    open: BTreeMap<u64, OpenRow>,
+pub(crate) struct IntervalMerger {
+    open: BTreeMap<u64, OpenInterval>,
     done: Vec<SoakRow>,
 }
 
-impl RowDesk {
-    /// A thread hands in rows that are over; one that all `threads` have handed in is done.
-    pub fn hand_in(&mut self, parts: Vec<RowPart>, cost: RowCost, threads: usize) {
+impl IntervalMerger {
+    /// A thread hands in intervals that are over; one that all `threads` have handed in is done.
+    pub fn hand_in(&mut self, parts: Vec<IntervalPart>, cost: IntervalCost, threads: usize) {
         for part in parts {
             let planned = part.counts.response.is_some();
-            let row = self.open.entry(part.index).or_insert_with(|| OpenRow {
+            let row = self.open.entry(part.index).or_insert_with(|| OpenInterval {
                 costs: Vec::new(),
                 start_ns: part.start_ns,
                 length_ns: 0,
@@ -185,7 +185,7 @@ impl RowDesk {
         }
     }
 
-    /// No thread hands in any more: a row that only some had begun is done as well.
+    /// No thread hands in any more: an interval that only some had begun is done as well.
     pub fn close(&mut self) {
         let open = std::mem::take(&mut self.open);
         self.done.extend(open.into_iter().map(|(index, row)| row.told(index)));
@@ -197,12 +197,12 @@ impl RowDesk {
     }
 }
 
-impl OpenRow {
+impl OpenInterval {
     fn told(self, row: u64) -> SoakRow {
         let costs: Vec<_> = self.costs.iter().map(|cost| ("", cost)).collect();
         SoakRow {
             measured: self.counts.told(),
-            cost: RowCost::merged(&costs).unwrap_or_default(),
+            cost: IntervalCost::merged(&costs).unwrap_or_default(),
             row,
             start_s: self.start_ns as f64 / 1e9,
             length_s: self.length_ns as f64 / 1e9,

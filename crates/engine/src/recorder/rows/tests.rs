@@ -4,9 +4,9 @@ use crate::{Outcome, Recorder, SECOND_NS, Stamps, Summary};
 const WINDOW: Timeline =
     Timeline { start_ns: 0, window_start_ns: SECOND_NS, window_end_ns: 11 * SECOND_NS, end_ns: 12 * SECOND_NS };
 
-fn desk_of(parts: Vec<RowPart>) -> Vec<SoakRow> {
-    let mut desk = RowDesk::default();
-    desk.hand_in(parts, RowCost::default(), 1);
+fn desk_of(parts: Vec<IntervalPart>) -> Vec<SoakRow> {
+    let mut desk = IntervalMerger::default();
+    desk.hand_in(parts, IntervalCost::default(), 1);
     desk.drain()
 }
 
@@ -16,14 +16,14 @@ fn shape(rows: &[SoakRow]) -> Vec<(u64, f64, u64)> {
 
 #[test]
 fn rows_tile_the_window_and_the_last_one_is_as_short_as_it_must_be() {
-    let mut book = RowBook::new(&WINDOW, 3 * SECOND_NS, false);
-    book.success(SECOND_NS, 10, 10, (5, 1));
-    book.success(4 * SECOND_NS - 1, 10, 10, (5, 1));
-    book.success(4 * SECOND_NS, 10, 10, (5, 1));
-    book.failure(10 * SECOND_NS + 1, ErrorClass::Refused);
-    assert!(book.is_due(10 * SECOND_NS + 1));
-    let mut parts = book.fetch(10 * SECOND_NS + 1);
-    parts.extend(book.close(12 * SECOND_NS));
+    let mut recorder = IntervalRecorder::new(&WINDOW, 3 * SECOND_NS, false);
+    recorder.success(SECOND_NS, 10, 10, (5, 1));
+    recorder.success(4 * SECOND_NS - 1, 10, 10, (5, 1));
+    recorder.success(4 * SECOND_NS, 10, 10, (5, 1));
+    recorder.failure(10 * SECOND_NS + 1, ErrorClass::Refused);
+    assert!(recorder.is_due(10 * SECOND_NS + 1));
+    let mut parts = recorder.fetch(10 * SECOND_NS + 1);
+    parts.extend(recorder.close(12 * SECOND_NS));
     let rows = desk_of(parts);
     assert_eq!(shape(&rows), [(0, 3.0, 2), (1, 3.0, 1), (2, 3.0, 0), (3, 1.0, 0)]);
     assert_eq!(rows[0].measured.bytes_in, 10);
@@ -33,29 +33,29 @@ fn rows_tile_the_window_and_the_last_one_is_as_short_as_it_must_be() {
 
 #[test]
 fn a_row_that_was_cut_short_is_as_long_as_it_was() {
-    let mut book = RowBook::new(&WINDOW, 3 * SECOND_NS, true);
-    book.success(5 * SECOND_NS, 10, 30, (1, 1));
-    let rows = desk_of(book.close(5 * SECOND_NS + SECOND_NS / 2));
+    let mut recorder = IntervalRecorder::new(&WINDOW, 3 * SECOND_NS, true);
+    recorder.success(5 * SECOND_NS, 10, 30, (1, 1));
+    let rows = desk_of(recorder.close(5 * SECOND_NS + SECOND_NS / 2));
     assert_eq!(shape(&rows), [(0, 3.0, 0), (1, 1.5, 1)]);
     let Measurement { service, response, .. } = &rows[1].measured;
     assert_eq!((service.summary.p50_ns, response.as_ref().unwrap().summary.p50_ns), (Some(10), Some(30)));
-    let before_the_window = RowBook::new(&WINDOW, 3 * SECOND_NS, false).close(SECOND_NS / 2);
+    let before_the_window = IntervalRecorder::new(&WINDOW, 3 * SECOND_NS, false).close(SECOND_NS / 2);
     assert!(before_the_window.is_empty());
-    let on_the_edge = RowBook::new(&WINDOW, 3 * SECOND_NS, false).close(4 * SECOND_NS);
+    let on_the_edge = IntervalRecorder::new(&WINDOW, 3 * SECOND_NS, false).close(4 * SECOND_NS);
     assert_eq!(shape(&desk_of(on_the_edge)), [(0, 3.0, 0)]);
 }
 
 #[test]
 fn a_row_is_done_when_all_threads_have_handed_it_in_and_the_busiest_counts() {
-    let mut desk = RowDesk::default();
+    let mut desk = IntervalMerger::default();
     let parts = |count: u64, until_ns: Nanos| {
-        let mut book = RowBook::new(&WINDOW, SECOND_NS, false);
-        (0..count).for_each(|nth| book.success(SECOND_NS + nth, 1_000, 1_000, (1, 0)));
-        book.fetch(until_ns)
+        let mut recorder = IntervalRecorder::new(&WINDOW, SECOND_NS, false);
+        (0..count).for_each(|nth| recorder.success(SECOND_NS + nth, 1_000, 1_000, (1, 0)));
+        recorder.fetch(until_ns)
     };
     let cost = |cpu_ns, rss_bytes| {
         let cost = Cost { rss_bytes, ..Cost::of_thread(1_000, cpu_ns, None) };
-        RowCost { cost, ..RowCost::default() }
+        IntervalCost { cost, ..IntervalCost::default() }
     };
     desk.hand_in(parts(3, 3 * SECOND_NS), cost(900, 5), 2);
     assert!(desk.drain().is_empty());
@@ -74,11 +74,11 @@ fn counts_past_two_to_the_32_and_53_add_up_to_the_unit() {
         counts.operations = operations;
         counts.bytes_in = operations << 8;
         counts.errors[ErrorClass::Refused as usize] = (1 << 53) + 1;
-        RowPart { index: 0, start_ns: 0, length_ns: 100_800 * SECOND_NS, counts }
+        IntervalPart { index: 0, start_ns: 0, length_ns: 100_800 * SECOND_NS, counts }
     };
-    let mut desk = RowDesk::default();
-    desk.hand_in(vec![part((1 << 53) + 1)], RowCost::default(), 2);
-    desk.hand_in(vec![part((1 << 32) + 2)], RowCost::default(), 2);
+    let mut desk = IntervalMerger::default();
+    desk.hand_in(vec![part((1 << 53) + 1)], IntervalCost::default(), 2);
+    desk.hand_in(vec![part((1 << 32) + 2)], IntervalCost::default(), 2);
     let row = &desk.drain()[0];
     assert_eq!(row.measured.operations, (1_u64 << 53) + (1 << 32) + 3);
     assert_eq!(row.measured.errors["refused"], (1_u64 << 54) + 2);
@@ -87,12 +87,12 @@ fn counts_past_two_to_the_32_and_53_add_up_to_the_unit() {
     assert!(row.contains("9007203549708291"), "whole in text, not as a float: {row}");
 }
 
-/// A day of operations, a row an hour: what the thread keeps is one row.
+/// A day of operations, an interval an hour: what the thread keeps is one row.
 #[test]
 fn what_a_soak_keeps_does_not_grow_with_its_length() {
     let day = 24 * 3_600;
     let timeline = Timeline::new(0, 0, day * SECOND_NS, 0);
-    let mut recorder = Recorder::new(timeline, 1, 1).with_rows(3_600 * SECOND_NS);
+    let mut recorder = Recorder::new(timeline, 1, 1).with_intervals(3_600 * SECOND_NS);
     let outcome = Outcome { operation: 0, status: 200, bytes_in: 7, bytes_out: 3, error: None };
     let mut rows = 0;
     for second in 0..day {
@@ -100,9 +100,9 @@ fn what_a_soak_keeps_does_not_grow_with_its_length() {
         let stamps = Stamps { planned_ns: end_ns, start_ns: end_ns, end_ns, ..Stamps::default() };
         recorder.record(0, &outcome, &stamps);
         if recorder.row_is_due(end_ns) {
-            rows += recorder.fetch_rows(end_ns).len();
+            rows += recorder.fetch_intervals(end_ns).len();
         }
     }
-    rows += recorder.close_rows(day * SECOND_NS).len();
+    rows += recorder.close_intervals(day * SECOND_NS).len();
     assert_eq!((rows, recorder.finish_series().len()), (24, 1), "no seconds, but one sum of all");
 }

@@ -10,7 +10,7 @@ mod streams;
 mod waiting;
 
 use super::meter::cpu::CpuMeter;
-use super::meter::rows::RowMeter;
+use super::meter::rows::IntervalMeter;
 use super::socket::remote::Remote;
 use super::wait::epoll::{Epoll, TICK};
 use super::wait::pacer::Pacer;
@@ -79,7 +79,7 @@ pub(crate) struct EventLoop<'a, S: Session> {
     figures: LoopFigures,
     reason_told: bool,
     /// There from the start of the window on.
-    row_meter: Option<RowMeter>,
+    interval_meter: Option<IntervalMeter>,
     /// The watch over the process, where there is one.
     watched: Option<Arc<Watched>>,
 }
@@ -113,12 +113,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
             listen_ns: 0,
             figures: LoopFigures::default(),
             reason_told: false,
-            row_meter: None,
+            interval_meter: None,
             watched: None,
         })
     }
 
-    /// The watch whose figures belong to rows of a soak.
+    /// The watch whose figures belong to intervals of a soak.
     pub fn watched(mut self, watched: &Arc<Watched>) -> Self {
         self.watched = Some(Arc::clone(watched));
         self
@@ -180,7 +180,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             if now_ns.saturating_sub(last_scan_ns) >= TICK_NS {
                 last_scan_ns = now_ns;
                 self.driver.publish(now_ns);
-                self.look_at_rows(now_ns);
+                self.check_intervals(now_ns);
                 if !stopped {
                     self.time_out(now_ns);
                 }
@@ -201,7 +201,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
         let cost = {
             let watched = self.watched.as_deref();
-            self.row_meter.as_mut().map(|meter| meter.sample(now_ns, watched)).unwrap_or_default()
+            self.interval_meter.as_mut().map(|meter| meter.sample(now_ns, watched)).unwrap_or_default()
         };
         self.driver.hand_in_rest(now_ns, cost);
         self.driver.publish(now_ns);
@@ -213,13 +213,13 @@ impl<'a, S: Session> EventLoop<'a, S> {
         (recorder, sessions, self.figures)
     }
 
-    /// In a soak: hands in the rows that are over.
-    fn look_at_rows(&mut self, now_ns: Nanos) {
+    /// In a soak: hands in the intervals that are over.
+    fn check_intervals(&mut self, now_ns: Nanos) {
         if now_ns < self.timeline.window_start_ns {
             return;
         }
         let watched = self.watched.as_deref();
-        let meter = self.row_meter.get_or_insert_with(|| RowMeter::start(now_ns, watched));
+        let meter = self.interval_meter.get_or_insert_with(|| IntervalMeter::start(now_ns, watched));
         if self.driver.row_is_due(now_ns) {
             let cost = meter.sample(now_ns, watched);
             self.driver.hand_in(now_ns, cost);

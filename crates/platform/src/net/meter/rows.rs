@@ -1,9 +1,9 @@
-//! What the rows of a soak cost a load thread, and what the machine did meanwhile.
+//! What the intervals of a soak cost a load thread, and what the machine did meanwhile.
 
 use crate::clock::{offsets, thread_cpu_ns};
 use crate::process::{resident_bytes, spent, stolen_ns, thread_run_delay_ns};
 use crate::watch::{Throttled, Watched};
-use bakeoff_engine::{Cost, Nanos, RowCost};
+use bakeoff_engine::{Cost, IntervalCost, Nanos};
 
 /// A smaller step of the wall clock is none: it is set by parts of a second where it is kept right, and a leap.
 const STEP_NS: Nanos = 250_000_000;
@@ -11,7 +11,7 @@ const STEP_NS: Nanos = 250_000_000;
 /// The clocks of a thread and its machine as they were at the last sample.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_field_names, reason = "units come last in names")]
-pub(crate) struct RowMeter {
+pub(crate) struct IntervalMeter {
     last_ns: Nanos,
     cpu_ns: Nanos,
     run_delay_ns: Option<Nanos>,
@@ -23,7 +23,7 @@ pub(crate) struct RowMeter {
     wall_ns: i64,
 }
 
-impl RowMeter {
+impl IntervalMeter {
     pub fn start(now_ns: Nanos, watched: Option<&Watched>) -> Self {
         let (_, suspended_ns, wall_ns) = offsets();
         Self {
@@ -39,12 +39,12 @@ impl RowMeter {
     }
 
     /// What was spent since the last sample.
-    pub fn sample(&mut self, now_ns: Nanos, watched: Option<&Watched>) -> RowCost {
+    pub fn sample(&mut self, now_ns: Nanos, watched: Option<&Watched>) -> IntervalCost {
         let now = Self::start(now_ns, watched);
         let (span_ns, cpu_ns) = (now.last_ns.saturating_sub(self.last_ns), now.cpu_ns.saturating_sub(self.cpu_ns));
         let cost = Cost::of_thread(span_ns, cpu_ns, spent(self.run_delay_ns, now.run_delay_ns));
         let seconds = |ns: Nanos| ns as f64 / 1e9;
-        let cost = RowCost {
+        let cost = IntervalCost {
             cost: Cost { rss_bytes: resident_bytes(), ..cost },
             stolen_s: spent(self.stolen_ns, now.stolen_ns).map(seconds),
             stopped_s: self.stopped_until(&now).map(seconds),
@@ -74,24 +74,25 @@ mod tests {
 
     #[test]
     fn whatever_kept_the_generator_from_running_is_missing_from_the_row() {
-        let before = RowMeter { missed_ns: Some(SECOND), throttled_ns: Some(5), wall_ns: 7, ..RowMeter::default() };
-        let missing = |now: RowMeter| before.stopped_until(&now);
+        let before =
+            IntervalMeter { missed_ns: Some(SECOND), throttled_ns: Some(5), wall_ns: 7, ..IntervalMeter::default() };
+        let missing = |now: IntervalMeter| before.stopped_until(&now);
         assert_eq!(missing(before), Some(0));
-        assert_eq!(missing(RowMeter { missed_ns: Some(3 * SECOND), ..before }), Some(2 * SECOND));
-        assert_eq!(missing(RowMeter { throttled_ns: Some(5 + SECOND), ..before }), Some(SECOND));
-        assert_eq!(missing(RowMeter { suspended_ns: 3_600_000_000_000, ..before }), Some(3_600 * SECOND));
+        assert_eq!(missing(IntervalMeter { missed_ns: Some(3 * SECOND), ..before }), Some(2 * SECOND));
+        assert_eq!(missing(IntervalMeter { throttled_ns: Some(5 + SECOND), ..before }), Some(SECOND));
+        assert_eq!(missing(IntervalMeter { suspended_ns: 3_600_000_000_000, ..before }), Some(3_600 * SECOND));
         for wall_ns in [7 + 60_000_000_000, 7 - 60_000_000_000] {
-            assert_eq!(missing(RowMeter { wall_ns, ..before }), Some(60 * SECOND));
+            assert_eq!(missing(IntervalMeter { wall_ns, ..before }), Some(60 * SECOND));
         }
-        assert_eq!(missing(RowMeter { wall_ns: 200_000_000, ..before }), Some(0), "kept right by a daemon");
+        assert_eq!(missing(IntervalMeter { wall_ns: 200_000_000, ..before }), Some(0), "kept right by a daemon");
         // A stop in which the control group's limit ran as well is one stop.
-        let both = RowMeter { missed_ns: Some(2 * SECOND), throttled_ns: Some(5 + SECOND / 2), ..before };
+        let both = IntervalMeter { missed_ns: Some(2 * SECOND), throttled_ns: Some(5 + SECOND / 2), ..before };
         assert_eq!(missing(both), Some(SECOND));
     }
 
     #[test]
     fn what_nobody_measured_is_not_nothing() {
-        let nobody = RowMeter::default();
-        assert_eq!(nobody.stopped_until(&RowMeter { throttled_ns: Some(SECOND), ..nobody }), None);
+        let nobody = IntervalMeter::default();
+        assert_eq!(nobody.stopped_until(&IntervalMeter { throttled_ns: Some(SECOND), ..nobody }), None);
     }
 }
