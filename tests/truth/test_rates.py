@@ -77,7 +77,7 @@ def test_a_stall_shows_in_response_time_and_not_in_service_time(target: MakeTarg
     assert 0 <= starts["ran_out"] - starts["late"]["count"] <= starts["never_started"]
 
 
-def test_a_server_that_answers_400_a_second_falls_behind_800_and_nobody_else_does(
+def test_a_server_that_answers_400_a_second_is_overloaded_at_800_and_nobody_else_is(
     target: MakeTarget, tmp_path: Path
 ) -> None:
     free, limited, path = target(), target(limit_per_s=400), tmp_path / "x.bakeoff"
