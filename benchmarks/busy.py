@@ -81,9 +81,9 @@ def runs_of(folder: Path, corpus: Path, slower_ms: float, options: argparse.Name
             print(f"run {run + 1}: {kind} {winner or ''}, {share:.0%} of trials marked", flush=True)
     equal = slower_ms == DELAY_MS
     false = sum(winners[name] for name in (("one", "two") if equal else ("two",)))
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    texts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     right = false == 0 and (slower_ms != TWICE_MS or winners["one"] > 0)
-    words = f"{PAIRS[slower_ms]}: **{false} false calls of {runs}** ({told}; {marked / runs:.0%} of trials marked)"
+    words = f"{PAIRS[slower_ms]}: **{false} false calls of {runs}** ({texts}; {marked / runs:.0%} of trials marked)"
     return words, right
 
 

@@ -101,7 +101,7 @@ def carry(count: int, tree: bool, seconds: float) -> Carried:
             ages += [1e3 * (seen - agent.elapsed_s) for agent in view.per_agent]
             time.sleep(max(0.0, LOOK_S - (time.monotonic() - now)))
         span_s, used_s = time.monotonic() - began, time.process_time() - cpu
-        told = Carried(
+        observed = Carried(
             agents=count, tree=tree, cpu=used_s / span_s, cpu_of_merging=merging / span_s,
             rss_bytes=psutil.Process().memory_info().rss,
             bytes_per_s=(sum(line.received for line in lines.values()) - received) / span_s, views_per_s=views / span_s,
@@ -113,7 +113,7 @@ def carry(count: int, tree: bool, seconds: float) -> Carried:
             agent._closed = True  # all at once, then each waits for its thread
         for agent in agents:
             agent.close()
-    return told
+    return observed
 
 
 def _lost(parts: Sequence[Part]) -> int:

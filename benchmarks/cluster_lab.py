@@ -80,8 +80,8 @@ def answer(run: Spawned) -> dict[str, object]:
     said = run.stdout.read()
     for line in said.splitlines():
         if line.startswith("{"):
-            told: dict[str, object] = json.loads(line)
-            return told
+            document: dict[str, object] = json.loads(line)
+            return document
     raise SystemExit(said)
 
 
@@ -99,8 +99,8 @@ def noticed(head: Machine, address: str, victim: Machine, how: str) -> tuple[flo
                 process.send_signal(signal.SIGKILL)
     else:
         victim.cut()
-    told = answer(run)
-    return float(str(told["at"])) - began, str(told["lost"])
+    observed = answer(run)
+    return float(str(observed["at"])) - began, str(observed["lost"])
 
 
 def main() -> None:
@@ -113,12 +113,12 @@ def main() -> None:
     try:
         head, *agents = bench.add(5)
         address = start(head, *agents).address
-        told = answer(control(head, address, "starts", arguments.trials))
+        observed = answer(control(head, address, "starts", arguments.trials))
         killed_s, killed = noticed(head, address, agents[3], "kill")
         cut_s, cut = noticed(head, address, agents[2], "cut")
     finally:
         bench.remove()
-    spreads, cancels, pairs = told["spreads"], told["cancels"], told["pairs"]
+    spreads, cancels, pairs = observed["spreads"], observed["cancels"], observed["pairs"]
     assert isinstance(spreads, list) and isinstance(cancels, list) and isinstance(pairs, list)
     over_ray, local = ([pair[side] for pair in pairs] for side in (0, 1))
     rate = statistics.median(one[0] / other[0] for one, other in zip(over_ray, local, strict=True))

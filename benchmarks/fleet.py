@@ -13,7 +13,7 @@ import numpy as np
 from bakeoff.agents.base import Agent
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.load.load_step import Clients
 from bakeoff.run.fleet.sessions import Fleet
 
@@ -31,7 +31,7 @@ def start_spreads(agents: Sequence[Agent], trials: int, length_s: float = 0.05) 
     for _ in range(trials):
         outcome = fleet.start({agent.name: spec for agent in agents}).wait(length_s + PATIENCE_S)
         if outcome is None or outcome.lost:
-            raise LabError(outcome.lost if outcome else "a trial does not end")
+            raise GeneratorError(outcome.lost if outcome else "a trial does not end")
         spreads.append(outcome.spread_s)
     return spreads
 
@@ -44,11 +44,11 @@ def cancel_times(agents: Sequence[Agent], trials: int) -> list[float]:
         session = fleet.start({agent.name: spec for agent in agents})
         while session.snapshot().phase != "window":
             if session.wait(0.02) is not None:
-                raise LabError("a trial ended before it was stopped")
+                raise GeneratorError("a trial ended before it was stopped")
         began_s = time.perf_counter()
         session.cancel()
         if session.wait(PATIENCE_S) is None:
-            raise LabError("a trial does not stop")
+            raise GeneratorError("a trial does not stop")
         times.append(time.perf_counter() - began_s)
     return times
 
@@ -64,7 +64,7 @@ def overheads(agent: Agent, trials: int, length_s: float = 0.05) -> list[float]:
     return times
 
 
-def told(values_s: Sequence[float]) -> str:
+def summary(values_s: Sequence[float]) -> str:
     """Median, p99 and the largest, ms."""
     p50, p99, most = np.quantile(values_s, [0.5, 0.99, 1.0]) * 1e3
     return f"p50 {p50:.3g} ms, p99 {p99:.3g} ms, most {most:.3g} ms ({len(values_s)} trials)"
@@ -73,9 +73,9 @@ def told(values_s: Sequence[float]) -> str:
 def main() -> None:
     """The figures of two agents in this process."""
     agents = [LocalAgent("one"), LocalAgent("two")]
-    print(f"start spread: {told(start_spreads(agents, 200))}")
-    print(f"cancel:       {told(cancel_times(agents, 50))}")
-    print(f"one trial:    {told(overheads(agents[0], 200))} beyond its length")
+    print(f"start spread: {summary(start_spreads(agents, 200))}")
+    print(f"cancel:       {summary(cancel_times(agents, 50))}")
+    print(f"one trial:    {summary(overheads(agents[0], 200))} beyond its length")
 
 
 if __name__ == "__main__":

@@ -67,8 +67,8 @@ def over_wall(words: str, suite: str, head: dict[str, str], settings: dict[str, 
         wall_s = time.monotonic() - began_s
     if done.returncode not in (0, 3, 4):
         raise SystemExit(done.stderr)
-    told = " ".join(f"{key}={value}" for key, value in {**head, **settings}.items())
-    return (f"{suite} {told}, {words}", forecast_s, wall_s)
+    texts = " ".join(f"{key}={value}" for key, value in {**head, **settings}.items())
+    return (f"{suite} {texts}, {words}", forecast_s, wall_s)
 
 
 def rows(folders: list[Path], only: str | None, long: bool) -> Iterator[Row]:

@@ -165,11 +165,11 @@ def of(summary: dict[str, Any]) -> tuple[float, float, float | None]:
 def whole_run(plan: Path, checkout: Path, place: Path) -> tuple[float, float, float | None]:
     """The same of a run on a terminal; a run whose trial is void, as this machine was taken from it, is repeated."""
     for _ in range(TRIES):
-        found, told = one_run(plan, checkout, place)
+        found, observed = one_run(plan, checkout, place)
         if found:
             p50, p99, p999 = found.get("response") or found["service"]
             return p50 / 1e3, p99 / 1e3, None if p999 is None else p999 / 1e3
-    raise SystemExit(told[-3000:])
+    raise SystemExit(observed[-3000:])
 
 
 def one_run(plan: Path, checkout: Path, place: Path) -> tuple[dict[str, tuple[Any, ...]], str]:
@@ -180,8 +180,8 @@ def one_run(plan: Path, checkout: Path, place: Path) -> tuple[dict[str, tuple[An
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, env=env(checkout), stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        told = bytearray()
-        reader = threading.Thread(target=drain, args=(ours, told))
+        received = bytearray()
+        reader = threading.Thread(target=drain, args=(ours, received))
         reader.start()
         code = process.wait(WAIT_S)
         reader.join()
@@ -190,14 +190,14 @@ def one_run(plan: Path, checkout: Path, place: Path) -> tuple[dict[str, tuple[An
         query = "SELECT {0}_p50_ns, {0}_p99_ns, {0}_p999_ns FROM trials"
         rows = {series: file.execute(query.format(series)).fetchone() for series in SERIES}
     found = {series: row for series, row in rows.items() if row[0] is not None}
-    return {} if code else found, told.decode("utf-8", "replace")
+    return {} if code else found, received.decode("utf-8", "replace")
 
 
-def drain(terminal: int, told: bytearray) -> None:
+def drain(terminal: int, given: bytearray) -> None:
     """Read what a terminal is told until nobody has it open any more."""
     with contextlib.suppress(OSError):
         while piece := os.read(terminal, 65536):
-            told += piece
+            given += piece
 
 
 def error_p99_us(stamps: Path) -> float:
@@ -222,8 +222,8 @@ def measure(case: Case, who: str, seconds: float, place: Path, checkout: Path) -
         if who == C_CLIENT:
             command = ["taskset", "-c", str(CLIENT_CORE), str(HERE_BUILT / "open_loop"), str(PORT), str(PER_S)]
             done = subprocess.run([*command, f"{seconds:g}", "plain"], capture_output=True, text=True, check=True)
-            told = done.stdout.split()
-            p50, p99, p999 = float(told[2]), float(told[3]), None
+            observed = done.stdout.split()
+            p50, p99, p999 = float(observed[2]), float(observed[3]), None
         elif who == BARE:
             p50, p99, p999 = alone(plan, checkout)
         else:
@@ -241,7 +241,7 @@ def median(values: list[float | None]) -> float | None:
     return statistics.median(known) if known else None
 
 
-def told(value: float | None, digits: int = 0) -> str:
+def cell(value: float | None, digits: int = 0) -> str:
     """A figure of the table."""
     return "–" if value is None else f"{value:,.{digits}f}"
 
@@ -255,7 +255,7 @@ def rows(case: Case, rounds: list[dict[str, Figures]]) -> list[str]:
             value = median([getattr(each[who], name) for each in rounds])
             both = [(getattr(each[who], name), getattr(each[BARE], name)) for each in rounds]
             ratio = median([a / b for a, b in both if a is not None and b])
-            cells.append(told(value) + (f" ({told(ratio, 2)} ×)" if ratio is not None and who != BARE else ""))
+            cells.append(cell(value) + (f" ({cell(ratio, 2)} ×)" if ratio is not None and who != BARE else ""))
         lines.append(f"| {case.words} | {who} | {' | '.join(cells)} |")
     return lines
 
@@ -293,8 +293,8 @@ def main() -> None:
                 rounds.append({who: found[who] for who in them})
             lines += rows(case, rounds)
     how = f"medians of {given.rounds} interleaved rounds of {given.seconds:g} s, at ordinary priority"
-    told_head = f"{machine_line()}; {how}."
-    text = "\n".join([told_head, "", *lines])
+    head_cells = f"{machine_line()}; {how}."
+    text = "\n".join([head_cells, "", *lines])
     print(text)
     if given.write:
         put_table(HERE.parent / "docs/performance.md", "observer", text)

@@ -90,8 +90,8 @@ class Tools:
 
     def bare(self, how: str) -> Printed:
         """The bare client."""
-        told = self.run(str(self.built / "open_loop"), str(PORT), str(self.case.per_s), f"{self.case.seconds:g}", how)
-        _, cpu_s, p50_us, _ = map(float, told.split())
+        output = self.run(str(self.built / "open_loop"), str(PORT), str(self.case.per_s), f"{self.case.seconds:g}", how)
+        _, cpu_s, p50_us, _ = map(float, output.split())
         return Printed(p50_us / 1e3, cpu_s)
 
     def bakeoff(self) -> Printed:
@@ -115,11 +115,11 @@ class Tools:
 
     def oha(self) -> Printed:
         """oha counts from the planned start with `--latency-correction`; here from the send, as the others do."""
-        told = self.run(
+        output = self.run(
             "oha", "--no-tui", "-c", str(self.case.connections), "-q", str(self.case.per_s),
             "-z", f"{self.case.seconds:g}s", "--output-format", "json", URL,
         )  # fmt: skip
-        return Printed(1e3 * json.loads(told)["latencyPercentiles"]["p50"])
+        return Printed(1e3 * json.loads(output)["latencyPercentiles"]["p50"])
 
     def vegeta(self) -> Printed:
         """vegeta opens as many workers as it needs."""
@@ -141,29 +141,29 @@ class Tools:
 
     def wrk2(self) -> Printed:
         """wrk2, whose program is called `wrk2` here: it calls itself wrk."""
-        told = self.run(
+        output = self.run(
             "wrk2", "-t1", f"-c{self.case.connections}", f"-d{self.case.seconds:g}s", f"-R{self.case.per_s}",
             "--latency", URL,
         )  # fmt: skip
-        found = re.search(r"50\.000%\s+([\d.]+)(us|ms|s)", told)
+        found = re.search(r"50\.000%\s+([\d.]+)(us|ms|s)", output)
         return Printed(None if found is None else float(found[1]) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[found[2]])
 
     def hey(self) -> Printed:
         """hey limits each of its workers."""
-        told = self.run(
+        output = self.run(
             "hey", "-z", f"{self.case.seconds:g}s", "-c", str(self.case.connections),
             "-q", f"{self.case.per_s / self.case.connections:g}", URL,
         )  # fmt: skip
-        found = re.search(r"50%+ in ([\d.]+) secs", told)
+        found = re.search(r"50%+ in ([\d.]+) secs", output)
         return Printed(None if found is None else 1e3 * float(found[1]))
 
     def bombardier(self) -> Printed:
         """bombardier limits all its connections together."""
-        told = self.run(
+        output = self.run(
             "bombardier", "-c", str(self.case.connections), "-d", f"{self.case.seconds:g}s", "-r",
             str(self.case.per_s), "-l", "-o", "json", "-p", "result", URL,
         )  # fmt: skip
-        return Printed(json.loads(told)["result"]["latency"]["percentiles"]["50"] / 1e3)
+        return Printed(json.loads(output)["result"]["latency"]["percentiles"]["50"] / 1e3)
 
     def h2load(self) -> Printed:
         """h2load in HTTP/1.1 mode limits each of its clients; the median is from its log, as it prints a mean only."""
@@ -235,8 +235,8 @@ def measure(tool: str, case: Case, built: Path) -> Figures:
         arrivals = np.loadtxt(stamps, dtype=np.int64, ndmin=1)
     error = error_us(arrivals, case.per_s)
     p50, p99 = np.percentile(error, [50, 99])
-    told_us = None if printed.p50_ms is None else 1e3 * printed.p50_ms
-    return Figures(p50, p99, cpu_s / case.seconds, told_us, len(arrivals) / case.seconds)
+    reported_us = None if printed.p50_ms is None else 1e3 * printed.p50_ms
+    return Figures(p50, p99, cpu_s / case.seconds, reported_us, len(arrivals) / case.seconds)
 
 
 def rows(case: Case, tools: list[str], repeats: int, built: Path) -> list[str]:
@@ -258,8 +258,8 @@ def rows(case: Case, tools: list[str], repeats: int, built: Path) -> list[str]:
             continue
 
         def median(part: Callable[[Figures], float | None], runs: list[Figures] = found[tool]) -> float | None:
-            told = [value for value in map(part, runs) if value is not None]
-            return statistics.median(told) if told else None
+            listed = [value for value in map(part, runs) if value is not None]
+            return statistics.median(listed) if listed else None
 
         printed = median(lambda f: f.printed_us)
         cells = (

@@ -33,7 +33,7 @@ from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, start_run
 from bakeoff.run.observe.observer import PlainObserver
-from bakeoff.run.prompts import Counsel, Standing
+from bakeoff.run.prompts import Prompts, Standing
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.read import read_run
 
@@ -86,7 +86,7 @@ def one_run(
         return Standing(is_called(calls[-1]), "the slower one is called that, or not yet")
 
     began = time.time()
-    start_run(plan, path, [make_agent()], watch, Counsel(analyse=analyse))
+    start_run(plan, path, [make_agent()], watch, Prompts(analyse=analyse))
     if not is_called(calls[-1]):
         analyse(path)
     run = read_run(path)
@@ -107,9 +107,9 @@ def one_run(
 def _calls(run: RunRecord, blocks: int, elapsed_s: float) -> dict[str, Any]:
     """The verdicts at a analysis: who is called the better of the pairs, None where nobody is."""
     pairs = {f"{pair.baseline}/{pair.contender}": pair.primary for pair in compare_run(run).pairs}
-    told = {name: [end.verdict.kind, end.verdict.winner, end.ratio, end.low, end.high] for name, end in pairs.items()}
+    found = {name: [end.verdict.kind, end.verdict.winner, end.ratio, end.low, end.high] for name, end in pairs.items()}
     withheld = {name: end.verdict.text for name, end in pairs.items() if end.verdict.kind == "withheld"}
-    return {"blocks": blocks, "s": round(elapsed_s, 3), "pairs": told, "withheld": withheld}
+    return {"blocks": blocks, "s": round(elapsed_s, 3), "pairs": found, "withheld": withheld}
 
 
 def know(folder: Path, data: dict[str, Any], options: argparse.Namespace) -> None:
@@ -191,8 +191,8 @@ def _repeat(
             data["runs"].append({"repetition": repetition, "load_before": load, **run})
             _write(options.output, data)
             longest_s = max(longest_s, time.monotonic() - began)
-            told = ", ".join(f"{name} {end[0]} {end[2]:.3f}" for name, end in run["analyses"][-1]["pairs"].items())
-            print(f"repetition {repetition}, {arm}: {run['wall_s']:.1f} s; {told}", flush=True)
+            texts = ", ".join(f"{name} {end[0]} {end[2]:.3f}" for name, end in run["analyses"][-1]["pairs"].items())
+            print(f"repetition {repetition}, {arm}: {run['wall_s']:.1f} s; {texts}", flush=True)
 
 
 def _length_s(left_s: float, options: argparse.Namespace) -> float:

@@ -86,12 +86,12 @@ def _assembled(runs: Sequence[Run], block_s: float) -> str:
     alphas = [alpha / len(PAIRS) for alpha in planned_levels(LONG_ANALYSES)]
     slower, same = (_blocks_until_called(runs, other, true, alphas) for other, true in ((SLOWER, TRUE), (SAME, 0.0)))
     middle = statistics.median(slower)
-    told = (
+    texts = (
         f"{middle * block_s:.0f} s ({middle:.0f} blocks)"
         if math.isfinite(middle)
         else f"over {LONG_ANALYSES[-1]} blocks"
     )
-    return f"{told}; {sum(map(math.isfinite, same)) / len(same):.1%}"
+    return f"{texts}; {sum(map(math.isfinite, same)) / len(same):.1%}"
 
 
 def _blocks_until_called(runs: Sequence[Run], other: str, true: float, alphas: Sequence[float]) -> list[float]:

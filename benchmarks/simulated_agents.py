@@ -47,11 +47,11 @@ def snapshot(rng: random.Random, operations: int = 4000) -> Snapshot:
     )  # fmt: skip
 
 
-def pulse_of(told: Snapshot) -> bytes:
+def pulse_of(given: Snapshot) -> bytes:
     """A pulse as it crosses, but for the moment, which stands as `MOMENT`: a machine writes its own, here there is one
     process for hundreds.
     """
-    text = Pulse(trial=TRIAL, armed=True, snapshot=told).model_dump_json().encode()
+    text = Pulse(trial=TRIAL, armed=True, snapshot=given).model_dump_json().encode()
     return text.replace(b'"elapsed_s":0.0', b'"elapsed_s":' + MOMENT)
 
 
@@ -62,7 +62,7 @@ def bundle_of(numbers: Sequence[int]) -> list[bytes]:
     while len(hearing._fresh) < len(numbers):
         time.sleep(0.01)
     hearing.close()
-    return hearing.bundle().told().encode().split(FAR)
+    return hearing.bundle().to_json().encode().split(FAR)
 
 
 def tell_bundles(port: int, count: int, width: int, ends: float) -> None:
@@ -196,7 +196,7 @@ def relay(above: int, number: int, ready: Any, count: int, ends: float) -> None:
         try:
             while time.monotonic() < ends:
                 began = time.monotonic()
-                text = hearing.bundle().told().encode()
+                text = hearing.bundle().to_json().encode()
                 connection.sendall(HEAD.pack(len(text)) + text)
                 time.sleep(max(0.0, PULSE_S - (time.monotonic() - began)))
         except OSError:

@@ -106,8 +106,8 @@ def main() -> None:
     warm = next(moment for moment in moments if moment.operations >= WARM_SHARE * arguments.connections)
     grown = moments[-1].rss_bytes - warm.rss_bytes
     millions = max(1, moments[-1].operations - warm.operations) / 1e6
-    told = {"connections": result.connections.opened, "requests": result.operations + result.errors_total}
-    theirs = {name: served[name] for name in told}
+    table = {"connections": result.connections.opened, "requests": result.operations + result.errors_total}
+    theirs = {name: served[name] for name in table}
     rows = [
         ("connections, each closed after one request", f"{result.connections.opened:,}"),
         ("of them per second", f"{result.operations / result.window_s:,.0f}"),
@@ -125,8 +125,8 @@ def main() -> None:
     print(text)
     if arguments.write:
         put_table(ROOT / "docs/performance.md", "soak", text)
-    if told != theirs:
-        raise SystemExit(f"counted {told}, but the server {theirs}")
+    if table != theirs:
+        raise SystemExit(f"counted {table}, but the server {theirs}")
     if grown / millions > MOST_BYTES_PER_MILLION:
         raise SystemExit(f"memory grew by {grown / millions:,.0f} bytes for each million operations")
 

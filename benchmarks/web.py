@@ -271,10 +271,10 @@ def vegeta(case: Case, seconds: float) -> Figures | None:
         ]  # fmt: skip
 
         def read(text: str) -> tuple[float, float]:
-            told = subprocess.run(
+            result = subprocess.run(
                 ["vegeta", "report", "-type=json", f"{place}/results"], capture_output=True, check=True
             )
-            report = json.loads(told.stdout)
+            report = json.loads(result.stdout)
             return report["requests"] * report["success"], (report["duration"] + report["wait"]) / 1e9
 
         return run_tool(command, read)

@@ -126,14 +126,14 @@ def joined(agents: Sequence[Place], cluster: str, token: Path) -> Iterator[None]
             agent.token().parent.mkdir(parents=True, exist_ok=True)
             agent.token().write_text(token.read_text())
             agent.token().chmod(0o600)
-    beside(agents, lambda agent: ["join", cluster, "--name", agent.name, *agent.ports, "--detach"])
+    run_parallel(agents, lambda agent: ["join", cluster, "--name", agent.name, *agent.ports, "--detach"])
     try:
         yield
     finally:
-        beside([agent for agent in agents if isinstance(agent, Apart)], lambda agent: ["stop"])
+        run_parallel([agent for agent in agents if isinstance(agent, Apart)], lambda agent: ["stop"])
 
 
-def beside(places: Sequence[Place], words: Callable[[Place], list[str]]) -> None:
+def run_parallel(places: Sequence[Place], words: Callable[[Place], list[str]]) -> None:
     """Run a command of `bakeoff cluster` on all these machines at the same time; the demo ends when one fails."""
     running = []
     for place in places:

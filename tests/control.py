@@ -113,19 +113,19 @@ def later(name: str, level: float, ours_s: float, count: int, control: Bare, sla
 
 def assert_no_later(name: str, level: float, ours_s: float, count: int, control: Bare, slack_s: float) -> None:
     """Asserts that it is not `later`."""
-    told = later(name, level, ours_s, count, control, slack_s)
-    assert not told, told
+    observed = later(name, level, ours_s, count, control, slack_s)
+    assert not observed, observed
 
 
 def assert_not_always_later(measure: Callable[[], str], tries: int = 4) -> None:
     """Asserts that one of the `tries` is not `later`: a machine that holds up one of the two and not the other does so
     now and then, a clock that goes wrong always.
     """
-    told = measure()
-    first = told
-    while told and (tries := tries - 1):
-        told = measure()
-    assert not told, first
+    measured = measure()
+    first = measured
+    while measured and (tries := tries - 1):
+        measured = measure()
+    assert not measured, first
 
 
 def most_by_chance(tries: int, probability: float) -> int:

@@ -22,10 +22,10 @@ from pathlib import Path
 import pypdfium2
 from scripts.paper.box import BOXES
 
-from bakeoff.cli.read.report_inputs import made_of, paper_tables
-from bakeoff.report.embed.document_words import said
-from bakeoff.report.embed.embedded_runs import as_held, checked, held_in
-from bakeoff.report.embed.report_options import Edition
+from bakeoff.cli.read.report_inputs import compose_embedded, paper_tables
+from bakeoff.report.embed.document_words import content_of
+from bakeoff.report.embed.embedded_runs import checked, read_embedded, repacked
+from bakeoff.report.embed.report_options import ReportOptions
 from bakeoff.report.renderers import renderer
 from bakeoff.testdata.mail.accounts import new_accounts, write_accounts
 
@@ -64,13 +64,13 @@ class Box:
     """A started box: how to reach and to watch it, and how long it took until all of it answered."""
 
     name: str
-    doors: dict[str, str]
+    addresses: dict[str, str]
     pid: int
     start_s: float
 
     def table(self) -> str:
         """As a plan file has it."""
-        lines = [f'{door} = "{address}"' for door, address in self.doors.items()]
+        lines = [f'{kind} = "{address}"' for kind, address in self.addresses.items()]
         return "\n".join(("[[contender]]", f'name = "{self.name}"', *lines, f'watch = "pid:{self.pid}"', ""))
 
 
@@ -98,13 +98,13 @@ def say(text: str) -> None:
 
 def do(*words: str | Path) -> None:
     """A verb of Bakeoff; ends the whole when it fails, but for a contender that failed, which the paper tells."""
-    told = [str(word) for word in words]
-    say(" ".join(("$ bakeoff", *told)))
-    if (code := subprocess.run([BAKEOFF, *told], cwd=WORK if WORK.exists() else ROOT, check=False).returncode) not in (
+    texts = [str(word) for word in words]
+    say(" ".join(("$ bakeoff", *texts)))
+    if (code := subprocess.run([BAKEOFF, *texts], cwd=WORK if WORK.exists() else ROOT, check=False).returncode) not in (
         0,
         4,
     ):
-        raise SystemExit(f"bakeoff {told[0]} ended with {code}")
+        raise SystemExit(f"bakeoff {texts[0]} ended with {code}")
 
 
 def author(boxes: list[Box]) -> None:
@@ -124,10 +124,10 @@ def first_page(paper: Path, picture: Path) -> None:
 def again(to: Path) -> None:
     """Print the paper as this version does, from the trials that its page holds and the author's file beside it."""
     page = to / "paper.html"
-    here = said("html", page.read_bytes())
-    held = checked(held_in(here.inside.rows, str(page)), str(page))
-    edition = (here.edition or Edition()).model_copy(update={"paper": paper_tables(to / "paper.toml")})
-    made, _ = made_of(held, edition, as_held(held, here.inside.rows))
+    here = content_of("html", page.read_bytes())
+    embedded = checked(read_embedded(here.inside.rows, str(page)), str(page))
+    options = (here.options or ReportOptions()).model_copy(update={"paper": paper_tables(to / "paper.toml")})
+    made, _ = compose_embedded(embedded, options, repacked(embedded, here.inside.rows))
     for ending in ("html", "pdf"):
         chosen = renderer(ending)
         chosen.prepare()

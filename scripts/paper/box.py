@@ -95,12 +95,12 @@ def main(name: str, folder: Path, corpus: Path, users: Path) -> None:
     folder.mkdir(parents=True)
     folder.chmod(0o755)
     with contextlib.ExitStack() as stack:
-        doors = {"web": stack.enter_context(web(made.web, folder / made.web, corpus))}
+        addresses = {"web": stack.enter_context(web(made.web, folder / made.web, corpus))}
         if made.share:
-            doors["files"] = stack.enter_context(share(made.share, folder / "share"))
+            addresses["files"] = stack.enter_context(share(made.share, folder / "share"))
         if made.mail:
-            doors["mail"] = stack.enter_context(mail(made.mail, folder / made.mail, users))
-        sys.stdout.write(f"{json.dumps(doors)}\n")
+            addresses["mail"] = stack.enter_context(mail(made.mail, folder / made.mail, users))
+        sys.stdout.write(f"{json.dumps(addresses)}\n")
         sys.stdout.flush()
         sys.stdin.read()
 

@@ -6,7 +6,7 @@ from scripts.reference.markdown import code, table
 from bakeoff.formats.exporters.lost_messages import COLUMNS, FATES
 from bakeoff.formats.exporters.tables import TABLES, table_of
 from bakeoff.store.records.run_records import RunRecord
-from bakeoff.telemetry.names import DISK, LINK, MACHINE, Meaning
+from bakeoff.telemetry.names import DISK, LINK, MACHINE, CounterDoc
 from bakeoff.telemetry.names import OWN as OF_SERVERS
 
 HEAD = """# CSV
@@ -47,11 +47,12 @@ def text() -> str:
 
 def _series() -> str:
     """What is told of an interval beside its begin and length."""
-    named: dict[str, Meaning] = {**MACHINE, **OF_SERVERS}
-    named |= {f"disk/NAME/{name}": meaning for name, meaning in DISK.items()}
-    named |= {f"net/NAME/{name}": meaning for name, meaning in LINK.items()}
+    named: dict[str, CounterDoc] = {**MACHINE, **OF_SERVERS}
+    named |= {f"disk/NAME/{name}": counter_doc for name, counter_doc in DISK.items()}
+    named |= {f"net/NAME/{name}": counter_doc for name, counter_doc in LINK.items()}
     rows = [
-        (code(name), meaning.text, "growth" if meaning.counted else "at its end") for name, meaning in named.items()
+        (code(name), counter_doc.text, "growth" if counter_doc.counted else "at its end")
+        for name, counter_doc in named.items()
     ]
     return table(("series", "what", "of an interval"), rows)
 

@@ -88,18 +88,18 @@ def _fields(made: Any) -> list[tuple[str, Any]]:
 def _class(made: Any) -> str:
     about = re.sub(r"``([^`]*)``", r"`\1`", cleandoc(made.__doc__ or ""))
     rows = [(_key(key, hint), _kind(hint) + OWN * is_own(hint)) for key, hint in _fields(made)]
-    meant = _meanings(made)
+    meant = _schema_docs(made)
     if not meant:
         return f"### {made.__name__}\n\n{about}\n\n" + table(("key", "value"), rows)
-    told = [(*row, meant.get(key, "").replace("|", "\\|")) for row, (key, _) in zip(rows, _fields(made), strict=True)]
-    return f"### {made.__name__}\n\n{about}\n\n" + table(("key", "value", "holds"), told)
+    found = [(*row, meant.get(key, "").replace("|", "\\|")) for row, (key, _) in zip(rows, _fields(made), strict=True)]
+    return f"### {made.__name__}\n\n{about}\n\n" + table(("key", "value", "holds"), found)
 
 
-def _meanings(made: Any) -> dict[str, str]:
+def _schema_docs(made: Any) -> dict[str, str]:
     """By key what its figure means, where the record says it."""
     hints = get_type_hints(made, include_extras=True) if dataclasses.is_dataclass(made) else {}
-    told = {key: getattr(hint, "__metadata__", ()) for key, hint in hints.items()}
-    return {key: one.description for key, all_ in told.items() for one in all_ if getattr(one, "description", None)}
+    values = {key: getattr(hint, "__metadata__", ()) for key, hint in hints.items()}
+    return {key: one.description for key, all_ in values.items() for one in all_ if getattr(one, "description", None)}
 
 
 def _key(key: str, hint: Any) -> str:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.app.hello import greet
 from bakeoff.kinds.app.plan import parse_app_address
 from tests.app_parts import PARTS, assert_parts_fill_the_whole, means_of
@@ -119,15 +119,15 @@ def test_the_check_before_timing_knows_an_app_server(target: MakeTarget, listene
     server = target(kind="app", threads=3, service_s=0.001, direct=False, fsync=True, data_limit_bytes=16 << 20)
     found = greet("a", parse_app_address(server.address), [server.address], 4096, PATIENCE_S)
     assert (found.segment_bytes, found.threads, found.service_ns, found.fsync) == (16 << 20, 3, 1_000_000, True)
-    with pytest.raises(TargetError, match="bad parameter"):
+    with pytest.raises(ContenderError, match="bad parameter"):
         greet("a", parse_app_address(server.address), [server.address], 1000, PATIENCE_S)
 
     web = target().address
-    with pytest.raises(TargetError):
+    with pytest.raises(ContenderError):
         greet("web", parse_app_address(web), [web], 0, PATIENCE_S)
     silent = f"127.0.0.1:{listener.getsockname()[1]}"
-    with pytest.raises(TargetError, match="no answer within"):
+    with pytest.raises(ContenderError, match="no answer within"):
         greet("silent", parse_app_address(silent), [silent], 0, 0.3)
     closed = f"127.0.0.1:{free_port()}"
-    with pytest.raises(TargetError, match="connection refused"):
+    with pytest.raises(ContenderError, match="connection refused"):
         greet("closed", parse_app_address(closed), [closed], 0, PATIENCE_S)

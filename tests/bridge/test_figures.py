@@ -64,17 +64,17 @@ def objects_in(value: Any, named: bool) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def never_told(model: type[Shape], told: list[dict[str, Any]], at: str = "") -> set[str]:
+def never_reported(model: type[Shape], given: list[dict[str, Any]], at: str = "") -> set[str]:
     """Names that the model knows and none of these objects has."""
     missing = set()
     for name, field in model.model_fields.items():
-        if not any(name in one for one in told):
+        if not any(name in one for one in given):
             missing.add(f"{at}{name}")
             continue
         named = "dict[str" in str(field.annotation)
-        inner = [found for one in told for found in objects_in(one.get(name), named)]
+        inner = [found for one in given for found in objects_in(one.get(name), named)]
         for shape in shapes_in(field.annotation):
-            missing |= never_told(shape, inner, f"{at}{name}.")
+            missing |= never_reported(shape, inner, f"{at}{name}.")
     return missing
 
 
@@ -123,8 +123,8 @@ def of_plan(kind: str, server: Target, **settings: object) -> dict[str, Any]:
     spec = spec.for_trial(plan.settings.load_steps[0], plan.seed, new_mark(), 7)
     outcome = _engine.start(spec.to_json()).go().wait(PATIENCE_S)
     assert outcome is not None, "the trial did not end"
-    told: dict[str, Any] = json.loads(outcome.json())
-    return told
+    document: dict[str, Any] = json.loads(outcome.json())
+    return document
 
 
 def of_httperf(target: MakeTarget, folder: Path) -> dict[str, Any]:
@@ -158,9 +158,9 @@ def test_what_the_engine_tells_fits_and_bears_the_names_of_the_model(
         return
     result = TRIALS[kind](target, tmp_path)
     assert result["fatal"] is None and result["operations"]
-    told, model = result["workload"], figures_of(kind)
-    parsed(model, told, "the trial")
-    never = {name for name in never_told(model, [told]) if not BELOW_AT_TIMES.fullmatch(name)}
+    observed, model = result["workload"], figures_of(kind)
+    parsed(model, observed, "the trial")
+    never = {name for name in never_reported(model, [observed]) if not BELOW_AT_TIMES.fullmatch(name)}
     assert never - AT_TIMES <= {f"cells.{name}" for name in OF_SOME_CELLS}
 
 
@@ -173,5 +173,5 @@ def test_kinds_without_a_model_of_their_own_have_that_of_all() -> None:
 
 
 def test_a_name_that_nobody_tells_is_seen() -> None:
-    missing = never_told(figures_of("mail"), [{"ledger": {"counts": {}}, "sessions": {"smtp": {"peak": 1}}}])
+    missing = never_reported(figures_of("mail"), [{"ledger": {"counts": {}}, "sessions": {"smtp": {"peak": 1}}}])
     assert {"flow", "ledger.books", "sessions.at_peak"} <= missing and not missing & {"ledger.counts", "sessions.peak"}

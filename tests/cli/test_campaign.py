@@ -54,9 +54,9 @@ def test_all_suites_become_one_result_and_one_paper(bakeoff: Bakeoff, serve: Ser
     files = sorted(path.name for path in (tmp_path / "lab.bakeoff").glob("*.bakeoff"))
     assert files == ["01-web-url.bakeoff", "02-file-mix.bakeoff"], "each is a run file of its own"
     assert bakeoff("show", f"lab.bakeoff/{files[0]}").returncode == 0
-    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
-    assert [suite["name"] for suite in told["suites"]] == ["web-url", "file-mix"]
-    assert all(suite["comparison"]["run"]["blocks_measured"] == 2 for suite in told["suites"])
+    document = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    assert [suite["name"] for suite in document["suites"]] == ["web-url", "file-mix"]
+    assert all(suite["comparison"]["run"]["blocks_measured"] == 2 for suite in document["suites"])
     made = bakeoff("report", "lab.bakeoff", "-o", "paper.html")
     assert made.returncode == 0, made.stderr
     page = (tmp_path / "paper.html").read_text()
@@ -74,8 +74,8 @@ def test_a_suite_that_cannot_start_does_not_stop_the_others(bakeoff: Bakeoff, se
     done = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
     assert done.returncode == 4, done.stderr
     assert "file-mix is put aside" in done.stderr and "Traceback" not in done.stderr
-    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
-    web, files = told["suites"]
+    document = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    web, files = document["suites"]
     assert web["comparison"]["run"]["blocks_measured"] == 2 and files["comparison"] is None and files["missing"]
     page = bakeoff("report", "lab.bakeoff", "-o", "paper.txt")
     assert page.returncode == 0 and "file-mix has no figures" in (tmp_path / "paper.txt").read_text()
@@ -89,11 +89,11 @@ def test_who_is_not_there_is_missing_from_its_suite_alone(bakeoff: Bakeoff, serv
     assert "slow is missing from this run" in done.stderr and "put aside" not in done.stderr
     first = "slow could not be measured in file-mix, which runs without it: "
     assert done.stdout.startswith(first)
-    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
-    web, files = told["suites"]
+    document = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    web, files = document["suites"]
     assert web["absent"] == {} and list(files["absent"]) == files["dead"] == ["slow"]
     assert files["comparison"]["run"]["blocks_measured"] == 2 and files["comparison"]["pairs"] == []
-    assert {place["contender"]: place["no_place"] for place in told["places"]}["slow"]["suites"] == ["file-mix"]
+    assert {place["contender"]: place["no_place"] for place in document["places"]}["slow"]["suites"] == ["file-mix"]
     for name in ("paper.html", "paper.pdf", "paper.md", "paper.txt"):
         made = bakeoff("report", "lab.bakeoff", "-o", name)
         assert made.returncode == 0 and made.stdout.startswith(first), made.stderr
@@ -115,8 +115,8 @@ def test_an_interrupted_campaign_goes_on_where_it_was(bakeoff: Bakeoff, serve: S
     assert process.returncode == 130 and "bakeoff resume lab.bakeoff" in said
     done = bakeoff("resume", "lab.bakeoff")
     assert done.returncode == 0, done.stderr
-    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
-    for suite in told["suites"]:
+    document = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    for suite in document["suites"]:
         assert suite["comparison"]["run"]["blocks_measured"] == 2
         assert suite["comparison"]["run"]["trials"].get("ok") == (8 if suite["name"] == "web-url" else 4)
 

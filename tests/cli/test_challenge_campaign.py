@@ -74,15 +74,15 @@ def test_a_paper_is_challenged_stopped_resumed_and_verified(
     done = bakeoff("resume", "new.bakeoff")
     assert done.returncode == 0, done.stderr
     assert "mine challenges paper." in done.stdout and "gone was not measured again in web-url" in done.stdout
-    told = json.loads(bakeoff("compare", "new.bakeoff", "--json").stdout)
-    assert told["title"] == "Two boxes: challenged by mine" and told["challenge"]["challenger"] == "mine"
-    web, files = (suite["comparison"] for suite in told["suites"])
+    document = json.loads(bakeoff("compare", "new.bakeoff", "--json").stdout)
+    assert document["title"] == "Two boxes: challenged by mine" and document["challenge"]["challenger"] == "mine"
+    web, files = (suite["comparison"] for suite in document["suites"])
     assert [c["name"] for c in web["contenders"]] == ["there", "mine"]
     assert [c["name"] for c in files["contenders"]] == ["there", "gone", "mine"]
     assert 0.4 < web["pairs"][0]["primary"]["ratio"] < 2.5
-    over = next(one for one in web["challenge"]["ratios"] if one["then"] == "gone")
+    over = next(one for one in web["challenge"]["ratios"] if one["reference"] == "gone")
     assert over["over"] == ["there"] and 1.8 < over["ratio"] < 9.0
-    assert not any(one["winner"] for one in told["overall"]), "two blocks, and gone is not in both suites"
+    assert not any(one["winner"] for one in document["overall"]), "two blocks, and gone is not in both suites"
     assert bakeoff("report", "new.bakeoff", "-o", "new.txt").returncode == 0
     checked = bakeoff("verify", "new.txt", "new.bakeoff")
     assert checked.returncode == 0, checked.stdout

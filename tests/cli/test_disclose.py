@@ -150,9 +150,9 @@ def test_a_host_by_a_real_ssh(bakeoff: Bakeoff, tmp_path: Path, monkeypatch: pyt
         port = (tmp_path / "config").read_text().split("Port ")[1].split()[0]
         key = (tmp_path / "host.pub").read_text()
         (tmp_path / "known").write_text(f"[127.0.0.1]:{port} {key}")
-        told = bakeoff(*words)
-        assert told.returncode == 0, told.stderr
-        collected = tomllib.loads(told.stdout)["contenders"]["a"]["collected"]
+        result = bakeoff(*words)
+        assert result.returncode == 0, result.stderr
+        collected = tomllib.loads(result.stdout)["contenders"]["a"]["collected"]
         assert collected["way"] == "ssh://127.0.0.1" and "Linux" in collected["facts"]["operating_system"]
         assert collected["sysctls"]["net.core.somaxconn"] == Path("/proc/sys/net/core/somaxconn").read_text().strip()
         assert {file["path"]: file.get("text") for file in collected["files"]}[f"{tmp_path}/odd.conf"] == "workers 4\n"

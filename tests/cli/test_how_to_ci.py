@@ -51,7 +51,7 @@ def checked_out(folder: Path, side: str, delay: str) -> None:
 def follow(folder: Path, environment: dict[str, str]) -> tuple[dict[str, int], dict[str, str]]:
     """Exit codes and outputs of the steps that are shell commands, by name; after a fault only those for any case."""
     codes: dict[str, int] = {}
-    told: dict[str, str] = {}
+    table: dict[str, str] = {}
     for step in workflow()["jobs"]["speed"]["steps"]:
         name = step.get("name", "")
         fault = any(codes.values())
@@ -60,8 +60,8 @@ def follow(folder: Path, environment: dict[str, str]) -> tuple[dict[str, int], d
         done = subprocess.run(
             [*SHELL, step["run"]], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
         )
-        codes[name], told[name] = done.returncode, done.stdout + done.stderr
-    return codes, told
+        codes[name], table[name] = done.returncode, done.stdout + done.stderr
+    return codes, table
 
 
 @pytest.mark.parametrize(
@@ -90,16 +90,16 @@ def test_steps(main: str, branch: str, blocks: str, more: str, code: int, outcom
         "CHANGE": "the-change",
     }
     try:
-        codes, told = follow(tmp_path, environment)
+        codes, observed = follow(tmp_path, environment)
     finally:
         for pid in tmp_path.glob("*.pid"):
             with suppress(ProcessLookupError):
                 os.kill(int(pid.read_text()), signal.SIGTERM)
     assert codes == {
         "Build both": 0, "Start both": 0, "Measure": 0, "Check": code, "Report": 0, "Comment": 0, "Stop both": 0,
-    }, told  # fmt: skip
-    assert ("at least 6 blocks are needed" in told["Check"]) == (blocks == "5")
-    assert f"\n{outcome}Requests/s: branch is at " in told["Check"]
+    }, observed  # fmt: skip
+    assert ("at least 6 blocks are needed" in observed["Check"]) == (blocks == "5")
+    assert f"\n{outcome}Requests/s: branch is at " in observed["Check"]
     case = ElementTree.parse(tmp_path / "speed.xml").getroot().find(".//testcase")
     assert case is not None
     assert (case.find("failure") is not None) == bool(code)

@@ -28,8 +28,8 @@ def test_the_exit_code_is_that_of_the_objective(
     assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
     assert says in " ".join(done.stdout.split()), done.stdout
     assert (f"objective {objective}: " in done.stderr) == (code != 0)
-    told = json.loads(bakeoff("compare", "r.bakeoff", "--json").stdout)
-    assert told["objective"]["verdict"] == {0: "met", 99: "missed", 5: "undecided"}[code]
+    document = json.loads(bakeoff("compare", "r.bakeoff", "--json").stdout)
+    assert document["objective"]["verdict"] == {0: "met", 99: "missed", 5: "undecided"}[code]
     trials = json.loads(bakeoff("show", "r.bakeoff", "--json").stdout)["trials"]
     assert trials and all(trial["judged"] is not None for trial in trials)
 

@@ -47,15 +47,15 @@ def threads(pid: int) -> dict[int, tuple[str, int, int, set[int]]]:
 
 def drained(terminal: int) -> bytearray:
     """What a terminal is told, read in a thread."""
-    told = bytearray()
+    received = bytearray()
 
     def read() -> None:
         with suppress(OSError):
             while piece := os.read(terminal, 65536):
-                told.extend(piece)
+                received.extend(piece)
 
     threading.Thread(target=read, daemon=True).start()
-    return told
+    return received
 
 
 def test_one_sample_a_second_wakes_the_process_and_it_has_lower_priority_than_its_load(
@@ -81,15 +81,15 @@ def test_one_sample_a_second_wakes_the_process_and_it_has_lower_priority_than_it
     ours, theirs = pty.openpty()
     with subprocess.Popen([*COMMAND, *command], cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        told = drained(ours)
+        received = drained(ours)
         until = time.monotonic() + PATIENCE_S
-        while b"measuring" not in told:
-            assert process.poll() is None and time.monotonic() < until, told.decode()
+        while b"measuring" not in received:
+            assert process.poll() is None and time.monotonic() < until, received.decode()
             time.sleep(0.05)
         began, before = time.monotonic(), threads(process.pid)
         time.sleep(WATCHED_S)
         after, seconds = threads(process.pid), time.monotonic() - began
-        assert process.wait(PATIENCE_S) == 0, told.decode()
+        assert process.wait(PATIENCE_S) == 0, received.decode()
     os.close(ours)
     both = {tid: (before[tid], now) for tid, now in after.items() if tid in before}
     others = {tid: pair for tid, pair in both.items() if not pair[0][0].startswith(LOAD)}
@@ -186,5 +186,5 @@ with Stop().active():
         assert process.stdout is not None and process.stdout.readline() == "waits\n"
         time.sleep(1.5)
         process.send_signal(2)
-        told, _ = process.communicate(timeout=PATIENCE_S)
-    assert int(told) <= 5, told
+        output, _ = process.communicate(timeout=PATIENCE_S)
+    assert int(output) <= 5, output

@@ -15,40 +15,43 @@ from bakeoff.store.sqlite.write import RunWriter
 from tests.cli.conftest import Bakeoff, Serve
 from tests.unit.store.builders import header, planned
 
-NOBODY = "a=http://127.0.0.1:1"
+UNREACHABLE = "a=http://127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run", "web-static", NOBODY], "a (127.0.0.1:1): connection refused: start the server"),
+        (["run", "web-static", UNREACHABLE], "a (127.0.0.1:1): connection refused: start the server"),
         (["run", "web-static", "a=http://no.such.host.invalid"], "cannot be resolved"),
-        (["run", "web-statik", NOBODY], "did you mean 'web-static'?"),
+        (["run", "web-statik", UNREACHABLE], "did you mean 'web-static'?"),
         (["run", "web-static"], "name at least one contender"),
         (["run", "web-static", "nginx"], "write NAME=ADDRESS"),
         (["run", "web-static", "a=ftp://h"], "is not a web address"),
-        (["run", "web-static", NOBODY, "--length", "10 bananas"], "--length: '10 bananas' is not a duration"),
-        (["run", "web-static", NOBODY, "--lenght", "10s"], "there is no --lenght: did you mean '--length'?"),
-        (["run", "web-static", NOBODY, "--length"], "Option '--length' requires an argument"),
-        (["run", "web-static", NOBODY, "--user", "a:b"], "there is no --user; in Bakeoff: --basic-auth USER:PASSWORD"),
+        (["run", "web-static", UNREACHABLE, "--length", "10 bananas"], "--length: '10 bananas' is not a duration"),
+        (["run", "web-static", UNREACHABLE, "--lenght", "10s"], "there is no --lenght: did you mean '--length'?"),
+        (["run", "web-static", UNREACHABLE, "--length"], "Option '--length' requires an argument"),
+        (
+            ["run", "web-static", UNREACHABLE, "--user", "a:b"],
+            "there is no --user; in Bakeoff: --basic-auth USER:PASSWORD",
+        ),
         (["run", "mail-pop", "a=h", "--user", "u.csv"], "there is no --user: did you mean '--users'?"),
         (["run", "mail-pop", "a=h", "--imap"], "there is no --imap of mail-pop: `bakeoff run mail-pop --help` lists"),
-        (["run", "web-static", NOBODY, "--duration", "10s"], "there is no --duration; in Bakeoff: --length 30s"),
-        (["run", "web-static", NOBODY, "--duration=10s"], "there is no --duration; in Bakeoff: --length 30s"),
-        (["run", "web-static", NOBODY, "-c", "10"], "there is no -c; in Bakeoff: --clients 1,4,8"),
-        (["run", "web-static", NOBODY, "-d10"], "there is no -d; in Bakeoff: --length 30s"),
-        (["run", "web-static", NOBODY, "-t", "2"], "there is no -t; in Bakeoff: --cores 2"),
+        (["run", "web-static", UNREACHABLE, "--duration", "10s"], "there is no --duration; in Bakeoff: --length 30s"),
+        (["run", "web-static", UNREACHABLE, "--duration=10s"], "there is no --duration; in Bakeoff: --length 30s"),
+        (["run", "web-static", UNREACHABLE, "-c", "10"], "there is no -c; in Bakeoff: --clients 1,4,8"),
+        (["run", "web-static", UNREACHABLE, "-d10"], "there is no -d; in Bakeoff: --length 30s"),
+        (["run", "web-static", UNREACHABLE, "-t", "2"], "there is no -t; in Bakeoff: --cores 2"),
         (
-            ["run", "web-static", NOBODY, "--timeout", "1"],
+            ["run", "web-static", UNREACHABLE, "--timeout", "1"],
             "--timeout: belongs to suites of kind httperf: in Bakeoff: --rep",
         ),
-        (["run", "web-static", NOBODY, "--blocks", "many"], "--blocks: 'many' is not a whole number"),
+        (["run", "web-static", UNREACHABLE, "--blocks", "many"], "--blocks: 'many' is not a whole number"),
         (
-            ["run", "web-static", NOBODY, "--size", "huge"],
+            ["run", "web-static", UNREACHABLE, "--size", "huge"],
             "--size: 'huge' does not fit: input should be 'quick', 'medium', 'short', 'full'",
         ),
-        (["run", "web-static", NOBODY, "--corpus", "none"], "make one with `bakeoff corpus web-static"),
-        (["run", "web-static", NOBODY, "-o", "no/such/folder/r.bakeoff"], "choose another place with -o"),
+        (["run", "web-static", UNREACHABLE, "--corpus", "none"], "make one with `bakeoff corpus web-static"),
+        (["run", "web-static", UNREACHABLE, "-o", "no/such/folder/r.bakeoff"], "choose another place with -o"),
         (["run", "plan.toml"], "plan.toml does not exist"),
         (["run", "bad.toml"], "bad.toml [settings] lenght: unknown key: did you mean 'length'?"),
         (["run"], "Missing argument"),
@@ -61,7 +64,7 @@ NOBODY = "a=http://127.0.0.1:1"
         (["corpus", "web-static", "."], "is not empty"),
         (["suites", "mail"], "there is no suite 'mail'"),
         (
-            ["run", "web-static", NOBODY, "--delay", "5ms"],
+            ["run", "web-static", UNREACHABLE, "--delay", "5ms"],
             "there is no --delay; in Bakeoff: --stagger 5s (clients begin",
         ),
         (["serve", "web", "--root", "none"], "is not a folder"),

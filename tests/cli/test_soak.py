@@ -37,12 +37,12 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
 def until_row(process: subprocess.Popen[str], number: int) -> None:
     """Read what it tells until this row has been stored."""
     assert process.stderr is not None
-    told = ""
+    texts = ""
     for line in process.stderr:
-        told += line
+        texts += line
         if f", row {number} (" in line:
             return
-    raise AssertionError(f"it ended before row {number}: {told}")
+    raise AssertionError(f"it ended before row {number}: {texts}")
 
 
 def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serv
     process = start(tmp_path, "resume", "x.bakeoff")
     until_row(process, len(killed.soak_rows) + 2)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=PATIENCE_S)
+    _, output = process.communicate(timeout=PATIENCE_S)
     stopped = read_run(path)
-    assert process.returncode == 130 and "Go on with: bakeoff resume x.bakeoff" in told
+    assert process.returncode == 130 and "Go on with: bakeoff resume x.bakeoff" in output
     assert stopped.soak_rows[: len(killed.soak_rows)] == killed.soak_rows
     assert stopped.trials[0].operations == sum(row.operations for row in stopped.soak_rows if row.stretch == 2)
 
@@ -74,9 +74,9 @@ def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serv
     assert sum(row.length_s for row in run.soak_rows) == pytest.approx(10.0, abs=0.001)
     assert "in 3 stretches" in done.stdout and "are missing after row" in done.stdout
 
-    told = json.loads(bakeoff("compare", "x.bakeoff", "--json").stdout)["soak"]
-    (one,) = told["contenders"]
-    assert (told["row_s"], one["stretches"], len(one["gaps"])) == (0.2, 3, 2)
+    output = json.loads(bakeoff("compare", "x.bakeoff", "--json").stdout)["soak"]
+    (one,) = output["contenders"]
+    assert (output["row_s"], one["stretches"], len(one["gaps"])) == (0.2, 3, 2)
     assert one["operations"] == sum(row.operations for row in run.soak_rows)
     gaps_s = sum(gap["length_s"] for gap in one["gaps"])
     moments = [row["started_at"] for row in one["rows"]]
@@ -97,8 +97,8 @@ def test_a_full_disk_loses_nothing_that_was_stored_and_the_soak_goes_on(
         with (small / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
             while True:
                 filler.write(bytes(4096))
-        _, told = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == 2 and "the disk is full, what was measured so far is kept" in told
+        _, output = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 2 and "the disk is full, what was measured so far is kept" in output
         (small / "filler").unlink()
         kept = read_run(small / "x.bakeoff").soak_rows
         assert len(kept) >= 3

@@ -20,17 +20,17 @@ EMPTY = bytes(5)  # a message of gRPC without content
 
 def grpc(host: str, port: int, methods: list[str], token: str | None) -> dict[str, str]:
     """The status of each method; `closed` when the server ends the connection instead."""
-    told: dict[str, str] = {}
+    table: dict[str, str] = {}
     for first in range(0, len(methods), AT_ONCE):
-        told |= _grpc(host, port, methods[first : first + AT_ONCE], token)
-    return told
+        table |= _grpc(host, port, methods[first : first + AT_ONCE], token)
+    return table
 
 
 def _grpc(host: str, port: int, methods: list[str], token: str | None) -> dict[str, str]:
     connection = h2.connection.H2Connection()
     connection.initiate_connection()
     streams: dict[int, str] = {}
-    told: dict[str, str] = {}
+    table: dict[str, str] = {}
     with socket.create_connection((host, port), SILENT_S) as wire:
         for method in methods:
             stream = connection.get_next_available_stream_id()
@@ -41,19 +41,19 @@ def _grpc(host: str, port: int, methods: list[str], token: str | None) -> dict[s
             connection.send_headers(stream, headers)
             connection.send_data(stream, EMPTY, end_stream=True)
         wire.sendall(connection.data_to_send())
-        while len(told) < len(methods):
+        while len(table) < len(methods):
             try:
                 data = wire.recv(65536)
             except (TimeoutError, ConnectionError):
                 data = b""
             if not data:
-                return {method: told.get(method, "closed") for method in methods}
+                return {method: table.get(method, "closed") for method in methods}
             for event in connection.receive_data(data):
                 status = _status(event)
                 if status is not None:
-                    told[streams[event.stream_id]] = status  # type: ignore[attr-defined]
+                    table[streams[event.stream_id]] = status  # type: ignore[attr-defined]
             wire.sendall(connection.data_to_send())
-    return told
+    return table
 
 
 def _status(event: Any) -> str | None:
@@ -73,15 +73,15 @@ def http(host: str, port: int, path: str, token: str | None) -> str:
 
 
 def main() -> None:
-    told = json.load(sys.stdin)
+    document = json.load(sys.stdin)
     answers = []
-    for host, port, methods in told["hosts"]:
+    for host, port, methods in document["hosts"]:
         try:
-            found = grpc(host, port, methods, told["token"])
+            found = grpc(host, port, methods, document["token"])
         except ProtocolError:
             found = {}
         if set(found.values()) <= {"closed"}:  # no HTTP/2
-            found = {path: http(host, port, path, told["token"]) for path in methods if path.count("/") == 1}
+            found = {path: http(host, port, path, document["token"]) for path in methods if path.count("/") == 1}
         answers.append(found)
     json.dump(answers, sys.stdout)
 

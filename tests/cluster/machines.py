@@ -108,8 +108,8 @@ class Machine:
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str] | None = None, **popen: Any) -> Spawned:
         """Start a program there; its output is a pipe of text unless told otherwise."""
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        told = {"text": True, "start_new_session": True, **streams, **popen}
-        return Spawned(self.inside(argv), env=_variables(environment or {}), **told)
+        texts = {"text": True, "start_new_session": True, **streams, **popen}
+        return Spawned(self.inside(argv), env=_variables(environment or {}), **texts)
 
     def cut(self) -> None:
         """Pull the cable: nothing goes in or out, and no connection ends by it."""

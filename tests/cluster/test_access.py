@@ -79,8 +79,8 @@ def test_no_port_does_anything_for_who_has_no_token(lab: tuple[Cluster, Machine,
     right = probe(stranger, hosts, [*KNOWN, *RUNTIME_ENVIRONMENT], cluster.token)
     assert right[f"{cluster.head.address}:6379"]["/ray.rpc.NodeInfoGcsService/GetAllNodeInfo"] == "0"
     for token in (None, "0" * 64, cluster.token[:-1]):
-        told = probe(stranger, hosts, paths, token)
-        for place, answers in told.items():
+        measured = probe(stranger, hosts, paths, token)
+        for place, answers in measured.items():
             if all(answer.startswith("HTTP") for answer in answers.values()):
                 assert set(answers) == set(RUNTIME_ENVIRONMENT), place
                 assert set(answers.values()) <= {"HTTP 401", "HTTP 403"}, (place, answers)

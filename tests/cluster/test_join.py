@@ -31,12 +31,16 @@ def token_of_the_other(lab: tuple[Cluster, Machine, Machine]) -> None:
 
 def test_status_tells_what_each_machine_is(lab: tuple[Cluster, Machine, Machine]) -> None:
     cluster, agent, _ = lab
-    told = cluster.status()
-    assert set(told) == {None, agent.name}
-    assert told[agent.name]["address"] == agent.address and not told[agent.name]["busy"]
-    assert told[agent.name]["link"] == "eth0" and told[agent.name]["cores"] == len(os.sched_getaffinity(0))
-    for member in told.values():
-        assert member["nice"] == 0 and member["build"] == told[None]["build"] and member["ray"] == told[None]["ray"]
+    observed = cluster.status()
+    assert set(observed) == {None, agent.name}
+    assert observed[agent.name]["address"] == agent.address and not observed[agent.name]["busy"]
+    assert observed[agent.name]["link"] == "eth0" and observed[agent.name]["cores"] == len(os.sched_getaffinity(0))
+    for member in observed.values():
+        assert (
+            member["nice"] == 0
+            and member["build"] == observed[None]["build"]
+            and member["ray"] == observed[None]["ray"]
+        )
         assert all(member["build"].values()) and member["open_files"]
     table = agent.run(["bakeoff", "cluster", "status"]).stdout
     assert [line.split()[0] for line in table.splitlines()] == ["agent", "(head)", agent.name]

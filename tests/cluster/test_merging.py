@@ -63,7 +63,7 @@ def test_a_trial_is_seen_whole_and_a_machine_that_is_killed_is_named(fleet: tupl
     for process in agents[2].named("ray::Actor"):
         process.send_signal(signal.SIGKILL)
     said = run.stdout.read()
-    told = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
-    assert told["seen"] == sorted(machine.name for machine in agents) and told["sum"]
-    assert told["operations"] == sum(told["parts"]) and all(told["parts"])
-    assert agents[2].name in told["lost"]
+    document = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
+    assert document["seen"] == sorted(machine.name for machine in agents) and document["sum"]
+    assert document["operations"] == sum(document["parts"]) and all(document["parts"])
+    assert agents[2].name in document["lost"]

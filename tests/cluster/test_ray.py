@@ -128,23 +128,23 @@ def sends(machine: Machine) -> bool:
 
 
 def test_the_server_counts_what_each_machine_says_it_sent(lab: Lab) -> None:
-    told: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     for _ in range(TRIES):
         before = len(lab.log())
         words, file = lab.command(length="3s")
         lab.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
-        told = lab.show(f"/tmp/{file.name}")
-        assert all_done(told), told
-        if states(told) == ["ok", "ok"]:
+        found = lab.show(f"/tmp/{file.name}")
+        assert all_done(found), found
+        if states(found) == ["ok", "ok"]:
             break
     # A machine that is busy all the time may leave one of the two.
-    told = [trial for trial in told if trial["state"] == "ok"]
-    assert told
+    found = [trial for trial in found if trial["state"] == "ok"]
+    assert found
     counted = Counter(line.split()[0] for line in lab.log()[before:])
     for machine in lab.agents:
-        sent = sum(trial["per_agent"][machine.name]["operations"] for trial in told)
+        sent = sum(trial["per_agent"][machine.name]["operations"] for trial in found)
         assert 0 < sent <= counted[machine.address], machine.name
-    for trial in told:
+    for trial in found:
         shares = trial["per_agent"].values()
         assert sum(share["operations"] for share in shares) == trial["operations"]
         assert [share["clients"] for share in shares] == [2] * AGENTS
@@ -213,8 +213,8 @@ def test_a_cable_that_is_cut_voids_the_trial_and_its_machine_stops_alone(lab: La
     lab.cluster.join(victim)
     words, file = lab.command()
     lab.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
-    told = lab.show(f"/tmp/{file.name}")
-    assert all_done(told), told
+    observed = lab.show(f"/tmp/{file.name}")
+    assert all_done(observed), observed
 
 
 def test_without_its_head_a_run_ends_with_a_sentence(lab: Lab) -> None:

@@ -12,9 +12,9 @@ def markdown(every: list[Cell]) -> list[str]:
     """A row for each fault and suite, a column for each load."""
     lines = [f"| fault | suite | {' | '.join(LOADS)} |", f"|---|---|{'---|' * len(LOADS)}"]
     for (fault, suite), group in groupby(every, key=lambda cell: (cell.fault, cell.suite)):
-        told = [cell.says.outcome for cell in group]
-        if set(told) != {"never meet"}:
-            lines.append(f"| {fault} | {suite} | {' | '.join(told)} |")
+        found = [cell.says.outcome for cell in group]
+        if set(found) != {"never meet"}:
+            lines.append(f"| {fault} | {suite} | {' | '.join(found)} |")
     return lines
 
 
@@ -23,8 +23,8 @@ def main() -> None:
     every = cells()
     counts = Counter("run" if cell.is_run else cell.says.outcome for cell in every)
     faults = len({cell.fault for cell in every})
-    told = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-    count = f"{len(every):,} cells ({faults} faults × {len(SUITES)} suites × {len(LOADS)} loads): {told}."
+    texts = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    count = f"{len(every):,} cells ({faults} faults × {len(SUITES)} suites × {len(LOADS)} loads): {texts}."
     sys.stdout.write("\n".join([*markdown(every), "", count, ""]))
 
 

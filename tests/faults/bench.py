@@ -16,7 +16,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
@@ -66,7 +66,7 @@ def measure(
     try:
         ground = Ground(plan, fleet)
         specs = ground.specs()
-    except (PlanError, TargetError) as error:
+    except (PlanError, ContenderError) as error:
         raise RefusedError(str(error)) from None
     results = dict(known)
     load_step = plan.settings.load_steps[0]

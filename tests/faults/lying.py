@@ -44,8 +44,8 @@ class Liar:
         self._device = os.open("/dev/fuse", os.O_RDWR)
         self._place = place
         self._libc = ctypes.CDLL(None, use_errno=True)
-        told = f"fd={self._device},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
-        if self._libc.mount(b"liar", place.encode(), b"fuse", _NOSUID_NODEV, told):
+        texts = f"fd={self._device},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
+        if self._libc.mount(b"liar", place.encode(), b"fuse", _NOSUID_NODEV, texts):
             raise OSError(ctypes.get_errno(), "mount of /dev/fuse")
         self._calls: dict[int, Callable[[int, bytes], bytes]] = {
             1: self._lookup, 3: self._getattr, 4: self._setattr, 9: self._mkdir, 10: self._unlink, 11: self._unlink,

@@ -100,7 +100,7 @@ def came(found: Comparison) -> Came:
     verdict = pair.primary.verdict
     ends = (pair.primary, *pair.secondary)
     winners = tuple(end.verdict.winner for end in ends if end.verdict.winner is not None)
-    if any(kind == "loss" and text.startswith(f"{EVIL} is disqualified") for kind, text in told(found)):
+    if any(kind == "loss" and text.startswith(f"{EVIL} is disqualified") for kind, text in headline_kinds(found)):
         outcome = "disqualified"
     elif verdict.winner is not None:
         outcome = "wins" if verdict.winner == EVIL else "loses"
@@ -109,6 +109,6 @@ def came(found: Comparison) -> Came:
     return Came(outcome, "\n".join(headline_of(found)), winners, tuple(end.metric for end in ends))
 
 
-def told(found: Comparison) -> list[tuple[str, str]]:
+def headline_kinds(found: Comparison) -> list[tuple[str, str]]:
     """The sentences of the headline with their kinds."""
     return list(zip(kinds_of(found), headline_of(found), strict=True))

@@ -71,7 +71,7 @@ SCENES: dict[str, Scene] = {
 }  # fmt: skip
 
 
-def told(suite: str, load: str) -> tuple[dict[str, Any], int]:
+def tables_of(suite: str, load: str) -> tuple[dict[str, Any], int]:
     """The tables of the plan for a suite under a load, and how many agents send it."""
     settings, more, agents = dict(SCENES[suite].settings), dict[str, Any](), 1
     if load == CLOSED and suite == "replay":
@@ -137,7 +137,7 @@ class Stage:
 
     def tables(self, suite: str, load: str, more: Mapping[str, str] = NOTHING_MORE) -> tuple[dict[str, Any], int]:
         """As `told`, with full paths, and with `more` settings."""
-        tables, agents = told(suite, load)
+        tables, agents = tables_of(suite, load)
         settings = tables["settings"]
         settings |= more
         for key in ("session", "log", "users", "urls"):

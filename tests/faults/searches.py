@@ -88,8 +88,8 @@ def _again(workload: dict[str, Any] | None, share: float) -> dict[str, Any] | No
     """The kind's own figures with so much of the requests that were asked again."""
     if workload is None:
         return None
-    told = [name for name in ("stale_connections", "put_back") if workload.get(name)]
-    return {**workload, **{name: round(workload[name] * share) for name in told}}
+    found = [name for name in ("stale_connections", "put_back") if workload.get(name)]
+    return {**workload, **{name: round(workload[name] * share) for name in found}}
 
 
 def _part(part: OperationRecord, share: float) -> OperationRecord:

@@ -9,7 +9,7 @@ from bakeoff.kinds.app import run as app_run
 from tests.faults import sorts, table
 from tests.faults.bench import EVIL, GOOD, RefusedError, measure, plan_of
 from tests.faults.faults import FAULTS, NO_FAULT, NOTHING, Fault
-from tests.faults.scenes import SCENES, Stage, told
+from tests.faults.scenes import SCENES, Stage, tables_of
 
 FAMILIES = {"web": "web", "null": "web", "app": "app", "mail": "mail"}
 
@@ -25,11 +25,11 @@ def test_every_target_is_in_a_family() -> None:
 
 @pytest.mark.parametrize("target", sorts.TARGETS)
 def test_every_setting_of_a_target_is_a_fault_or_has_a_reason_why_not(target: str) -> None:
-    told_to = {key for fault in FAULTS.values() if fault.target == target for key in fault.keys}
+    instructed = {key for fault in FAULTS.values() if fault.target == target for key in fault.keys}
     keys = set(sorts.keys_of(target))
-    assert keys - told_to - set(NO_FAULT[target]) == set(), "add a fault with its row, or say why it is none"
-    assert (told_to | set(NO_FAULT[target])) - keys == set(), "no such setting any more"
-    assert told_to & set(NO_FAULT[target]) <= {"threads"}, "it is a fault, or it is none"
+    assert keys - instructed - set(NO_FAULT[target]) == set(), "add a fault with its row, or say why it is none"
+    assert (instructed | set(NO_FAULT[target])) - keys == set(), "no such setting any more"
+    assert instructed & set(NO_FAULT[target]) <= {"threads"}, "it is a fault, or it is none"
 
 
 def test_every_suite_and_every_way_to_load_is_in_the_table() -> None:
@@ -130,4 +130,4 @@ def test_a_contender_of_another_protocol_never_comes_to_a_figure(
 
 
 def test_scenes_are_told_for_every_load() -> None:
-    assert all(told(suite, load)[1] >= 1 for suite in sorts.SUITES for load in sorts.LOADS)
+    assert all(tables_of(suite, load)[1] >= 1 for suite in sorts.SUITES for load in sorts.LOADS)

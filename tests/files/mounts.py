@@ -171,8 +171,8 @@ def sshfs(base: Path, *options: str) -> Iterator[Share]:
 
 def start(log: Path, *words: str | Path) -> subprocess.Popen[bytes]:
     """A process of its own, with all that it says in `log`."""
-    with log.open("wb") as told:
-        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=told, stderr=subprocess.STDOUT)
+    with log.open("wb") as observed:
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=observed, stderr=subprocess.STDOUT)
 
 
 def listens(port: int) -> bool:

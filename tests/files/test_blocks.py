@@ -93,10 +93,10 @@ def test_sixty_clients_need_their_blocks_and_a_mebibyte_each_at_most(
     folder: Path, block: int, outstanding: int
 ) -> None:
     specs = [pattern_spec(pattern, block, 50.0, 50.0) for pattern in PATTERNS]
-    told = appetite(blocks(folder, specs, 60, outstanding=outstanding, cell_s=0.3))
+    needs = appetite(blocks(folder, specs, 60, outstanding=outstanding, cell_s=0.3))
     # On a busy machine some clients may get no turn in that time; they have their memory from the start.
-    assert (told["fatal"], told["errors"]) == (None, {}) and told["operations"] > 0
-    assert told["grown"] <= 60 * (block * outstanding + (1 << 20)), f"{told['grown'] / 2**20:.1f} MiB"
+    assert (needs["fatal"], needs["errors"]) == (None, {}) and needs["operations"] > 0
+    assert needs["grown"] <= 60 * (block * outstanding + (1 << 20)), f"{needs['grown'] / 2**20:.1f} MiB"
 
 
 def test_named_specifications_run_with_all_their_sizes(folder: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.measure.plan import typed_acts
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, CALIBRATION_S, Cost, _settle, fitted
 from bakeoff.plan.design.durations import CELL_S, OVERHEAD_S, SETUP_TEARDOWN_S
 from bakeoff.plan.design.work import TrialWork
@@ -104,7 +104,7 @@ def test_a_folder_that_is_mounted_read_only_is_refused_in_a_plan(
 ) -> None:
     mounted = SimpleNamespace(f_flag=os.ST_RDONLY)
     monkeypatch.setattr("bakeoff.kinds.files.foresee.os.statvfs", lambda folder: mounted)
-    with pytest.raises(TargetError, match=r"cannot be written to .*: mount it for writing"):
+    with pytest.raises(ContenderError, match=r"cannot be written to .*: mount it for writing"):
         foreseen(plan_of("file-mix", tmp_path))
 
 
@@ -124,11 +124,11 @@ def test_costs_are_those_that_made_the_times() -> None:
 def test_folders_that_are_not_there_or_too_small_are_refused(
     suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(TargetError, match=f"there is no folder {tmp_path}/no: mount the share, or make the folder"):
+    with pytest.raises(ContenderError, match=f"there is no folder {tmp_path}/no: mount the share, or make the folder"):
         foreseen(plan_of(suite, tmp_path / "no"))
     full = SimpleNamespace(total=1 << 30, free=1 << 20)
     monkeypatch.setattr("bakeoff.kinds.files.foresee.shutil.disk_usage", lambda _: full)
-    with pytest.raises(TargetError, match=r"has 1\.05 MB free, the run needs .*: free some space"):
+    with pytest.raises(ContenderError, match=r"has 1\.05 MB free, the run needs .*: free some space"):
         foreseen(plan_of(suite, tmp_path))
 
 
@@ -139,7 +139,7 @@ def test_two_regions_on_one_file_system_need_both(tmp_path: Path, monkeypatch: p
     plan = resolve_plan(PlanInput("", {"suite": "file-blocks"}, {"region": "256MiB"}, contenders))
     room = SimpleNamespace(total=1 << 30, free=400 << 20)
     monkeypatch.setattr("bakeoff.kinds.files.foresee.shutil.disk_usage", lambda _: room)
-    with pytest.raises(TargetError, match=r"a, b: .* the run needs 537 MB"):
+    with pytest.raises(ContenderError, match=r"a, b: .* the run needs 537 MB"):
         foreseen(plan, calibrate=False)
 
 
@@ -155,8 +155,8 @@ def test_caches_that_a_try_leaves_alone_are_told_beside_the_duration(suite: str,
     )
     cells = cells_of(dropped)
     assert times == (cells if suite == "file-blocks" else cells * 12 // 13)  # not before the test that makes its file
-    told = foreseen(dropped, calibrate=False).lines[-1]
-    assert told.startswith(f"all caches of this machine are dropped {times:,} times, before cells: that comes on")
+    observed = foreseen(dropped, calibrate=False).lines[-1]
+    assert observed.startswith(f"all caches of this machine are dropped {times:,} times, before cells: that comes on")
     command = foreseen(plan_of(suite, tmp_path, cache="cold", cold_command="true"), calibrate=False).lines[-1]
     assert command.startswith("the cold command runs ") and not any("on top" in line for line in plain.lines)
 

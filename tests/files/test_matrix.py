@@ -95,9 +95,9 @@ def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, r
     tests = [test for test in AUTOMATIC if streams or test not in STREAMS]
     workload = matrix(memory, pairs=pairs, tests=tests)
     spec = {"workload": workload, "load": {"clients": 60}, "length_s": 600}
-    told = appetite(spec)
-    assert told["fatal"] is None and told["operations"] == 60 * len(tests) * sum(size // record for size, _ in pairs)
-    assert told["grown"] <= 60 * (record * (1 + streams) + MIB), f"{told['grown'] / MIB:.1f} MiB"
+    needs = appetite(spec)
+    assert needs["fatal"] is None and needs["operations"] == 60 * len(tests) * sum(size // record for size, _ in pairs)
+    assert needs["grown"] <= 60 * (record * (1 + streams) + MIB), f"{needs['grown'] / MIB:.1f} MiB"
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,6 @@ def test_what_is_mounted_again_from_another_device_is_counted_there(disk: LoopDi
 
 
 def test_a_cold_command_that_fails_is_told(memory: Path) -> None:
-    told = measure(memory, tests=["read"], cache="cold", cold_command="echo target is busy >&2; exit 32").fatal
-    assert told is not None and "makes caches cold failed" in told
-    assert told.endswith("; it ended with exit code 32: target is busy")
+    measured = measure(memory, tests=["read"], cache="cold", cold_command="echo target is busy >&2; exit 32").fatal
+    assert measured is not None and "makes caches cold failed" in measured
+    assert measured.endswith("; it ended with exit code 32: target is busy")

@@ -92,9 +92,9 @@ def test_a_cycle_of_the_office_mix_has_the_published_shares(tmp_path: Path) -> N
 
 def test_sixty_clients_need_no_more_than_a_transfer_and_a_mebibyte_each(memory: Path) -> None:
     spec = {"workload": mix(memory, workspace_bytes=2_000_000), "load": {"clients": 60}, "length_s": 600.0, "seed": 7}
-    told = appetite({**spec, "max_operations": 60 * CYCLE})
-    assert (told["fatal"], told["errors"], told["operations"]) == (None, {}, 60 * CYCLE)
-    assert told["grown"] <= 60 * (LARGEST + MIB), f"{told['grown'] / MIB:.1f} MiB"
+    needs = appetite({**spec, "max_operations": 60 * CYCLE})
+    assert (needs["fatal"], needs["errors"], needs["operations"]) == (None, {}, 60 * CYCLE)
+    assert needs["grown"] <= 60 * (LARGEST + MIB), f"{needs['grown'] / MIB:.1f} MiB"
 
 
 def test_the_touched_working_set_is_that_of_a_client_not_of_its_threads(memory: Path) -> None:

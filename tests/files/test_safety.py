@@ -107,16 +107,16 @@ def run(suite: str, tmp_path: Path, *words: str, **more: Any) -> tuple[int, str,
     """Exit code, standard error and the run file of `bakeoff run`."""
     output = tmp_path / "r.bakeoff"
     done = start("run", suite, *words, "-o", str(output), **more)
-    _, told = done.communicate(timeout=PATIENCE_S)
-    return done.returncode, told, read_run(output) if output.exists() else None
+    _, printed = done.communicate(timeout=PATIENCE_S)
+    return done.returncode, printed, read_run(output) if output.exists() else None
 
 
 def refused(tmp_path: Path, *words: str, suite: str = "file-matrix") -> str:
     """The one message of a run that does not begin."""
-    code, told, record = run(suite, tmp_path, *words)
-    assert (code, record) == (2, None), told
-    assert told.count("\n") == 1 and told.startswith("bakeoff: ") and "Traceback" not in told
-    return told
+    code, output, record = run(suite, tmp_path, *words)
+    assert (code, record) == (2, None), output
+    assert output.count("\n") == 1 and output.startswith("bakeoff: ") and "Traceback" not in output
+    return output
 
 
 def trials(record: RunRecord | None, contender: str) -> list[TrialRecord]:
@@ -158,8 +158,8 @@ def test_direct_io_is_not_flagged_and_a_cached_second_read_is(tmp_path: Path) ->
 def test_faster_than_the_stated_link_is_flagged(tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir()
-    code, told, record = run("file-matrix", tmp_path, f"a={place}", *MATRIX, "--link-speed", "10kbit/s")
-    assert code == 0, told
+    code, output, record = run("file-matrix", tmp_path, f"a={place}", *MATRIX, "--link-speed", "10kbit/s")
+    assert code == 0, output
     for cell in trials(record, "a")[0].workload["cells"]:
         assert cell["cached"] is True and "more than the link carries" in cell["cached_reason"]
 
@@ -188,15 +188,15 @@ def test_silent_corruption_is_caught_in_every_suite(
     bad = tmp_path / "bad"
     bad.mkdir()
     faulty = {**os.environ, "LD_PRELOAD": str(shim), "BAD_FOLDER": f"{bad}/.bakeoff-"}
-    code, told, record = run(suite, tmp_path, f"good={good}", f"bad={bad}", *words, env=faulty)
-    assert code == 4, told
+    code, output, record = run(suite, tmp_path, f"good={good}", f"bad={bad}", *words, env=faulty)
+    assert code == 4, output
     assert [trial.state for trial in trials(record, "good")] == ["ok"]
     (trial,) = trials(record, "bad")
     assert trial.state == "failed" and re.search("not what was written|other bytes than", trial.reason), trial.reason
     assert list(bad.iterdir()) == [], "a failed trial removes its files as well"
     (tmp_path / "r.bakeoff").unlink()
-    code, told, record = run(suite, tmp_path, f"bad={bad}", *words, "--no-verify", env=faulty)
-    assert (code, [trial.state for trial in trials(record, "bad")]) == (0, ["ok"]), told
+    code, output, record = run(suite, tmp_path, f"bad={bad}", *words, "--no-verify", env=faulty)
+    assert (code, [trial.state for trial in trials(record, "bad")]) == (0, ["ok"]), output
     assert list(bad.iterdir()) == []
 
 
@@ -222,8 +222,8 @@ def test_writes_that_are_acknowledged_and_lost_disqualify(
     bad = tmp_path / "bad"
     bad.mkdir()
     losing = {**os.environ, "LD_PRELOAD": str(shim), "LOSING_FOLDER": f"{bad}/.bakeoff-"}
-    code, told, record = run(suite, tmp_path, f"good={good}", f"bad={bad}", *words, env=losing)
-    assert code == 4 and record is not None, told
+    code, output, record = run(suite, tmp_path, f"good={good}", f"bad={bad}", *words, env=losing)
+    assert code == 4 and record is not None, output
     assert [trial.state for trial in trials(record, "good")] == ["ok"], trials(record, "good")[0].reason
     (trial,) = trials(record, "bad")
     assert trial.state == "failed" and re.search("not what was written|other bytes|is not there", trial.reason)
@@ -232,8 +232,8 @@ def test_writes_that_are_acknowledged_and_lost_disqualify(
 
 def test_free_space_is_checked_before_anything_is_written(tmp_path: Path, good: Path) -> None:
     with tmpfs(tmp_path / "small", "size=2m") as small:
-        told = refused(tmp_path, f"small={small}", f"good={good}", "--file-sizes", "8MiB", "--blocks", "1")
-        assert "MB free" in told and "small:" in told
+        message = refused(tmp_path, f"small={small}", f"good={good}", "--file-sizes", "8MiB", "--blocks", "1")
+        assert "MB free" in message and "small:" in message
         assert list(small.iterdir()) == []
 
 
@@ -243,8 +243,8 @@ def test_regions_that_stay_must_fit_together(tmp_path: Path) -> None:
         for place in places:
             place.mkdir()
         words = ("--region", "16MiB", "--block-sizes", "4KiB", "--blocks", "1")
-        told = refused(tmp_path, *(f"{place.name}={place}" for place in places), *words, suite="file-blocks")
-        assert "together they need" in told
+        message = refused(tmp_path, *(f"{place.name}={place}" for place in places), *words, suite="file-blocks")
+        assert "together they need" in message
         assert [list(place.iterdir()) for place in places] == [[], []]
 
 
@@ -264,8 +264,8 @@ def test_regions_that_are_there_need_no_room_again(tmp_path: Path) -> None:
             *(f"{place.name}={place}" for place in places),
         )
         for _ in range(2):
-            code, told, _ = run("file-blocks", tmp_path, *words)
-            assert code == 0, told
+            code, output, _ = run("file-blocks", tmp_path, *words)
+            assert code == 0, output
             (tmp_path / "r.bakeoff").unlink()
         assert all(len(list(place.iterdir())) == 1 for place in places)
 
@@ -276,9 +276,9 @@ def test_a_share_that_fills_up_fails_the_trial_and_the_run_goes_on(tmp_path: Pat
         # Between the checks and the trial somebody else takes what was free: at the second call of the reset command.
         log, fill = tmp_path / "resets", f"head -c {20 * MIB} /dev/zero > {small}/other"
         words += ("--reset", f"small=echo x >> {log}; test $(wc -l < {log}) -lt 2 || {fill}")
-        code, told, record = run("file-matrix", tmp_path, f"small={small}", f"good={good}", *words)
+        code, output, record = run("file-matrix", tmp_path, f"small={small}", f"good={good}", *words)
         (trial,) = trials(record, "small")
-        assert code == 4, told
+        assert code == 4, output
         assert trial.state == "failed" and ("full" in trial.reason or "MB free" in trial.reason), trial.reason
         assert [trial.state for trial in trials(record, "good")] == ["ok"]
         assert [path.name for path in small.iterdir()] == ["other"]
@@ -296,14 +296,14 @@ def test_a_full_file_system_in_the_middle_of_a_test_is_told(tmp_path: Path) -> N
                 (small / "holes" / str(index)).touch()
             except OSError:
                 break
-        told = measure(small, pairs=[[512 * KIB, 64 * KIB]], tests=["write"]).fatal
-        assert told is not None and "full" in told
+        measured = measure(small, pairs=[[512 * KIB, 64 * KIB]], tests=["write"]).fatal
+        assert measured is not None and "full" in measured
 
 
 def test_a_read_only_mount_is_refused(tmp_path: Path, good: Path) -> None:
     with tmpfs(tmp_path / "fixed", "ro") as fixed:
-        told = refused(tmp_path, f"fixed={fixed}", f"good={good}", *MATRIX)
-        assert "cannot be written to" in told and "mount it for writing" in told
+        message = refused(tmp_path, f"fixed={fixed}", f"good={good}", *MATRIX)
+        assert "cannot be written to" in message and "mount it for writing" in message
 
 
 def test_missing_folders_roots_and_homes_are_refused(tmp_path: Path) -> None:
@@ -323,9 +323,9 @@ def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_
         wait_for(lambda: any(gone.glob(".bakeoff-mix-*/*7*")))
         time.sleep(0.5)
         subprocess.run(["umount", "-l", str(gone)], check=True)
-        _, told = process.communicate(timeout=PATIENCE_S)
+        _, output = process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
-        assert process.returncode == 4, told
+        assert process.returncode == 4, output
         states = {(trial.block, trial.load_step.clients): trial for trial in trials(record, "gone")}
         failed = [trial for trial in states.values() if trial.state == "failed"]
         assert failed[0].load_step.clients == 8 and all(
@@ -342,17 +342,17 @@ def test_a_server_that_dies_fails_the_trial_at_once(tmp_path: Path, good: Path) 
         process = start("run", "file-mix", f"dead={mounted.point}", *words, "-o", f"{tmp_path}/r.bakeoff")
         wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
         mounted.die()
-        _, told = process.communicate(timeout=PATIENCE_S)
+        _, output = process.communicate(timeout=PATIENCE_S)
         (trial,) = read_run(tmp_path / "r.bakeoff").trials
-        assert process.returncode == 4, told
+        assert process.returncode == 4, output
         assert trial.state == "failed" and ("vanished" in trial.reason or "input/output" in trial.reason), trial.reason
 
 
 def test_a_share_that_hangs_before_the_run_is_refused_in_time(tmp_path: Path, good: Path) -> None:
     with share(tmp_path) as mounted:
         mounted.stop()
-        told = refused(tmp_path, f"hung={mounted.point}", f"good={good}", *MATRIX)
-        assert "does not answer" in told
+        message = refused(tmp_path, f"hung={mounted.point}", f"good={good}", *MATRIX)
+        assert "does not answer" in message
 
 
 def read_until(process: subprocess.Popen[str], words: str) -> None:
@@ -360,11 +360,11 @@ def read_until(process: subprocess.Popen[str], words: str) -> None:
     it does not end must show before.
     """
     assert process.stderr is not None
-    told = ""
-    while words not in told:
+    texts = ""
+    while words not in texts:
         line = process.stderr.readline()
-        assert line, told
-        told += line
+        assert line, texts
+        texts += line
 
 
 def test_a_resumed_run_on_a_hung_share_says_why_it_does_not_end(tmp_path: Path) -> None:
@@ -425,9 +425,9 @@ def limit_file_size() -> None:
 
 def test_the_file_size_limit_is_told(tmp_path: Path, good: Path) -> None:
     words = (f"a={good}", "--file-sizes", "8MiB", "--record-sizes", "64KiB", "--tests", "write", "--blocks", "1")
-    code, told, record = run("file-matrix", tmp_path, *words, preexec_fn=limit_file_size)
+    code, output, record = run("file-matrix", tmp_path, *words, preexec_fn=limit_file_size)
     (trial,) = trials(record, "a")
-    assert (code, trial.state) == (4, "failed"), told
+    assert (code, trial.state) == (4, "failed"), output
     assert "file-size limit" in trial.reason and "ulimit -f" in trial.reason
 
 
@@ -441,9 +441,9 @@ def test_ctrl_c_removes_what_was_made_and_keeps_what_was_measured(suite: str, tm
     output = tmp_path / "r.bakeoff"
     process = start("run", suite, f"a={good}", *words, "--blocks", "50", "-o", str(output))
     assert process.stderr is not None
-    told = ""
-    while "[1/50]" not in told:
-        told += process.stderr.readline()
+    texts = ""
+    while "[1/50]" not in texts:
+        texts += process.stderr.readline()
     wait_for(lambda: list(good.iterdir()) != [])
     process.send_signal(signal.SIGINT)
     _, rest = process.communicate(timeout=PATIENCE_S)
@@ -455,12 +455,12 @@ def test_ctrl_c_removes_what_was_made_and_keeps_what_was_measured(suite: str, tm
 def test_keep_leaves_the_files_and_the_next_run_says_so(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     folder.mkdir()
-    code, told, _ = run("file-matrix", tmp_path, f"a={folder}", *MATRIX, "--keep")
+    code, output, _ = run("file-matrix", tmp_path, f"a={folder}", *MATRIX, "--keep")
     (left,) = folder.iterdir()
     assert code == 0 and left.name.startswith(".bakeoff-") and [path.stat().st_size for path in left.iterdir()] == [MIB]
     (tmp_path / "r.bakeoff").unlink()
-    code, told, _ = run("file-matrix", tmp_path, f"a={folder}", *MATRIX)
-    assert code == 0 and f"left behind by an earlier run, remove it: {left.name}" in told
+    code, output, _ = run("file-matrix", tmp_path, f"a={folder}", *MATRIX)
+    assert code == 0 and f"left behind by an earlier run, remove it: {left.name}" in output
     assert [path.name for path in folder.iterdir()] == [left.name], "what a run has not made it does not remove"
 
 
@@ -496,8 +496,8 @@ def _mix(place: Path, tmp_path: Path, *words: str) -> subprocess.Popen[str]:
 def test_what_filled_a_share_leaves_with_its_trial(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "small", "size=200m,nr_inodes=300") as small:
         process = _mix(small, tmp_path)
-        _, told = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == 4, told
+        _, output = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 4, output
         record = read_run(tmp_path / "r.bakeoff")
         states = {(trial.block, trial.load_step.clients): trial.state for trial in record.trials}
         assert states == {(b, n): "failed" if n == 6 else "ok" for b in (1, 2) for n in (1, 6)}
@@ -517,10 +517,10 @@ def test_what_could_not_be_removed_is_named_and_not_charged(tmp_path: Path) -> N
         wait_for(hold)
         subprocess.run(["mount", "--bind", str(held[0]), str(held[0])], check=True)
         try:
-            _, told = process.communicate(timeout=PATIENCE_S)
+            _, output = process.communicate(timeout=PATIENCE_S)
             record = read_run(tmp_path / "r.bakeoff")
             at_six = [trial for trial in record.trials if trial.load_step.clients == 6]
-            assert [trial.state for trial in at_six] == ["failed", "voided"], told
+            assert [trial.state for trial in at_six] == ["failed", "voided"], output
             assert "of an earlier trial could not be removed" in at_six[1].reason
             assert any("could not be removed" in event.text for event in record.events)
         finally:
@@ -546,8 +546,8 @@ def test_a_run_that_went_on_elsewhere_names_what_differed_first(tmp_path: Path) 
     with tmpfs(place, "size=64m"):
         folder.mkdir()
         process = start("resume", output)
-        _, told = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == 0, told
+        _, printed = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, printed
     record = read_run(Path(output))
     kinds = [(trial.found or {}).get("file_system", "ext4") for trial in record.trials]
     assert kinds == ["ext4"] * done + ["tmpfs"] * (3 - done)

@@ -162,9 +162,9 @@ def theirs(words: list[str]) -> list[str]:
 
 def ours(words: list[str]) -> list[str]:
     """Lines of this program, in this process: to load it for each command line would take longer than all of them."""
-    options, out, told = parse(words), list[str](), list[str]()
-    assert not run(options, LocalAgent(), out.append, told.append, Progress(io.StringIO(), options.settings, False))
-    assert not told
+    options, out, texts = parse(words), list[str](), list[str]()
+    assert not run(options, LocalAgent(), out.append, texts.append, Progress(io.StringIO(), options.settings, False))
+    assert not texts
     return "".join(out).splitlines()
 
 

@@ -98,10 +98,10 @@ class Bench:
 
     def do(self, *words: object) -> None:
         """A verb of Bakeoff."""
-        told = [str(word) for word in words]
-        done = subprocess.run([*PROGRAM, *told], cwd=ROOT, timeout=PATIENCE_S, check=False, capture_output=True)
+        texts = [str(word) for word in words]
+        done = subprocess.run([*PROGRAM, *texts], cwd=ROOT, timeout=PATIENCE_S, check=False, capture_output=True)
         if done.returncode not in CODES:
-            raise SystemExit(f"{' '.join(told)} ended with {done.returncode}:\n{done.stderr.decode()}")
+            raise SystemExit(f"{' '.join(texts)} ended with {done.returncode}:\n{done.stderr.decode()}")
 
     def run(self, *words: object, verb: str = "run", name: str = "run") -> None:
         """A run of a case."""

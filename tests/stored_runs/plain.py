@@ -55,8 +55,8 @@ def make_plain(path: Path) -> None:
         seal.renew(connection)
         connection.execute("COMMIT")
         connection.execute("VACUUM")
-    if told := told_of_here(path):
-        raise SystemExit(f"{path} still tells of this machine: {', '.join(told)}")
+    if observed := reported_here(path):
+        raise SystemExit(f"{path} still tells of this machine: {', '.join(observed)}")
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:
@@ -80,7 +80,7 @@ def _plain(value: Any) -> Any:
     return found
 
 
-def told_of_here(path: Path) -> list[str]:
+def reported_here(path: Path) -> list[str]:
     """Facts of this machine, and of who uses it, that stand in a file."""
     here = environment()
     facts = [here.get("hypervisor"), here["kernel"], here["cpu"].get("microcode"), str(here["memory_bytes"])]

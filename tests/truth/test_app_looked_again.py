@@ -45,30 +45,30 @@ def looked_at(server: Target, load: str = "closed loop", agents: int = 1, secret
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("agents", [1, 2])
 def test_an_honest_server_is_never_accused(target: MakeTarget, load: str, agents: int) -> None:
-    told = looked_at(target(kind="app"), load, agents).workload
-    kept, again = told["read_back"], told["worked_again"]
+    measured = looked_at(target(kind="app"), load, agents).workload
+    kept, again = measured["read_back"], measured["worked_again"]
     assert kept["writes"] > 500 and kept["asked"] == kept["read"] >= kept["records"] > 400
     assert (kept["lost"], kept["damaged"], again["wrong"]) == (0, 0, 0)
     assert again["checked"] >= again["answers"] > 500
-    assert told["times"]["too_long"] == told["times"]["too_short"] == 0
+    assert measured["times"]["too_long"] == measured["times"]["too_short"] == 0
 
 
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("agents", [1, 2])
 def test_every_write_that_is_lost_for_good_is_found(target: MakeTarget, load: str, agents: int) -> None:
     server = target(kind="app", lose_every=60)
-    told = looked_at(server, load, agents).workload
-    lost = told["read_back"]["lost"] + told["verified"]["lost"]
+    measured = looked_at(server, load, agents).workload
+    lost = measured["read_back"]["lost"] + measured["verified"]["lost"]
     # Of 4,096 records for each client few are written twice.
     assert 0.5 * server.counts()["spoilt"] <= lost <= server.counts()["spoilt"]
 
 
 @pytest.mark.parametrize("fault", [{"damage_every": 60}, {"forget": True}])
 def test_damaged_and_forgotten_writes_are_found(target: MakeTarget, fault: dict[str, Any]) -> None:
-    told = looked_at(target(kind="app", **fault)).workload
-    kept = told["read_back"]
+    measured = looked_at(target(kind="app", **fault)).workload
+    kept = measured["read_back"]
     if "forget" in fault:
-        assert kept["lost"] == kept["read"] > 0 and told["verified"]["lost"] == 0, "all was right while it lasted"
+        assert kept["lost"] == kept["read"] > 0 and measured["verified"]["lost"] == 0, "all was right while it lasted"
     else:
         assert kept["damaged"] > 0 and kept["lost"] == 0
 

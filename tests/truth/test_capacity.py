@@ -12,7 +12,7 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
-from bakeoff.core.thresholds import LOST_TOLD
+from bakeoff.core.thresholds import LOST_REPORTED
 from bakeoff.run.driver import start_run
 from bakeoff.run.outcome.judge import WAIT_SHARE
 from bakeoff.store.records.figures import Figures
@@ -31,7 +31,7 @@ LATE_NS = 10_000_000
 
 def marked(trial: TrialRecord) -> bool:
     """Whether the generator did not run as it should have: by its marks, and by what patience leaves unmarked."""
-    waited = (trial.generator_run_delay_share or 0.0) > WAIT_SHARE or trial.figures(Figures).lost_share > LOST_TOLD
+    waited = (trial.generator_run_delay_share or 0.0) > WAIT_SHARE or trial.figures(Figures).lost_share > LOST_REPORTED
     return waited or bool({"behind-schedule", "late-start", "stolen-time", "generator-paused"} & {*trial.marks})
 
 

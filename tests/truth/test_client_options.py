@@ -10,7 +10,7 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare.validity.generator_capacity import generator_capacities
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import resume_run, start_run
@@ -96,7 +96,7 @@ def test_each_is_spoken_to_in_its_own_version(target: Callable[..., Target], tmp
 def test_who_does_not_speak_it_is_refused_before_timing(target: Callable[..., Target], tmp_path: Path) -> None:
     one, other = target(), target()
     plan = plan_of({"old": (one.address, {}), "new": (other.address, {"http": "2"})})
-    with pytest.raises(TargetError, match=r"^new "):
+    with pytest.raises(ContenderError, match=r"^new "):
         start_run(plan, tmp_path / "r.bakeoff", [LocalAgent()], Notebook())
 
 

@@ -81,14 +81,14 @@ def logs_of(folder: Path) -> dict[int, dict[str, float]]:
 
 def test_the_effects_are_those_of_the_servers(followed: tuple[Path, str]) -> None:
     folder, printed = followed
-    told = subprocess.run(
+    result = subprocess.run(
         [*forks.COMMAND, "compare", "boxes.bakeoff", "--json"],
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    effects = {tuple(one["factors"]): one for one in json.loads(told.stdout)["factors"]["effects"]}
+    effects = {tuple(one["factors"]): one for one in json.loads(result.stdout)["factors"]["effects"]}
     by_hand = logs_of(folder)
     assert 10 <= len(by_hand) <= 12
     blue = [at["blue-0"] - at["blue-5"] for at in by_hand.values()]
@@ -107,9 +107,9 @@ def test_the_report_is_verified_and_a_changed_effect_is_found(followed: tuple[Pa
     assert "boxes.html says what boxes.bakeoff gives" in printed
     page = (folder / "boxes.html").read_text()
     assert "Effects of the factors" in page and "server × raid" in page
-    told = re.search(r"raid 0 gives on average ([0-9.]+)×", page)
-    assert told is not None
-    (folder / "forged.html").write_text(page.replace(told[0], told[0].replace(told[1], "9.99"), 1))
+    match = re.search(r"raid 0 gives on average ([0-9.]+)×", page)
+    assert match is not None
+    (folder / "forged.html").write_text(page.replace(match[0], match[0].replace(match[1], "9.99"), 1))
     command = [*forks.COMMAND, "verify", "forged.html", "boxes.bakeoff"]
     forged = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert forged.returncode == 1 and "9.99" in forged.stdout

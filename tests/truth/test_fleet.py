@@ -91,8 +91,8 @@ def test_two_agents_send_a_rate_to_the_unit(target: Callable[..., Target], shape
     if isinstance(shape, Constant):
         assert all(part.elapsed_s >= (count / 2 - 2) / 500 - 1e-6 for part in parts)
     for name in ("response", "response/url", "late"):
-        told = json.loads(_engine.ForTests.summary(outcome.whole.histograms[name]))["count"]
-        assert told == (whole.starts.late.count if name == "late" else count)
+        document = json.loads(_engine.ForTests.summary(outcome.whole.histograms[name]))["count"]
+        assert document == (whole.starts.late.count if name == "late" else count)
 
 
 def test_a_run_of_two_agents_has_a_share_of_each(target: Callable[..., Target], tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def description(server: Any, **changes: Any) -> dict[str, Any]:
     return spec(where["smtp"], where["pop3"], **changes)
 
 
-def told(entries: list[str]) -> set[str]:
+def as_ledger(entries: list[str]) -> set[str]:
     return {entry.removeprefix(f"{RUN}.").replace(" to ", " in ") for entry in entries}
 
 
@@ -86,7 +86,7 @@ def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(
     assert counts["accepted"] == truth["accepted"] > 30
     for ours, theirs in (("lost", "lost"), ("duplicate", "duplicated"), ("corrupt", "damaged")):
         assert counts[ours] == len(truth[theirs]) > 0
-        assert listed(ledger, ours) == told(truth[theirs])
+        assert listed(ledger, ours) == as_ledger(truth[theirs])
     assert counts["delivered"] == counts["accepted"] - counts["lost"] - counts["duplicate"] - counts["corrupt"]
     assert [counts[name] for name in ("ghost", "misdelivered", "foreign", "resurrected", "unchecked")] == [0] * 5
     flow = result["workload"]["flow"]

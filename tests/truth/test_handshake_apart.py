@@ -18,8 +18,8 @@ DATA_SEGMENTS_IN = 152
 
 def segments(connection: socket.socket) -> int:
     """Segments with data that came in so far."""
-    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, DATA_SEGMENTS_IN + 4)
-    return int(struct.unpack_from("=I", told, DATA_SEGMENTS_IN)[0])
+    observed = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, DATA_SEGMENTS_IN + 4)
+    return int(struct.unpack_from("=I", observed, DATA_SEGMENTS_IN)[0])
 
 
 class Server:
@@ -46,9 +46,9 @@ class Server:
             connection.sendall(b"250-here\r\n250 STARTTLS\r\n")
             connection.recv(1 << 16)
             connection.sendall(b"220 go ahead\r\n")
-            self.talk(connection)
+            self.probe_handshake(connection)
 
-    def talk(self, connection: socket.socket) -> None:
+    def probe_handshake(self, connection: socket.socket) -> None:
         """What follows STARTTLS: a handshake, and a reply to each line but those of a message."""
         came, leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
         tls = self.tls.wrap_bio(came, leaving, server_side=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.web.checks.probe import Prober
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.kinds.web.settings.address import parse_web_address
@@ -172,12 +172,12 @@ def test_the_check_reads_a_whole_reply_and_says_what_stands_in_its_way(identity:
     with Http3Server(*identity, Behaviour(streams=2)) as server:
         reply = prober(server.address, ca_file=str(identity[0])).fetch("/page")
         assert (reply.status, reply.length, reply.version, reply.streams_allowed) == (200, 1024, "3", 2)
-        with pytest.raises(TargetError, match=r"its certificate is not trusted .*--ca-file"):
+        with pytest.raises(ContenderError, match=r"its certificate is not trusted .*--ca-file"):
             prober(server.address).fetch("/page")
     with (
         Http3Server(*identity, Behaviour(alpn="other")) as server,
-        pytest.raises(TargetError, match="no HTTP/3 is agreed"),
+        pytest.raises(ContenderError, match="no HTTP/3 is agreed"),
     ):
         prober(server.address, insecure=True).fetch("/page")
-    with pytest.raises(TargetError, match=r"the UDP port is closed.*leave out --http 3"):
+    with pytest.raises(ContenderError, match=r"the UDP port is closed.*leave out --http 3"):
         prober(closed_port).fetch("/page")

@@ -14,13 +14,13 @@ def test_every_message_that_is_shown_later_is_told_as_not_there_until_then() -> 
     """Never longer than it was held back; and who looked in vain in the window knows that it was still inside."""
     server = serve(defer={"count": 1, "of": 1, "for_s": DEFERRED_S})
     at = places(server.address())
-    told = run(spec(at["smtp"], at["pop3"], sending_share=0.3))["workload"]
-    after, accepted = told["visible"]["after"], told["ledger"]["counts"]["accepted"]
+    output = run(spec(at["smtp"], at["pop3"], sending_share=0.3))["workload"]
+    after, accepted = output["visible"]["after"], output["ledger"]["counts"]["accepted"]
     assert after["count"] == accepted > 0 and after["max_ns"] > 0
-    late = base64.b64decode(told["visible"]["after_histogram"])
+    late = base64.b64decode(output["visible"]["after_histogram"])
     assert load_engine().counts_within(late, [2**62])[0] == accepted
     assert load_engine().quantiles(late, [0.5])[0] == after["p50_ns"]
-    inside = told["flow"]["in_delivery"]
+    inside = output["flow"]["in_delivery"]
     assert 0 <= inside["at_start"] <= inside["peak"] and 0 < inside["at_end"] <= inside["peak"]
 
 
@@ -30,9 +30,9 @@ def test_refused_recipients_are_counted_as_messages_and_whole_messages_are_timed
     server = serve(reject=[{"command": "RCPT", "code": 550, "count": 1, "of": 5}])
     at = places(server.address())
     trial = {"max_operations": 4_000, "ramp_up_s": 0.0, "ramp_down_s": 0.0}
-    told = run(spec(at["smtp"], at["pop3"], recipients=[[recipients, 1.0]], trial=trial))["workload"]
-    messages, visits = told["done"]["messages"], told["done"]["visits"]
-    counts = told["ledger"]["counts"]
+    output = run(spec(at["smtp"], at["pop3"], recipients=[[recipients, 1.0]], trial=trial))["workload"]
+    messages, visits = output["done"]["messages"], output["done"]["visits"]
+    counts = output["ledger"]["counts"]
     # Those that the end of the trial cut off are in the books, and ended in no way.
     assert counts["permanent"] - 4 * recipients <= messages["failed"] <= counts["permanent"]
     assert messages["failed"] / messages["tried"] == pytest.approx(0.2, abs=0.03)
@@ -43,11 +43,11 @@ def test_refused_recipients_are_counted_as_messages_and_whole_messages_are_timed
     assert messages["time"]["count"] <= counts["accepted"] and messages["time"]["count"] >= taken - 4
     assert visits["failed"] == 0 and 0 < visits["time"]["count"] == visits["tried"]
     # A message is all of its steps, one after the other.
-    steps = {row["name"]: row["service"] for row in told_steps(server, recipients)}
+    steps = {row["name"]: row["service"] for row in reported_steps(server, recipients)}
     assert steps["smtp-body"]["p50_ns"] < messages["time"]["max_ns"]
 
 
-def told_steps(server: object, recipients: int) -> list[dict[str, dict[str, int]]]:
+def reported_steps(server: object, recipients: int) -> list[dict[str, dict[str, int]]]:
     """The steps of one more trial."""
     at = places(server.address())  # type: ignore[attr-defined]
     result = run(spec(at["smtp"], at["pop3"], recipients=[[recipients, 1.0]], trial={"max_operations": 500}))

@@ -21,7 +21,7 @@ def classes(result: dict[str, Any]) -> dict[str, int]:
     return counts
 
 
-def told(entries: list[str]) -> set[str]:
+def as_ledger(entries: list[str]) -> set[str]:
     """The target's `run.c.t.n to address` as the ledger's `c.t.n in address`."""
     return {entry.removeprefix(f"{RUN}.").replace(" to ", " in ") for entry in entries}
 
@@ -41,7 +41,7 @@ def test_lost_doubled_damaged_and_late_messages_are_told_one_by_one() -> None:
     assert counts["accepted"] == truth["accepted"] > 50
     for ours, theirs in (("lost", "lost"), ("duplicate", "duplicated"), ("corrupt", "damaged")):
         assert counts[ours] == len(truth[theirs]) > 0
-        assert listed(ledger, ours) == told(truth[theirs])
+        assert listed(ledger, ours) == as_ledger(truth[theirs])
     assert len(truth["deferred"]) > 0
     arrived = counts["accepted"] - counts["lost"] - counts["duplicate"] - counts["corrupt"]
     assert counts["delivered"] == arrived
@@ -186,7 +186,7 @@ def test_late_messages_are_told_by_their_ids() -> None:
     result = run(spec(place["smtp"], place["pop3"], late_after_s=0.5, trial=trial))
     counts, truth = classes(result), json.loads(server.counts())
     late = {f"{each['id']} in {each['mailbox']}" for each in result["workload"]["ledger"]["ids"]["late"]}
-    assert late and late <= told(truth["deferred"]), "what the server shows at once is never late"
+    assert late and late <= as_ledger(truth["deferred"]), "what the server shows at once is never late"
     assert counts["late"] >= len(late)
 
 

@@ -105,7 +105,7 @@ def test_a_server_that_answers_400_a_second_is_overloaded_at_800_and_nobody_else
     comparison = compare_run(run)
     if not behind[names[0], 800.0]:  # the machine of the moment carries twice the limit: then half of it, too
         assert not behind[names[0], 100.0] and not behind[names[1], 100.0]
-        assert [told.overload_load_step for told in comparison.overload_points] == [None, run.load_steps[1]]
+        assert [one.overload_load_step for one in comparison.overload_points] == [None, run.load_steps[1]]
         assert comparison.pairs[0].curves[0].points[1].ratio >= 10.0
     text = json.loads(to_json(comparison))
     assert text["overload_points"][1]["overload_rate"]["per_s"] in (100.0, 800.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.run.checks.rehearsal import rehearse
 from bakeoff.run.checks.specs import trial_spec
 from tests.conftest import Target
@@ -26,7 +26,7 @@ def test_a_certificate_for_another_name_is_refused_before_the_trials(
     certificate = tmp_path / "cert.pem"
     other = target(tls={"certificate_file": str(certificate), "names": ["other.test"]})
     with pytest.raises(
-        TargetError, match=r"cannot speak TLS with it \(invalid peer certificate: certificate not valid"
+        ContenderError, match=r"cannot speak TLS with it \(invalid peer certificate: certificate not valid"
     ):
         rehearsed(other, certificate)
     right = target(tls={"certificate_file": str(certificate), "names": ["127.0.0.1"]})

@@ -72,8 +72,8 @@ def compared(folder: Path, suite: str, addresses: dict[str, str], *flags: str) -
     for attempt in range(TRIES):
         path = folder / f"held-{attempt}.bakeoff"
         run = ["run", suite, *contenders, "--blocks", "6", "-o", str(path), *flags]
-        told = subprocess.run([*COMMAND, *run], capture_output=True, text=True, check=False)
-        assert path.exists(), told.stdout + told.stderr
+        result = subprocess.run([*COMMAND, *run], capture_output=True, text=True, check=False)
+        assert path.exists(), result.stdout + result.stderr
         shown = subprocess.run([*COMMAND, "compare", str(path), "--json"], capture_output=True, text=True, check=False)
         found: dict[str, Any] = json.loads(shown.stdout)
         honest = [one for one in found["contenders"] if one["name"] == "honest"]

@@ -57,7 +57,7 @@ def soak(site: WebServer, path: Path, length: str, **settings: str) -> RunRecord
     return read_run(path)
 
 
-def told(run: RunRecord) -> ContenderSoak:
+def soak_of(run: RunRecord) -> ContenderSoak:
     soak = compare_run(run).soak
     assert soak is not None
     return soak.contenders[0]
@@ -81,7 +81,7 @@ def test_a_server_that_slows_down_with_each_request_shows_as_a_slope(site: WebSe
     for attempt in range(TRIES):  # a machine that is busier at first than at last hides the slope of the rate
         started = 0
         run = soak(site, tmp_path / f"{attempt}.bakeoff", "3200ms", row="150ms")
-        one, trial = told(run), run.trials[0]
+        one, trial = soak_of(run), run.trials[0]
         if trend(one, "rate").change < 0.0:
             break
     assert [row.number for row in one.rows] == list(range(20)) and one.measured_s == pytest.approx(3.0)
@@ -184,8 +184,8 @@ class StoppedAgent(LocalAgent):
 
     def __init__(self, *stops: tuple[float, float], rows: Rows | None = None, **befell: float) -> None:
         super().__init__()
-        told = [{"at_s": begin, "length_s": end - begin, "window_s": end - begin} for begin, end in stops]
-        self._seen = DisturbancesResult.model_validate({"stops": told, **befell})
+        found = [{"at_s": begin, "length_s": end - begin, "window_s": end - begin} for begin, end in stops]
+        self._seen = DisturbancesResult.model_validate({"stops": found, **befell})
         self._rows = rows or {}
 
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
@@ -235,7 +235,7 @@ def test_rows_in_which_the_generator_did_not_run_are_void_and_the_others_count(
     for attempt in range(TRIES):  # beside other load a reply may come too late
         start_run(plan, tmp_path / f"{attempt}.bakeoff", [StoppedAgent((1.01, 1.6))], Notebook())
         run = read_run(tmp_path / f"{attempt}.bakeoff")
-        trial, one = run.trials[0], told(run)
+        trial, one = run.trials[0], soak_of(run)
         if trial.state == "ok":
             break
     assert (trial.state, trial.reason) == ("ok", "") and "generator-paused" in trial.marks
@@ -282,13 +282,13 @@ def test_what_befell_the_machine_voids_its_rows_and_not_the_soak(
     # A rule that any row breaks is held against none that is void.
     start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
-    trial, one = run.trials[0], told(run)
+    trial, one = run.trials[0], soak_of(run)
     assert trial.reason.startswith("stopped early: rate<1000000000/s: ") and trial.reason.endswith("in row 2")
     assert [each.void for each in one.rows][:2] == [True, False]
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
     start_run(plan, tmp_path / "y.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "y.bakeoff")
-    trial, one = run.trials[0], told(run)
+    trial, one = run.trials[0], soak_of(run)
     assert trial.state == "ok" and "generator-paused" in trial.marks, (trial.state, trial.reason)
     assert [each.number for each in one.rows if each.void] == [0, 2]
     assert trial.operations == sum(each.operations for each in run.soak_rows if each.number not in (0, 2))
@@ -303,7 +303,7 @@ def test_rows_in_which_the_generator_ran_out_of_ports_are_void_and_the_others_co
     agent = StoppedAgent(rows={row: {"errors": {"ports_exhausted": 12}} for row in ran_out})
     start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
-    trial, one = run.trials[0], told(run)
+    trial, one = run.trials[0], soak_of(run)
     assert (trial.state, "local ports" in trial.reason) == (state, state == "voided"), trial.reason
     assert {each.number for each in one.rows if each.void} == ran_out & {each.number for each in one.rows}
     assert "generator-paused" not in trial.marks

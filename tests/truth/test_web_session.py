@@ -22,8 +22,8 @@ def trial(server: Shop, folder: Path, text: str = SESSION, **spec: Any) -> dict[
     given = PlanInput("test", {"suite": "web-session"}, {}, parse_contenders([f"a={server.url}"]))
     settings = {"session": str(session_file(folder, text))}
     plan = resolve_plan(with_flags(given, {}, settings, {}))
-    told = workload(plan, plan.contenders[0], [server.url.removeprefix("http://")])
-    return run_trial(told.model_dump(), **{"clients": 4, "max_operations": SESSIONS, **spec})
+    observed = workload(plan, plan.contenders[0], [server.url.removeprefix("http://")])
+    return run_trial(observed.model_dump(), **{"clients": 4, "max_operations": SESSIONS, **spec})
 
 
 def counts_of(result: dict[str, Any]) -> dict[str, int]:
@@ -37,8 +37,8 @@ def test_tokens_cookies_and_numbers_arrive_as_they_were_handed_out(keep_alive: b
         given = PlanInput("test", {"suite": "web-session"}, {}, parse_contenders([f"a={server.url}"]))
         settings = {"session": str(session_file(tmp_path)), "keep_alive": keep_alive}
         plan = resolve_plan(with_flags(given, {}, settings, {}))
-        told = workload(plan, plan.contenders[0], [server.url.removeprefix("http://")])
-        result = run_trial(told.model_dump(), clients=4, max_operations=SESSIONS)
+        observed = workload(plan, plan.contenders[0], [server.url.removeprefix("http://")])
+        result = run_trial(observed.model_dump(), clients=4, max_operations=SESSIONS)
         assert server.asked == dict.fromkeys(STEPS, SESSIONS) and not server.refused
         assert server.users == {"u1", "u2", "u3", "u4"}
     assert (result["operations"], result["errors_total"]) == (SESSIONS, 0)
@@ -127,9 +127,9 @@ def test_a_server_that_breaks_sessions_is_not_the_better_one(tmp_path: Path) -> 
     assert all(
         t["workload"]["failed"]["requests"]["home"]["text not found"] for t in trials if t["contender"] == "hasty"
     )
-    told = bakeoff("compare", str(run_file)).stdout
-    assert "hasty is better" not in told and "hasty is disqualified" in told.replace("\n", " "), told
-    assert "sessions/s" in told and "text not found" in told and "Steps at 2 clients" in told
+    result = bakeoff("compare", str(run_file)).stdout
+    assert "hasty is better" not in result and "hasty is disqualified" in result.replace("\n", " "), result
+    assert "sessions/s" in result and "text not found" in result and "Steps at 2 clients" in result
     summary = json.loads(bakeoff("compare", str(run_file), "--json").stdout)["sessions"]["tables"]
     broken = {table["contender"]: table["broken"] for table in summary}
     assert broken["good"] == 0 < broken["hasty"]

@@ -68,11 +68,13 @@ def test_every_recipe_starts_nothing_but_the_agent_of_the_wheel() -> None:
 
 
 def test_slurm_has_one_agent_on_each_node_which_leaves_with_the_job(tmp_path: Path) -> None:
-    told, pipe = tmp_path / "told", tmp_path / "pipe"
+    observed, pipe = tmp_path / "told", tmp_path / "pipe"
     (tmp_path / "bin").mkdir()
     os.mkfifo(pipe)
-    program(tmp_path / "agent", AGENT.format(told=told, pipe=pipe))
-    program(tmp_path / "bin/python3", PYTHON.replace("{told}", str(told)).replace("{agent}", str(tmp_path / "agent")))
+    program(tmp_path / "agent", AGENT.format(observed=observed, pipe=pipe))
+    program(
+        tmp_path / "bin/python3", PYTHON.replace("{told}", str(observed)).replace("{agent}", str(tmp_path / "agent"))
+    )
     program(tmp_path / "bin/srun", SRUN.replace("{pipe}", str(pipe)))
     given = {"HEAD": "10.0.0.1", "WHEEL": "/w/bakeoff.whl", "TOKEN_FILE": "/t/token", "SLURM_TMPDIR": str(tmp_path)}
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
@@ -80,15 +82,15 @@ def test_slurm_has_one_agent_on_each_node_which_leaves_with_the_job(tmp_path: Pa
     try:
         # Open to write as well: it has no end between two who write.
         with os.fdopen(os.open(pipe, os.O_RDWR), "rb", buffering=0) as news:
-            told_so_far = b""
-            while sorted(told_so_far.split()) != [b"joined", b"joined", b"ready"]:
-                told_so_far += news.read(1)
+            output_so_far = b""
+            while sorted(output_so_far.split()) != [b"joined", b"joined", b"ready"]:
+                output_so_far += news.read(1)
         job.send_signal(signal.SIGTERM)
         assert job.wait(PATIENCE_S) == 0
     finally:
         with suppress(ProcessLookupError):
             os.killpg(job.pid, signal.SIGKILL)
-    lines = told.read_text().splitlines()
+    lines = observed.read_text().splitlines()
     joined = sorted(line for line in lines if "cluster join" in line)
     assert [line.split(":")[0] for line in joined] == ["one", "two"]
     assert all("cluster join 10.0.0.1 --token-file /t/token --name" in line for line in joined)

@@ -35,19 +35,19 @@ def machine(folder: Path, tag: str = "manylinux_2_34", share: tuple[str, ...] = 
     (folder / "scripts").mkdir()
     for name in ("dist.sh", "apt.sh"):
         shutil.copy(SCRIPTS / name, folder / "scripts")
-    told, mkdir = folder / "told", shutil.which("mkdir")
+    observed, mkdir = folder / "told", shutil.which("mkdir")
     installed = "\n".join(f'{mkdir} -p "$3/share/{Path(f).parent}"; echo x >"$3/share/{f}"' for f in share)
-    demo = f'echo "demo $@ on $PATH" >>{told}; {mkdir} demo; echo page >demo/report.html'
+    demo = f'echo "demo $@ on $PATH" >>{observed}; {mkdir} demo; echo page >demo/report.html'
     program(folder / "demo.sh", demo)
     venv = f'mkdir -p "$3/bin"; cp {folder}/demo.sh "$3/bin/bakeoff"; cp {folder}/pip.sh "$3/bin/python"; {installed}'
-    program(folder / "pip.sh", f'echo "pip $@" >>{told}')
+    program(folder / "pip.sh", f'echo "pip $@" >>{observed}')
     made = f'case "$2" in scripts.reference) mkdir -p "$4" ;; venv) {venv} ;; esac'
-    program(folder / ".venv/bin/python", f'echo "python $@" >>{told}; {made}')
+    program(folder / ".venv/bin/python", f'echo "python $@" >>{observed}; {made}')
     arch = 'arch=x86_64; case "$*" in *aarch64*) arch=aarch64 ;; esac'
-    whl = f'echo "maturin $@" >>{told}; {arch}; touch "dist/bakeoff-1-cp311-abi3-{tag}_$arch.whl"'
+    whl = f'echo "maturin $@" >>{observed}; {arch}; touch "dist/bakeoff-1-cp311-abi3-{tag}_$arch.whl"'
     program(folder / ".venv/bin/maturin", whl)
     where = 'at=target/release; case "$*" in *aarch64*) at=target/aarch64-unknown-linux-gnu/release ;; esac'
-    built = f'echo "cargo $@" >>{told}; {where}; mkdir -p $at; cp {folder}/version.sh $at/bakeoff-targets'
+    built = f'echo "cargo $@" >>{observed}; {where}; mkdir -p $at; cp {folder}/version.sh $at/bakeoff-targets'
     program(folder / "version.sh", "echo bakeoff-targets 1")
     program(folder / "bin/cargo", built)
     program(folder / "bin/uname", "echo x86_64")
@@ -71,11 +71,11 @@ def test_a_wheel_and_servers_are_made_and_the_wheel_is_tried_where_nothing_else_
     done = dist(tmp_path, CROSS="", BLOCKS="3")
     assert (done.returncode, done.stderr) == (0, "")
     assert files(tmp_path) == {"bakeoff-1-cp311-abi3-manylinux_2_34_x86_64.whl", "bakeoff-targets-x86_64"}
-    told = (tmp_path / "told").read_text()
-    demo = next(line for line in told.splitlines() if line.startswith("demo"))
+    texts = (tmp_path / "told").read_text()
+    demo = next(line for line in texts.splitlines() if line.startswith("demo"))
     assert "--blocks 3" in demo
     assert demo.rpartition(" on ")[2].endswith("/venv/bin") and ":" not in demo.rpartition(" on ")[2]
-    assert "--only-binary :all:" in told and "--auditwheel check" in told and "crt-static" in told
+    assert "--only-binary :all:" in texts and "--auditwheel check" in texts and "crt-static" in texts
     assert not list(tmp_path.glob("bakeoff._engine.data")) and not list(tmp_path.glob("bakeoff-dist.*"))
 
 

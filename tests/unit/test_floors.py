@@ -44,16 +44,16 @@ def test_a_campaign_quotes_the_nearest_for_each_suite_that_it_is_of(lab: Path) -
 
 
 def test_what_is_named_is_quoted_by_its_suite_alone(lab: Path) -> None:
-    old, told = lab.parent / "aa-old.bakeoff", campaign(lab)
-    found = noise_for([lab], [old], told)
+    old, observed = lab.parent / "aa-old.bakeoff", campaign(lab)
+    found = noise_for([lab], [old], observed)
     assert {name: floor.file for name, floor in found.items()} == {"one": old.name, "again": old.name}
-    assert noise_for([], [old], told) == found, "also where a report alone holds the campaign"
+    assert noise_for([], [old], observed) == found, "also where a report alone holds the campaign"
     with pytest.raises(PlanError, match="is a second noise floor of web-static"):
-        noise_for([lab], [old, lab / "aa-new.bakeoff"], told)
+        noise_for([lab], [old, lab / "aa-new.bakeoff"], observed)
     with pytest.raises(PlanError, match="is of web-static, and these are of web-dynamic"):
-        noise_for([lab], [old], replace(told, runs={"other": told.runs["other"]}))
+        noise_for([lab], [old], replace(observed, runs={"other": observed.runs["other"]}))
     with pytest.raises(PlanError, match="is no A/A run of six whole blocks"):
-        noise_for([lab], [lab / "aa-none.bakeoff"], told)
+        noise_for([lab], [lab / "aa-none.bakeoff"], observed)
 
 
 def test_a_run_quotes_one(lab: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import bakeoff.kinds
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare.kind import compare_part
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload, spec_part
@@ -107,7 +107,9 @@ def test_what_lacks_a_piece_ends_in_a_sentence_before_any_server_is_asked(
 
     with monkeypatch.context() as without:
         without.setattr("bakeoff.run.kind.load_engine", Engine)
-        with pytest.raises(LabError, match=r"has no workload 'web': add its line to crates/bridge/src/registry\.rs"):
+        with pytest.raises(
+            GeneratorError, match=r"has no workload 'web': add its line to crates/bridge/src/registry\.rs"
+        ):
             run_part("web").check(plan)
     check = run_part("web").check(plan)
     monkeypatch.setattr(check, "workload", lambda contender, addresses: WebWorkload.model_validate({"kind": "web"}))

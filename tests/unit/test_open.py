@@ -104,8 +104,8 @@ def test_a_comparison_quotes_what_equals_differ_by(path: Path) -> None:
     beside, named = stored(aa(seed=4), path.parent / "aa-1.bakeoff"), stored(aa(seed=5), path.parent / "named.bakeoff")
     quote = found.compare().noise_quote
     assert quote is not None and quote.noise.file == beside.name and quote.floor > 0.0
-    told = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).output)
-    assert to_dict(found.compare())["noise_quote"] == told["noise_quote"]
+    document = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).output)
+    assert to_dict(found.compare())["noise_quote"] == document["noise_quote"]
     other = found.compare(aa=named).noise_quote
     assert other is not None and other.noise.file == named.name and other.floor != quote.floor
     assert found.compare(aa=()).noise_quote is None

@@ -7,8 +7,8 @@ import unicodedata
 from rich.control import Control
 from rich.text import Text
 
-from bakeoff.cli.console import VisibleConsole
-from bakeoff.core.sanitize import visible
+from bakeoff.cli.console import SanitizingConsole
+from bakeoff.core.sanitize import sanitize
 from bakeoff.plan.input.toml import _value
 from bakeoff.report.blocks.fit import ConsoleTable, fitted
 
@@ -21,25 +21,25 @@ STEERING = "".join(
 
 
 def test_every_control_character_is_written_out_and_nothing_else_is_touched() -> None:
-    shown = visible(STEERING.replace("\n", "").replace("\t", ""))
+    shown = sanitize(STEERING.replace("\n", "").replace("\t", ""))
     assert all(unicodedata.category(c) not in ("Cc", "Cs", "Cf", "Zl", "Zp") for c in shown)
     assert shown.startswith("␀␁␂") and "␛" in shown and "\\u202e" in shown and "\\udcff" in shown
     plain = "Größe 5 µs – 3×, 日本, é, a\tb\nc\r\n"
-    assert visible(plain) == plain and visible("a\rb") == "a␍b"
+    assert sanitize(plain) == plain and sanitize("a\rb") == "a␍b"
 
 
 def test_json_and_toml_still_mean_the_same() -> None:
     for text in STEERING:
         if not 0xD800 <= ord(text) < 0xE000:
-            assert json.loads(visible(json.dumps(text, ensure_ascii=False))) == text
-            assert tomllib.loads(f"a = {visible(_value(text))}")["a"] == text
+            assert json.loads(sanitize(json.dumps(text, ensure_ascii=False))) == text
+            assert tomllib.loads(f"a = {sanitize(_value(text))}")["a"] == text
 
 
 def test_a_console_draws_its_own_and_shows_those_of_others() -> None:
     console_table = ConsoleTable("title \x1b[7m")
     console_table.column("head \x1b[31m", numeric=False)
     console_table.row(Text("cell \x1b[2J \u202e", style="bold"))
-    console = VisibleConsole(force_terminal=True, width=60, color_system="truecolor", highlight=False)
+    console = SanitizingConsole(force_terminal=True, width=60, color_system="truecolor", highlight=False)
     with console.capture() as captured:
         console.print(fitted(console_table, console))
         console.print("plain \x1b]0;title\x07", markup=False)

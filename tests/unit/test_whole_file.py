@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.system.atomic_write import write_whole
 
 
@@ -21,7 +21,7 @@ def test_what_cannot_be_written_leaves_what_was_there(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(LabError, match="No space left"):
+    with pytest.raises(GeneratorError, match="No space left"):
         write_whole(target, "new", replace=replace)
     assert [path.name for path in tmp_path.iterdir()] == (["report.html"] if replace else [])
     assert not replace or target.read_text() == "old"
@@ -44,7 +44,7 @@ def test_a_file_is_replaced_only_where_that_is_wanted(tmp_path: Path) -> None:
 def test_places_that_cannot_be_written_are_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(LabError, match="cannot be written"):
+    with pytest.raises(GeneratorError, match="cannot be written"):
         write_whole(tmp_path / name, "page")
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "loop"}
 

@@ -40,7 +40,7 @@ class TrialSession(Protocol):
     """A trial that makes itself ready and sends nothing before it is told to. No call blocks longer than its timeout;
     Ctrl-C interrupts `armed` and `wait` at once.
 
-    Each call but `cancel` raises LabError when the engine broke, and AgentLostError when its machine is gone.
+    Each call but `cancel` raises GeneratorError when the engine broke, and AgentLostError when its machine is gone.
     """
 
     def armed(self, timeout_s: float) -> bool:
@@ -99,7 +99,7 @@ class Agent(Protocol):
         """Now on its machine's CLOCK_MONOTONIC, ns: no wall clock, which could be set."""
 
     def preflight(self, demand: Demand) -> Sequence[str]:
-        """Warnings about what its machine would have to carry. Raises LabError or PlanError when it cannot."""
+        """Warnings about what its machine would have to carry. Raises GeneratorError or PlanError when it cannot."""
 
     def check(self, plan: "Plan") -> "Check":
         """A look at the contenders from there. Raises PlanError when what the plan needs there is missing."""
@@ -110,7 +110,7 @@ class Agent(Protocol):
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> TrialSession:
         """Have its part of a trial made ready and return at once; `TrialSession.go` begins it.
 
-        Raises PlanError for a spec that is refused, or LabError.
+        Raises PlanError for a spec that is refused, or GeneratorError.
         """
 
 

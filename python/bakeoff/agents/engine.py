@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from bakeoff.agents.result import Outcome, TrialResult
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 
 def load_engine() -> Any:
-    """The engine's module. Raises LabError with advice when it was not built."""
+    """The engine's module. Raises GeneratorError with advice when it was not built."""
     try:
         return importlib.import_module("bakeoff._engine")
     except ImportError as error:
-        raise LabError(f"the engine is not built ({error}): run `make build` in Bakeoff's folder") from None
+        raise GeneratorError(f"the engine is not built ({error}): run `make build` in Bakeoff's folder") from None
 
 
 @contextmanager
@@ -26,9 +26,9 @@ def explained() -> Iterator[None]:
     except engine.SpecError as error:
         raise PlanError(f"the engine refuses the trial: {error}") from None
     except engine.EngineError as error:
-        raise LabError(f"the engine cannot run the trial: {error}") from None
+        raise GeneratorError(f"the engine cannot run the trial: {error}") from None
     except ValueError as error:  # of JSON or of its schema
-        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+        raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
 
 
 def read_outcome(outcome: Any) -> Outcome:

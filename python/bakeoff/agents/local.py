@@ -12,7 +12,7 @@ from bakeoff.agents.engine import explained, load_engine, read_outcome
 from bakeoff.agents.machine.environment import environment, own_addresses
 from bakeoff.agents.machine.limits import limits
 from bakeoff.agents.machine.links import Meter, links_to
-from bakeoff.agents.machine.other_load import Others, beside
+from bakeoff.agents.machine.other_load import Others, other_load_now
 from bakeoff.agents.machine.preflight import preflight
 from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.machine.thread_priority import behind
@@ -55,7 +55,7 @@ class LocalAgent:
         return time.monotonic_ns()
 
     def preflight(self, demand: Demand) -> Sequence[str]:
-        return [*preflight(demand), *beside()]
+        return [*preflight(demand), *other_load_now()]
 
     def check(self, plan: "Plan") -> "Check":
         return run_part(plan.kind).check(plan)
@@ -134,12 +134,12 @@ class LocalSession:
     def drain_rows(self) -> Sequence[SoakRow]:
         with explained():
             rows = self._handle.drain_rows()
-            return [SoakRow(RowResult.model_validate_json(told), *blobs) for told, *blobs in rows]
+            return [SoakRow(RowResult.model_validate_json(figures), *blobs) for figures, *blobs in rows]
 
     def wait(self, timeout_s: float) -> Outcome | None:
         with explained():
-            told = self._handle.wait(timeout_s)
-            outcome = None if told is None else read_outcome(told)
+            raw = self._handle.wait(timeout_s)
+            outcome = None if raw is None else read_outcome(raw)
         if outcome is None:
             return None
         if self._server is not None:
@@ -147,7 +147,7 @@ class LocalSession:
         seen = {
             "links": self._meter.used(),
             "telemetry": self._telemetry(outcome.result),
-            "others": None if self._others is None else self._others.told(),
+            "others": None if self._others is None else self._others.measure(),
             "control": self._control(),
         }
         return replace(outcome, result=outcome.result.model_copy(update=seen))

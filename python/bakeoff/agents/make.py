@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.local import LocalAgent
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
 
 
 def make_agent() -> Agent:
-    """The agent of this machine. Raises LabError with advice when the engine was not built."""
+    """The agent of this machine. Raises GeneratorError with advice when the engine was not built."""
     return LocalAgent()
 
 
@@ -22,8 +22,8 @@ def make_agents(plan: "Plan", cluster: str | None, names: Sequence[str] = ()) ->
     """The agents that carry out a plan: this machine, or machines of the cluster whose head is at `cluster`, sorted by
     their names; `names` are those of a run that is gone on with.
 
-    Raises PlanError for several machines without a cluster, LabError with advice when the engine was not built, or when
-    the cluster cannot be used.
+    Raises PlanError for several machines without a cluster, GeneratorError with advice when the engine was not built,
+    or when the cluster cannot be used.
     """
     if cluster is None:
         if plan.fleet.agents > 1:
@@ -36,7 +36,9 @@ def make_agents(plan: "Plan", cluster: str | None, names: Sequence[str] = ()) ->
 
 
 def cluster_machines(cluster: str, count: int, names: Sequence[str] = ()) -> list[Agent]:
-    """So many machines of a cluster, sorted by their names. Raises LabError with advice when it cannot be used."""
+    """So many machines of a cluster, sorted by their names. Raises GeneratorError with advice when it cannot be
+    used.
+    """
     _prepare_ray()
     from bakeoff.agents.ray import cluster_agents
 
@@ -46,10 +48,10 @@ def cluster_machines(cluster: str, count: int, names: Sequence[str] = ()) -> lis
 def _prepare_ray() -> None:
     """Tell the library that reaches other machines how it is to behave, before it is loaded.
 
-    Raises LabError where it is not installed, or where this user has no token of a cluster.
+    Raises GeneratorError where it is not installed, or where this user has no token of a cluster.
     """
     if find_spec("ray") is None:
-        raise LabError(
+        raise GeneratorError(
             "--cluster needs Ray, which is not installed here: `pip install 'bakeoff[cluster]'`, on every machine"
         )
     from bakeoff.agents.cluster.settings import environment

@@ -18,7 +18,7 @@ from bakeoff.agents.result import (
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, Summary
 
-NOBODY = Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
+EMPTY_SNAPSHOT = Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
 # A trial is as far as the agent that is furthest back.
 PHASES = ("prepare", "armed", "starting", "ramp_up", "window", "ramp_down", "drain", "done")
 
@@ -26,7 +26,7 @@ PHASES = ("prepare", "armed", "starting", "ramp_up", "window", "ramp_down", "dra
 def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Outcome:
     """The outcome of a trial, from those of its agents by name; that of a single agent as it is.
 
-    Raises LabError when they do not fit together.
+    Raises GeneratorError when they do not fit together.
     """
     if len(parts) == 1:
         return parts[0][1]
@@ -47,34 +47,34 @@ def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
         return parts[0]
     figures = [part.figures for part in parts]
     errors = Counter[str]()
-    for told in figures:
-        errors.update(told.errors)
-    service, service_told = _merged_histogram([part.service for part in parts])
+    for each in figures:
+        errors.update(each.errors)
+    service, service_summary = _merged_histogram([part.service for part in parts])
     planned = [part.response for part in parts if part.response is not None]
-    response, response_told = _merged_histogram(planned) if planned else (None, None)
+    response, response_summary = _merged_histogram(planned) if planned else (None, None)
     row = RowResult(
         row=figures[0].row,
-        start_s=min(told.start_s for told in figures),
-        length_s=max(told.length_s for told in figures),
-        operations=sum(told.operations for told in figures),
+        start_s=min(each.start_s for each in figures),
+        length_s=max(each.length_s for each in figures),
+        operations=sum(each.operations for each in figures),
         errors=dict(errors),
-        bytes_in=sum(told.bytes_in for told in figures),
-        bytes_out=sum(told.bytes_out for told in figures),
-        service=service_told or EMPTY_SUMMARY,
-        response=response_told or (EMPTY_SUMMARY if planned else None),
-        cpu_share=max(told.cpu_share for told in figures),
-        run_delay_share=most([told.run_delay_share for told in figures]),
-        stolen_s=most([told.stolen_s for told in figures]),
-        stopped_s=most([told.stopped_s for told in figures]),
-        rss_bytes=max(told.rss_bytes for told in figures),
+        bytes_in=sum(each.bytes_in for each in figures),
+        bytes_out=sum(each.bytes_out for each in figures),
+        service=service_summary or EMPTY_SUMMARY,
+        response=response_summary or (EMPTY_SUMMARY if planned else None),
+        cpu_share=max(each.cpu_share for each in figures),
+        run_delay_share=most([each.run_delay_share for each in figures]),
+        stolen_s=most([each.stolen_s for each in figures]),
+        stopped_s=most([each.stopped_s for each in figures]),
+        rss_bytes=max(each.rss_bytes for each in figures),
     )
     return SoakRow(row, service, response)
 
 
-def most(told: Sequence[float | None]) -> float | None:
+def most(values: Sequence[float | None]) -> float | None:
     """The largest; None where one of them was not measured, which may be larger."""
-    known = [each for each in told if each is not None]
-    return max(known) if known and len(known) == len(told) else None
+    known = [each for each in values if each is not None]
+    return max(known) if known and len(known) == len(values) else None
 
 
 def _merged_histogram(blobs: Sequence[bytes]) -> tuple[bytes, Summary | None]:
@@ -83,14 +83,14 @@ def _merged_histogram(blobs: Sequence[bytes]) -> tuple[bytes, Summary | None]:
     if not filled:
         return b"", None
     with explained():
-        blob, told = load_engine().merge_histograms(filled)
-    return blob, summary_of(told)
+        blob, summary = load_engine().merge_histograms(filled)
+    return blob, summary_of(summary)
 
 
 def merged_snapshot(parts: Sequence[tuple[str, Snapshot]]) -> Snapshot:
     """How far a trial is, from what its agents tell, by name; that of a single one as it is. Without any it is over."""
     if not parts:
-        return NOBODY
+        return EMPTY_SNAPSHOT
     if len(parts) == 1:
         return parts[0][1]
     snapshots = [snapshot for _, snapshot in parts]

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.kinds.spec import NullCalibration
 
 
@@ -26,8 +26,8 @@ class NullServer:
 
 
 def _folder() -> "TemporaryDirectory[str]":
-    """Where its certificate is written. Raises LabError."""
+    """Where its certificate is written. Raises GeneratorError."""
     try:
         return TemporaryDirectory(prefix="bakeoff-ceiling-")
     except OSError as error:
-        raise LabError(f"there is no folder for the certificate of a server of its own: {error}") from None
+        raise GeneratorError(f"there is no folder for the certificate of a server of its own: {error}") from None

@@ -19,7 +19,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, Place
 from bakeoff.agents.base import Facts
 from bakeoff.agents.cluster.addresses import numeric, reach, split_address
 from bakeoff.agents.cluster.cores import use_agent_cores
-from bakeoff.agents.cluster.hello import refuse_unlike
+from bakeoff.agents.cluster.hello import refuse_incompatible
 from bakeoff.agents.cluster.labels import NAME, from_labels
 from bakeoff.agents.cluster.settings import HEAD_PORT, RESOURCE
 from bakeoff.agents.machine.limits import limits
@@ -28,7 +28,7 @@ from bakeoff.agents.remote.head import watch_head
 from bakeoff.agents.remote.host import Host
 from bakeoff.agents.remote.relay import Group, Relay, groups
 from bakeoff.agents.remote.wire import Answer, LineDownError
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.core.system.own_process import own_process
 from bakeoff.core.units import plural
 
@@ -100,7 +100,7 @@ def why(error: RayError) -> str:
 
 
 def connect(address: str) -> None:
-    """Become a controller of the cluster whose head is at `address`. Raises LabError with advice."""
+    """Become a controller of the cluster whose head is at `address`. Raises GeneratorError with advice."""
     reach(*split_address(address, HEAD_PORT))
     if ray.is_initialized():
         return
@@ -108,7 +108,7 @@ def connect(address: str) -> None:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
     except (ConnectionError, RayError, ValueError, RuntimeError) as error:
-        raise LabError(
+        raise GeneratorError(
             f"the cluster at {address} does not let this machine control it ({_first_line(error)}): run on the machine "
             "where it was started, as the same user"
         ) from None
@@ -118,7 +118,7 @@ def connect(address: str) -> None:
 def cluster_agents(address: str, count: int, wanted: Sequence[str]) -> list[RemoteAgent]:
     """The agents of `count` machines of the cluster, sorted by name; those that are `wanted`, where any are.
 
-    Raises LabError with advice when there are not so many, or when others use them.
+    Raises GeneratorError with advice when there are not so many, or when others use them.
     """
     host, port = split_address(address, HEAD_PORT)
     address = f"{numeric(host)}:{port}"
@@ -126,7 +126,7 @@ def cluster_agents(address: str, count: int, wanted: Sequence[str]) -> list[Remo
     joined = machines()
     chosen = choose(address, sorted(joined), count, wanted)
     ours = limits()
-    refuse_unlike(ours, {name: _told(joined[name]["Labels"]) for name in chosen})
+    refuse_incompatible(ours, {name: _facts_of(joined[name]["Labels"]) for name in chosen})
     nodes = [joined[name]["NodeID"] for name in chosen]
     group = placement_group(
         [{RESOURCE: 1.0}] * len(nodes),
@@ -136,18 +136,20 @@ def cluster_agents(address: str, count: int, wanted: Sequence[str]) -> list[Remo
     try:
         ray.get(group.ready(), timeout=PLACES_S)
     except GetTimeoutError:
-        raise LabError(
+        raise GeneratorError(
             f"{', '.join(chosen)} did not become free within {PLACES_S:g} s: another run uses them; wait for its end"
         ) from None
     agents = _heard({name: _actor(name, group, index) for index, name in enumerate(chosen)})
     for agent in agents:
         atexit.register(agent.close)
     watch_head(*split_address(address, HEAD_PORT), lambda: _head_is_gone(address, agents))
-    refuse_unlike(ours, {agent.name: agent.facts() for agent in agents})  # another wheel may have been put there since
+    refuse_incompatible(
+        ours, {agent.name: agent.facts() for agent in agents}
+    )  # another wheel may have been put there since
     return agents
 
 
-def _told(labels: Mapping[str, str]) -> Facts:
+def _facts_of(labels: Mapping[str, str]) -> Facts:
     """What a machine said of itself when it joined."""
     return Facts({}, {}, (), (), from_labels(labels))
 
@@ -164,16 +166,16 @@ def machines() -> dict[str, dict[str, Any]]:
 
 
 def choose(address: str, joined: Sequence[str], count: int, wanted: Sequence[str]) -> list[str]:
-    """The machines to use, by name and sorted. Raises LabError when there are too few."""
+    """The machines to use, by name and sorted. Raises GeneratorError when there are too few."""
     missing = [name for name in wanted if name not in joined]
     here = ", ".join(joined) or "none"
     if missing:
-        raise LabError(
+        raise GeneratorError(
             f"the run was begun with {', '.join(missing)}, and the cluster at {address} has {here}: join "
             f"{'it' if len(missing) == 1 else 'them'} again by `bakeoff cluster join`"
         )
     if len(joined) < count:
-        raise LabError(
+        raise GeneratorError(
             f"the plan asks for {plural(count, 'machine')}, and the cluster at {address} has "
             f"{len(joined)} ({here}): join more by `bakeoff cluster join`, or give a smaller --agents"
         )

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bakeoff.agents.cluster.settings import RESOURCE, environment
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 ANSWER_S = 10.0
 
@@ -27,7 +27,8 @@ class Node:
 
 
 def nodes(address: str, token_file: Path) -> list[Node]:
-    """The machines that are there. The head must have been reached before. Raises LabError when the token is not its.
+    """The machines that are there. The head must have been reached before. Raises GeneratorError when the token is
+    not its.
 
     Settings are read when Ray is loaded: it must not have been before with others.
     """
@@ -40,13 +41,13 @@ def nodes(address: str, token_file: Path) -> list[Node]:
         known = client.get_all_node_info(timeout=ANSWER_S)
         used = client.get_all_resource_usage(timeout=ANSWER_S)
     except AuthenticationError:
-        raise LabError(
+        raise GeneratorError(
             f"the cluster at {address} does not take the token {token_file}: copy the one that `bakeoff cluster start` "
             "named there"
         ) from None
     except Exception as error:  # of many classes, some of them of C++
         text = str(error).splitlines()
-        raise LabError(
+        raise GeneratorError(
             f"the cluster at {address} does not answer ({text[0][:200] if text else type(error).__name__}): see "
             "`bakeoff cluster status` there"
         ) from None
@@ -70,10 +71,10 @@ def main() -> None:
     """`python -m bakeoff.agents.ray_nodes ADDRESS TOKEN-FILE`: the nodes as JSON, or the error's sentence."""
     address, token_file = sys.argv[1:]
     try:
-        told: dict[str, object] = {"nodes": [asdict(node) for node in nodes(address, Path(token_file))]}
-    except LabError as error:
-        told = {"error": str(error)}
-    sys.stdout.write(json.dumps(told) + "\n")
+        reply: dict[str, object] = {"nodes": [asdict(node) for node in nodes(address, Path(token_file))]}
+    except GeneratorError as error:
+        reply = {"error": str(error)}
+    sys.stdout.write(json.dumps(reply) + "\n")
 
 
 if __name__ == "__main__":

@@ -29,9 +29,9 @@ def _summaries() -> TypeAdapter[Summary]:
     return TypeAdapter(Summary)
 
 
-def summary_of(told: str) -> Summary:
+def summary_of(text: str) -> Summary:
     """A histogram in figures, as the engine tells it."""
-    return _summaries().validate_json(told)
+    return _summaries().validate_json(text)
 
 
 class ConnectionsResult(_Result):
@@ -162,9 +162,9 @@ class StartResult(_Result):
     unix_ns: int
 
 
-def _known(told: Any) -> Any:
+def _known(given: Any) -> Any:
     """What is told of it: null is as if it was not."""
-    return {name: value for name, value in told.items() if value is not None} if isinstance(told, dict) else told
+    return {name: value for name, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
 class TrialResult(_Result):

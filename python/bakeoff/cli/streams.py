@@ -12,7 +12,7 @@ import sys
 from typing import Any, TextIO
 
 from bakeoff.core.errors import BakeoffError
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.core.system.lossy_stream import SteadyStream
 
 NARROWEST, WIDEST = 20, 1000
@@ -58,7 +58,7 @@ class Checked:
         return getattr(self._stream, name)
 
 
-class Visible:
+class SanitizedStream:
     """A stream that writes control characters out. Rich goes around it."""
 
     # What it takes, not what it sends on: `typer.echo` goes around streams that take ASCII alone.
@@ -69,7 +69,7 @@ class Visible:
 
     def write(self, text: str) -> int:
         """Write what can be seen."""
-        self.rich_proxied_file.write(visible(text))
+        self.rich_proxied_file.write(sanitize(text))
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
@@ -93,8 +93,8 @@ def mend_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # not the interpreter's own stream
             stream.reconfigure(errors="bakeoff")  # type: ignore[union-attr]
-    sys.stdout = Visible(Checked(sys.stdout))
-    sys.stderr = Visible(SteadyStream(sys.stderr))
+    sys.stdout = SanitizedStream(Checked(sys.stdout))
+    sys.stderr = SanitizedStream(SteadyStream(sys.stderr))
 
 
 def _open_what_is_closed() -> None:

@@ -80,7 +80,7 @@ class SuiteCommand(TyperCommand):
             by_name = {name: param for name, param in by_name.items() if not str(name).startswith(SEARCH)}
         often = [_in_a_line(by_name[name], text) for name, text in lines.items() if name in by_name]
         shown.params = [_in_a_line(by_name["words"], WORDS), *often]
-        shown.help = "\n\n".join(_told(verb, suite, (self.help or "").split("\n\n")))
+        shown.help = "\n\n".join(_heading(verb, suite, (self.help or "").split("\n\n")))
         return shown
 
     def _for(self, suite: str) -> "SuiteCommand":
@@ -145,7 +145,7 @@ def _in_a_line(param: Any, text: str) -> Any:
     return own
 
 
-def _told(verb: str, suite: str | None, own: Sequence[str]) -> list[str]:
+def _heading(verb: str, suite: str | None, own: Sequence[str]) -> list[str]:
     """What stands above the options: of a suite its line and an example, else the verb's `own` first paragraphs."""
     if suite is None:
         more = f"`bakeoff {verb} SUITE --help` lists the options of a suite, `bakeoff {verb} {ALL}` every option."

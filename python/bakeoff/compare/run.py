@@ -46,7 +46,7 @@ from bakeoff.store.collections.join import join
 from bakeoff.store.records.absent import absent_of
 from bakeoff.store.records.run_records import RunRecord
 
-NOT_TOLD = Exploratory(0, LEVEL, ())
+NOT_REPORTED = Exploratory(0, LEVEL, ())
 
 
 def compare_run(
@@ -79,7 +79,7 @@ def _pairs(subject: Subject) -> tuple[PairComparison, ...]:
     """Every pair, with its verdicts."""
     cube, judge, shape = subject.cube, subject.judge, subject.shape
     compared = compare_pairs(cube, subject.metrics, judge)
-    pairs = tuple(replace(pair, exploratory=NOT_TOLD) if _disagree(pair, subject) else pair for pair in compared)
+    pairs = tuple(replace(pair, exploratory=NOT_REPORTED) if _disagree(pair, subject) else pair for pair in compared)
     decides = shape.metrics(subject)[0]
     pairs = tuple(without_losers(pair, decides.short) for pair in shape.verdicts(subject, pairs))
     # What would tell equals apart nobody wants to know.

@@ -15,11 +15,11 @@ class PlanError(BakeoffError):
     """The plan, a suite name, a setting or a flag is wrong."""
 
 
-class LabError(BakeoffError):
+class GeneratorError(BakeoffError):
     """The load-generating machine cannot do what is asked: rights, limits, disk, engine."""
 
 
-class AgentLostError(LabError):
+class AgentLostError(GeneratorError):
     """A machine that sends load is gone."""
 
     def __init__(self, agent: str, reason: str) -> None:
@@ -28,7 +28,7 @@ class AgentLostError(LabError):
         self.reason = reason
 
 
-class TargetError(BakeoffError):
+class ContenderError(BakeoffError):
     """A contender cannot be used as it is: unreachable, refused, wrong content."""
 
 
@@ -36,7 +36,7 @@ class RunFileError(BakeoffError):
     """A run file is missing, damaged, too new, in use or cannot be written."""
 
 
-class AbsentError(TargetError):
+class AbsentError(ContenderError):
     """Some contenders cannot be used as they are: `reasons` says why, by name."""
 
     def __init__(self, reasons: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ _HIDDEN = re.compile(
 )
 
 
-def visible(text: str) -> str:
+def sanitize(text: str) -> str:
     """`text` with a sign in place of each control character: ␛ for escape, `\\u202e` for a change of direction.
 
     The second form means the same character within JSON and TOML, where the first ones never stand as they are.

@@ -28,7 +28,7 @@ OTHER_LOAD_SHARE = 0.10
 # Processes are told in ticks of 10 ms: less than ten of them say nothing of a short time.
 OTHERS_LEAST_S = 0.1
 # So much of a window the generator may have been stopped before it is told, in stops of any length.
-LOST_TOLD = 0.01
+LOST_REPORTED = 0.01
 # Starts that are as late as this, p99, are told: no server made them so.
 LATE_START_P99_NS = 50_000_000
 # From here on processors have nothing left to give: queues grow long before 100 %.

@@ -128,19 +128,21 @@ def read_campaign(path: Path) -> Campaign:
     head = _section(CampaignSection, table.get("campaign", {}), f"{path} [campaign]")
     contenders = _tables(path, table, "contender", CONTENDERS_MAX)
     suites = _tables(path, table, "suite", SUITES_MAX)
-    doors = sorted({plan_part(kind).door for kind in KINDS})
+    address_kinds = sorted({plan_part(kind).address_kind for kind in KINDS})
     for contender in contenders:
-        _refuse_unknown(path, contender, doors)
+        _refuse_unknown(path, contender, address_kinds)
     factors = table.get("factors", {})
     if not isinstance(factors, dict):
         raise PlanError(f"{path}: write [factors] as a table")
     for factor, levels in factors.items():
         for level, own in levels.items() if isinstance(levels, dict) else ():
             if isinstance(own, dict):
-                _refuse_unsorted(own, doors, f"{path} [factors] {factor}.{level}")
-    contenders, found = expanded(contenders, factors, str(path), doors)
+                _refuse_unsorted(own, address_kinds, f"{path} [factors] {factor}.{level}")
+    contenders, found = expanded(contenders, factors, str(path), address_kinds)
     for contender in contenders:
-        if idle := next((door for door in contender.get(SETTINGS, {}) if door not in contender), None):
+        if idle := next(
+            (address_kind for address_kind in contender.get(SETTINGS, {}) if address_kind not in contender), None
+        ):
             raise PlanError(
                 f"{path} contender {contender['name']} {SETTINGS} {idle}: it has no address for such suites, so they "
                 f"have no effect: give it `{idle} = …`, or leave them out"
@@ -152,7 +154,9 @@ def read_campaign(path: Path) -> Campaign:
         raise PlanError(f"{path}: two suites are called {twice!r}: give each a `name` of its own")
     taking = [c["name"] for c in contenders if any(_is_in(suite_run, c["name"]) for suite_run in suite_runs)]
     if idle := next((c["name"] for c in contenders if c["name"] not in taking), None):
-        raise PlanError(f"{path}: contender {idle!r} takes part in no suite: give it an address ({', '.join(doors)})")
+        raise PlanError(
+            f"{path}: contender {idle!r} takes part in no suite: give it an address ({', '.join(address_kinds)})"
+        )
     return Campaign(head.name, head.title or head.name, head.seed, tuple(taking), tuple(suite_runs), found)
 
 
@@ -176,25 +180,27 @@ def _tables(path: Path, table: Mapping[str, Any], key: str, most: int) -> list[d
     return found
 
 
-def _refuse_unknown(path: Path, contender: Mapping[str, Any], doors: Sequence[str]) -> None:
-    known = {"name", "reset", "ready_timeout", "watch", "levels", SETTINGS, *doors}
+def _refuse_unknown(path: Path, contender: Mapping[str, Any], address_kinds: Sequence[str]) -> None:
+    known = {"name", "reset", "ready_timeout", "watch", "levels", SETTINGS, *address_kinds}
     where = f"{path} contender {contender.get('name')}"
     for key in contender:
         if key not in known:
             raise PlanError(f"{where} {key}: unknown key: {did_you_mean(key, sorted(known))}")
-    _refuse_unsorted(contender, doors, where)
+    _refuse_unsorted(contender, address_kinds, where)
     if not isinstance(contender.get("name"), str):
         raise PlanError(f"{path}: give each [[contender]] a name")
 
 
-def _refuse_unsorted(table: Mapping[str, Any], doors: Sequence[str], where: str) -> None:
+def _refuse_unsorted(table: Mapping[str, Any], address_kinds: Sequence[str], where: str) -> None:
     """Settings of a contender, or of a level, are those of one sort of suites each."""
     own = table.get(SETTINGS, {})
     if not isinstance(own, dict) or not all(isinstance(each, dict) for each in own.values()):
-        raise PlanError(f"{where} {SETTINGS}: write a table for each sort of suite: {SETTINGS}.{doors[-1]}")
-    for door in own:
-        if door not in doors:
-            raise PlanError(f"{where} {SETTINGS} {door}: no sort of suite: {did_you_mean(door, doors)}")
+        raise PlanError(f"{where} {SETTINGS}: write a table for each sort of suite: {SETTINGS}.{address_kinds[-1]}")
+    for address_kind in own:
+        if address_kind not in address_kinds:
+            raise PlanError(
+                f"{where} {SETTINGS} {address_kind}: no sort of suite: {did_you_mean(address_kind, address_kinds)}"
+            )
 
 
 def _suite_run(
@@ -208,10 +214,10 @@ def _suite_run(
     if own.suite not in suite_names():
         raise PlanError(f"{path} [[suite]] suite: {did_you_mean(own.suite, suite_names())}")
     name = own.name or own.suite
-    door = plan_part(load_suite(own.suite).suite.kind).door
-    taking = [_contender(contender, door) for contender in contenders if door in contender]
+    address_kind = plan_part(load_suite(own.suite).suite.kind).address_kind
+    taking = [_contender(contender, address_kind) for contender in contenders if address_kind in contender]
     if not taking:
-        raise PlanError(f"{path}: no contender has an address for {name}: give them `{door} = …`")
+        raise PlanError(f"{path}: no contender has an address for {name}: give them `{address_kind} = …`")
     plan = {
         "suite": own.suite,
         "size": own.size or head.size,
@@ -233,9 +239,9 @@ def _suite_run(
     return SuiteRun(name, resolve_plan(input_relative_to(given, path.parent)), own.weight)
 
 
-def _contender(table: Mapping[str, Any], door: str) -> dict[str, Any]:
+def _contender(table: Mapping[str, Any], address_kind: str) -> dict[str, Any]:
     kept = {key: value for key, value in table.items() if key in Contender.model_fields or key == "ready_timeout"}
-    own = table.get(SETTINGS, {}).get(door, {})
-    return {**{key: value for key, value in kept.items() if key != SETTINGS}, "address": table[door]} | (
+    own = table.get(SETTINGS, {}).get(address_kind, {})
+    return {**{key: value for key, value in kept.items() if key != SETTINGS}, "address": table[address_kind]} | (
         {SETTINGS: own} if own else {}
     )

@@ -41,7 +41,7 @@ class PlanPart:
     # Addresses that are assumed where a plan is shown without contenders.
     placeholders: Sequence[str] = ("http://a.invalid", "http://b.invalid")
     # By what name a contender has an address for it in a campaign: kinds of one sort of server share it.
-    door: str
+    address_kind: str
     # What its trials leave behind that those of others on the same machine would drive out, or suffer from, so that
     # contenders are not measured in turns; None where nothing is.
     leaves_behind: str | None = None

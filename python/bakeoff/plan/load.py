@@ -206,10 +206,10 @@ def _repeated(given: PlanInput, run: RunRecord) -> Plan:
         ("fleet", given.fleet),
         ("factors", given.factors),
     )
-    beside = [given.label(table)(key) for table, keys in tables for key in keys or ()]
-    beside += [f"{contender.get('name')}={contender.get('address')}" for contender in given.contenders]
-    if beside or given.capacity is not None:
-        what = f": leave out {', '.join(beside)}" if beside else ""
+    repeated_labels = [given.label(table)(key) for table, keys in tables for key in keys or ()]
+    repeated_labels += [f"{contender.get('name')}={contender.get('address')}" for contender in given.contenders]
+    if repeated_labels or given.capacity is not None:
+        what = f": leave out {', '.join(repeated_labels)}" if repeated_labels else ""
         raise PlanError(
             f"{run.path} is a run, which `bakeoff run` repeats as it was{what}; to change something, write its plan "
             f"file by `bakeoff plan {run.path} --toml > plan.toml`"

@@ -107,7 +107,7 @@ class Plan(Strict):
         return classes_of(info.data["kind"], value) if "kind" in info.data else value
 
     @model_validator(mode="after")
-    def _contenders_talked_to(self) -> Self:
+    def _check_client_options(self) -> Self:
         for contender in self.contenders:
             merged(self.kind, self.settings, contender.settings)
         return self
@@ -125,7 +125,7 @@ class Plan(Strict):
         return merged(self.kind, self.settings, own)
 
     @property
-    def alike(self) -> tuple[tuple[str, ...], ...]:
+    def groups(self) -> tuple[tuple[str, ...], ...]:
         """The contenders, in groups that are talked to alike."""
         groups: list[tuple[dict[str, Any], list[str]]] = []
         for contender in self.contenders:

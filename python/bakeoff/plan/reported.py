@@ -34,7 +34,7 @@ NOTHING: dict[str, Any] = {
 LISTS = ("contenders", "factors", "classes")
 
 
-def told_plan(stored: Mapping[str, Any], kind: str) -> Plan:
+def lenient_plan(stored: Mapping[str, Any], kind: str) -> Plan:
     """The plan of a run of this kind. Raises nothing."""
     try:
         plan = Plan.from_dict(dict(stored))

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 from bakeoff.compare.limits.check_model import Check, Checked, CheckedObjective, Outcome
 from bakeoff.compare.model.comparison import Comparison
-from bakeoff.core.sanitize import visible
-from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Report, Section, Table, Tone, Toned
+from bakeoff.core.sanitize import sanitize
+from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Report, Section, Severity, SeverityText, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.brief import brief
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.check import check_notes, check_sentence, check_sentences
 from bakeoff.report.renderers import markdown
@@ -21,7 +21,7 @@ from bakeoff.store.records.run_records import RunRecord
 
 # GitHub takes 65,536 characters of a comment.
 MOST_CHARACTERS = 60_000
-TONES: dict[Outcome, Tone] = {
+SEVERITIES: dict[Outcome, Severity] = {
     "pass": "good",
     "worse": "bad",
     "inconclusive": "warning",
@@ -58,9 +58,9 @@ def lines(check: Check) -> list[str]:
 def github(check: Check) -> list[str]:
     """Workflow commands of GitHub: one for each endpoint, a warning for each note."""
     judged = dict.fromkeys((each.outcome, check_sentence(each, check.baseline)) for each in check.all)
-    told = [(_COMMANDS[outcome], TITLES[outcome], text) for outcome, text in judged]
-    told += [("warning", "Note on the measurement", note) for note in check_notes(check)]
-    return [f"::{command} title={_property(title)}::{_data(text)}" for command, title, text in told]
+    commands = [(_COMMANDS[outcome], TITLES[outcome], text) for outcome, text in judged]
+    commands += [("warning", "Note on the measurement", note) for note in check_notes(check)]
+    return [f"::{command} title={_property(title)}::{_data(text)}" for command, title, text in commands]
 
 
 def junit(check: Check) -> bytes:
@@ -78,11 +78,11 @@ def junit(check: Check) -> bytes:
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": _xml(f"bakeoff.{check.suite}"), "name": _xml(name), "time": took}
         )
-        told = _xml(check_sentence(each, check.baseline))
+        sentence = _xml(check_sentence(each, check.baseline))
         if fault := _fault(each):
-            ElementTree.SubElement(case, fault, {"type": each.outcome, "message": told})
+            ElementTree.SubElement(case, fault, {"type": each.outcome, "message": sentence})
         else:
-            ElementTree.SubElement(case, "system-out").text = told
+            ElementTree.SubElement(case, "system-out").text = sentence
     if notes := check_notes(check):
         ElementTree.SubElement(suite, "system-out").text = "\n".join(map(_xml, notes))
     ElementTree.indent(top)
@@ -105,16 +105,16 @@ def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
     would be files beside it. What is too long is left to the report.
     """
     tables = ([_objectives(check)] if check.held else []) + ([_table(check)] if check.checked else [])
-    table = Section("What was checked", (*tables, *_told(check)), "check")
+    table = Section("What was checked", (*tables, *_notes(check)), "check")
     sentences = check_sentences(check)
-    whole = brief(compose(run, found, depth=Depth.COMPARISON))
+    whole = brief(compose(run, found, detail=Detail.COMPARISON))
     rest = [replace(section, blocks=_without_charts(section)) for section in whole.sections]
     made = replace(
         whole,
         verdict=TITLES[check.outcome],
-        tone=TONES[check.outcome],
+        severity=SEVERITIES[check.outcome],
         headline=sentences,
-        tones=tuple("plain" for _ in sentences),
+        severities=tuple("plain" for _ in sentences),
         sections=(table, *(section for section in rest if section.blocks)),
     )
     content = markdown.render(made)
@@ -127,7 +127,7 @@ def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
 def _shortest(check: Check, made: Report) -> bytes:
     """Of hundreds of endpoints only how many had which outcome."""
     counts = [f"{sum(each.outcome == outcome for each in check.all):,} {outcome}" for outcome in TITLES]
-    return markdown.render(replace(made, headline=(", ".join(counts),), tones=("plain",), sections=(), facts=()))
+    return markdown.render(replace(made, headline=(", ".join(counts),), severities=("plain",), sections=(), facts=()))
 
 
 def _without_charts(section: Section) -> tuple[Block, ...]:
@@ -136,14 +136,16 @@ def _without_charts(section: Section) -> tuple[Block, ...]:
 
 def _objectives(check: Check) -> Table:
     columns = (Column("Contender", False), Column("Objective", False), Column("Outcome", False))
-    rows = tuple((each.contender, each.objective, Toned(each.outcome, TONES[each.outcome])) for each in check.held)
+    rows = tuple(
+        (each.contender, each.objective, SeverityText(each.outcome, SEVERITIES[each.outcome])) for each in check.held
+    )
     return Table("Objective", columns, rows)
 
 
 def _table(check: Check) -> Table:
     floors = [wording.percent(each.floor) for each in check.checked]
-    told = any(not math.isnan(each.floor) for each in check.checked)
-    numbers = [f"Ratio to {check.baseline}", "Interval", "Allowed", "Blocks", *(["Noise floor"] if told else [])]
+    with_floor = any(not math.isnan(each.floor) for each in check.checked)
+    numbers = [f"Ratio to {check.baseline}", "Interval", "Allowed", "Blocks", *(["Noise floor"] if with_floor else [])]
     numeric = [Column(name) for name in numbers]
     columns = (Column("Contender", False), Column("Endpoint", False), *numeric, Column("Outcome", False))
     rows = tuple(
@@ -154,18 +156,18 @@ def _table(check: Check) -> Table:
             wording.interval(each.low, each.high),
             f"{'≥' if each.higher_is_better else '≤'} {wording.ratio(each.limit, 0.0, 0.01)}",
             f"{each.blocks:,}",
-            *([floor] if told else []),
-            Toned(each.outcome, TONES[each.outcome]),
+            *([floor] if with_floor else []),
+            SeverityText(each.outcome, SEVERITIES[each.outcome]),
         )
         for each, floor in zip(check.checked, floors, strict=True)
     )
     level = f"{100.0 * check.checked[0].level:.4g} %"
     note = f"Passes when the whole {level} interval is on the allowed side, is worse when none of it is."
-    note += " Noise floor: what equals differ by here; it decides nothing." if told else ""
+    note += " Noise floor: what equals differ by here; it decides nothing." if with_floor else ""
     return Table("Endpoints", columns, rows, note)
 
 
-def _told(check: Check) -> tuple[Block, ...]:
+def _notes(check: Check) -> tuple[Block, ...]:
     notes = check_notes(check)
     return (Bullets(notes),) if notes else ()
 
@@ -176,7 +178,7 @@ def _fault(each: Checked | CheckedObjective) -> str:
 
 def _line(text: str) -> str:
     """On one line. Runners of GitHub take `##[` for a command wherever it stands."""
-    return " ".join(visible(text).split()).replace("##[", "# #[")
+    return " ".join(sanitize(text).split()).replace("##[", "# #[")
 
 
 def _data(text: str) -> str:
@@ -188,4 +190,4 @@ def _property(text: str) -> str:
 
 
 def _xml(text: str) -> str:
-    return _NO_XML.sub("�", visible(text))
+    return _NO_XML.sub("�", sanitize(text))

@@ -7,11 +7,11 @@ from typing import Any
 from bakeoff.compare.limits.capacity import view_of
 from bakeoff.compare.limits.objective_model import Held
 from bakeoff.compare.model.comparison import Comparison
-from bakeoff.report.blocks.severity import TONES
-from bakeoff.report.blocks.tree import Report, Section, Tone, in_order
+from bakeoff.report.blocks.severity import SEVERITIES
+from bakeoff.report.blocks.tree import Report, Section, Severity, in_order
 from bakeoff.report.embed.provenance import MEASURED, measured
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, ShownPairs
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.noise import BIAS, FLOOR, NONE
@@ -26,7 +26,7 @@ from bakeoff.store.records.run_records import RunRecord
 # More rows of cells than this are not in the data of a page.
 MOST_LEVELS = 400
 
-VERDICTS: dict[str, tuple[str, Tone]] = {
+VERDICTS: dict[str, tuple[str, Severity]] = {
     "better": ("A winner", "good"),
     "equivalent": ("Equivalent", "good"),
     # A report was challenged, and not all of its contenders were measured again.
@@ -38,13 +38,13 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
     "too_few": ("Numbers without a verdict", "warning"),
 }
 # Of an A/A run, by the kind of its first sentence.
-EQUALS: dict[str, tuple[str, Tone]] = {
+EQUALS: dict[str, tuple[str, Severity]] = {
     FLOOR: ("Noise floor", "plain"),
     BIAS: ("Equals told apart", "warning"),
     NONE: ("No noise floor", "warning"),
 }
 # Of one contender that is held to an objective.
-OBJECTIVE: dict[Held, tuple[str, Tone]] = {
+OBJECTIVE: dict[Held, tuple[str, Severity]] = {
     "met": ("Objective met", "good"),
     "missed": ("Objective missed", "bad"),
     "undecided": ("Objective not decided", "warning"),
@@ -55,24 +55,24 @@ def compose(
     run: RunRecord,
     comparison: Comparison,
     surfaces: bool = False,
-    depth: Depth = Depth.PAGE,
+    detail: Detail = Detail.PAGE,
     shown: ShownPairs = BASELINE_AND_FEW,
 ) -> Report:
-    """The report of `run` for a reader at `depth`, with the data of a page where it is one."""
+    """The report of `run` for a reader at `detail`, with the data of a page where it is one."""
     context = Context(view_of(run), comparison, surfaces, run, shown)
-    verdict, tone = _verdict(comparison)
-    told = headline(comparison)
+    verdict, severity = _verdict(comparison)
+    sentences = headline(comparison)
     info = comparison.run
     return Report(
         title=_title(context.names),
         subtitle=f"{info.suite}: {run.planned.title or info.name}",
         verdict=verdict,
-        tone=tone,
-        headline=tuple(one.text for one in told),
-        tones=tuple(TONES.get(one.kind, "plain") for one in told),
-        sections=_sections(context, depth),
+        severity=severity,
+        headline=tuple(one.text for one in sentences),
+        severities=tuple(SEVERITIES.get(one.kind, "plain") for one in sentences),
+        sections=_sections(context, detail),
         facts=_facts(context),
-        embedded=data_of_run(run, comparison, shown) if depth == Depth.PAGE else {},
+        embedded=data_of_run(run, comparison, shown) if detail == Detail.PAGE else {},
         contenders=context.names,
         caveat=box(comparison.caveat),
     )
@@ -82,20 +82,20 @@ def chapter(
     run: RunRecord,
     comparison: Comparison,
     surfaces: bool = False,
-    depth: Depth = Depth.PAGE,
+    detail: Detail = Detail.PAGE,
     shown: ShownPairs = BASELINE_AND_FEW,
     among: tuple[str, ...] = (),
     elsewhere: frozenset[str] = frozenset(),
 ) -> tuple[Section, ...]:
-    """All sections that have something to say about `run` to a reader at `depth`; of cells also `surfaces`,
+    """All sections that have something to say about `run` to a reader at `detail`; of cells also `surfaces`,
     when wanted, and drawings of the pairs that are `shown`; `among` are the contenders of the whole report, which
     tells notes and warnings with the texts `elsewhere`.
     """
-    return _sections(Context(view_of(run), comparison, surfaces, run, shown, among, elsewhere), depth)
+    return _sections(Context(view_of(run), comparison, surfaces, run, shown, among, elsewhere), detail)
 
 
-def _sections(context: Context, depth: Depth) -> tuple[Section, ...]:
-    wanted = [one for one in sections_for(context) if one.depth <= depth]
+def _sections(context: Context, detail: Detail) -> tuple[Section, ...]:
+    wanted = [one for one in sections_for(context) if one.detail <= detail]
     return in_order(made for one in wanted if (made := one(context)) is not None)
 
 
@@ -108,7 +108,7 @@ def _title(names: tuple[str, ...]) -> str:
     return " against ".join(names) if len(names) == 2 else wording.names(list(names))
 
 
-def _verdict(comparison: Comparison) -> tuple[str, Tone]:
+def _verdict(comparison: Comparison) -> tuple[str, Severity]:
     if comparison.faults or comparison.changed:
         return "Wrong results", "bad"
     if equals := equals_sentences(comparison):

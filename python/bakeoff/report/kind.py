@@ -33,7 +33,7 @@ class ReportPart:
         """Sentences beside the audits."""
         return ()
 
-    def story(self, context: Context) -> tuple[str, ...]:
+    def narrative(self, context: Context) -> tuple[str, ...]:
         """What a client does, and what counts as an operation, in sentences that hold for this plan."""
         return ()
 

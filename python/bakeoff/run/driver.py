@@ -19,7 +19,7 @@ from bakeoff.run.modes.searches import Before, Searches
 from bakeoff.run.modes.soak import soak_notes
 from bakeoff.run.observe.observer import Observer
 from bakeoff.run.outcome.result_spool import ResultSpool
-from bakeoff.run.prompts import NOBODY, Counsel
+from bakeoff.run.prompts import NO_PROMPTS, Prompts
 from bakeoff.run.stop import Stop
 from bakeoff.run.trials import Trials
 from bakeoff.store.collections.challenged import CHALLENGES
@@ -42,7 +42,7 @@ def start_run(
     path: Path,
     agents: Sequence[Agent],
     observer: Observer,
-    counsel: Counsel = NOBODY,
+    prompts: Prompts = NO_PROMPTS,
     until_block: int | None = None,
     challenges: Mapping[str, Any] | None = None,
     may_miss: bool = False,
@@ -52,7 +52,7 @@ def start_run(
     contenders `may_miss`, one that cannot be used is left out of the run, which tells of it (`records/absent.py`).
 
     Raises a BakeoffError before anything is measured when the plan cannot be run, RunInterruptedError on
-    Ctrl-C, and LabError when an agent is lost: `resume_run` then goes on.
+    Ctrl-C, and GeneratorError when an agent is lost: `resume_run` then goes on.
     """
     if path.exists():
         raise RunFileError(
@@ -71,7 +71,7 @@ def start_run(
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
                 kept = ResultSpool(read_run(path), fleet, False)
-                trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, counsel)
+                trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, prompts)
                 trials.tell([*_missing(absent), *warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
                 todo = _until(order, until_block)
@@ -87,7 +87,7 @@ def resume_run(
     given: Plan | None = None,
     trust: bool = False,
     asked: Asked = NOTHING,
-    counsel: Counsel = NOBODY,
+    prompts: Prompts = NO_PROMPTS,
     until_block: int | None = None,
     may_miss: bool = False,
 ) -> int:
@@ -97,8 +97,8 @@ def resume_run(
 
     Raises RunFileError when the file is in use, of another version, of other agents, of another corpus than the
     contenders serve now, or when its plan may not be acted on (see `checks/trust.py`; `given` and `trust` are what
-    the user says), PlanError for what cannot be asked of this run, and LabError when an agent is lost. Where contenders
-    `may_miss`, the trials of one that cannot be used now are stored as failed.
+    the user says), PlanError for what cannot be asked of this run, and GeneratorError when an agent is lost. Where
+    contenders `may_miss`, the trials of one that cannot be used now are stored as failed.
     """
     run = read_run(path)
     if run.is_complete and asked.leaves_as_it_is(run):
@@ -129,7 +129,7 @@ def resume_run(
             whole, todo = len(todo), _until(todo, until_block)
             kept = ResultSpool(run, fleet, True)
             trials = Trials(
-                plan, ground, specs, fleet, writer, observer, stop, kept, counsel, asked.retry_failed, absent
+                plan, ground, specs, fleet, writer, observer, stop, kept, prompts, asked.retry_failed, absent
             )
             # In a campaign the next block of a suite is what comes next: nothing that stopped goes on, and what was
             # told of the contenders is not told again.
@@ -171,12 +171,12 @@ def _resumed(run: RunRecord, todo: Sequence[PlannedTrial], plan: Plan, asked: As
     more = [f"{asked.more_blocks} blocks added after {run.blocks_whole} were seen"] if asked.more_blocks else []
     if again := len(asked.repeats(run)):
         more.append(f"{again} failed or voided trials repeated, which are kept")
-    told = "".join(f"; {each}" for each in more)
+    notes = "".join(f"; {each}" for each in more)
     if plan.capacity is None:
-        return f"resumed with {len(todo)} of {plan.trials} trials to do{told}"
+        return f"resumed with {len(todo)} of {plan.trials} trials to do{notes}"
     searches = len(plan.contenders) * plan.blocks
     done = sum(trial.state != INTERRUPTED for trial in run.trials)
-    return f"resumed with {len(run.searches)} of {searches} searches done, in {done} trials{told}"
+    return f"resumed with {len(run.searches)} of {searches} searches done, in {done} trials{notes}"
 
 
 def _refuse_other_agents(run: RunRecord, fleet: Fleet) -> None:

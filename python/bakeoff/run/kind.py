@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bakeoff.agents.engine import load_engine
 from bakeoff.agents.result import TrialResult
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.kinds import load
 from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.load.capacity.judge import Answers
@@ -45,25 +45,27 @@ class Check(ABC):
     """
 
     def __init__(self, plan: Plan) -> None:
-        """Raises PlanError when something that the plan names is missing, LabError when the engine lacks the kind."""
+        """Raises PlanError when something that the plan names is missing, GeneratorError when the engine lacks the
+        kind.
+        """
         self.plan = plan
         spec_part(plan.kind)
         if plan.kind not in load_engine().workloads():
-            raise LabError(
+            raise GeneratorError(
                 f"this build of the engine has no workload {plan.kind!r}: add its line to "
                 "crates/bridge/src/registry.rs and do `make build`"
             )
 
     @abstractmethod
     def answers(self, contender: Contender) -> None:
-        """Raises TargetError unless the contender answers now."""
+        """Raises ContenderError unless the contender answers now."""
 
     def examine(self, contender: Contender) -> None:
-        """Look at a contender that is ready. Raises TargetError when it serves other content than it must."""
+        """Look at a contender that is ready. Raises ContenderError when it serves other content than it must."""
         self.answers(contender)
 
     def compare(self) -> Sequence[Note]:
-        """Differences that do not forbid the comparison; TargetError for one that does."""
+        """Differences that do not forbid the comparison; ContenderError for one that does."""
         return ()
 
     @abstractmethod
@@ -77,7 +79,7 @@ class Check(ABC):
         Raises PlanError for settings that do not fit this machine or the contender.
         """
 
-    def told(self, contender: Contender, addresses: Sequence[str]) -> Workload:
+    def checked_workload(self, contender: Contender, addresses: Sequence[str]) -> Workload:
         """The same; raises PlanError also where the kind does not fill in its own specification."""
         try:
             return self.workload(contender, addresses)
@@ -99,8 +101,8 @@ class Check(ABC):
         return {"corpus": None, "contenders": {}}
 
     def unchanged(self, contender: Contender) -> None:  # noqa: B027 - most have nothing to ask
-        """Asked before each trial, so it must cost nothing and may not wait. Raises TargetError when the address does
-        not lead to what was examined any more.
+        """Asked before each trial, so it must cost nothing and may not wait. Raises ContenderError when the address
+        does not lead to what was examined any more.
         """
 
     def close(self) -> Sequence[Note]:
@@ -112,11 +114,11 @@ S = TypeVar("S", bound=Shape)
 
 
 def figures_of(model: type[S], result: TrialResult) -> S:
-    """What a trial told of itself beside the counts of every trial. Raises LabError when it cannot be that."""
+    """What a trial told of itself beside the counts of every trial. Raises GeneratorError when it cannot be that."""
     try:
         return model.model_validate(result.workload or {})
     except ValidationError as error:
-        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+        raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ class RunPart:
     def foresee(self, plan: Plan, calibrate: bool, acts: bool = False) -> Foreseen:
         """How long a plan takes with these contenders and whether they have room for it; `calibrate` lets a small part
         of the work be tried with them for a moment, and `acts` what its settings do to this machine and to others (a
-        command, dropped caches). Raises TargetError for one that cannot be used.
+        command, dropped caches). Raises ContenderError for one that cannot be used.
         """
         return Foreseen(expected_duration(plan))
 

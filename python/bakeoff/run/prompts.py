@@ -14,7 +14,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Counsel:
+class Prompts:
     """`ask` puts a question to the user and says whether the answer is yes, None where nobody is there; `analyse`
     analyses a run file as it stands.
     """
@@ -23,4 +23,4 @@ class Counsel:
     analyse: Callable[[Path], Standing] | None = None
 
 
-NOBODY = Counsel()
+NO_PROMPTS = Prompts()

@@ -66,11 +66,11 @@ class Stop:
             raise KeyboardInterrupt
 
     def _on_unraisable(self, others: UnraisableHook) -> UnraisableHook:
-        def hook(told: sys.UnraisableHookArgs) -> None:
-            if issubclass(told.exc_type, KeyboardInterrupt):
+        def hook(unraisable: sys.UnraisableHookArgs) -> None:
+            if issubclass(unraisable.exc_type, KeyboardInterrupt):
                 self._asked = True
             else:
-                others(told)
+                others(unraisable)
 
         return hook
 

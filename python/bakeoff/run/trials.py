@@ -11,7 +11,7 @@ from itertools import groupby
 
 from bakeoff.agents.machine.thread_priority import uncollected
 from bakeoff.agents.result import DisturbancesResult, EngineEvent
-from bakeoff.core.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.core.errors import AgentLostError, ContenderError, GeneratorError, PlanError, RunFileError
 from bakeoff.plan.model import LOAD_STEPS, Contender, Plan
 from bakeoff.run.checks.generator_capacity import GeneratorCapacities
 from bakeoff.run.checks.preflight import check_disk, trial_bytes
@@ -33,7 +33,7 @@ from bakeoff.run.outcome.all_attempts import all_attempts_of
 from bakeoff.run.outcome.judge import without_result
 from bakeoff.run.outcome.result_spool import ResultSpool, SpooledTrial
 from bakeoff.run.outcome.void_intervals import apart
-from bakeoff.run.prompts import Counsel
+from bakeoff.run.prompts import Prompts
 from bakeoff.run.sampling import Sampling
 from bakeoff.run.stop import Stop
 from bakeoff.store.records import run_records
@@ -60,7 +60,7 @@ class Trials:
         observer: Observer,
         stop: Stop,
         kept: ResultSpool,
-        counsel: Counsel,
+        prompts: Prompts,
         retry: bool = False,
         absent: Mapping[str, str] | None = None,
     ) -> None:
@@ -81,8 +81,8 @@ class Trials:
         self._losses = AgentLosses(plan, fleet, lambda note: self.tell([note]), self._generator_capacities.fewer)
         self._settle = Quiesce(self.answers, lambda note: self.tell([note]))
         self._watching = Watching(plan, lambda note: self.tell([note]))
-        self._analyse = counsel.analyse
-        asking = None if counsel.ask is None else partial(self._asked, counsel.ask)
+        self._analyse = prompts.analyse
+        asking = None if prompts.ask is None else partial(self._asked, prompts.ask)
         self._begun = {c.name: facts_of(run.environment, c.name) for c in plan.contenders}
         self._last = {trial.contender: trial for trial in run.trials}
         self._visits: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
@@ -116,7 +116,7 @@ class Trials:
                 if whole:
                     self.tell(gone_notes(self._plan, self._last, self.why_not_asked, self.answers))
             except AgentLostError as error:
-                raise LabError(f"{error}: bring it back, then `bakeoff resume {self._writer.path}`") from None
+                raise GeneratorError(f"{error}: bring it back, then `bakeoff resume {self._writer.path}`") from None
             finally:
                 self._watching.close()
                 self.tell(self._ground.close())
@@ -147,7 +147,7 @@ class Trials:
                 reason = faults[name] or self.changed(name)
                 record = self.one(trial) if reason is None else self.failed(trial, reason)
                 self._visits[block, name].append(record)
-                faults[name] = faults[name] or self._silent(record)
+                faults[name] = faults[name] or self._unresponsive(record)
         for name in faults:
             self.deaths.visited(name, block, is_dead(self._visits[block, name]))
 
@@ -155,13 +155,13 @@ class Trials:
         """Why a contender is asked nothing now: the run goes on without it, or it was not there at the begin."""
         return self.deaths.why_left_out(name) or self._absent.get(name)
 
-    def _silent(self, record: TrialRecord) -> str | None:
+    def _unresponsive(self, record: TrialRecord) -> str | None:
         """Why the rest of a visit need not be asked: nothing came back in this trial, and nobody answers."""
         if record.state != run_records.FAILED or record.operations or self._plan.dead_after_s is None:
             return None
         try:
             self.answers(record.contender)
-        except TargetError as error:
+        except ContenderError as error:
             return f"dead since the trial before, at {record.load_step.words}: {error}"
         return None
 
@@ -171,7 +171,7 @@ class Trials:
         if self._plan.until is None or block - 1 not in planned:
             return False
         if self._analyse is None:
-            raise LabError("this run cannot analyse itself: no analysis was given")
+            raise GeneratorError("this run cannot analyse itself: no analysis was given")
         found, plan = self._analyse(self._writer.path), self._plan
         number = f"{planned.index(block - 1) + 1} of {len(planned)}"
         where = f"interim analysis {number}, after {block - 1} of {plan.blocks} blocks"
@@ -205,13 +205,13 @@ class Trials:
         contender = self._contenders[name]
         try:
             reset(contender, partial(self._answers, contender))
-        except TargetError as error:
+        except ContenderError as error:
             self.tell([Note("warning", str(error))])
             return str(error)
         return None
 
     def answers(self, name: str) -> None:
-        """Raises TargetError unless a contender answers now."""
+        """Raises ContenderError unless a contender answers now."""
         self._answers(self._contenders[name])
 
     def _answers(self, contender: Contender) -> None:
@@ -224,7 +224,7 @@ class Trials:
             return self.visit(name)
         try:
             wait_for(contender, partial(self._answers, contender), "it did not answer before")
-        except TargetError as error:
+        except ContenderError as error:
             return str(error)
         return None
 
@@ -232,7 +232,7 @@ class Trials:
         """Why the address does not lead to the contender any more, or None."""
         try:
             self._losses.surviving(partial(self._ground.unchanged, self._contenders[name]))
-        except TargetError as error:
+        except ContenderError as error:
             return str(error)
         return None
 
@@ -283,7 +283,7 @@ class Trials:
             raise
         except AgentLostError:  # nothing was sent: the trial can be done when the agent is back
             raise
-        except (LabError, PlanError) as error:  # the engine's fault: it says nothing about the contender
+        except (GeneratorError, PlanError) as error:  # the engine's fault: it says nothing about the contender
             with self._stop.deferred():
                 if session is not None:
                     _cancel(session)
@@ -296,7 +296,7 @@ class Trials:
             record = self._finish(trial, started, session, outcome, events, stretch, interruption, cut)
             self._kept.stored(trial)
             if interruption is not None:  # what is left of a soak is for another stretch with all of them
-                raise LabError(f"{interruption}: bring it back, then `bakeoff resume {self._writer.path}`")
+                raise GeneratorError(f"{interruption}: bring it back, then `bakeoff resume {self._writer.path}`")
             return record, losses
 
     def _take(self, trial: PlannedTrial, known: SpooledTrial) -> TrialRecord:
@@ -435,14 +435,14 @@ def _cancel(session: FleetSession) -> FleetOutcome | None:
     session.cancel()
     try:
         return session.wait(CANCEL_PATIENCE_S)
-    except LabError:
+    except GeneratorError:
         return None
 
 
 def _last_events(session: FleetSession) -> Sequence[EngineEvent]:
     try:
         return session.drain_events()
-    except LabError:
+    except GeneratorError:
         return ()
 
 

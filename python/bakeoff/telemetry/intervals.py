@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bakeoff.telemetry.model import MOST_INTERVALS, MOST_SERIES
-from bakeoff.telemetry.names import meaning
+from bakeoff.telemetry.names import counter_doc
 from bakeoff.telemetry.readers.processors import ProcessorShares, Spent, in_window
 from bakeoff.telemetry.reading import Reading
 
@@ -34,8 +34,8 @@ class Intervals:
             self.at_s.append(began_s)
             self.width_s.append(at_s - began_s)
             self.values.append(self._grown(before, reading))
-            now, then = reading.processors, before.processors
-            self.processors.append(None if now is None or then is None else now.since(then))
+            now, earlier = reading.processors, before.processors
+            self.processors.append(None if now is None or earlier is None else now.since(earlier))
             if len(self.values) >= MOST_INTERVALS:
                 self._halve()
         self._last = at_s, reading
@@ -98,8 +98,8 @@ def _joined(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, f
     """Growth adds up where both know it; of the rest the later value holds."""
     joined = {}
     for name, value in other.items():
-        told = meaning(name)
-        if told is None or not told.counted:
+        doc = counter_doc(name)
+        if doc is None or not doc.counted:
             joined[name] = value
         elif name in one:
             joined[name] = one[name] + value

@@ -21,11 +21,11 @@ Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Share = Annotated[Finite, Field(ge=0, le=1)]
 
 
-class _Told(BaseModel):
+class _Lenient(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Gap(_Told):
+class Gap(_Lenient):
     """From when to when nothing is known, s after traffic began, and why."""
 
     from_s: Finite
@@ -33,7 +33,7 @@ class Gap(_Told):
     why: str = Field(max_length=MOST_TEXT)
 
 
-class Cost(_Told):
+class Cost(_Lenient):
     """What sampling took: processor time here (in which a helper such as ssh is) and there (`remote_cpu_s`, None where
     nobody counts it), bytes asked and received, and how many samples there were.
     """
@@ -45,7 +45,7 @@ class Cost(_Told):
     in_bytes: int = 0
 
 
-class Telemetry(_Told):
+class Telemetry(_Lenient):
     """One of the `role` and `name`; `source` says how it was sampled, in the words of `--watch`.
 
     Each interval begins `at_s` after traffic did and is `width_s` long. `series` has a value for each interval, None

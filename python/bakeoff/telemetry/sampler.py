@@ -132,10 +132,10 @@ class Sampler:
         if self._thread is None:
             return 0.0
         try:
-            told = Path(f"/proc/self/task/{self._thread.native_id}/schedstat").read_text()
+            text = Path(f"/proc/self/task/{self._thread.native_id}/schedstat").read_text()
         except OSError:
             return 0.0
-        return s_of(int(told.split()[0]))
+        return s_of(int(text.split()[0]))
 
     def _watch(self) -> None:
         failures = 0

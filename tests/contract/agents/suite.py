@@ -10,7 +10,7 @@ from bakeoff import _engine
 from bakeoff.agents.base import Agent, TrialSession
 from bakeoff.agents.result import Outcome, SoakRow
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Clients, Rate
 from bakeoff.run.checks.preflight import demand_of
@@ -45,8 +45,8 @@ def armed(session: TrialSession) -> TrialSession:
 def phase_of(session: TrialSession, phase: str) -> None:
     """Wait until the trial tells that it is in this phase: what is told may be some tenths of a second old."""
     until = time.monotonic() + PATIENCE_S
-    while (told := session.snapshot().phase) != phase:
-        assert time.monotonic() < until, told
+    while (observed := session.snapshot().phase) != phase:
+        assert time.monotonic() < until, observed
         time.sleep(0.01)
 
 
@@ -97,7 +97,7 @@ class AgentContract:
         answers, silent = plan.contenders
         check.answers(answers)
         assert check.addresses(answers) and check.addresses(silent)
-        with pytest.raises(TargetError):
+        with pytest.raises(ContenderError):
             check.answers(silent)
 
     @pytest.mark.parametrize(

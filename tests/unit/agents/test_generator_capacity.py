@@ -26,7 +26,7 @@ def web(**changes: object) -> WebWorkload:
         RequestSpec(method="POST", path="/b", length=1_000, sha256="0" * 64, body=0),
         RequestSpec(method="HEAD", path="/c", length=9_999, sha256=None),
     )
-    told: dict[str, object] = {
+    table: dict[str, object] = {
         "scheme": "http", "host": "example", "addresses": ("192.0.2.1:1",), "unix": None, "http": "1.1",
         "keep_alive": True, "receive_buffer_bytes": None, "close_with_reset": False, "source_addresses": ("192.0.2.2",),
         "requests_per_connection": None, "tls": None, "check_every": 1, "headers": (("X-Any", "1"),), "bodies": ("00",),
@@ -35,7 +35,7 @@ def web(**changes: object) -> WebWorkload:
             ClassSpec(name="b", weight=1, expect=(), requests=small),
         ),
     }  # fmt: skip
-    return WebWorkload.model_validate({**told, **changes})
+    return WebWorkload.model_validate({**table, **changes})
 
 
 def app() -> AppWorkload:
@@ -145,9 +145,9 @@ def test_results_of_the_app_protocol_are_right_though_nothing_is_done(tmp_path: 
     counted = server.counts()
     server.stop()
     assert sum(result.errors.values()) == 0 and counted["requests"] == result.operations + 3, "each client says hello"
-    told = result.workload or {}
-    assert told["verified"]["records"] > 1_000 and not any(
-        told["verified"][n] for n in ("damaged", "lost", "wrong_results")
+    observed = result.workload or {}
+    assert observed["verified"]["records"] > 1_000 and not any(
+        observed["verified"][n] for n in ("damaged", "lost", "wrong_results")
     )
     assert len(result.per_operation) == 5 and all(one.operations > 300 for one in result.per_operation)
 

@@ -68,8 +68,8 @@ def test_mail_is_sent_and_read_in_every_way(
     security: str, protocol: str, login: str, auth: bool, pipelining: bool
 ) -> None:
     """What was not read in the trial is read behind it, for which there is time here."""
-    talk = {"protocol": protocol, "login": login, "auth": auth, "pipelining": pipelining}
-    nothing = mail(security, sending_share=1.0, **talk).null_calibration
+    probe_handshake = {"protocol": protocol, "login": login, "auth": auth, "pipelining": pipelining}
+    nothing = mail(security, sending_share=1.0, **probe_handshake).null_calibration
     assert nothing is not None and nothing.connects_every is not None
     patient = nothing.asked.model_copy(update={"drain_limit_s": PATIENCE_S / 2})
     result = measured(nothing.model_copy(update={"asked": patient}))

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from bakeoff.agents.make import make_agents
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.plan.settings.fleet import FleetPlan
 from tests.unit.run.fake import plan_for
 
@@ -16,7 +16,7 @@ def test_without_a_cluster_this_machine_does() -> None:
 
 def test_a_cluster_needs_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(LabError, match=r"pip install 'bakeoff\[cluster\]'"):
+    with pytest.raises(GeneratorError, match=r"pip install 'bakeoff\[cluster\]'"):
         make_agents(plan_for("http://127.0.0.1:1"), "10.0.0.1:6379")
 
 

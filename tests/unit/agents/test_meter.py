@@ -8,7 +8,7 @@ from bakeoff.core.system.links import Link
 READ = ("starting", "ramp_up", "window", "window", "window", "ramp_down", "done")
 
 
-class Wire:
+class Cable:
     """A link that carries so many bytes per second of a clock that goes on by 0.4 s with every sample."""
 
     def __init__(self, rates: Mapping[str, float]) -> None:
@@ -32,7 +32,7 @@ class Wire:
         return map(self.to, names)
 
 
-def metered(wire: Wire, *phases: str, names: tuple[str, ...] = ("eth0",)) -> Meter:
+def metered(wire: Cable, *phases: str, names: tuple[str, ...] = ("eth0",)) -> Meter:
     meter = Meter(names, wire.read, lambda: wire.now)
     for phase in wire.phases(*phases):
         meter.sample(phase)
@@ -40,7 +40,7 @@ def metered(wire: Wire, *phases: str, names: tuple[str, ...] = ("eth0",)) -> Met
 
 
 def test_ramps_and_waits_do_not_hide_how_full_it_was_in_the_window() -> None:
-    wire = Wire({"window": 100_000.0, "ramp_up": 10_000.0})
+    wire = Cable({"window": 100_000.0, "ramp_up": 10_000.0})
     (used,) = metered(wire, *READ).used()
     assert (used.name, used.bits_per_s) == ("eth0", 1_000_000)
     assert used.bytes_in == 80_000 and abs(used.span_s - 0.8) < 1e-9
@@ -48,14 +48,14 @@ def test_ramps_and_waits_do_not_hide_how_full_it_was_in_the_window() -> None:
 
 
 def test_a_window_that_was_seen_once_counts_from_the_sample_before_it() -> None:
-    wire = Wire({"window": 100_000.0})
+    wire = Cable({"window": 100_000.0})
     meter = metered(wire, "armed", "ramp_up", "window", "ramp_down")
     (used,) = meter.used()
     assert used.bytes_in == 40_000 and abs(used.span_s - 0.8) < 1e-9
 
 
 def test_without_a_sample_it_is_the_whole_trial() -> None:
-    wire = Wire({"starting": 50_000.0})
+    wire = Cable({"starting": 50_000.0})
     meter = metered(wire)
     wire.to("done")
     (used,) = meter.used()
@@ -72,5 +72,5 @@ def test_links_that_lead_nowhere_are_not_read() -> None:
 
 
 def test_a_link_that_went_away_is_left_out() -> None:
-    wire = Wire({"window": 1.0})
+    wire = Cable({"window": 1.0})
     assert metered(wire, *READ, names=("eth9", "lo")).used()[0].name == "lo"

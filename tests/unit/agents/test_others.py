@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.agents.machine.listeners import owners, with_children
-from bakeoff.agents.machine.other_load import Others, beside_words, spent
+from bakeoff.agents.machine.other_load import Others, other_load_texts, spent
 from bakeoff.agents.result import OtherLoad, OtherProcess
 from bakeoff.kinds.spec import Workload
 from bakeoff.telemetry.readers.processes import Process
@@ -68,7 +68,7 @@ def test_a_contender_that_is_not_measured_is_one_of_the_others(doing: str) -> No
         assert [owners(frozenset({port})) for port in ports] == [frozenset({server.pid}) for server in servers]
         measured, other = (Others(Asking(kind="web", address=f"127.0.0.1:{port}")) for port in ports)
         time.sleep(1.0)
-        one, two = measured.told(), other.told()
+        one, two = measured.measure(), other.measure()
     finally:
         for server in servers:
             server.kill()
@@ -87,7 +87,7 @@ def test_a_port_on_which_nobody_listens_is_not_told_of() -> None:
         port = server.getsockname()[1]
         assert owners(frozenset({port})) == {os.getpid()}
     assert owners(frozenset({port})) == frozenset()
-    assert Others(Asking(kind="web", address=f"127.0.0.1:{port}")).told() is None
+    assert Others(Asking(kind="web", address=f"127.0.0.1:{port}")).measure() is None
 
 
 TCP = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -125,18 +125,18 @@ def test_a_table_is_read_no_further_than_its_listening_sockets(tmp_path: Path) -
 
 
 def test_a_contender_elsewhere_leaves_all_processes_here_to_others(tmp_path: Path) -> None:
-    told = Others(Asking(kind="web", address="192.0.2.1:80")).told()
-    assert told is not None and told.contender is None and 0.0 <= told.share <= 1.0
+    measured = Others(Asking(kind="web", address="192.0.2.1:80")).measure()
+    assert measured is not None and measured.contender is None and 0.0 <= measured.share <= 1.0
     assert owners(frozenset({80}), proc=tmp_path) == frozenset()
 
 
 def test_what_others_take_before_a_run_is_said_with_names_and_what_to_do() -> None:
     names = (OtherProcess(name="stress", pid=7, taken=1.0), OtherProcess(name="cc1", pid=8, taken=0.9))
     found = OtherLoad(span_s=0.3, cores=2, taken=1.9, processes=names)
-    assert beside_words(found) == [
+    assert other_load_texts(found) == [
         "other processes take 1.9 of 2 processors (stress 1.0, cc1 0.9): stop them, or sizes of differences will be "
         "withheld"
     ]
-    assert beside_words(None) == beside_words(found.model_copy(update={"taken": 0.2})) == []
+    assert other_load_texts(None) == other_load_texts(found.model_copy(update={"taken": 0.2})) == []
     # One tick of a short look is no load.
-    assert beside_words(found.model_copy(update={"span_s": 0.02})) == []
+    assert other_load_texts(found.model_copy(update={"span_s": 0.02})) == []

@@ -28,7 +28,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(relay_module, name, PATIENCE_S)
 
 
-def told(number: int, operations: int = 0) -> Snapshot:
+def snapshot_of(number: int, operations: int = 0) -> Snapshot:
     """A machine with times of its own."""
     count = operations or 100 * (number + 1)
     times = ((1_000 * (number + 1), count - 1), (9_000, 1))
@@ -84,7 +84,7 @@ class Bundles:
 
     def next(self, timeout_s: float) -> str | None:
         threading.Event().wait(0.005)
-        return self._relay.bundle().told()
+        return self._relay.bundle().to_json()
 
 
 @contextmanager
@@ -124,12 +124,12 @@ def test_few_machines_need_no_relay() -> None:
 
 def test_the_merged_view_is_that_of_all_machines_heard_directly() -> None:
     lines = {name: FakeLine() for name in NAMES}
-    directly, seen = merged_snapshot([(name, told(i)) for i, name in enumerate(NAMES)]), list[Snapshot]()
+    directly, seen = merged_snapshot([(name, snapshot_of(i)) for i, name in enumerate(NAMES)]), list[Snapshot]()
     with relayed(lines, width=4) as agents:
 
         def all_are_seen() -> bool:
             for i, line in enumerate(lines.values()):  # machines tell again and again
-                line.put(Pulse(trial=1, armed=True, snapshot=told(i)))
+                line.put(Pulse(trial=1, armed=True, snapshot=snapshot_of(i)))
             seen.append(view(agents, 1))  # while relays hear the first ones it is a part of them
             return seen[-1].model_copy(update={"per_agent": ()}) == directly.model_copy(update={"per_agent": ()})
 
@@ -170,7 +170,7 @@ def test_a_relay_that_stands_still_is_not_a_machine_that_is_silent(monkeypatch: 
     still = threading.Event()
 
     def stalled(timeout_s: float) -> str | None:
-        return Bundle().told() if still.wait(timeout_s) else None
+        return Bundle().to_json() if still.wait(timeout_s) else None
 
     def mute(timeout_s: float) -> str | None:
         threading.Event().wait(timeout_s)
@@ -190,7 +190,7 @@ def test_only_who_was_just_heard_is_passed_on() -> None:
     """Else a machine behind a cut cable would seem to be there."""
     lines = {name: FakeLine() for name in NAMES[:2]}
     relay = Relay(lines)
-    lines["m0"].put(Pulse(trial=1, snapshot=told(0)))
+    lines["m0"].put(Pulse(trial=1, snapshot=snapshot_of(0)))
     bundle = Bundle()
 
     def heard() -> bool:
@@ -208,19 +208,23 @@ def test_a_machine_without_a_part_in_the_next_trial_is_not_counted(second: list[
     """A low load step leaves some without clients; what they tell is still of the trial before."""
     relay = Relay({})
     for i, name in enumerate(NAMES[:3]):
-        relay._take(name, Pulse(trial=1, snapshot=told(i)))
+        relay._take(name, Pulse(trial=1, snapshot=snapshot_of(i)))
     for i, name in enumerate(NAMES[:3]):
-        relay._take(name, Pulse(trial=1, over=True, snapshot=told(i)))
-    assert relay.bundle().pulses["m0"].snapshot == merged_snapshot([(n, told(i)) for i, n in enumerate(NAMES[:3])])
+        relay._take(name, Pulse(trial=1, over=True, snapshot=snapshot_of(i)))
+    assert relay.bundle().pulses["m0"].snapshot == merged_snapshot(
+        [(n, snapshot_of(i)) for i, n in enumerate(NAMES[:3])]
+    )
     for name in second:
-        relay._take(name, Pulse(trial=2, snapshot=told(0, operations=7)))
+        relay._take(name, Pulse(trial=2, snapshot=snapshot_of(0, operations=7)))
     for name in NAMES[:3]:
         if name not in second:
-            relay._take(name, Pulse(trial=1, over=True, snapshot=told(0)))
+            relay._take(name, Pulse(trial=1, over=True, snapshot=snapshot_of(0)))
     pulses = relay.bundle().pulses
     together = pulses[second[0]].snapshot
     assert together is not None and together.operations == 7 * len(second)
     assert not any(pulses[name].folded for name in NAMES[:3] if name not in second)
-    relay._take(second[0], Pulse(trial=2, over=True, snapshot=told(0, operations=9)))
-    told_last = relay.bundle().pulses[second[0]].snapshot
-    assert told_last is not None and told_last.operations == 9 + 7 * (len(second) - 1), "who is done stays in the sum"
+    relay._take(second[0], Pulse(trial=2, over=True, snapshot=snapshot_of(0, operations=9)))
+    reported_last = relay.bundle().pulses[second[0]].snapshot
+    assert reported_last is not None and reported_last.operations == 9 + 7 * (len(second) - 1), (
+        "who is done stays in the sum"
+    )

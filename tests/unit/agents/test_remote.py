@@ -28,7 +28,7 @@ from bakeoff.agents.remote.spec import Cutter, Parts, send
 from bakeoff.agents.remote.spooled import Keeper, read_spooled
 from bakeoff.agents.result import SpooledResult
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
-from bakeoff.core.errors import AgentLostError, LabError, PlanError, TargetError
+from bakeoff.core.errors import AgentLostError, ContenderError, GeneratorError, PlanError
 from bakeoff.load.load_step import Clients
 from bakeoff.plan.input.files import gathered
 from bakeoff.run.fleet import multi_agent_trial
@@ -101,9 +101,9 @@ def test_a_check_is_made_there_and_its_errors_keep_class_and_sentence(far: Far) 
     (contender,) = plan.contenders
     local, remote = LocalAgent().check(plan), agent.check(plan)
     for ask in ("answers", "examine"):
-        with pytest.raises(TargetError) as here:
+        with pytest.raises(ContenderError) as here:
             getattr(local, ask)(contender)
-        with pytest.raises(TargetError) as distant:
+        with pytest.raises(ContenderError) as distant:
             getattr(remote, ask)(contender)
         assert str(distant.value) == str(here.value)
     assert list(remote.addresses(contender)) == list(local.addresses(contender)) == ["127.0.0.1:1"]
@@ -139,7 +139,7 @@ def test_what_is_large_crosses_once() -> None:
         assert len(cut.head + cut.work) < 1000
         assert json.loads(parts.joined(cut)) == json.loads(trial.part(part).to_json())
     assert len(crossed) == 1
-    with pytest.raises(LabError, match="damaged"):
+    with pytest.raises(GeneratorError, match="damaged"):
         parts.take("0" * 64, b"x", True)
 
 
@@ -218,7 +218,7 @@ def test_a_trial_ends_when_the_controller_is_silent(far: Far, monkeypatch: pytes
     monkeypatch.setattr(there, "DEAD_MAN_S", 0.3)
     outcome = session.wait(PATIENCE_S)
     assert outcome is not None and outcome.result.cancelled
-    assert [event.text for event in session.drain_events()] == [there.SILENT]
+    assert [event.text for event in session.drain_events()] == [there.CONTROLLER_SILENT]
 
 
 def test_a_trial_that_is_still_there_is_stopped_before_the_next(far: Far) -> None:
@@ -227,7 +227,7 @@ def test_a_trial_that_is_still_there_is_stopped_before_the_next(far: Far) -> Non
     assert first.armed(PATIENCE_S)
     second = agent.start(NULL).go().wait(PATIENCE_S)
     assert second is not None and not second.result.cancelled
-    with pytest.raises(LabError, match="followed by another"):
+    with pytest.raises(GeneratorError, match="followed by another"):
         first.wait(PATIENCE_S)
 
 

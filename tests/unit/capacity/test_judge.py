@@ -5,11 +5,11 @@ import pytest
 
 from bakeoff.load.capacity.judge import Answers, judge
 from bakeoff.load.capacity.objective import parse_objective
-from tests.unit.capacity.virtual import told
+from tests.unit.capacity.virtual import answers_of
 
 
 def of(times_ms: list[float], lost: int = 0, asked: int | None = None) -> Answers:
-    return told(asked or len(times_ms) + lost, np.sort(np.array(times_ms)) * 1e6, len(times_ms), None, lost)
+    return answers_of(asked or len(times_ms) + lost, np.sort(np.array(times_ms)) * 1e6, len(times_ms), None, lost)
 
 
 @pytest.mark.parametrize(
@@ -62,20 +62,20 @@ def test_all_terms_are_to_be_met_and_a_trial_that_failed_meets_none() -> None:
 def test_no_objective_is_met_while_the_queue_grows_however_short_the_times_are_so_far() -> None:
     """At 1,010/s a server of 1,000/s has a queue of 20 ms after two seconds, which no objective of 50 ms sees."""
     objective = parse_objective("p99<=50ms")
-    answers = told(2020, np.linspace(1.0, 20.0, 2020) * 1e6, 2000, 20.0)
+    answers = answers_of(2020, np.linspace(1.0, 20.0, 2020) * 1e6, 2000, 20.0)
     judged = judge(objective, answers)
     assert not judged.met and [(term.term, term.met) for term in judged.terms] == [
         ("p99<=50ms", True),
         ("growth<=0.5%", False),
     ]
     assert judged.lost == judged.terms[1].value == pytest.approx(20 / 2020)
-    few = told(20, np.full(20, 1e6), 18, 2.0)
-    assert judge(objective, few).met and judge(objective, told(2020, np.full(2020, 1e6), 2010, 10.0)).met
+    few = answers_of(20, np.full(20, 1e6), 18, 2.0)
+    assert judge(objective, few).met and judge(objective, answers_of(2020, np.full(2020, 1e6), 2010, 10.0)).met
 
 
 def test_who_waits_at_the_end_counts_as_far_as_he_waited() -> None:
     """A pause at the end of the window is no queue that grows; it is in the times."""
     times = np.sort(np.concatenate([np.full(1000, 1e6), np.linspace(0.0, 200e6, 100)]))
-    judged = judge(parse_objective("p99<=50ms,errors<=0.1%"), told(1100, times, 1000, 0.0))
+    judged = judge(parse_objective("p99<=50ms,errors<=0.1%"), answers_of(1100, times, 1000, 0.0))
     assert [term.met for term in judged.terms] == [False, True, True]
     assert judged.terms[0].value == pytest.approx(178e6, rel=0.02)

@@ -43,10 +43,10 @@ class Queue:
         moments = np.linspace(begins, ends, 51)
         queue = np.searchsorted(came, moments) - np.searchsorted(np.sort(left), moments)
         good = int(((left >= begins) & (left < ends)).sum())
-        return told(asked, np.sort(times * 1e9), good, queue_growth(queue.tolist()))
+        return answers_of(asked, np.sort(times * 1e9), good, queue_growth(queue.tolist()))
 
 
-def told(asked: int, times_ns: np.ndarray, good: int, grown: float | None, failed: int = 0) -> Answers:
+def answers_of(asked: int, times_ns: np.ndarray, good: int, grown: float | None, failed: int = 0) -> Answers:
     """Answers with these times, sorted."""
     timed = len(times_ns)
     return Answers(
@@ -68,6 +68,6 @@ def limited(per_s: float, objective: Objective) -> Callable[[float], JudgedRecor
         asked = round(load * 2.0)
         slow = 0.0 if load <= per_s else (load - per_s) * 2.0 / load
         good = min(asked, round(per_s * 2.0))
-        return judge(objective, told(asked, np.full(asked, (0.001 + slow) * 1e9), good, float(asked - good)))
+        return judge(objective, answers_of(asked, np.full(asked, (0.001 + slow) * 1e9), good, float(asked - good)))
 
     return measure

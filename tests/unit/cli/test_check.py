@@ -79,7 +79,7 @@ def test_limits_of_endpoints() -> None:
     assert verb.endpoints([]) == {}
 
 
-def told(ms: float) -> JudgedRecord:
+def judged_at(ms: float) -> JudgedRecord:
     return JudgedRecord(
         ms <= 50.0, 0.0, "", (TermRecord("p99<=50ms", ms * 1e6, 0.0 if ms <= 50.0 else 0.05, ms <= 50.0),)
     )
@@ -87,7 +87,7 @@ def told(ms: float) -> JudgedRecord:
 
 def held(ms: float, *servers: Server, blocks: int = 6, state: str = "ok") -> RunRecord:
     record = run(servers or (Server("api", 4e4, 0.1),), blocks=blocks, seed=3)
-    trials = tuple(replace(trial, judged=told(ms), state=state) for trial in record.trials)
+    trials = tuple(replace(trial, judged=judged_at(ms), state=state) for trial in record.trials)
     return replace(record, plan={**record.plan, "objective": "p99<=50ms"}, trials=trials)
 
 

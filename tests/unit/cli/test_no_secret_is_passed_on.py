@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.formats.exporters import EXPORTERS
-from bakeoff.report.embed.document_words import said
+from bakeoff.report.embed.document_words import content_of
 from bakeoff.report.embed.embedded_runs import _unpacked
 from bakeoff.store.records.run_records import EventRecord
 from tests.unit.compare.synthetic import run
@@ -40,7 +40,7 @@ def path(tmp_path: Path) -> Path:
         for one in record.trials
     ]
     trials[0] = replace(trials[0], state="failed", reason=PLACES["reason"])
-    told = replace(
+    changed = replace(
         record,
         plan=plan,
         contenders=(replace(first, address=PLACES["address"], reset=PLACES["reset"]), *others),
@@ -48,7 +48,7 @@ def path(tmp_path: Path) -> Path:
         events=(EventRecord("2026-11-20T10:00:00.000+00:00", "warning", PLACES["event"], None),),
         trials=tuple(trials),
     )
-    return stored(told, tmp_path / "run.bakeoff")
+    return stored(changed, tmp_path / "run.bakeoff")
 
 
 def printed(*words: str) -> str:
@@ -68,7 +68,7 @@ def test_reports(path: Path, ending: str, tmp_path: Path) -> None:
     printed("report", str(path), "-o", str(report))
     assert "planted" not in report.read_text()
     if ending == "html":
-        rows = said("html", report.read_bytes()).inside.rows
+        rows = content_of("html", report.read_bytes()).inside.rows
         assert rows and b"planted" not in _unpacked(rows, "report.html")
 
 

@@ -52,7 +52,7 @@ def lab(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(*words: object) -> str:
+def output_of(*words: object) -> str:
     outcome = CliRunner().invoke(app, ["plan", *map(str, words)], catch_exceptions=False)
     assert outcome.exit_code == 0
     return outcome.output
@@ -60,10 +60,10 @@ def told(*words: object) -> str:
 
 def test_a_campaign_is_told_how_many_blocks_and_hours_it_needs(lab: Path) -> None:
     words = (lab / "lab.toml", "--power", lab / "pilot.bakeoff")
-    text = told(*words)
+    text = output_of(*words)
     assert "How many blocks Two small servers needs" in text and "web-dynamic needs the most" in text
     assert "Holm over the 2 pairs of all suites" in text and "tests at 2.25 %" in text
-    found = json.loads(told(*words, "--json"))
+    found = json.loads(output_of(*words, "--json"))
     assert found["schema"] == "bakeoff-campaign-power/1" and found["family"] == 2
     assert [suite["name"] for suite in found["suites"]] == ["web-static", "web-dynamic"]
     assert found["needs"][0]["blocks"] >= 6 and found["needs"][0]["own_duration_s"] > 0.0
@@ -71,15 +71,15 @@ def test_a_campaign_is_told_how_many_blocks_and_hours_it_needs(lab: Path) -> Non
 
 def test_run_files_of_its_suites_are_pilots_of_a_campaign(lab: Path) -> None:
     files = [lab / "pilot.bakeoff" / f"{suite}.bakeoff" for suite in ("web-static", "web-dynamic")]
-    one = told(lab / "lab.toml", "--power", files[0])
+    one = output_of(lab / "lab.toml", "--power", files[0])
     assert "web-dynamic: no pilot of web-dynamic, so it has no forecast" in one
-    both = json.loads(told(lab / "lab.toml", "--power", files[0], "--power", files[1], "--json"))
+    both = json.loads(output_of(lab / "lab.toml", "--power", files[0], "--power", files[1], "--json"))
     assert all(suite["power"] is not None for suite in both["suites"])
 
 
 def test_a_suite_by_itself_takes_its_pilot_from_a_campaign(lab: Path) -> None:
     words = ("blue=http://127.0.0.1:1", "red=http://127.0.0.1:2", "--power", lab / "pilot.bakeoff", "--json")
-    found = json.loads(told("web-dynamic", *words))
+    found = json.loads(output_of("web-dynamic", *words))
     assert found["pilot"] == "web-dynamic.bakeoff" and found["series"][0]["alpha"] == pytest.approx(0.045)
     with pytest.raises(PlanError, match="has no run of web-url"):
-        told("web-url", *words)
+        output_of("web-url", *words)

@@ -89,9 +89,9 @@ def test_what_decides_stands_beside_the_operations_where_it_is_something_else(tm
     """Of mail: messages delivered, as polls of empty mailboxes are operations as well."""
     path = tmp_path / "mail.bakeoff"
     flow = {"delivered_per_s": 12.34, "accepted_per_s": 13.0, "read_per_s": 12.0}
-    told = {"flow": flow, "ledger": {"counts": {"accepted": 1, "delivered": 1}, "balanced": True}}
+    table = {"flow": flow, "ledger": {"counts": {"accepted": 1, "delivered": 1}, "balanced": True}}
     with RunWriter.create(path, replace(header(), kind="mail", suite="mail-pop"), planned()) as writer:
-        writer.add_trial(trial(workload=told), {})
+        writer.add_trial(trial(workload=table), {})
     text = CliRunner().invoke(app, ["show", str(path)], env={"COLUMNS": "300"}).output
     assert "delivered messages/s" in text and " 12.3 " in text and "operations/s" in text
     assert "requests/s" not in output("show", str(run_file(tmp_path)))

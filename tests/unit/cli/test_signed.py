@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import BakeoffError, LabError, PlanError
+from bakeoff.core.errors import BakeoffError, GeneratorError, PlanError
 from bakeoff.report.signatures.ssh import sign
 from tests.unit.cli.test_verify import call
 from tests.unit.compare.synthetic import run
@@ -109,7 +109,7 @@ def test_a_signature_for_something_else_is_none_of_a_report(lab: Path, tmp_path:
 def test_what_cannot_be_checked_is_refused(lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*words: object) -> str:
         done = call("verify", *words)
-        assert isinstance(done.exception, PlanError | LabError), done.output
+        assert isinstance(done.exception, PlanError | GeneratorError), done.output
         return str(done.exception)
 
     (lab / "text.md").write_text("# A report\n")
@@ -138,7 +138,7 @@ def test_who_cannot_sign_gets_no_report(lab: Path, tmp_path: Path, monkeypatch: 
 
     assert "incorrect passphrase" in refused("locked")
     (tmp_path / "absent.pub").write_text((lab / "mallory.pub").read_text())
-    with pytest.raises(LabError, match="No private key found"):
+    with pytest.raises(GeneratorError, match="No private key found"):
         sign(tmp_path / "absent.pub", b"report")
     for key in ("junk", "allowed", "demo.bakeoff"):
         assert "no key to sign with" in refused(key)

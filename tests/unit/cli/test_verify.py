@@ -93,8 +93,8 @@ def test_a_moved_point_of_a_chart_and_a_changed_datum_are_found(folder: Path, tm
 def test_the_report_of_another_run_is_not_this_one(folder: Path, name: str) -> None:
     done = call("verify", folder / name, folder / "other.bakeoff")
     assert done.exit_code == 1 and "difference" in done.output.splitlines()[-1]
-    is_told = "demo.bakeoff, seal" in done.output and "other.bakeoff has the seal" in done.output
-    assert is_told == (name != "demo.txt"), "text holds no run that could say its seal"
+    is_reported = "demo.bakeoff, seal" in done.output and "other.bakeoff has the seal" in done.output
+    assert is_reported == (name != "demo.txt"), "text holds no run that could say its seal"
 
 
 def test_what_cannot_be_compared_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ PAPER = '[paper]\nsummary = "On web: {ratio suite=web contender=apache}, passwor
 NOTE = "2026-11-21: new driver, run again"
 
 
-def told(*words: object) -> tuple[int, str]:
+def run_verb(*words: object) -> tuple[int, str]:
     """Exit code and output of a command line; of a refusal its sentence."""
     done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(word) for word in words])
     if isinstance(done.exception, BakeoffError):
@@ -88,7 +88,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "demo.md": ("demo.bakeoff",),
     }  # fmt: skip
     for name, (first, *words) in sorts.items():
-        code, out = told("report", place / str(first), *words, "-o", place / name)
+        code, out = run_verb("report", place / str(first), *words, "-o", place / name)
         assert code == 0, (name, out)
     return place
 
@@ -100,20 +100,20 @@ SORTS = ("demo", "pair", "several", "suites", "campaign")
 def test_an_untouched_report_follows_from_what_it_holds(lab: Path, tmp_path: Path, name: str) -> None:
     """Wherever it is: no file of those that it was made of is there."""
     (tmp_path / name).write_bytes((lab / name).read_bytes())
-    code, out = told("verify", tmp_path / name)
+    code, out = run_verb("verify", tmp_path / name)
     assert code == 0 and "trials that it holds" in out and "seal " in out and "or by a signature" in out, out
     assert ("Statements of its author" in out) == (name == "campaign.pdf")
 
 
 def test_text_says_that_it_needs_its_run_and_without_its_flags_also_these(lab: Path, tmp_path: Path) -> None:
-    code, sentence = told("verify", lab / "demo.md")
+    code, sentence = run_verb("verify", lab / "demo.md")
     assert code == 2 and "needs its run file" in sentence
-    assert told("verify", lab / "demo.md", lab / "demo.bakeoff")[0] == 0
+    assert run_verb("verify", lab / "demo.md", lab / "demo.bakeoff")[0] == 0
     text = tmp_path / "demo.txt"
-    assert told("report", lab / "demo.bakeoff", "--note", NOTE, "-o", text)[0] == 0
-    assert told("verify", text, lab / "demo.bakeoff")[0] == 0
+    assert run_verb("report", lab / "demo.bakeoff", "--note", NOTE, "-o", text)[0] == 0
+    assert run_verb("verify", text, lab / "demo.bakeoff")[0] == 0
     text.write_text("\n".join(text.read_text().splitlines()[:-1]))
-    code, out = told("verify", text, lab / "demo.bakeoff")
+    code, out = run_verb("verify", text, lab / "demo.bakeoff")
     assert code == 1 and "name what it was made with" in out and "--paper" in out
 
 
@@ -140,22 +140,22 @@ def with_data(page: str, name: str, value: Any) -> str:
     return f'{page[: old.start()]}<script type="{type_}" id="bakeoff-{name}">{content}</script>{page[old.end() :]}'
 
 
-def with_rows(page: str, told: Any, known: bool) -> str:
+def with_rows(page: str, given: Any, known: bool) -> str:
     """The page with other rows; with their hash where they are to pass for those that it is `known` by."""
-    text = json.dumps(told, separators=(",", ":")).encode()
+    text = json.dumps(given, separators=(",", ":")).encode()
     page = with_data(page, "runs", base64.b64encode(lzma.compress(text)).decode())
-    about = data_of(page, "held")
-    return with_data(page, "held", {**about, "sha256": hashlib.sha256(text).hexdigest()}) if known else page
+    about = data_of(page, "embedded")
+    return with_data(page, "embedded", {**about, "sha256": hashlib.sha256(text).hexdigest()}) if known else page
 
 
 def cell(table: str, column: str, value: Callable[[Any], Any], known: bool = True) -> Callable[[str], str]:
     """Changes all values of a column of the rows."""
 
     def changed(page: str) -> str:
-        told = rows_of(page)
-        values = told["files"][0]["tables"][table][column]
+        observed = rows_of(page)
+        values = observed["files"][0]["tables"][table][column]
         values[:] = map(value, values)
-        return with_rows(page, told, known)
+        return with_rows(page, observed, known)
 
     return changed
 
@@ -186,7 +186,7 @@ MUTATIONS: dict[str, Callable[[str], str]] = {
     "who was measured": cell("planned", "contender", lambda value: "apache" if value == "nginx" else "nginx"),
     "whether it counts": cell("trials", "state", lambda value: "voided"),
     "what no number is made of": cell("planned", "seed", lambda value: value + 1, known=False),
-    "what is said of them": lambda page: with_data(page, "held", {**data_of(page, "held"), "trials": 1}),
+    "what is said of them": lambda page: with_data(page, "embedded", {**data_of(page, "embedded"), "trials": 1}),
     "data that were added": lambda page: page.replace("</body>", '<script id="bakeoff-x">1</script></body>'),
     "rows that were added": lambda page: page.replace("</body>", f"{_script(page, 'runs')[0]}</body>"),
 }
@@ -198,7 +198,7 @@ def test_whatever_is_changed_is_found(lab: Path, tmp_path: Path, what: str) -> N
     changed = MUTATIONS[what](page)
     assert changed != page
     (tmp_path / "demo.html").write_text(changed)
-    code, out = told("verify", tmp_path / "demo.html")
+    code, out = run_verb("verify", tmp_path / "demo.html")
     assert code == 1 and "difference" in out, (code, out)
 
 
@@ -212,20 +212,20 @@ def test_a_pdf_whose_trials_are_others_is_found(lab: Path, tmp_path: Path) -> No
     values[1] *= 1.5
     text = json.dumps(rows, separators=(",", ":")).encode()
     data["runs"] = base64.b64encode(lzma.compress(text)).decode()
-    data["held"]["sha256"] = hashlib.sha256(text).hexdigest()
+    data["embedded"]["sha256"] = hashlib.sha256(text).hexdigest()
     attached.set_data(json.dumps(data, ensure_ascii=False).encode())
     document.save(tmp_path / "demo.pdf")
-    code, out = told("verify", tmp_path / "demo.pdf")
+    code, out = run_verb("verify", tmp_path / "demo.pdf")
     assert code == 1 and "difference" in out
 
 
 def test_who_changes_all_of_it_alike_is_found_by_the_run_file_alone(lab: Path, tmp_path: Path) -> None:
     """The limit that the help tells: figures that follow from trials which nobody measured."""
     stored(run(window_s=24.0, load_steps=(4,), seed=9), tmp_path / "demo.bakeoff")
-    assert told("report", tmp_path / "demo.bakeoff", "-o", tmp_path / "demo.html")[0] == 0
-    code, out = told("verify", tmp_path / "demo.html")
+    assert run_verb("report", tmp_path / "demo.bakeoff", "-o", tmp_path / "demo.html")[0] == 0
+    code, out = run_verb("verify", tmp_path / "demo.html")
     assert code == 0 and "That these are what was measured is told by the run file (demo.bakeoff, seal" in out
-    assert told("verify", tmp_path / "demo.html", lab / "demo.bakeoff")[0] == 1
+    assert run_verb("verify", tmp_path / "demo.html", lab / "demo.bakeoff")[0] == 1
 
 
 SECRETS = ("planted1", "planted2", "planted3", "planted4", "planted5", "planted6")
@@ -256,7 +256,7 @@ def test_what_a_report_hides_is_not_in_what_it_holds(tmp_path: Path, form: str) 
     stored(with_secrets(small, SECRETS[0]), tmp_path / "a.bakeoff")
     stored(again(with_secrets(small, "planted7"), 2), tmp_path / "b.bakeoff")
     report = tmp_path / f"r.{form}"
-    assert told("report", tmp_path / "a.bakeoff", tmp_path / "b.bakeoff", "-o", report)[0] == 0
+    assert run_verb("report", tmp_path / "a.bakeoff", tmp_path / "b.bakeoff", "-o", report)[0] == 0
     if form == "html":
         whole = report.read_text() + json.dumps(rows_of(report.read_text()))
         assert "set, not shown" in whole
@@ -264,7 +264,7 @@ def test_what_a_report_hides_is_not_in_what_it_holds(tmp_path: Path, form: str) 
         data = bytes(pypdfium2.PdfDocument(report).get_attachment(0).get_data()).decode()
         whole = data + lzma.decompress(base64.b64decode(json.loads(data)["runs"])).decode()
     assert "(hidden" in whole and not [secret for secret in (*SECRETS, "planted7") if secret in whole]
-    code, out = told("verify", report)
+    code, out = run_verb("verify", report)
     assert code == 0, out
 
 
@@ -273,39 +273,39 @@ def test_a_run_that_is_too_large_is_left_out_and_said_to_be(
 ) -> None:
     monkeypatch.setattr("bakeoff.report.embed.embedded_runs.MOST_CHARACTERS", 1_000)
     report = tmp_path / "large.html"
-    assert told("report", lab / "demo.bakeoff", "-o", report)[0] == 0
-    code, sentence = told("verify", report)
+    assert run_verb("report", lab / "demo.bakeoff", "-o", report)[0] == 0
+    code, sentence = run_verb("verify", report)
     assert code == 2 and "needs its run file" in sentence and "at most" in sentence
-    assert told("verify", report, lab / "demo.bakeoff")[0] == 0
+    assert run_verb("verify", report, lab / "demo.bakeoff")[0] == 0
 
 
 def test_a_noise_floor_is_computed_again_from_the_run_that_the_report_holds(lab: Path, tmp_path: Path) -> None:
     floor, report = stored(aa(), tmp_path / "floor.bakeoff"), tmp_path / "quoted.html"
-    assert told("report", lab / "demo.bakeoff", "-o", report, "--aa", floor)[0] == 0
+    assert run_verb("report", lab / "demo.bakeoff", "-o", report, "--aa", floor)[0] == 0
     floor.rename(tmp_path / "elsewhere.bakeoff")
-    code, out = told("verify", report)
+    code, out = run_verb("verify", report)
     assert code == 0 and "demo.bakeoff, seal" in out and "floor.bakeoff, seal" in out, out
-    assert told("verify", report, lab / "demo.bakeoff")[0] == 0
+    assert run_verb("verify", report, lab / "demo.bakeoff")[0] == 0
     (tmp_path / "elsewhere.bakeoff").rename(floor)
-    assert told("verify", report, lab / "demo.bakeoff", "--aa", floor)[0] == 0
-    assert told("verify", report, "--aa", stored(aa(spread=0.05), tmp_path / "other.bakeoff"))[0] == 1
+    assert run_verb("verify", report, lab / "demo.bakeoff", "--aa", floor)[0] == 0
+    assert run_verb("verify", report, "--aa", stored(aa(spread=0.05), tmp_path / "other.bakeoff"))[0] == 1
 
 
 def test_a_noise_floor_that_was_changed_is_found(lab: Path, tmp_path: Path) -> None:
     """Together with all that is made of it: the trials of the A/A run give another."""
     floor, report = stored(aa(), tmp_path / "floor.bakeoff"), tmp_path / "quoted.html"
-    assert told("report", lab / "demo.bakeoff", "-o", report, "--aa", floor)[0] == 0
+    assert run_verb("report", lab / "demo.bakeoff", "-o", report, "--aa", floor)[0] == 0
     (tmp_path / "better").mkdir()
     better = stored(aa(spread=0.002), tmp_path / "better" / "floor.bakeoff")
     nicer = tmp_path / "nicer.html"
-    assert told("report", lab / "demo.bakeoff", "-o", nicer, "--aa", better)[0] == 0
+    assert run_verb("report", lab / "demo.bakeoff", "-o", nicer, "--aa", better)[0] == 0
     page, own = nicer.read_text(), rows_of(report.read_text())
     (tmp_path / "mixed.html").write_text(with_rows(page, own, True))
-    assert told("verify", tmp_path / "mixed.html")[0] == 1
-    assert told("verify", tmp_path / "mixed.html", lab / "demo.bakeoff")[0] == 1
+    assert run_verb("verify", tmp_path / "mixed.html")[0] == 1
+    assert run_verb("verify", tmp_path / "mixed.html", lab / "demo.bakeoff")[0] == 1
     without = {name: value for name, value in own.items() if name != "aa"}
     (tmp_path / "bare.html").write_text(with_rows(page, without, True))
-    code, out = told("verify", tmp_path / "bare.html")
+    code, out = run_verb("verify", tmp_path / "bare.html")
     assert code == 2 and "name that A/A run by --aa" in out
 
 
@@ -313,19 +313,19 @@ def test_a_page_without_room_for_the_aa_run_says_that_it_takes_it(
     lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     floor, report = stored(aa(), tmp_path / "floor.bakeoff"), tmp_path / "quoted.html"
-    assert told("report", lab / "demo.bakeoff", "-o", report)[0] == 0
+    assert run_verb("report", lab / "demo.bakeoff", "-o", report)[0] == 0
     most = len(data_of(report.read_text(), "runs"))
     monkeypatch.setattr("bakeoff.report.embed.embedded_runs.MOST_CHARACTERS", most)
-    assert told("report", lab / "demo.bakeoff", "-o", report, "--aa", floor, "--force")[0] == 0
-    code, out = told("verify", report)
+    assert run_verb("report", lab / "demo.bakeoff", "-o", report, "--aa", floor, "--force")[0] == 0
+    code, out = run_verb("verify", report)
     assert code == 2 and "name that A/A run by --aa" in out
-    assert told("verify", report, "--aa", floor)[0] == 0
-    assert told("verify", report, lab / "demo.bakeoff", "--aa", floor)[0] == 0
+    assert run_verb("verify", report, "--aa", floor)[0] == 0
+    assert run_verb("verify", report, lab / "demo.bakeoff", "--aa", floor)[0] == 0
 
 
 def test_the_pdf_of_a_campaign_holds_what_it_quotes(lab: Path, tmp_path: Path) -> None:
     floor, report = stored(aa(), tmp_path / "floor.bakeoff"), tmp_path / "lab.pdf"
-    assert told("report", lab / "lab.bakeoff", "--brief", "-o", report, "--aa", floor)[0] == 0
+    assert run_verb("report", lab / "lab.bakeoff", "--brief", "-o", report, "--aa", floor)[0] == 0
     floor.unlink()
-    code, out = told("verify", report)
+    code, out = run_verb("verify", report)
     assert code == 0 and "floor.bakeoff, seal" in out, out

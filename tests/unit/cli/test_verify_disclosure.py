@@ -36,13 +36,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run file with a paper of which the facts were collected."""
     place = tmp_path_factory.mktemp("disclosed")
     stored(run(), place / "demo.bakeoff")
-    told = []
+    found = []
     for number, name in enumerate(("nginx", "apache")):
         text = f"workers {number}7317\npassword = (hidden)\n"
         file = ConfigFile(path="/etc/s.conf", bytes=9, sha256=f"{number}" * 64, redacted=True, text=text)
         one = Collected(way="local", date="2026-11-22", sysctls={SETTING: f"{number}"}, files=(file,))
-        told.append(collected_to_toml(name, sealed(one)))
-    (place / "told.toml").write_text("\n".join(told))
+        found.append(collected_to_toml(name, sealed(one)))
+    (place / "told.toml").write_text("\n".join(found))
     (place / "paper.toml").write_text(PAPER)
     return place
 

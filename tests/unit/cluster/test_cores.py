@@ -56,8 +56,8 @@ def test_one_core_has_none_to_spare(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_threads_of_an_agent_keep_to_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     core = max(os.sched_getaffinity(0))
-    for told, right in ((str(core), (core,)), ("", tuple(sorted(os.sched_getaffinity(0))))):
-        environment = {**os.environ, "BAKEOFF_AGENT_CORES": told}
+    for one, right in ((str(core), (core,)), ("", tuple(sorted(os.sched_getaffinity(0))))):
+        environment = {**os.environ, "BAKEOFF_AGENT_CORES": one}
         done = subprocess.run(
             [sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True
         )

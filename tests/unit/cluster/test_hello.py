@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.base import Facts
-from bakeoff.agents.cluster.hello import refuse_small, refuse_unlike
+from bakeoff.agents.cluster.hello import refuse_incompatible, refuse_small
 from bakeoff.agents.machine.limits import Limits, limits
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 OURS = Limits(0, 1024, (0, 1), None, "3.11.2", "2.60.0", "0.1.0", "abc", "def")
 
@@ -22,16 +22,16 @@ def facts(environment: dict[str, Any] | None = None, **other: Any) -> Facts:
 
 
 def refused(agent: Facts, demand: Demand | None = None) -> str:
-    with pytest.raises(LabError) as caught:
+    with pytest.raises(GeneratorError) as caught:
         if demand is None:
-            refuse_unlike(OURS, {"a": facts(), "b": agent})
+            refuse_incompatible(OURS, {"a": facts(), "b": agent})
         else:
             refuse_small({"a": facts(), "b": agent}, {"a": Demand(1), "b": demand})
     return str(caught.value)
 
 
 def test_machines_that_are_alike_are_taken_without_a_word() -> None:
-    refuse_unlike(OURS, {"a": facts(), "b": facts()})
+    refuse_incompatible(OURS, {"a": facts(), "b": facts()})
     assert refuse_small({"a": facts(), "b": facts()}, {"a": Demand(10), "b": Demand(10)}) == []
 
 
@@ -77,8 +77,8 @@ def test_a_machine_that_cannot_carry_its_part_is_refused(other: dict[str, Any], 
 
 
 def test_every_machine_that_is_wrong_is_named_at_once() -> None:
-    with pytest.raises(LabError, match=r"agent a runs at nice 1.*; agent b has Python 3\.9\.1"):
-        refuse_unlike(OURS, {"a": facts(nice=1), "b": facts(python="3.9.1"), "c": facts()})
+    with pytest.raises(GeneratorError, match=r"agent a runs at nice 1.*; agent b has Python 3\.9\.1"):
+        refuse_incompatible(OURS, {"a": facts(nice=1), "b": facts(python="3.9.1"), "c": facts()})
 
 
 def test_what_one_may_have_chosen_is_named_but_not_refused() -> None:

@@ -13,7 +13,7 @@ KEEP = """
 import sys
 from bakeoff.agents.cluster.keep import keep
 from bakeoff.agents.cluster.records import Claim, Record
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 folder, *command = sys.argv[1:]
 claim = Claim(Record("m1", "10.0.0.1:6379", "10.0.0.2", 1, "token", folder, folder + "/log"), folder + "/record")
 def joined():
@@ -21,7 +21,7 @@ def joined():
     print("joined", flush=True)
 try:
     keep(claim, command, {}, None, joined)
-except LabError as error:
+except GeneratorError as error:
     sys.exit(str(error))
 """
 RAY = """

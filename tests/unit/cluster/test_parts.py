@@ -11,7 +11,7 @@ import pytest
 
 from bakeoff.agents.cluster import addresses, labels, settings, token
 from bakeoff.agents.machine.limits import Limits
-from bakeoff.core.errors import BakeoffError, LabError, PlanError
+from bakeoff.core.errors import BakeoffError, GeneratorError, PlanError
 from tests.ports import free_port
 
 
@@ -37,18 +37,20 @@ def test_public_addresses_are_told_from_those_of_a_lab() -> None:
 
 def test_this_machine_knows_its_addresses_and_ports() -> None:
     addresses.check_bind("127.0.0.1")
-    with pytest.raises(LabError, match=r"does not have the address 192\.0\.2\.1"):
+    with pytest.raises(GeneratorError, match=r"does not have the address 192\.0\.2\.1"):
         addresses.check_bind("192.0.2.1")
     assert addresses.way_to("127.0.0.1", 1) == "127.0.0.1"
     assert addresses.numeric("localhost").startswith("127.")
-    with pytest.raises(LabError, match="has no IPv4 address here"):
+    with pytest.raises(GeneratorError, match="has no IPv4 address here"):
         addresses.numeric("no-such-host.invalid")
     port = free_port()  # which nobody else takes, before or after
     with socket.create_server(("127.0.0.1", port)):
         addresses.reach("127.0.0.1", port)
         assert addresses.taken([port]) == [port]
     assert addresses.taken([port]) == []
-    with pytest.raises(LabError, match=f"no head answers at 127.0.0.1:{port} .*bakeoff cluster start --bind 127.0.0.1"):
+    with pytest.raises(
+        GeneratorError, match=f"no head answers at 127.0.0.1:{port} .*bakeoff cluster start --bind 127.0.0.1"
+    ):
         addresses.reach("127.0.0.1", port)
 
 
@@ -66,22 +68,22 @@ def test_a_token_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
 
 def test_a_token_that_others_can_read_or_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "token"
-    with pytest.raises(LabError, match=r"there is no token at .*scp"):
+    with pytest.raises(GeneratorError, match=r"there is no token at .*scp"):
         token.check_token(path)
     token.make_token(path)
     path.chmod(0o640)
-    with pytest.raises(LabError, match=f"chmod 600 {path}"):
+    with pytest.raises(GeneratorError, match=f"chmod 600 {path}"):
         token.check_token(path)
     path.chmod(0o600)
     for text in (b"", b"short", b"x" * 300, b"\xff" * 64, b"two words " * 8):
         path.write_bytes(text)
-        with pytest.raises(LabError, match="is no token"):
+        with pytest.raises(GeneratorError, match="is no token"):
             token.check_token(path)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(LabError, match="is no token"):
+    with pytest.raises(GeneratorError, match="is no token"):
         token.check_token(pipe)
-    with pytest.raises(LabError, match="cannot be written"):
+    with pytest.raises(GeneratorError, match="cannot be written"):
         token.make_token(Path("/proc/token"))
 
 
@@ -125,10 +127,10 @@ def test_names_that_cannot_be_are_refused(name: str) -> None:
 
 
 def test_every_setting_that_a_measurement_needs_is_written() -> None:
-    told = settings.environment(Path("/t"))
-    assert told["RAY_AUTH_MODE"] == "token" and told["RAY_AUTH_TOKEN_PATH"] == "/t"
-    assert told["RAY_worker_niceness"] == "0" and told["RAY_memory_monitor_refresh_ms"] == "0"
-    assert told["RAY_USAGE_STATS_ENABLED"] == "0"
+    observed = settings.environment(Path("/t"))
+    assert observed["RAY_AUTH_MODE"] == "token" and observed["RAY_AUTH_TOKEN_PATH"] == "/t"
+    assert observed["RAY_worker_niceness"] == "0" and observed["RAY_memory_monitor_refresh_ms"] == "0"
+    assert observed["RAY_USAGE_STATS_ENABLED"] == "0"
     head = settings.head_command("10.0.0.1", 6379, Path("/tmp/x"), {"bakeoff.nice": "0"})
     join = settings.join_command(
         "10.0.0.1:6379", "10.0.0.2", settings.Ports(6420), Path("/tmp/x"), {"a": "b", "c": "d"}

@@ -40,10 +40,10 @@ def test_no_answer_raises(parts: list[tuple[str, list[bytes]]], whole: bool) -> 
     for name, pieces in parts:
         content = b"".join(pieces).replace(b"\n", b"\n ")
         data += b"@" + name.encode() + b"\n " + content + b"\n"
-    told = _of_machine(way_of("local"), data + (END if whole else b""), ())
-    text = collected_to_toml("x", told)
+    facts = _of_machine(way_of("local"), data + (END if whole else b""), ())
+    text = collected_to_toml("x", facts)
     again = tomllib.loads(text)["contenders"]["x"]["collected"]
-    assert Collected.model_validate(again) == told
+    assert Collected.model_validate(again) == facts
     assert all(ord(sign) >= 32 or sign in "\n\t" for sign in text), "nothing that steers a terminal"
 
 
@@ -69,22 +69,22 @@ VALUES = st.lists(LEAVES, max_size=3) | st.dictionaries(KEYS, LEAVES, max_size=4
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(KEYS, VALUES, max_size=4) | VALUES)
 def test_no_table_of_a_command_raises(value: object) -> None:
-    told = own_of(json.dumps(value).encode())
-    assert all(isinstance(text, str) for text in (*told.facts.values(), *told.sysctls.values()))
+    facts = own_of(json.dumps(value).encode())
+    assert all(isinstance(text, str) for text in (*facts.facts.values(), *facts.sysctls.values()))
 
 
 def test_what_is_told_too_often_or_with_any_name_fits_all_the_same() -> None:
     """What grows when secrets are left out is cut, so are files without end; names are text, a table one line."""
     names = "".join(f"@file-name\n /srv/{number}\n" for number in range(1_900))
-    told = _of_machine(way_of("local"), HEAD + b"\n" + names.encode() + END, ())
-    assert 0 < len(told.missing) <= MOST
+    facts = _of_machine(way_of("local"), HEAD + b"\n" + names.encode() + END, ())
+    assert 0 < len(facts.missing) <= MOST
     odd = "\ud800\x1b[0m\n\u202ex"
     table = {odd: 1, "sysctls": {odd: "x"}, "memory": "token=x\n" * 6_000}
     way = way_of("command: " + "token=x " * 120)
-    told = _of_command(way, json.dumps(table).encode())
-    again = tomllib.loads(collected_to_toml("x", told))["contenders"]["x"]["collected"]
-    assert Collected.model_validate(again) == told and "token=x" not in told.way + told.facts["memory"]
-    said = "".join((*told.sysctls, *told.missing))
+    facts = _of_command(way, json.dumps(table).encode())
+    again = tomllib.loads(collected_to_toml("x", facts))["contenders"]["x"]["collected"]
+    assert Collected.model_validate(again) == facts and "token=x" not in facts.way + facts.facts["memory"]
+    said = "".join((*facts.sysctls, *facts.missing))
     assert all(ord(sign) >= 32 and not 0xD800 <= ord(sign) < 0xE000 for sign in said)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.disclosure.collect.answer import HEAD
 from bakeoff.disclosure.collect.ask import ask
 from bakeoff.disclosure.collect.machines import collect
@@ -59,7 +59,7 @@ def test_each_fault_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, sentence: str
 ) -> None:
     way = stub(tmp_path, monkeypatch, script)
-    with pytest.raises(LabError, match=sentence) as raised:
+    with pytest.raises(GeneratorError, match=sentence) as raised:
         collect(way)
     assert "\n" not in str(raised.value) and str(raised.value).startswith("ssh://root@box:2222")
 
@@ -70,7 +70,7 @@ def test_who_hangs_is_ended_with_all_that_it_started(tmp_path: Path, monkeypatch
     os.mkfifo(pipe)
     way = stub(tmp_path, monkeypatch, f"exec 7>{pipe}\nsleep {PATIENCE_S} & sleep {PATIENCE_S}")
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with pytest.raises(LabError, match=r"did not answer within 0.5 s: try `ssh -p 2222 root@box true`"):
+    with pytest.raises(GeneratorError, match=r"did not answer within 0.5 s: try `ssh -p 2222 root@box true`"):
         ask(way, b"true\n", 0.5)
     os.set_blocking(reader, True)
     assert os.read(reader, 1) == b""
@@ -87,19 +87,19 @@ def test_an_answer_that_breaks_off_says_so_and_greetings_do_no_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = f"echo Hello; echo '{HEAD.decode()}'; echo '@/proc/meminfo'; echo ' MemTotal: 1048576 kB'"
-    told = collect(stub(tmp_path, monkeypatch, f"cat >/dev/null; {said}"))
-    assert told.facts == {"memory": "1.0 GiB"} and "the end of the answer: it broke off" in told.missing
+    result = collect(stub(tmp_path, monkeypatch, f"cat >/dev/null; {said}"))
+    assert result.facts == {"memory": "1.0 GiB"} and "the end of the answer: it broke off" in result.missing
 
 
 def test_ssh_may_neither_ask_nor_wait_nor_trust_whoever_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = tmp_path / "words"
-    way = stub(tmp_path, monkeypatch, f'printf "%s\\n" "$@" "$SSH_ASKPASS_REQUIRE" "[$DISPLAY]" >{told}; exit 1')
+    texts = tmp_path / "words"
+    way = stub(tmp_path, monkeypatch, f'printf "%s\\n" "$@" "$SSH_ASKPASS_REQUIRE" "[$DISPLAY]" >{texts}; exit 1')
     monkeypatch.setenv("DISPLAY", ":0")
-    with contextlib.suppress(LabError):
+    with contextlib.suppress(GeneratorError):
         ask(way, b"")
-    words = told.read_text().splitlines()
+    words = texts.read_text().splitlines()
     assert {"BatchMode=yes", "ConnectTimeout=10", "NumberOfPasswordPrompts=0", "StrictHostKeyChecking=yes"} <= set(
         words
     )
@@ -108,7 +108,7 @@ def test_ssh_may_neither_ask_nor_wait_nor_trust_whoever_answers(
 
 def test_a_missing_ssh_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(LabError, match=r"ssh cannot be started .* install it"):
+    with pytest.raises(GeneratorError, match=r"ssh cannot be started .* install it"):
         ask(SSH, b"")
 
 

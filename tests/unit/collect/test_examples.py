@@ -9,8 +9,8 @@ import pytest
 
 from bakeoff.disclosure.collect.disks import DATA, OPTIONS
 from bakeoff.disclosure.collect.kernel import PARAMETERS
-from bakeoff.report.embed.document_words import said
-from bakeoff.report.embed.embedded_runs import _unpacked, checked, held_in
+from bakeoff.report.embed.document_words import content_of
+from bakeoff.report.embed.embedded_runs import _unpacked, checked, read_embedded
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
 # Words of kernel command lines and of builds, and folders of users and builders.
@@ -30,7 +30,7 @@ def texts() -> dict[str, str]:
     page = (EXAMPLES / "paper.html").read_bytes()
     found = {path.name: path.read_text() for path in sorted(EXAMPLES.glob("*.toml*"))}
     found["paper.html"] = page.decode()
-    found["rows of paper.html"] = _unpacked(said("html", page).inside.rows, "paper.html").decode()
+    found["rows of paper.html"] = _unpacked(content_of("html", page).inside.rows, "paper.html").decode()
     found["paper.pdf"] = pages(EXAMPLES / "paper.pdf")
     return found
 
@@ -44,8 +44,8 @@ def test_no_word_of_a_command_line_or_a_build(name: str) -> None:
 
 
 def test_the_trials_that_the_example_holds_are_read_by_this_version() -> None:
-    inside = said("html", TEXTS["paper.html"].encode()).inside
-    assert checked(held_in(inside.rows, "paper.html"), "paper.html").trials == 192
+    inside = content_of("html", TEXTS["paper.html"].encode()).inside
+    assert checked(read_embedded(inside.rows, "paper.html"), "paper.html").trials == 192
 
 
 @pytest.mark.parametrize("planted", ["x console=ttyS0", "/root/.cargo/registry", "/work/main/x", "rdinit=/a"])

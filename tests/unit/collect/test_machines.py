@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.disclosure.collect.machines import collect, script
 from bakeoff.disclosure.collect.sysctls import SYSCTLS
 from bakeoff.disclosure.collect.ways import way_of
@@ -33,8 +33,8 @@ def hermetic(root: Path, *config: str) -> Collected:
 def test_a_machine_is_told_as_it_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The script looks into /usr/sbin as well, where this machine has programs of its own.
     monkeypatch.setattr("bakeoff.disclosure.collect.machines.script", _without_sbin)
-    told = hermetic(root)
-    assert told.facts == {
+    facts = hermetic(root)
+    assert facts.facts == {
         "solution": "Fake Inc. Server 9",
         "firmware": "2.3",
         "operating_system": "Fake Linux 7 (seven), Linux 6.6.6-fake",
@@ -55,13 +55,13 @@ def test_a_machine_is_told_as_it_is(root: Path, monkeypatch: pytest.MonkeyPatch)
         "virtualisation": "kvm",
         "security": "spectre_v2: Mitigation: Retpolines",
     }
-    assert told.sysctls == {
+    assert facts.sysctls == {
         "net.core.somaxconn": "4096",
         "net.ipv4.tcp_syncookies": "1",
         "net.ipv4.tcp_rmem": "4096 131072 6291456",
     }
-    assert told.packages == {"nginx": "1.22.1-9", "libssl3": "3.0.19"}, "installed, and it matters"
-    assert told.missing == () and told.way == "local" and not told.edited
+    assert facts.packages == {"nginx": "1.22.1-9", "libssl3": "3.0.19"}, "installed, and it matters"
+    assert facts.missing == () and facts.way == "local" and not facts.edited
 
 
 def _without_sbin(config: tuple[str, ...], root: str) -> bytes:
@@ -75,9 +75,9 @@ def test_what_is_not_there_is_not_told(tmp_path: Path, monkeypatch: pytest.Monke
         (tmp_path / "bin" / name).unlink()
     (tmp_path / "root").mkdir()
     monkeypatch.setenv("PATH", bare)
-    told = hermetic(tmp_path / "root")
-    assert told.facts == {} and told.sysctls == {} and told.packages == {} and told.files == ()
-    assert told.missing == ("memory modules: dmidecode, as root",)
+    facts = hermetic(tmp_path / "root")
+    assert facts.facts == {} and facts.sysctls == {} and facts.packages == {} and facts.files == ()
+    assert facts.missing == ("memory modules: dmidecode, as root",)
 
 
 def test_files_are_hashed_as_they_are_and_shown_when_asked(root: Path) -> None:
@@ -85,31 +85,31 @@ def test_files_are_hashed_as_they_are_and_shown_when_asked(root: Path) -> None:
     path = root / "srv/odd name'; echo x.conf"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(odd)
-    told = hermetic(root, "/srv/odd name'; echo x.conf", "/etc/nginx/nginx.conf", "/etc/none.conf")
-    files = {file.path: file for file in told.files}
+    facts = hermetic(root, "/srv/odd name'; echo x.conf", "/etc/nginx/nginx.conf", "/etc/none.conf")
+    files = {file.path: file for file in facts.files}
     assert files["/srv/odd name'; echo x.conf"].sha256 == hashlib.sha256(odd).hexdigest()
     assert files["/srv/odd name'; echo x.conf"].bytes == len(odd)
     assert files["/etc/nginx/nginx.conf"].text == "worker_processes 4;\n"
     one = files["/etc/nginx/conf.d/site one.conf"]
     assert one.sha256 == hashlib.sha256(b"listen 80;").hexdigest() and one.text == "", "known files are hashed alone"
-    assert told.missing == ("/etc/none.conf: there is no such file",)
+    assert facts.missing == ("/etc/none.conf: there is no such file",)
 
 
 def test_large_and_changing_files_have_no_hash(root: Path) -> None:
     (root / "etc/large.conf").write_bytes(b"x" * 131_073)
     (root / "etc/fits.conf").write_bytes(b"\n" * 131_072)
-    told = hermetic(root, "/etc/large.conf", "/etc/fits.conf")
-    assert told.missing == ("/etc/large.conf: is too large, or changed while it was read",)
-    files = {file.path: file.sha256 for file in told.files}
+    facts = hermetic(root, "/etc/large.conf", "/etc/fits.conf")
+    assert facts.missing == ("/etc/large.conf: is too large, or changed while it was read",)
+    files = {file.path: file.sha256 for file in facts.files}
     assert files["/etc/fits.conf"] == hashlib.sha256(b"\n" * 131_072).hexdigest()
 
 
 def test_what_is_written_is_read_again_and_an_edit_is_found(root: Path) -> None:
     (root / "etc/hard.conf").write_bytes(b'a """" \\ "b" \x1b[0m \xe2\x82\xac\n"')
-    told = hermetic(root, "/etc/hard.conf")
-    text = collected_to_toml('na"me', told)
+    facts = hermetic(root, "/etc/hard.conf")
+    text = collected_to_toml('na"me', facts)
     again = Collected.model_validate(tomllib.loads(text)["contenders"]['na"me']["collected"])
-    assert again == told and not again.edited
+    assert again == facts and not again.edited
     changed = text.replace("2 × Fake Xeon", "9 × Fake Xeon")
     assert changed != text
     edited = Collected.model_validate(tomllib.loads(changed)["contenders"]['na"me']["collected"])
@@ -146,10 +146,10 @@ def test_commands_tell_fields_in_three_forms() -> None:
         'memory = "64 GiB"\nprocessors = "2 x Fake"\nnetwork = 1\n',
     ]
     for text in forms:
-        told = collect(way_of(_echo(text)))
-        assert told.facts == {"memory": "64 GiB", "processors": "2 x Fake"}
-        assert ("network" in text) == bool(told.missing)
-    with pytest.raises(LabError, match=r"told no field .* memroy \(did you mean 'memory'\?\)"):
+        result = collect(way_of(_echo(text)))
+        assert result.facts == {"memory": "64 GiB", "processors": "2 x Fake"}
+        assert ("network" in text) == bool(result.missing)
+    with pytest.raises(GeneratorError, match=r"told no field .* memroy \(did you mean 'memory'\?\)"):
         collect(way_of(_echo("memroy = 1")))
 
 
@@ -172,6 +172,6 @@ def test_a_large_machine_is_told_whole(root: Path) -> None:
     (root / "proc/cpuinfo").write_text("".join(cpus).replace("hypervisor", "hypervisor" + " avx512_vp2intersect" * 80))
     lines = "".join(f"package-{n:05} 1:2.3.4-5+deb12u6 ii \n" for n in range(5_000))
     program(root.parent / "bin", "dpkg-query", f"cat <<'TOLD'\n{lines}zlib1g 1:1.2.13 ii \nTOLD\n")
-    told = hermetic(root)
-    assert told.facts["processors"].startswith("2 × Fake Xeon 6338, 128 cores, 256 threads")
-    assert told.packages == {"zlib1g": "1:1.2.13"}
+    facts = hermetic(root)
+    assert facts.facts["processors"].startswith("2 × Fake Xeon 6338, 128 cores, 256 threads")
+    assert facts.packages == {"zlib1g": "1:1.2.13"}

@@ -28,10 +28,10 @@ def test_planted_keys_are_in_no_file_that_is_written(tmp_path: Path) -> None:
             "/sys/class/dmi/id/product_name": "Server password=planted\n",
         },
     )
-    told = collect(LOCAL, ["/srv/planted.conf", "/srv/plain.conf"], str(root))
-    text = collected_to_toml("a", told)
+    result = collect(LOCAL, ["/srv/planted.conf", "/srv/plain.conf"], str(root))
+    text = collected_to_toml("a", result)
     assert "planted" not in text.replace("/srv/planted.conf", "") and "AKIA" not in text and "(hidden)" in text
-    files = {file.path: file for file in told.files}
+    files = {file.path: file for file in result.files}
     assert files["/srv/plain.conf"].text == plain and not files["/srv/plain.conf"].redacted
     assert files["/srv/plain.conf"].sha256 == hashlib.sha256(plain.encode()).hexdigest()
 
@@ -50,15 +50,15 @@ def test_a_hash_does_not_tell_the_secret_that_is_left_out(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["tls.key", "htpasswd", ".htpasswd", "sasl_passwd", "id_ed25519", "store.p12"])
 def test_files_of_secrets_that_are_matched_by_a_pattern_are_left_out(tmp_path: Path, name: str) -> None:
     root = machine(tmp_path, {f"/etc/nginx/sites-enabled/{name}": "planted"})
-    told = collect(LOCAL, (), str(root))
-    assert name not in collected_to_toml("a", told)
+    result = collect(LOCAL, (), str(root))
+    assert name not in collected_to_toml("a", result)
 
 
 def test_commands_tell_no_secrets_either() -> None:
     way = way_of("command: X_TOKEN=planted printf 'notes = mysql --password planted\\nmemory = 1 GiB\\n'")
-    told = collect(way)
-    assert told.facts == {"notes": "mysql --password (hidden)", "memory": "1 GiB"}
-    assert "planted" not in told.way and told.way.startswith("command: X_TOKEN=(hidden) printf")
+    result = collect(way)
+    assert result.facts == {"notes": "mysql --password (hidden)", "memory": "1 GiB"}
+    assert "planted" not in result.way and result.way.startswith("command: X_TOKEN=(hidden) printf")
     table = way_of("""command: printf '{"sysctls": {"db.password": "planted"}, "packages": {"a": "token=planted"}}'""")
-    told = collect(table)
-    assert told.sysctls == {"db.password": "(hidden)"} and told.packages == {"a": "token=(hidden)"}
+    result = collect(table)
+    assert result.sysctls == {"db.password": "(hidden)"} and result.packages == {"a": "token=(hidden)"}

@@ -10,7 +10,7 @@ from bakeoff.compare import compare_run
 from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.report.blocks.tree import Cards, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import ClientRecord, StepRecord
@@ -84,10 +84,10 @@ def test_the_starved_client_is_named_in_the_first_lines() -> None:
     comparison = compare_run(app_run(starve=True))
     said = "apache starved clients in 1 of 12 trials: client 3 of 4 got nothing in block 2."
     assert said in known(app_run(starve=True)), "among what must be known first"
-    blocks = compose(app_run(starve=True), comparison).blocks(Depth.PAGE)
-    told = [place for place, block in enumerate(blocks) if isinstance(block, Text) and block.text == said]
+    blocks = compose(app_run(starve=True), comparison).blocks(Detail.PAGE)
+    texts = [place for place, block in enumerate(blocks) if isinstance(block, Text) and block.text == said]
     cards = next(place for place, block in enumerate(blocks) if isinstance(block, Cards))
-    assert len(told) == 1 and told[0] < cards, "once, and before any figure"
+    assert len(texts) == 1 and texts[0] < cards, "once, and before any figure"
     assert not any("starved" in line for line in (*headline_of(comparison)[1:], *known(app_run(starve=False))))
 
 
@@ -134,13 +134,13 @@ def test_who_waits_for_a_full_processor_is_not_said_to_wait_for_the_network_alon
     steps = tuple(StepRecord(name, summary(1_000, share)) for name, share in shares.items())
     idle = {"server": {"cpu_share": 0.1, "watched_s": 10.0, "disk_read_bytes": 0, "disk_written_bytes": 0}}
     series = {"cpu_user_s": (busy_s,) * 6, "cpu_system_s": (0.0,) * 6, "cpu_idle_s": (2.0 - busy_s,) * 6}
-    told = Telemetry(
+    observed = Telemetry(
         role="contender", name="nginx", source="pid:7", window_s=(1.0, 5.0), at_s=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0),
         width_s=(1.0,) * 6, series={**series, "own_user_s": (0.1,) * 6, "own_system_s": (0.1,) * 6},
         facts={"boot_id": "there", "processors": 2},
     )  # fmt: skip
     trials = tuple(
-        replace(t, steps=steps, workload=idle, telemetry=(told,)) if t.contender == "nginx" else t
+        replace(t, steps=steps, workload=idle, telemetry=(observed,)) if t.contender == "nginx" else t
         for t in record.trials
     )
     text = text_of(replace(record, trials=trials), "bottleneck")

@@ -25,9 +25,9 @@ from bakeoff.report.charts.theme import legend_of, owners_of
 from bakeoff.report.collections.campaign import _over_all, compose_campaign
 from bakeoff.report.compose import VERDICTS
 from bakeoff.report.layout.brief import brief
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.collections.campaign import _suite_sentences, result
-from bakeoff.report.narrate.collections.ranking_doubts import place_told
+from bakeoff.report.narrate.collections.ranking_doubts import place_text
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.verdict.blocks_needed import duration
@@ -71,7 +71,7 @@ def test_a_winner_of_all_suites_is_first_and_one_of_each_is_not() -> None:
     assert both.winner == "red" and "red is better over 2 suites" in headline_of(both)[0]
     split = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1 / 1.3, seed=2)))
     assert split.winner is None and "certainly" in headline_of(split)[0]
-    assert {place_told(place) for place in split.places} == {"1–2"}
+    assert {place_text(place) for place in split.places} == {"1–2"}
 
 
 def test_holm_counts_all_suites_together() -> None:
@@ -166,7 +166,7 @@ def test_three_contenders_have_places() -> None:
     names = ("a", "b", "c")
     runs = [web(1.3, seed=seed, names=names) for seed in (1, 2)]
     found = compared(*(Measured(f"s{n}", 1.0, one) for n, one in enumerate(runs)), names=names)
-    assert [place_told(place) for place in found.places] == ["1", "2", "3"]
+    assert [place_text(place) for place in found.places] == ["1", "2", "3"]
     assert [place.contender for place in found.places] == ["c", "b", "a"]
     text = " ".join(headline_of(found))
     for pair in found.overall:
@@ -240,7 +240,7 @@ def test_what_a_page_holds_of_a_suite_is_made_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_suites_say_alike_of_the_machine_is_told_once_and_else_with_their_names() -> None:
-    def told(text: str) -> tuple[EventRecord, ...]:
+    def warnings_with(text: str) -> tuple[EventRecord, ...]:
         return tuple(EventRecord("2026-11-23T00:00:00", "warning", each, None) for each in (text, "2 cores are shared"))
 
     def waited(record: RunRecord, share: float) -> RunRecord:
@@ -248,9 +248,9 @@ def test_what_suites_say_alike_of_the_machine_is_told_once_and_else_with_their_n
         return replace(record, trials=tuple(trials))
 
     runs = {
-        "one": replace(waited(web(1.5), 0.2), events=told("red is late")),
-        "two": replace(waited(web(1.2, seed=2), 0.3), events=told("red is late")),
-        "three": replace(web(1.4, seed=3), events=told("blue is late")),
+        "one": replace(waited(web(1.5), 0.2), events=warnings_with("red is late")),
+        "two": replace(waited(web(1.2, seed=2), 0.3), events=warnings_with("red is late")),
+        "three": replace(web(1.4, seed=3), events=warnings_with("blue is late")),
     }
     folder = CampaignFolder(Path("lab.bakeoff"), planned(*runs), runs, {})
     report = compose_campaign(compare_folder(folder), folder, ())
@@ -308,7 +308,7 @@ def test_who_was_dead_in_a_suite_is_named_first_and_never_ranks() -> None:
     assert kinds_of(found)[0] == "withheld"
     assert headline_of(found)[1].startswith("Of those measured in all suites b is the best over 2 suites")
     assert headline_of(found)[1].endswith("1 b; 2 a; c has no place (not measured in two).")
-    assert [(place.contender, place_told(place)) for place in found.places] == [
+    assert [(place.contender, place_text(place)) for place in found.places] == [
         ("b", "1"),
         ("a", "2"),
         ("c", "not measured in two"),
@@ -362,7 +362,7 @@ def shown_campaign(found: CampaignComparison, runs: Mapping[str, RunRecord]) -> 
     """All of it as plain text; without runs that over all suites alone."""
     whole = found if runs else replace(found, suites=tuple(replace(s, comparison=None) for s in found.suites))
     console = Console(file=io.StringIO(), width=240, color_system=None)
-    show(compose_campaign(whole, folder_of(runs), (), depth=Depth.COMPARISON), console, Depth.COMPARISON)
+    show(compose_campaign(whole, folder_of(runs), (), detail=Detail.COMPARISON), console, Detail.COMPARISON)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     return text
 
@@ -392,7 +392,7 @@ def challenging(left_out: str = "", absent: tuple[str, ...] = ()) -> CampaignCom
     ]
     kept = [suite.name for suite in suites if not suite.left_out]
     read = ChallengedCampaign(
-        report="r.html", challenger="red", title="Lab", said=("green wins.",), suites=tuple(suites)
+        report="r.html", challenger="red", title="Lab", headline=("green wins.",), suites=tuple(suites)
     )
     folder = CampaignFolder(Path("n.bakeoff"), planned(*kept), {name: runs[name] for name in kept}, {}, read)
     found = compare_folder(folder)
@@ -460,8 +460,8 @@ def test_who_takes_no_part_by_the_plan_is_named_once_and_without_alarm() -> None
     )  # fmt: skip
     text = " ".join(shown_campaign(found, {}).split())
     assert text.count("green takes no part in two and three.") == 1 and "is missing from" not in text
-    (told,) = (block for block in _over_all(found).blocks if isinstance(block, Text))
-    assert told.tone == "plain"
+    (observed,) = (block for block in _over_all(found).blocks if isinstance(block, Text))
+    assert observed.severity == "plain"
 
 
 def test_blocks_that_are_advised_count_the_pairs_of_all_suites_and_the_time_of_the_suite_alone() -> None:
@@ -477,7 +477,7 @@ def test_blocks_that_are_advised_count_the_pairs_of_all_suites_and_the_time_of_t
         )
         return replace(record, trials=tuple(trials))
 
-    told = 0
+    observed = 0
     for seed in range(1, 9):
         found = compared(Measured("one", 1.0, suite(seed, 0)), Measured("two", 1.0, suite(seed + 50, 100)))
         for verdict, each in zip(found.verdicts, found.suites, strict=True):
@@ -492,5 +492,5 @@ def test_blocks_that_are_advised_count_the_pairs_of_all_suites_and_the_time_of_t
             assert among is not None, sentence(verdict)
             more = int(among[1].replace(",", ""))
             assert more > alone.more_blocks and among[2] == duration(100.0 * more)
-            told += 1
-    assert told > 2
+            observed += 1
+    assert observed > 2

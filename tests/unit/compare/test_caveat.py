@@ -40,7 +40,7 @@ def long_run(blocks: int = 8) -> RunRecord:
     return run(blocks=blocks, window_s=8.0)
 
 
-def told(found: Comparison) -> tuple[str, str]:
+def weakest(found: Comparison) -> tuple[str, str]:
     assert found.caveat is not None
     return found.caveat.kind, found.caveat.contender
 
@@ -54,7 +54,7 @@ def test_a_run_without_faults_has_none() -> None:
 def test_two_speeds_are_told_with_both() -> None:
     record = slowed(long_run(), "nginx", {2: 8.0, 5: 8.0, 6: 8.0})
     found = compare_run(record)
-    assert told(found) == ("blocks", "nginx") and found.caveat is not None
+    assert weakest(found) == ("blocks", "nginx") and found.caveat is not None
     assert isinstance(found.caveat.about, BlocksDiffer)
     (spread,) = found.caveat.about.spreads.values()
     assert 7.0 < spread.factor < 9.0
@@ -76,12 +76,12 @@ WAITED = {"marks": ("generator-waited",), "generator_run_delay_share": 0.3}
 def test_what_is_of_most_trials_comes_before_what_is_of_few() -> None:
     record = slowed(long_run(), "nginx", {2: 8.0, 5: 8.0})
     few = change(record, "apache", 8, (1,), **WAITED)
-    assert told(compare_run(few))[0] == "blocks"
+    assert weakest(compare_run(few))[0] == "blocks"
     most = record
     for clients in {trial.load_step.clients for trial in record.trials}:
         most = change(most, "apache", clients, tuple(range(1, 7)), **WAITED)
     found = compare_run(most)
-    assert told(found) == ("generator waited", "apache") and found.caveat is not None
+    assert weakest(found) == ("generator waited", "apache") and found.caveat is not None
     assert isinstance(found.caveat.about, Waited) and found.caveat.about.share == 0.3
     assert 2 * found.caveat.trials > found.caveat.of
 
@@ -104,7 +104,7 @@ def test_a_server_that_slows_down_while_the_run_goes_on_is_told() -> None:
     """Its mean may still win."""
     record = late_by(run((replace(FAST, base_ms=1.0), replace(SLOW, base_ms=1.4)), blocks=12), "nginx", 10, 1.75)
     found = compare_run(record)
-    assert told(found) == ("order turned", "apache") and found.caveat is not None
+    assert weakest(found) == ("order turned", "apache") and found.caveat is not None
     assert "all blocks before block 10" in sentence(found.caveat)
     about = found.caveat.about
     assert isinstance(about, Turned) and about.at == 10
@@ -132,7 +132,7 @@ def test_three_blocks_on_either_side_make_a_change(logs: list[float], place: int
 def test_trials_that_were_not_run_are_told() -> None:
     record = long_run()
     found = compare_run(replace(record, trials_planned=len(record.trials) + 12))
-    assert told(found) == ("incomplete", "") and found.caveat is not None
+    assert weakest(found) == ("incomplete", "") and found.caveat is not None
     assert found.caveat.about == NotComplete(record.path.name, 12, len(record.trials) + 12)
 
 

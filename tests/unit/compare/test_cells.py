@@ -18,8 +18,8 @@ from bakeoff.compare.model.cell import (
     CellPair,
     CellRatio,
     FewFileSizes,
+    NeighbourOutliers,
     SizePoint,
-    UnlikeNeighbours,
     WildBlock,
 )
 from bakeoff.report.narrate import wording
@@ -141,9 +141,9 @@ def test_means_of_cells_without_an_interval_are_told_as_numbers_alone(blocks: in
     found = compare_run(matrix_run(lambda *_: 1.2, blocks=blocks, tests=("read",), sizes=SMALL)).cells
     assert found is not None
     (pair,) = found.pairs
-    told = [text for text in (*pair_summary(pair), *sentences_of_tests(pair)) if "20 % faster overall" in text]
-    assert len(told) == 2
-    assert {"20 % faster overall by the numbers alone" in text for text in told} == {alone}
+    texts = [text for text in (*pair_summary(pair), *sentences_of_tests(pair)) if "20 % faster overall" in text]
+    assert len(texts) == 2
+    assert {"20 % faster overall by the numbers alone" in text for text in texts} == {alone}
 
 
 def test_a_range_of_shares_is_told_in_one_way() -> None:
@@ -181,7 +181,7 @@ def test_outliers_are_named_counted_and_left_out_only_beside() -> None:
 
     _, pair = compared(level, wild, tests=("read",), sizes=SMALL)
     lone, block = cell_at(pair, "read", MIB, 16 * KIB), cell_at(pair, "read", 64 * KIB, 4 * KIB)
-    assert isinstance(lone.outlier, UnlikeNeighbours) and lone.outlier.around == pytest.approx(1.0, abs=0.01)
+    assert isinstance(lone.outlier, NeighbourOutliers) and lone.outlier.around == pytest.approx(1.0, abs=0.01)
     assert isinstance(block.outlier, WildBlock) and block.outlier.others > 2.0 * block.outlier.ratio
     assert "among neighbours at 1.0" in sentence(lone.outlier) and "in one block" in sentence(block.outlier)
     assert sum(bool(cell.outlier) for cell in pair.cells) == 2
@@ -224,7 +224,7 @@ def test_the_end_of_a_cache_is_read_from_the_jump_of_rates() -> None:
     assert ends == {("nfs", 65536.0, 262144.0), ("cifs", 65536.0, 262144.0)}
     assert {rule.tests for rule in rules} == {("read", "reread")}
     comparison, _ = compared(level, tests=("read",), sizes=SMALL)
-    assert all(rule.zones == () and rule.untold for rule in caching(comparison))
+    assert all(rule.zones == () and rule.unknown for rule in caching(comparison))
 
 
 def caching(comparison: Comparison) -> tuple[CacheRule, ...]:
@@ -253,9 +253,9 @@ def test_where_caching_is_strong_weak_and_none_is_told_along_files_and_records()
     assert not small.levelled, "only the largest files were as slow: nobody saw where the fall ends"
     assert (large.record_low_kib, large.record_high_kib, large.strong_kib) == (128, 2048, 16384) and large.levelled
     assert large.weak_kib == (32768, 65536) and large.none_kib == 131072
-    ((untold),) = rule.untold
-    assert (untold.record_low_kib, untold.record_high_kib) == (4096, 8192) and "do not fall by 3 times" in sentence(
-        untold.why
+    ((unknown),) = rule.unknown
+    assert (unknown.record_low_kib, unknown.record_high_kib) == (4096, 8192) and "do not fall by 3 times" in sentence(
+        unknown.why
     )
     first, why = cell_words.cache_rule(rule)
     assert first == (
@@ -278,7 +278,7 @@ def test_caching_does_not_end_where_cells_behind_the_fall_were_cached_as_well() 
     comparison, _ = compared(level, cached, tests=("read", "reread"))
     rules = {rule.contender: rule for rule in caching(comparison)}
     assert rules["nfs"].zones == () and any(
-        "came from a cache as well" in sentence(one.why) for one in rules["nfs"].untold
+        "came from a cache as well" in sentence(one.why) for one in rules["nfs"].unknown
     )
     assert rules["cifs"].zones
     assert comparison.cells is not None
@@ -290,7 +290,7 @@ def test_caching_does_not_end_where_cells_behind_the_fall_were_cached_as_well() 
 def test_two_file_sizes_tell_nothing_of_caching() -> None:
     comparison, _ = compared(level, tests=("read",), sizes=[(64 * KIB, 4 * KIB), (MIB, 4 * KIB)])
     (rule, _) = caching(comparison)
-    assert rule.zones == () and rule.untold[0].why == FewFileSizes(3)
+    assert rule.zones == () and rule.unknown[0].why == FewFileSizes(3)
 
 
 def test_one_block_gives_numbers_without_verdict() -> None:

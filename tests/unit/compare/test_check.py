@@ -217,18 +217,18 @@ def test_a_noise_floor_changes_no_outcome(ratio: float, spread: float) -> None:
 
 def test_a_noise_floor_stands_beside_the_verdict() -> None:
     noise = floor_of_set_up()
-    told = f"the noise floor of this set-up is {percent(noise.primary.floor(8))}"
+    texts = f"the noise floor of this set-up is {percent(noise.primary.floor(8))}"
     worse, clear = checked(measured(0.994), 0.001, noise=noise), checked(measured(0.5), noise=noise)
     assert worse.outcome == clear.outcome == "worse"
     assert (
-        f"more than 0.1 % worse; {told}, so that equals may differ as much: it counts as worse all the"
+        f"more than 0.1 % worse; {texts}, so that equals may differ as much: it counts as worse all the"
         in check_sentences(worse)[0]
     )
-    assert f"more than 3 % worse; {told}." in check_sentences(clear)[0]
+    assert f"more than 3 % worse; {texts}." in check_sentences(clear)[0]
     passed, wide = checked(measured(1.0), 0.009, noise=noise), checked(measured(1.0), 0.2, noise=noise)
     assert passed.outcome == wide.outcome == "pass"
-    assert f"{told}, in which more than 0.9 % may hide." in check_sentences(passed)[0]
-    assert f"not more than 20 % worse; {told}." in check_sentences(wide)[0]
+    assert f"{texts}, in which more than 0.9 % may hide." in check_sentences(passed)[0]
+    assert f"not more than 20 % worse; {texts}." in check_sentences(wide)[0]
     assert any(
         note.startswith("The noise floor is of synthetic.bakeoff (2026-11-20, 12 blocks") for note in check_notes(wide)
     )

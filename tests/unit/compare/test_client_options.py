@@ -48,8 +48,8 @@ def versions() -> RunRecord:
 def test_a_comparison_says_it_first_behind_the_verdict(versions: RunRecord) -> None:
     found = compare_run(versions)
     baseline, other = (contender.name for contender in versions.contenders)
-    told = f"{baseline} is measured over HTTP/1.1, {other} over HTTP/2"
-    assert headline_of(found)[1] == f"{told}: ratios are of that difference, too."
+    sentences = f"{baseline} is measured over HTTP/1.1, {other} over HTTP/2"
+    assert headline_of(found)[1] == f"{sentences}: ratios are of that difference, too."
     assert result(found) == headline_of(found)[:2], "also where few sentences are read"
     assert [option.values for option in found.client_options] == [{baseline: "1.1", other: "2"}]
     (pair,) = found.pairs
@@ -87,8 +87,8 @@ def test_many_ways_are_few_words() -> None:
     made = talked(replace(record, contenders=contenders), own)
     words = client_option_words(client_options_of(made), words_part("web"), names)
     assert words.startswith("s0 is measured with receive_buffer 0, s1 with") and words.endswith(", others otherwise")
-    alike = talked(replace(record, contenders=contenders), {name: {"http": "2"} for name in names[2:]})
-    words = client_option_words(client_options_of(alike), words_part("web"), names)
+    same_machines = talked(replace(record, contenders=contenders), {name: {"http": "2"} for name in names[2:]})
+    words = client_option_words(client_options_of(same_machines), words_part("web"), names)
     assert words == "s0 and s1 are measured over HTTP/1.1, s2, s3, s4 and 1 other over HTTP/2"
 
 
@@ -138,8 +138,8 @@ def test_a_contender_that_is_asked_otherwise_in_another_file_is_another() -> Non
 def test_a_ceiling_holds_for_its_own_way_of_asking() -> None:
     record = run(blocks=6)
     one, other = (contender.name for contender in record.contenders)
-    told = {one: {"words": "kept connections", "operations_per_s": 1e6, "agents": {}}}
-    made = replace(record, environment={**record.environment, GENERATOR_CAPACITIES: told}, null_operations_per_s=None)
+    texts = {one: {"words": "kept connections", "operations_per_s": 1e6, "agents": {}}}
+    made = replace(record, environment={**record.environment, GENERATOR_CAPACITIES: texts}, null_operations_per_s=None)
     assert list(generator_capacities(made)) == [one]
     flat = " ".join(renderer("terminal").render(compose(made, compare_run(made)), "r").decode().split())
     assert f"(kept connections, as {one} is asked)" in flat
@@ -150,8 +150,8 @@ def test_a_campaign_says_it_of_its_suite(versions: RunRecord) -> None:
     names = tuple(contender.name for contender in versions.contenders)
     measured = [Measured("talked", 1.0, versions), Measured("plain", 1.0, run(blocks=6, seed=3))]
     found = compare_campaign("lab", "Lab", names, measured)
-    (told,) = [text for text in headline_of(found) if "over HTTP/2" in text]
-    assert told.startswith("talked: ") and result_over_all(found) == (headline_of(found)[0], told)
+    (texts,) = [text for text in headline_of(found) if "over HTTP/2" in text]
+    assert texts.startswith("talked: ") and result_over_all(found) == (headline_of(found)[0], texts)
 
 
 def test_several_files_tell_the_lowest_ceiling_and_none_where_one_did_not_measure_it() -> None:
@@ -159,10 +159,10 @@ def test_several_files_tell_the_lowest_ceiling_and_none_where_one_did_not_measur
     one, other = (contender.name for contender in record.contenders)
 
     def file(letter: str, rates: dict[str, Any]) -> RunRecord:
-        told = {name: {"words": "kept", "operations_per_s": per_s, "agents": {}} for name, per_s in rates.items()}
+        texts = {name: {"words": "kept", "operations_per_s": per_s, "agents": {}} for name, per_s in rates.items()}
         path = record.path.with_name(f"{letter}.bakeoff")
         created_at = record.created_at.replace("2026", {"a": "2025", "b": "2026"}[letter])
-        environment = {**record.environment, GENERATOR_CAPACITIES: told}
+        environment = {**record.environment, GENERATOR_CAPACITIES: texts}
         return replace(record, path=path, created_at=created_at, environment=environment)
 
     joined = join([file("a", {one: 3e5, other: 1e5}), file("b", {one: 2e5, other: "much"})])

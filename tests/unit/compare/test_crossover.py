@@ -18,7 +18,7 @@ from bakeoff.report.narrate.verdict.crossover import crossover_sentence
 from bakeoff.store.records.run_records import RunRecord
 from tests.told import headline_of, kinds_of
 from tests.unit.compare.synthetic import FAST, SLOW, run
-from tests.unit.compare.test_overload import BASE, OTHER, alike, answering, changed, in_ms, of
+from tests.unit.compare.test_overload import BASE, OTHER, answering, changed, in_ms, of, same_machines
 from tests.unit.report.shown import form, shown
 
 
@@ -101,7 +101,7 @@ def test_a_loss_has_no_ratio_and_of_a_time_less_is_better() -> None:
 
 def test_at_rates_too_and_where_both_are_overloaded_there_is_no_ratio_of_times() -> None:
     """apache answers in 3 ms where nginx takes 4, but 20 ms at the highest rate."""
-    record = changed(alike(), of(OTHER, 1, 4), in_ms(3.0))
+    record = changed(same_machines(), of(OTHER, 1, 4), in_ms(3.0))
     found = compare_run(changed(record, of(OTHER, 8), in_ms(20.0)))
     said = headline_of(found)[kinds_of(found).index("crossover")]
     assert said.startswith("The ranking crosses over: at 1,000 and 4,000/s apache is better (down to ")

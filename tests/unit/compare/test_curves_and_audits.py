@@ -42,11 +42,13 @@ def test_errors_of_failed_trials_stay_visible() -> None:
     assert found.contenders[1].errors == {"refused": 180_000}
 
 
-@pytest.mark.parametrize(("reason", "told"), [("no operation succeeded (refused 118)", True), ("wrong bytes", False)])
-def test_who_refuses_connections_may_have_crashed(reason: str, told: bool) -> None:
+@pytest.mark.parametrize(
+    ("reason", "expected"), [("no operation succeeded (refused 118)", True), ("wrong bytes", False)]
+)
+def test_who_refuses_connections_may_have_crashed(reason: str, expected: bool) -> None:
     found = compare_run(change(run(), "apache", 8, None, state="failed", reason=reason))
     (advice,) = (warning.advice for warning in warnings_of(found) if reason in warning.text)
-    assert ("`dmesg` after a crash" in advice) is told and "--retry-failed` repeats them" in advice
+    assert ("`dmesg` after a crash" in advice) is expected and "--retry-failed` repeats them" in advice
 
 
 def test_audits_hold_on_a_sound_run() -> None:

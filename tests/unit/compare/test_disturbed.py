@@ -47,7 +47,7 @@ def test_a_lead_counts_beyond_what_processors_explain(
 
 @pytest.mark.parametrize(("truth", "least_told"), [(1.0, 0.0), (1.05, 0.0), (1.8, 0.4)])
 @pytest.mark.parametrize("kept", [0.0, 0.5])
-def test_simulated_beside_load_that_comes_and_goes(truth: float, least_told: float, kept: float) -> None:
+def test_simulated_beside_load_that_comes_and_goes(truth: float, least_reported: float, kept: float) -> None:
     """Each trial has the processors that others left: a share between 0.3 and 0.7, of which a part is `kept` from trial
     to trial. Equals are called in less than one run of a thousand, a true 80 % more is called in many.
     """
@@ -76,7 +76,7 @@ def test_simulated_beside_load_that_comes_and_goes(truth: float, least_told: flo
             called += 1
             wrong += not ahead or truth == 1.0
     assert wrong <= runs / 1_000, (wrong, called)
-    assert called >= least_told * runs
+    assert called >= least_reported * runs
 
 
 @pytest.mark.parametrize(("p", "level"), [(0.001, "amber"), (2**-9, "red"), (math.nan, "red")])

@@ -221,7 +221,7 @@ def offering(more: int) -> Trip:
 def with_fates(open_more: int) -> Trip:
     """A run under rates whose starts have a fate each, but for so many in one trial."""
 
-    def told(trial: TrialRecord) -> TrialRecord:
+    def with_workload(trial: TrialRecord) -> TrialRecord:
         assert trial.starts is not None
         offered = trial.starts.offered
         return replace(trial, starts=replace(trial.starts, fates=FatesRecord(offered - 3, 1, 2)))
@@ -232,7 +232,7 @@ def with_fates(open_more: int) -> Trip:
         fates = replace(starts.fates, open=starts.fates.open + open_more)
         return replace(trial, starts=replace(starts, fates=fates))
 
-    return lambda record: on(one, more)(on(lambda _: True, told)(at_rates(record)))
+    return lambda record: on(one, more)(on(lambda _: True, with_workload)(at_rates(record)))
 
 
 AUDITS: dict[str, Trip] = {
@@ -337,10 +337,12 @@ def test_what_the_follower_did_wrong_leaves_the_leader_its_lead(name: str) -> No
 
 
 def test_a_winner_whose_requests_were_asked_again_is_named_in_the_headline() -> None:
-    told = [
+    output = [
         compare_run(on(of(name), lambda t: asked_again(t, 0.011))(run(blocks=BLOCKS))) for name in (LEADER, FOLLOWER)
     ]
-    said = [[text for text in headline_of(found) if "ended the kept connection of 1.1 % of" in text] for found in told]
+    said = [
+        [text for text in headline_of(found) if "ended the kept connection of 1.1 % of" in text] for found in output
+    ]
     assert [len(texts) for texts in said] == [1, 0] and said[0][0].startswith(f"{LEADER.capitalize()} ended")
 
 

@@ -50,9 +50,9 @@ def joined(levels: Levels) -> float:
 
 def test_the_same_on_both_servers() -> None:
     found = compare_run(design(plain))
-    told = found.factors
-    assert told is not None and not not_estimated(told)
-    raid, both = effect(told, "raid"), effect(told, "server", "raid")
+    observed = found.factors
+    assert observed is not None and not not_estimated(observed)
+    raid, both = effect(observed, "raid"), effect(observed, "server", "raid")
     assert raid.low < RAID < raid.high and raid.high / raid.low < 1.06
     assert (raid.below, raid.above, raid.contexts, raid.verdict.kind) == (("5",), ("0",), 2, "shown")
     assert both.low < 1.0 < both.high and both.verdict.kind == "equivalent"
@@ -63,16 +63,16 @@ def test_the_same_on_both_servers() -> None:
 
 def test_the_effect_depends_on_the_server() -> None:
     found = compare_run(design(joined))
-    told = found.factors
-    assert told is not None
-    both = effect(told, "server", "raid")
+    observed = found.factors
+    assert observed is not None
+    both = effect(observed, "server", "raid")
     assert both.verdict.kind == "shown" and both.low < 1.0 / 1.5 < both.high
-    at = {(one.factor, one.level): one for one in effect(told, "raid").at}
+    at = {(one.factor, one.level): one for one in effect(observed, "raid").at}
     assert at["server", "nginx"].low < RAID < at["server", "nginx"].high
     assert at["server", "apache"].low < RAID / 1.5 < at["server", "apache"].high
     sentence = next(text for text in headline_of(found) if text.startswith("raid 0 gives on average"))
     assert "it depends on the server: on nginx 1.9" in sentence and "on apache 1.2" in sentence
-    cells = {cell.levels: cell.ratio for cell in told.planes[0].cells}
+    cells = {cell.levels: cell.ratio for cell in observed.planes[0].cells}
     assert cells["nginx", "5"] == 1.0 and cells["apache", "0"] == pytest.approx(0.8 * RAID / 1.5, rel=0.03)
 
 
@@ -129,37 +129,39 @@ def dead(record: RunRecord, contender: str, blocks: tuple[int, ...] | None = Non
 
 def test_a_dead_contender_leaves_what_the_others_tell() -> None:
     found = compare_run(dead(design(plain), "apache-0"))
-    told = found.factors
-    assert told is not None
-    raid = effect(told, "raid")
+    observed = found.factors
+    assert observed is not None
+    raid = effect(observed, "raid")
     assert (raid.contexts, raid.contexts_wanted) == (1, 2) and raid.low < RAID < raid.high
     assert raid.verdict.kind == "shown", "on nginx it is as certain as ever"
-    assert not effect(told, "server", "raid").estimated
-    assert math.isnan(effect(told, "server", "raid").ratio)
-    assert any(text.startswith("apache-0 lost 16 of 16 trials (connection refused)") for text in not_estimated(told))
-    assert "Cannot be estimated: the interaction of server and raid." in not_estimated(told)
+    assert not effect(observed, "server", "raid").estimated
+    assert math.isnan(effect(observed, "server", "raid").ratio)
+    assert any(
+        text.startswith("apache-0 lost 16 of 16 trials (connection refused)") for text in not_estimated(observed)
+    )
+    assert "Cannot be estimated: the interaction of server and raid." in not_estimated(observed)
     sentence = next(text for text in headline_of(found) if text.startswith("raid 0 gives"))
     assert "over 1 of 2 combinations" in sentence and "whether it is the same on both servers cannot be" in sentence
 
 
 def test_one_that_fails_now_and_then_gets_no_effect() -> None:
-    told = effects_of(dead(design(plain), "apache-0", (2, 5)))
-    raid = effect(told, "raid")
+    effects = effects_of(dead(design(plain), "apache-0", (2, 5)))
+    raid = effect(effects, "raid")
     assert raid.blocks == 6 and raid.blocks_left_out == (2, 5), "the blocks that it failed in tell nothing of its speed"
     assert raid.verdict.kind == "withheld" and "apache-0 failed 4 of 16 trials" in texts_of(raid.verdict.decisive)
-    assert any("Verdict on raid withheld, apache-0 failed 4 of 16 trials" in text for text in said_of(told))
+    assert any("Verdict on raid withheld, apache-0 failed 4 of 16 trials" in text for text in said_of(effects))
 
 
 def test_voided_trials_leave_blocks_out() -> None:
-    told = effects_of(change(design(plain), "nginx-5", 1, (3,), state="voided", reason="stopped"))
-    assert effect(told, "raid").blocks_left_out == (3,) and effect(told, "raid").verdict.kind == "shown"
+    effects = effects_of(change(design(plain), "nginx-5", 1, (3,), state="voided", reason="stopped"))
+    assert effect(effects, "raid").blocks_left_out == (3,) and effect(effects, "raid").verdict.kind == "shown"
 
 
 def test_few_blocks_give_numbers_alone() -> None:
-    told = effects_of(design(plain, blocks=3))
-    raid = effect(told, "raid")
+    effects = effects_of(design(plain, blocks=3))
+    raid = effect(effects, "raid")
     assert raid.verdict.kind == "too_few" and raid.ratio == pytest.approx(RAID, rel=0.1) and math.isnan(raid.low)
-    assert "no verdict: 3 usable blocks" in said_of(told)[1]
+    assert "no verdict: 3 usable blocks" in said_of(effects)[1]
 
 
 def test_combinations_that_are_not_there() -> None:
@@ -168,9 +170,9 @@ def test_combinations_that_are_not_there() -> None:
     levels = {name: own for name, own in combinations(shape).items() if name != "apache-0"}
     kept = tuple(c for c in record.contenders if c.name in levels)
     trials = tuple(trial for trial in record.trials if trial.contender in levels)
-    told = effects_of(planned(replace(record, contenders=kept, trials=trials), levels, shape))
-    assert "Not among the contenders: apache with raid 0." in not_estimated(told)
-    assert effect(told, "raid").contexts == 1 and not effect(told, "server", "raid").estimated
+    effects = effects_of(planned(replace(record, contenders=kept, trials=trials), levels, shape))
+    assert "Not among the contenders: apache with raid 0." in not_estimated(effects)
+    assert effect(effects, "raid").contexts == 1 and not effect(effects, "server", "raid").estimated
 
 
 def test_one_factor_alone() -> None:
@@ -182,8 +184,8 @@ def test_one_factor_alone() -> None:
 
 
 def test_each_load_step_has_its_effect() -> None:
-    told = effects_of(design(plain, load_steps=(1, 4, 8)))
-    points = effect(told, "raid").points
+    effects = effects_of(design(plain, load_steps=(1, 4, 8)))
+    points = effect(effects, "raid").points
     assert [point.load_step.clients for point in points] == [1, 4, 8]
     assert all(point.low < RAID < point.high and point.blocks == 8 for point in points)
 
@@ -226,8 +228,8 @@ def test_intervals_cover_and_interactions_are_not_invented(speed: Any, true: flo
     runs, record = 60, design(speed, load_steps=(4,), blocks=8)
     covered = called = 0
     for seed in range(5000, 5000 + runs):
-        told = effects_of(redrawn(record, speed, 0.05, seed))
-        both = effect(told, "server", "raid")
+        effects = effects_of(redrawn(record, speed, 0.05, seed))
+        both = effect(effects, "server", "raid")
         covered += both.low <= true <= both.high
         called += both.verdict.kind in ("shown", "near_margin")
     assert 52 <= covered <= runs

@@ -48,7 +48,7 @@ def test_a_server_that_loses_mail_neither_wins_nor_is_equivalent(lost: int, bloc
     assert all(pair.primary.verdict.winner != "nginx" for pair in found.pairs)
     assert all(end.verdict.winner != "nginx" for end in found.pairs[0].secondary)
     assert found.pairs[0].primary.verdict.kind == "disqualified"
-    assert compose(record, found).tone == "bad"
+    assert compose(record, found).severity == "bad"
 
 
 @pytest.mark.parametrize("name", ["lost", "corrupt", "misdelivered", "duplicate", "ghost", "resurrected"])
@@ -134,21 +134,23 @@ def looked_again(lost: int = 0, damaged: int = 0, wrong: int = 0) -> dict[str, A
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "expected"),
     [
         ({"lost": 13}, "did not keep its data: of 3,924 acknowledged writes, 13 lost"),
         ({"damaged": 1}, "did not keep its data: of 3,924 acknowledged writes, 1 damaged"),
         ({"wrong": 1}, "gave wrong results: of 3,924 results worked out again, 1 wrong"),
     ],
 )
-def test_a_server_whose_data_or_results_are_wrong_afterwards_is_disqualified(found: dict[str, int], told: str) -> None:
+def test_a_server_whose_data_or_results_are_wrong_afterwards_is_disqualified(
+    found: dict[str, int], expected: str
+) -> None:
     record = change(app(run()), "nginx", 8, (1,), workload=looked_again(**found))
     compared = compare_run(record)
-    assert headline_of(compared)[0] == f"nginx is disqualified, it {told}."
+    assert headline_of(compared)[0] == f"nginx is disqualified, it {expected}."
     assert compared.pairs[0].primary.verdict.kind == "disqualified"
     assert compared.pairs[0].primary.verdict.winner != "nginx"
     report = compose(record, compared)
-    assert report.tone == "bad" and any(section.id == "kept" for section in report.sections)
+    assert report.severity == "bad" and any(section.id == "kept" for section in report.sections)
 
 
 def test_a_server_whose_data_and_results_are_right_afterwards_wins() -> None:

@@ -26,11 +26,11 @@ from tests.unit.compare.synthetic import change, run
 
 
 @pytest.mark.parametrize(
-    ("per_s", "told"), [(99.33333333, "99.333"), (5000.0, "5,000"), (0.5, "0.5"), (1_234_567.0, "1,234,567")]
+    ("per_s", "expected"), [(99.33333333, "99.333"), (5000.0, "5,000"), (0.5, "0.5"), (1_234_567.0, "1,234,567")]
 )
-def test_rates_are_told_in_five_figures(per_s: float, told: str) -> None:
+def test_rates_are_told_in_five_figures(per_s: float, expected: str) -> None:
     load_step = Rate(per_s, Constant(), 10)
-    assert load_step.words == f"{told}/s"
+    assert load_step.words == f"{expected}/s"
     assert float(str(load_step)) == pytest.approx(per_s, rel=1e-9), "and kept as they are"
 
 
@@ -39,8 +39,8 @@ def test_who_was_never_asked_is_not_called_dead() -> None:
     nothing = {"state": "failed", "operations": 0, "operations_per_s": 0.0, "service": EMPTY_SUMMARY}
     record = change(record, "apache", None, (1, 2), reason="refused", **nothing)
     record = change(record, "apache", None, (3, 4, 5, 6), reason="it was dead", code=LEFT_OUT, **nothing)
-    (told,) = (one for one in compare_run(record).contenders if one.name == "apache")
-    assert outages_words(told) == "dead in 4 and not asked in 8 of 12 trials"
+    (comparison,) = (one for one in compare_run(record).contenders if one.name == "apache")
+    assert outages_words(comparison) == "dead in 4 and not asked in 8 of 12 trials"
 
 
 def test_a_machine_that_was_late_is_told_where_the_percentile_of_all_has_nothing_of_it() -> None:
@@ -64,14 +64,14 @@ def test_rates_of_the_same_trials_have_one_kind_of_mean() -> None:
 
 
 def test_a_capacity_that_its_shares_do_not_bear_out_is_never_told_without_that() -> None:
-    def told(*shares: ShareHeld) -> str:
+    def capacity_of(*shares: ShareHeld) -> str:
         found = ContenderCapacity("a", 6, 1000.0, 990.0, 1010.0, 0, 0, 0, 0, (), None, shares)
         return capacity_text(found, "requests/s")
 
     held = ShareHeld(0.5, 6, 6)
-    assert told(held, ShareHeld(0.95, 6, 6)) == "1,000 requests/s (95 % 990 – 1,010)"
-    assert told() == "1,000 requests/s (95 % 990 – 1,010; not confirmed: no trial at a share of it followed)"
-    assert told(held, ShareHeld(0.85, 4, 6), ShareHeld(0.95, 5, 6)) == (
+    assert capacity_of(held, ShareHeld(0.95, 6, 6)) == "1,000 requests/s (95 % 990 – 1,010)"
+    assert capacity_of() == "1,000 requests/s (95 % 990 – 1,010; not confirmed: no trial at a share of it followed)"
+    assert capacity_of(held, ShareHeld(0.85, 4, 6), ShareHeld(0.95, 5, 6)) == (
         "1,000 requests/s (95 % 990 – 1,010; not confirmed: at 85 % it failed in 2 of 6)"
     )
 
@@ -94,28 +94,28 @@ def test_a_mail_server_that_failed_every_trial_is_in_no_sentence_on_saturation()
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "told"),
+    ("low", "high", "expected"),
     [
         (1200.0, 1432.0, "1,316 ± 116"),
         (-319.0, 2951.0, "1,316 (0 – 2,951)"),
         (900.0, 2400.0, "1,316 (900 – 2,400)"),
     ],
 )
-def test_an_interval_of_what_is_counted_ends_at_nothing(low: float, high: float, told: str) -> None:
+def test_an_interval_of_what_is_counted_ends_at_nothing(low: float, high: float, expected: str) -> None:
     """Seen: "1,316 ± 1,635" messages/s."""
     point = SimpleNamespace(centre=1316.0, low=low, high=high, blocks=6)
     curve = SimpleNamespace(metric="accepted", points=(point,))
     found = SimpleNamespace(curves=(curve,), curve=lambda metric, name: curve)
-    assert mail_cells(found, "a", 0) == [told]  # type: ignore[arg-type]
+    assert mail_cells(found, "a", 0) == [expected]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("foreign", "told"),
+    ("foreign", "expected"),
     [
         ({"u1@x": 1}, "1 message in 1 mailbox that is not Bakeoff's (u1@x 1)"),
         ({"u1@x": 2, "u2@x": 1}, "3 messages in 2 mailboxes that are not Bakeoff's (u1@x 2, u2@x 1)"),
     ],
 )
-def test_one_is_told_as_one(foreign: dict[str, int], told: str) -> None:
+def test_one_is_told_as_one(foreign: dict[str, int], expected: str) -> None:
     """Seen: "there are 1 message"."""
-    assert Held(foreign).text == told
+    assert Held(foreign).text == expected

@@ -56,8 +56,10 @@ def test_who_did_not_come_through_the_load_step_once_is_named_and_not_held_to_it
         trials.append(replace(trial, per_operation=(part,), bytes_in=part.bytes_in, workload=figures))
     found = compare_run(replace(record, trials=tuple(trials)))
     assert len(audit(found, "Same content").deviating) == deviating
-    told = [warning.text for warning in warnings_of(found) if warning.first and "did not come through" in warning.text]
-    assert told == (
+    warning_texts = [
+        warning.text for warning in warnings_of(found) if warning.first and "did not come through" in warning.text
+    ]
+    assert warning_texts == (
         ["Some clients did not come through the mix once: apache in 12 of 12 trials."] if not cycles else []
     )
 

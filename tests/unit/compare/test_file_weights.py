@@ -73,8 +73,8 @@ def test_sizes_outside_the_matrix_count_at_the_nearest_and_are_told() -> None:
     found = weights_of(settings, [SMALL, LARGE])
     assert found is not None
     assert dict(found.shares) == {SMALL: 0.3, LARGE: 0.7} and found.folded == 0.6
-    told = weights_sentence(found, [SMALL, LARGE])
-    assert "60 % of them are of sizes outside the matrix and count at the nearest" in told
+    texts = weights_sentence(found, [SMALL, LARGE])
+    assert "60 % of them are of sizes outside the matrix and count at the nearest" in texts
     assert "30 % count at sizes that have no ratio" in weights_sentence(found, [LARGE])
 
 

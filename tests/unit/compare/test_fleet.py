@@ -30,7 +30,7 @@ def test_machines_that_are_alike_are_not_mentioned() -> None:
     assert found.machines is not None and verdict(found) == "better"
     assert warnings_of(found) == warnings_of(compare_run(run(load_steps=(4, 8, 40), blocks=6)))
     assert [machine.name for machine in found.machines.agents] == list(FOUR)
-    assert not any(told.unfair for told in found.machines.ranges) and found.machines.changes == ()
+    assert not any(one.unfair for one in found.machines.ranges) and found.machines.changes == ()
     assert sum(machine.operations_share for machine in found.machines.agents) == pytest.approx(1.0)
 
 
@@ -42,33 +42,38 @@ def test_one_machine_alone_has_no_ranges() -> None:
 def test_a_machine_that_is_slow_with_every_contender_is_named_as_such() -> None:
     found = compare_run(divided(Machines(speed={"cat": 0.8})))
     assert found.machines is not None
-    worst = [told for told in found.machines.ranges if told.load_step.clients == 40]
-    assert all(told.unfair and told.slowest == "cat" and 0.78 < told.ratio < 0.82 for told in worst)
-    (told,) = (text for text in warnings(divided(Machines(speed={"cat": 0.8}))) if "agent cat" in text)
-    assert "fewer operations" in told and told.endswith("cat was the slowest with every contender.")
+    worst = [warning_texts for warning_texts in found.machines.ranges if warning_texts.load_step.clients == 40]
+    assert all(
+        warning_texts.unfair and warning_texts.slowest == "cat" and 0.78 < warning_texts.ratio < 0.82
+        for warning_texts in worst
+    )
+    (warning_texts,) = (text for text in warnings(divided(Machines(speed={"cat": 0.8}))) if "agent cat" in text)
+    assert "fewer operations" in warning_texts and warning_texts.endswith("cat was the slowest with every contender.")
 
 
 def test_a_server_that_favours_some_addresses_is_told_from_a_slow_machine() -> None:
     def of_one(trial: TrialRecord) -> bool:
         return trial.contender == "apache"
 
-    (told,) = (text for text in warnings(divided(Machines(speed={"cat": 0.7}, of=of_one))) if "agent cat" in text)
-    assert told.endswith("so it was with apache alone.")
+    (warning_texts,) = (
+        text for text in warnings(divided(Machines(speed={"cat": 0.7}, of=of_one))) if "agent cat" in text
+    )
+    assert warning_texts.endswith("so it was with apache alone.")
 
 
 def test_chance_between_few_clients_is_no_unfairness() -> None:
     """Clients that differ by 30 % among each other: machines with two of them differ by more than 5 % by chance."""
     found = compare_run(divided(Machines(spread=0.3)))
     assert found.machines is not None
-    eight = [told for told in found.machines.ranges if told.load_step.clients == 8]
-    assert min(told.ratio for told in eight) < 0.95 and not any(told.unfair for told in eight)
+    eight = [one for one in found.machines.ranges if one.load_step.clients == 8]
+    assert min(one.ratio for one in eight) < 0.95 and not any(one.unfair for one in eight)
 
 
 def test_a_difference_that_is_sure_but_small_is_no_unfairness() -> None:
     found = compare_run(divided(Machines(speed={"cat": 0.98}, spread=0.001)))
     assert found.machines is not None
-    at_40 = [told for told in found.machines.ranges if told.load_step.clients == 40]
-    assert all(told.probability < 1e-6 and not told.unfair for told in at_40)
+    at_40 = [one for one in found.machines.ranges if one.load_step.clients == 40]
+    assert all(one.probability < 1e-6 and not one.unfair for one in at_40)
 
 
 @pytest.mark.parametrize(("cpu", "whose"), [({"bee": 0.97}, "bee"), (dict.fromkeys(FOUR, 0.97), "each of the 4")])
@@ -95,14 +100,14 @@ def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
 
 
 def test_a_machine_with_a_low_ceiling_is_named() -> None:
-    (told,) = (
+    (warning_texts,) = (
         text for text in warnings(divided(Machines(capacities={"ant": 6e5}))) if "of a server that does nothing" in text
     )
-    assert told.startswith("Agent ant reaches 60 % of what the others ask of")
+    assert warning_texts.startswith("Agent ant reaches 60 % of what the others ask of")
     assert not any("reaches" in text for text in warnings(divided(Machines(capacities={"ant": 8e5}))))
     slow = divided(Machines(capacities={"ant": 6e5}))
-    told_of = {"words": "kept", "operations_per_s": 3.6e6, "busy_share": 0.4, "agents": {}}
-    floors = {contender.name: told_of for contender in slow.contenders}
+    reported_in = {"words": "kept", "operations_per_s": 3.6e6, "busy_share": 0.4, "agents": {}}
+    floors = {contender.name: reported_in for contender in slow.contenders}
     waited = replace(slow, environment={**slow.environment, "ceilings": floors})
     assert not any("reaches" in text for text in warnings(waited)), "it waited for the server that does nothing"
 
@@ -119,9 +124,9 @@ def test_from_which_trial_on_a_machine_was_missing() -> None:
 
 def test_pairs_within_a_block_that_other_machines_sent_are_left_out() -> None:
     """A far machine makes both contenders slow, until it is lost between them: whoever comes second looks better."""
-    alike = divided(Machines())
-    first = min(alike.trials, key=lambda trial: trial.order)
-    second = next(t for t in alike.trials if t.block == first.block and t.contender != first.contender)
+    same_machines = divided(Machines())
+    first = min(same_machines.trials, key=lambda trial: trial.order)
+    second = next(t for t in same_machines.trials if t.block == first.block and t.contender != first.contender)
     trials = tuple(
         trial
         if trial.order < second.order
@@ -130,9 +135,9 @@ def test_pairs_within_a_block_that_other_machines_sent_are_left_out() -> None:
             operations_per_s=3.0 * trial.operations_per_s,
             per_agent=tuple(share for share in trial.per_agent if share.agent != "cat"),
         )
-        for trial in alike.trials
+        for trial in same_machines.trials
     )
-    known, found = compare_run(alike), compare_run(replace(alike, trials=trials))
+    known, found = compare_run(same_machines), compare_run(replace(same_machines, trials=trials))
     left = [one for one in found.left_out if "ant, bee, dog" in sentence(one.reason)]
     assert {(one.block, one.contender, one.state) for one in left} == {(first.block, second.contender, "unpaired")}
     assert found.pairs[0].primary.blocks_left_out == (first.block,)
@@ -142,15 +147,15 @@ def test_pairs_within_a_block_that_other_machines_sent_are_left_out() -> None:
 def test_a_load_step_with_fewer_clients_than_machines_has_lost_none() -> None:
     found = compare_run(divided(Machines(), run(load_steps=(1, 4, 8), blocks=2)))
     assert found.machines is not None and found.machines.changes == ()
-    assert {told.agents for told in found.machines.ranges if told.load_step.clients == 1} == {1}
-    assert all(math.isnan(told.ratio) for told in found.machines.ranges if told.load_step.clients == 1)
+    assert {one.agents for one in found.machines.ranges if one.load_step.clients == 1} == {1}
+    assert all(math.isnan(one.ratio) for one in found.machines.ranges if one.load_step.clients == 1)
 
 
 def test_what_is_said_of_machines_is_in_the_json() -> None:
     plain = json.loads(to_json(compare_run(divided(Machines()))))
     assert [machine["name"] for machine in plain["machines"]["agents"]] == list(FOUR)
     # Half of two round trips: those of the clocks that are known least.
-    assert {told["start_error_ms"] for told in plain["machines"]["ranges"]} == {0.45}
+    assert {one["start_error_ms"] for one in plain["machines"]["ranges"]} == {0.45}
     assert len(plain["machines"]["ranges"]) == 6 and plain["machines"]["ranges"][0]["start_spread_ms"] == 0.45
 
 
@@ -159,4 +164,4 @@ def test_a_trial_without_clients_of_its_own_is_not_judged_by_them() -> None:
     bare = tuple(replace(trial, per_client=()) for trial in record.trials)
     found = compare_run(replace(record, trials=bare))
     assert found.machines is not None
-    assert all(math.isnan(told.probability) and not told.unfair for told in found.machines.ranges)
+    assert all(math.isnan(one.probability) and not one.unfair for one in found.machines.ranges)

@@ -53,7 +53,13 @@ def ran(blocks: int, *amendments: AmendmentRecord, interim_analyses: Sequence[in
 
 def test_a_run_without_interim_analyses_has_one_at_its_end() -> None:
     interim = interim_of(ran(8))
-    assert (interim.number, interim.blocks, interim.earlier, interim.level, interim.is_told) == (1, 8, (), 0.95, False)
+    assert (interim.number, interim.blocks, interim.earlier, interim.level, interim.is_reported) == (
+        1,
+        8,
+        (),
+        0.95,
+        False,
+    )
     assert interim.alpha == pytest.approx(ALPHA - RESERVE) and not interim.between
     assert interim.next_alpha < 0.01
 
@@ -232,7 +238,9 @@ def test_runs_side_by_side_have_no_interim_analyses_and_name_those_that_are_not_
     gone = PlannedTrial(two.trials[-1].order, "other", two.trials[-1].load_step, 1, 1)
     killed = replace(two, trials=two.trials[:-1], pending=(gone,), finished_at=None)
     found = compare_run(join([one, killed]))
-    assert found.run.amendments == one.amendments and found.run.interim is not None and not found.run.interim.is_told
+    assert (
+        found.run.amendments == one.amendments and found.run.interim is not None and not found.run.interim.is_reported
+    )
     assert [w.text for w in warnings_of(found) if "not complete" in w.text] == [
         "two.bakeoff is not complete: 1 trial of it missing."
     ]

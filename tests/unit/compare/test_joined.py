@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.collections.joined_model import BridgesContradict, HeldBeside, Joined, OtherWork
+from bakeoff.compare.collections.joined_model import BridgesContradict, Joined, OtherWork, WithheldInFile
 from bakeoff.core.errors import PlanError
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.sentences import sentence
@@ -59,8 +59,8 @@ def test_over_a_bridge_the_drift_is_gone_and_the_interval_holds_the_truth() -> N
     assert pair.winner == "b" and sentence(pair) == "b better (over the bridge of c, unpaired: measured in other files)"
     (drift,) = of(found).drifts
     assert (drift.contender, drift.file, drift.against) == ("c", "B", "A") and drift.low < DRIFT < drift.high
-    (told,) = [text for text in headline_of(found) if text.startswith("b ÷ a")]
-    assert "unpaired" in told and "what changed for one of them alone is" in told
+    (texts,) = [text for text in headline_of(found) if text.startswith("b ÷ a")]
+    assert "unpaired" in texts and "what changed for one of them alone is" in texts
     assert found.winner == "c", "who is in both files was measured beside either; the other two share a place"
     assert [place.words for place in found.ranking if place.contender in "ab"] == ["2–3", "2–3"]
 
@@ -119,7 +119,7 @@ def test_bridges_that_contradict_each_other_carry_none() -> None:
 def test_a_bridge_whose_generator_was_the_limit_carries_none() -> None:
     limited = change(day("x", A, C, seed=1), "c", None, None, marks=("generator-limited",))
     (pair,) = of(compare_run(join([limited, day("y", B, C, seed=2, drift=DRIFT)]))).between
-    assert pair.winner is None and isinstance(pair.why_not, HeldBeside)
+    assert pair.winner is None and isinstance(pair.why_not, WithheldInFile)
 
 
 def halves(whole: RunRecord) -> list[RunRecord]:
@@ -254,9 +254,9 @@ def test_a_failed_run_stands_beside_its_repetition() -> None:
     assert all(np.isnan(one.value) and one.repeated > 0.0 for one in crashed)
     (if_counted,) = joined.if_counted
     assert if_counted.ratio < 0.7 < found.pairs[0].primary.ratio
-    told = " ".join(headline_of(found))
-    assert "A failed and was repeated" in told and "2026-11-21: b failed at 4 clients" in told
-    assert "b had failed 8 trials before they were repeated" in told
+    texts = " ".join(headline_of(found))
+    assert "A failed and was repeated" in texts and "2026-11-21: b failed at 4 clients" in texts
+    assert "b had failed 8 trials before they were repeated" in texts
 
 
 def test_no_unwanted_day_is_called_a_failed_one() -> None:
@@ -276,7 +276,7 @@ def test_no_unwanted_day_is_called_a_failed_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         ({"tool": {"imported_from": "iozone"}}, "was imported from iozone"),
         ({"plan": {"capacity": {"objective": "p99<=50ms"}}}, "is a search for capacities"),
@@ -285,9 +285,9 @@ def test_no_unwanted_day_is_called_a_failed_one() -> None:
         ({"suite": "web-dynamic"}, "are of different work"),
     ],
 )
-def test_what_cannot_be_told_of_together_is_refused_in_one_sentence(changed: dict[str, object], told: str) -> None:
+def test_what_cannot_be_told_of_together_is_refused_in_one_sentence(changed: dict[str, object], expected: str) -> None:
     one = day("x", A, B, seed=1)
-    with pytest.raises(PlanError, match=told) as refused:
+    with pytest.raises(PlanError, match=expected) as refused:
         join([one, replace(day("y", A, B, seed=2), **changed)])  # type: ignore[arg-type]
     assert "\n" not in str(refused.value)
 
@@ -338,10 +338,12 @@ def analysed_at(blocks: int, ended: bool) -> RunRecord:
 def test_a_file_that_stands_beside_another_undoes_no_analysis_of_it() -> None:
     """Who stopped at the first of three analyses would else have the interval of a plan that was to end there."""
     early, other = analysed_at(6, True), day("y", C, seed=2)
-    alone, beside = compare_run(early).pairs[0].primary, compare_run(join([early, other])).pairs[0].primary
-    assert alone.high / alone.low > 1.01 and (beside.low, beside.high) == (alone.low, alone.high)
+    alone, joined = compare_run(early).pairs[0].primary, compare_run(join([early, other])).pairs[0].primary
+    assert alone.high / alone.low > 1.01 and (joined.low, joined.high) == (alone.low, alone.high)
     usual = compare_run(join([replace(early, plan=day("x", A, B).plan), other]))
-    assert usual.pairs[0].primary.low > beside.low and usual.run.interim is not None and not usual.run.interim.is_told
+    assert (
+        usual.pairs[0].primary.low > joined.low and usual.run.interim is not None and not usual.run.interim.is_reported
+    )
     found = compare_run(join([early, other]))
     assert found.run.interim is not None and "so that all analyses together hold" in interim_text(found.run.interim)
     assert any("as wide as the planned interim analyses of the files ask for" in text for text in headline_of(found))

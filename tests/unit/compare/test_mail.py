@@ -13,7 +13,7 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.load.load_step import Clients
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.verdict.headline import result
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.records.run_records import RunRecord
@@ -35,9 +35,9 @@ def mail_run(clients: int = 30, errors: dict[str, int] | None = None, **workload
     return replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
 
 
-def doors(peak: int, expected: float, door: str = "smtp") -> dict[str, dict[str, Any]]:
+def doors(peak: int, expected: float, address_kind: str = "smtp") -> dict[str, dict[str, Any]]:
     """The mean is as low as a machine that does other things as well makes it."""
-    return {door: {"peak": peak, "mean": peak / 3, "waiting": 0.5, "at_peak": {"let_in_expected": expected}}}
+    return {address_kind: {"peak": peak, "mean": peak / 3, "waiting": 0.5, "at_peak": {"let_in_expected": expected}}}
 
 
 def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() -> None:
@@ -51,14 +51,14 @@ def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() 
     assert kinds_of(comparison)[:2] == ("loss", comparison.pairs[0].primary.verdict.kind)
     assert result(comparison) == headline_of(comparison)[:2]
     report = compose(record, comparison)
-    assert (report.verdict, report.tone) == ("Wrong results", "bad")
+    assert (report.verdict, report.severity) == ("Wrong results", "bad")
 
 
 def test_what_became_of_the_mail_of_each_load_step_is_in_json_and_terminal() -> None:
     """Means of delivery times are over messages, not over trials; losses of one load step are not spread over
     others.
     """
-    told = {
+    values = {
         ("nginx", 4, 1): ({"accepted": 90, "temporary": 9, "unknown": 1, "delivered": 90, "late": 2}, 30, 1.0),
         ("nginx", 4, 2): ({"accepted": 10, "delivered": 10}, 10, 5.0),
         ("nginx", 8, 1): ({"accepted": 50, "delivered": 40, "lost": 7, "duplicate": 2, "corrupt": 1}, 40, 0.5),
@@ -66,7 +66,7 @@ def test_what_became_of_the_mail_of_each_load_step_is_in_json_and_terminal() -> 
     record = run(load_steps=(4, 8), blocks=2)
     trials = []
     for trial in record.trials:
-        counts, came, by_s = told.get((trial.contender, trial.load_step.clients, trial.block), ({}, 0, 0.0))
+        counts, came, by_s = values.get((trial.contender, trial.load_step.clients, trial.block), ({}, 0, 0.0))
         ends = {
             end: {"count": came, "mean_ns": s * 1e9, "p95_ns": 9e9} for end, s in (("by", by_s), ("after", by_s / 2))
         }
@@ -78,21 +78,21 @@ def test_what_became_of_the_mail_of_each_load_step_is_in_json_and_terminal() -> 
     assert (first["visible_by_mean_ms"], first["visible_after_mean_ms"]) == (2_000.0, 1_000.0)
     assert [second[key] for key in ("sent", "delivered", "lost", "duplicate", "corrupt")] == [50, 40, 7, 2, 1]
     assert (rows["apache", 8]["sent"], rows["apache", 8]["visible_by_mean_ms"]) == (0, None)
-    lines = shown(record, Depth.COMPARISON, width=160).splitlines()
+    lines = shown(record, Detail.COMPARISON, width=160).splitlines()
     begin = next(at for at, line in enumerate(lines) if line.startswith("Messages at each load step"))
     table = [line.split() for line in lines[begin:] if "nginx" in line][:2]
     assert [row[-9:] for row in table] == [
         ["110", "100", "2", "0", "0", "0", "1.000", "–", "2.000"],
         ["50", "40", "0", "7", "2", "1", "0.2500", "–", "0.5000"],
     ]
-    assert "--to lost-messages" in "".join(shown(record, Depth.DETAILS, width=160).splitlines())
+    assert "--to lost-messages" in "".join(shown(record, Detail.DETAILS, width=160).splitlines())
 
 
 def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
     record = run()
     lost = {"ledger": {"counts": {"accepted": 9, "lost": 1}, "balanced": True}}
     record = replace(record, kind="mail", trials=tuple(replace(trial, workload=lost) for trial in record.trials))
-    text = shown(record, Depth.SUMMARY, width=400, colours=True)
+    text = shown(record, Detail.SUMMARY, width=400, colours=True)
     first, second, third, fourth = text.splitlines()[:4]
     assert first.startswith("\x1b[1;31mnginx is disqualified") and second.startswith("\x1b[1;31mapache is disqualified")
     assert third.startswith("\x1b[1;31mapache and nginx can neither win")
@@ -122,8 +122,8 @@ def test_a_ledger_without_losses_says_nothing() -> None:
         ("pop3_logged_in", 10, "10 (Dovecot's mail_max_userip_connections)"),
     ],
 )
-def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(door: str, peak: int, end: str) -> None:
-    record = mail_run(sessions=doors(peak, 40.0, door))
+def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(address_kind: str, peak: int, end: str) -> None:
+    record = mail_run(sessions=doors(peak, 40.0, address_kind))
     (text,) = texts_of(limits(record))
     assert text.startswith(f"nginx: never more than {peak} ") and text.endswith(f": that equals the limit of {end}")
     assert f"{text}." in [warning.text for warning in warnings_of(compare_run(record))]
@@ -187,7 +187,7 @@ def test_contenders_with_and_without_tls_are_named_before_all_else() -> None:
     record = mail_run()
     record = replace(record, contenders=tuple(replace(each, address="127.0.0.1") for each in record.contenders))
     first = replace(record.contenders[0], address="smtps=a:465,pop3s=a:995")
-    told = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
-    known = [each.text for each in warnings_of(told) if each.first]
+    comparison = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
+    known = [each.text for each in warnings_of(comparison) if each.first]
     assert any("not spoken to alike" in text and "SMTP with TLS from the first byte" in text for text in known)
     assert not any("not spoken to alike" in each.text for each in warnings_of(compare_run(record)))

@@ -112,8 +112,8 @@ def test_a_loss_stands_beside_the_mean_that_it_is_in() -> None:
     record = replace(record, trials=(nothing, *record.trials[1:]))
     table = rates_table(Context(record, compare_run(record)))
     row = next(row for row in table.rows if row[0] == str(first.load_step))
-    (told,) = (cell for cell in row if "(nothing in 1 of 8)" in cell)
-    assert table.columns[row.index(told)].title == first.contender
+    (observed,) = (cell for cell in row if "(nothing in 1 of 8)" in cell)
+    assert table.columns[row.index(observed)].title == first.contender
     assert table.note.startswith("A trial that was lost is in the mean with what was done in it")
     whole = mail(nginx=flow(100.0, 101.0, 100.0), apache=flow(172.0, 173.0, 172.0))
     table = rates_table(Context(whole, compare_run(whole)))
@@ -179,10 +179,10 @@ def test_a_trial_whose_mail_could_not_be_looked_for_fails_with_this_reason(missi
 def test_mail_that_nobody_waited_for_is_said_to_be_perhaps_slow(drain_s: float, doubtful: bool) -> None:
     slow = flow(100.0, 101.0, 100.0)
     slow["ledger"] = {"counts": {"accepted": 100, "delivered": 90, "lost": 10}, "balanced": True}
-    told = warnings(
+    comparison = warnings(
         compare_run(mail(nginx=slow, apache=flow(172.0, 173.0, 172.0), drain_limit_s=drain_s, late_after_s=5.0))
     )
-    assert any("may have been in a queue" in text and "nginx" in text for text in told) == doubtful
+    assert any("may have been in a queue" in text and "nginx" in text for text in comparison) == doubtful
 
 
 def test_mail_that_a_later_trial_finds_was_late_and_not_lost() -> None:
@@ -190,9 +190,9 @@ def test_mail_that_a_later_trial_finds_was_late_and_not_lost() -> None:
     slow = flow(100.0, 101.0, 100.0)
     slow["ledger"] = {"counts": {"accepted": 100, "delivered": 90, "lost": 10, "stale": 1}, "balanced": True}
     slow["init"] = {"ours": 2, "mailboxes": 5}
-    told = warnings(
+    comparison = warnings(
         compare_run(mail(nginx=slow, apache=flow(172.0, 173.0, 172.0), drain_limit_s=9.0, late_after_s=5.0))
     )
-    (text,) = (text for text in told if "may only have been slow" in text)
+    (text,) = (text for text in comparison if "may only have been slow" in text)
     trials = 2 * 8
     assert f"as nginx ({3 * (trials - 1)} of {10 * trials})" in text and "apache" not in text

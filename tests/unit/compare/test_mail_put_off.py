@@ -80,7 +80,7 @@ def test_who_accepts_more_than_it_delivers_is_overloaded() -> None:
 
 def test_what_is_always_under_way_is_nothing_that_piles_up() -> None:
     found = compare_run(mail(figures(20.0, 0.0), figures(20.0, 0.0, inside=(60, 70)), rate=True))
-    assert all(told.overload_load_step is None for told in found.overload_points)
+    assert all(one.overload_load_step is None for one in found.overload_points)
 
 
 @pytest.mark.parametrize("rate", [False, True])

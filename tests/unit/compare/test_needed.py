@@ -18,35 +18,35 @@ from tests.unit.compare.synthetic import FAST, run
 LOGS = [0.30, -0.25, 0.10, 0.05, -0.20, 0.15, -0.13, 0.02]
 
 
-def told(more: int | None, block_s: float, logs: list[float] = LOGS) -> tuple[int | None, str]:
+def needed_for(more: int | None, block_s: float, logs: list[float] = LOGS) -> tuple[int | None, str]:
     decision, found = needed(Decision("inconclusive", more), ratio_from_logs(logs), 0.05, 0.05, block_s)
     assert found is not None and decision.more_blocks == found.fits
     return decision.more_blocks, sentence(found)
 
 
 def test_blocks_are_told_with_their_time_as_long_as_a_day_has_room() -> None:
-    assert told(9, 300.0) == (9, "about 9 more blocks (45 minutes) needed")
-    assert told(1, math.nan) == (1, "about 1 more block needed")
-    assert told(288, 300.0)[0] == 288 and told(289, 300.0)[0] is None
+    assert needed_for(9, 300.0) == (9, "about 9 more blocks (45 minutes) needed")
+    assert needed_for(1, math.nan) == (1, "about 1 more block needed")
+    assert needed_for(288, 300.0)[0] == 288 and needed_for(289, 300.0)[0] is None
 
 
 def test_beyond_a_day_noise_is_told_as_noise_with_a_margin_that_can_be_had() -> None:
-    more, words = told(312, 300.0)
+    more, words = needed_for(312, 300.0)
     assert more is None
     assert words == "blocks differ by 21 % here; for 5 % that is 26 hours: quiet the machine, or accept 20 %"
     # No run has so many blocks, however short they are.
-    assert told(7621, 3.0) == (None, words.replace("26 hours", "more than the 1,000 blocks that a run can have"))
-    assert told(None, 3.0) == told(7621, 3.0)
-    assert "7 days" in told(7621, 80.0)[1] + told(7621, 75.0)[1]
+    assert needed_for(7621, 3.0) == (None, words.replace("26 hours", "more than the 1,000 blocks that a run can have"))
+    assert needed_for(None, 3.0) == needed_for(7621, 3.0)
+    assert "7 days" in needed_for(7621, 80.0)[1] + needed_for(7621, 75.0)[1]
     # A margin is named only where twice the blocks would show it.
-    assert "accept" not in told(312, 300.0, [10.0 * log for log in LOGS])[1]
+    assert "accept" not in needed_for(312, 300.0, [10.0 * log for log in LOGS])[1]
 
 
 def test_a_ratio_that_lies_at_the_margin_is_not_called_noise() -> None:
     """Blocks that differ by 1 %, at a ratio of 1.0495."""
     near = [math.log(1.0495) + log / 30.0 for log in LOGS]
     near = [log - sum(near) / len(near) + math.log(1.0495) for log in near]
-    more, words = told(None, 60.0, near)
+    more, words = needed_for(None, 60.0, near)
     assert more is None
     assert words == "the ratio is too near to 5 % for any reasonable number of blocks: accept 7 %"
 

@@ -32,9 +32,9 @@ def all_waited() -> RunRecord:
 
 
 def test_what_is_alike_is_one_clause_with_the_worst_first() -> None:
-    told = Gate("failed trials", "amber", "a", FailedTrials(1, 9))
-    gates = [waited("a", 0.12), told, waited("b", 0.31), waited("a", 0.12)]
-    assert noted(gates) == (f"{gate_text(gates[2])}, {also(gates[0])}", gate_text(told))
+    observed = Gate("failed trials", "amber", "a", FailedTrials(1, 9))
+    gates = [waited("a", 0.12), observed, waited("b", 0.31), waited("a", 0.12)]
+    assert noted(gates) == (f"{gate_text(gates[2])}, {also(gates[0])}", gate_text(observed))
 
 
 def test_more_than_a_few_are_counted() -> None:

@@ -23,13 +23,13 @@ GENERATOR = "the generator was the limit: it was busy for 97% of the time"
 Judged = Callable[[TrialRecord], TrialRecord]
 
 
-def told(ms: float, limit: str = "") -> JudgedRecord:
+def judged_at(ms: float, limit: str = "") -> JudgedRecord:
     met = ms <= 50.0
     return JudgedRecord(met, 0.0, limit, (TermRecord(GOAL, ms * 1e6, 0.0 if met else 0.05, met),))
 
 
 def meets(trial: TrialRecord) -> TrialRecord:
-    return replace(trial, judged=told(20.0 + trial.load_step.x))
+    return replace(trial, judged=judged_at(20.0 + trial.load_step.x))
 
 
 def held(judge: Judged, alone: bool = True, blocks: int = 4, objective: str = GOAL) -> Comparison:
@@ -50,14 +50,14 @@ def test_one_contender_that_meets_it_everywhere() -> None:
 
 
 def test_one_miss_in_one_block_at_one_load_is_a_miss() -> None:
-    found = held(lambda t: replace(t, judged=told(63.0)) if (t.block, t.load_step.x) == (3, 8) else t)
+    found = held(lambda t: replace(t, judged=judged_at(63.0)) if (t.block, t.load_step.x) == (3, 8) else t)
     assert headline_of(found)[0] == "nginx misses p99<=50ms: at 8 clients p99 was 63.00 ms in 1 of 4 trials."
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"state": "failed", "reason": "6 % failed", "judged": JudgedRecord(False, 0.06, "", told(20.0).terms)},
+        {"state": "failed", "reason": "6 % failed", "judged": JudgedRecord(False, 0.06, "", judged_at(20.0).terms)},
         {"errors": {"wrong_content": 1}},
     ],
 )
@@ -71,7 +71,7 @@ def test_failed_trials_and_wrong_answers_miss_it_however_fast(change: dict[str, 
     [
         {"state": "voided", "reason": "the generator was stopped"},
         {"state": "interrupted", "reason": "stopped by the user"},
-        {"judged": told(63.0, GENERATOR)},
+        {"judged": judged_at(63.0, GENERATOR)},
         {"judged": None},
     ],
 )
@@ -98,7 +98,7 @@ def test_a_percentile_needs_operations_enough() -> None:
 
 
 def test_each_of_two_is_held_to_it_and_compared_beside() -> None:
-    found = held(lambda t: replace(t, judged=told(70.0)) if t.contender == "apache" else t, alone=False, blocks=8)
+    found = held(lambda t: replace(t, judged=judged_at(70.0)) if t.contender == "apache" else t, alone=False, blocks=8)
     assert kinds_of(found)[:3] == ("objective_met", "objective_missed", "better")
     assert found.objective is not None and found.objective.verdict == "missed" and found.winner == "nginx"
 
@@ -112,5 +112,5 @@ def test_the_report_says_it_at_its_head_and_load_by_load() -> None:
     record = run((FAST,), load_steps=(1, 8), blocks=4)
     record = replace(record, plan={**record.plan, "objective": GOAL}, trials=tuple(map(meets, record.trials)))
     report = compose(record, compare_run(record))
-    assert (report.verdict, report.tone, report.tones[0]) == ("Objective met", "good", "good")
+    assert (report.verdict, report.severity, report.severities[0]) == ("Objective met", "good", "good")
     assert "| nginx | 8 clients | met | 4 | 0 | 0 | 28.00 ms |" in " ".join(str(render(report)).split("  "))

@@ -14,7 +14,7 @@ from bakeoff.load.load_step import Rate
 from bakeoff.plan.design.unit import LoadUnit
 from bakeoff.report.blocks.tree import Cards, Chart
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats import median_ranks
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
@@ -57,7 +57,7 @@ def in_ms(p99_ms: float) -> Callable[[TrialRecord], TrialRecord]:
     return make
 
 
-def alike() -> RunRecord:
+def same_machines() -> RunRecord:
     """Two contenders that sustain all rates and answer alike, within a thousandth."""
     record = at_rates(run(blocks=BLOCKS))
     return changed(record, lambda _: True, lambda trial: in_ms(4.0 + 0.001 * (trial.block % 3))(trial))
@@ -69,11 +69,11 @@ def primary(comparison: Comparison) -> tuple[str, str | None]:
 
 
 def test_those_that_keep_up_alike_are_equivalent() -> None:
-    assert primary(compare_run(alike())) == ("equivalent", None)
+    assert primary(compare_run(same_machines())) == ("equivalent", None)
 
 
 def test_where_both_keep_up_the_response_time_decides() -> None:
-    record = changed(alike(), of(OTHER, 1, 4, 8), in_ms(3.0))
+    record = changed(same_machines(), of(OTHER, 1, 4, 8), in_ms(3.0))
     found = compare_run(record)
     assert primary(found) == ("better", OTHER)
     assert found.pairs[0].primary.ratio == pytest.approx(3.0 / 4.001, rel=0.001)
@@ -82,7 +82,7 @@ def test_where_both_keep_up_the_response_time_decides() -> None:
 
 def test_one_that_is_overloaded_loses_however_fast_its_few_answers_are() -> None:
     # It drops what it cannot carry, so that the rest is answered in a tenth of the time.
-    quick = changed(alike(), of(OTHER, 1, 4, 8), lambda trial: answering(0.9)(in_ms(0.4)(trial)))
+    quick = changed(same_machines(), of(OTHER, 1, 4, 8), lambda trial: answering(0.9)(in_ms(0.4)(trial)))
     found = compare_run(quick)
     assert primary(found) == ("better", BASE)
     assert found.pairs[0].primary.ratio >= 10.0
@@ -91,7 +91,7 @@ def test_one_that_is_overloaded_loses_however_fast_its_few_answers_are() -> None
 
 
 def test_overload_is_no_better_than_the_slowest_that_was_not_overloaded() -> None:
-    slow = changed(alike(), of(OTHER, 1), in_ms(200.0))
+    slow = changed(same_machines(), of(OTHER, 1), in_ms(200.0))
     slow = changed(slow, of(OTHER, 8), answering(0.9))
     points = compare_run(slow).pairs[0].curves[0].points
     assert points[2].ratio == pytest.approx(max(point.ratio for point in points))
@@ -100,7 +100,7 @@ def test_overload_is_no_better_than_the_slowest_that_was_not_overloaded() -> Non
 
 
 def test_where_both_are_overloaded_what_they_answer_is_compared() -> None:
-    both = changed(alike(), of(BASE, 8), answering(0.5))
+    both = changed(same_machines(), of(BASE, 8), answering(0.5))
     # The response times of those that are overloaded say how long the trial was: they must not matter.
     both = changed(both, of(OTHER, 8), lambda trial: in_ms(4_000.0)(answering(0.6)(trial)))
     point = compare_run(both).pairs[0].curves[0].points[2]
@@ -111,7 +111,7 @@ def test_where_both_are_overloaded_what_they_answer_is_compared() -> None:
 
 def test_failed_and_never_started_lie_beyond_all_answers() -> None:
     """A server that resets the slowest one in two hundred has a p99 without them."""
-    record = alike()
+    record = same_machines()
     trial = record.trials[0]
     dropping = changed(
         record,
@@ -143,7 +143,7 @@ def test_failed_and_never_started_lie_beyond_all_answers() -> None:
 def test_who_answers_less_than_was_offered_is_overloaded(
     offered: int, answered: int, rate: Rate, mean_ms: float, behind: bool
 ) -> None:
-    trial = alike().trials[0]
+    trial = same_machines().trials[0]
     starts = StartsRecord(offered, offered, 0, answered, 0, 1, trial.generator_lag)
     service = replace(trial.service, mean_ns=mean_ms * 1e6)
     per_s = answered / (offered / rate.per_s)
@@ -176,7 +176,7 @@ def test_a_queue_that_grows_over_the_window_is_overload_and_a_pause_is_not(
     queue: str, failed: int, behind: bool
 ) -> None:
     """10 s at 1,000/s; what is not over at the end is not answered."""
-    trial, lengths = alike().trials[0], QUEUES[queue]
+    trial, lengths = same_machines().trials[0], QUEUES[queue]
     answered = 10_000 - lengths[-1] - failed
     starts = StartsRecord(10_000, 10_000, 0, answered, 0, 1, trial.generator_lag, tuple(lengths))
     trial = replace(
@@ -202,7 +202,7 @@ def test_a_closed_loop_has_no_overload_points() -> None:
 
 def test_the_overload_point_is_the_median_over_blocks() -> None:
     # From the second rate on in two blocks, from the third on in the others.
-    record = changed(alike(), of(OTHER, 8), answering(0.8))
+    record = changed(same_machines(), of(OTHER, 8), answering(0.8))
     record = changed(record, lambda trial: of(OTHER, 4)(trial) and trial.block <= 2, answering(0.8))
     steady, other = compare_run(record).overload_points
     assert (steady.overload_load_step, steady.sustained_load_step) == (None, record.load_steps[2])
@@ -221,14 +221,14 @@ def test_the_overload_point_is_the_median_over_blocks() -> None:
 
 def test_a_rate_of_sessions_is_told_in_sessions() -> None:
     """Seen: "overloaded from 67 operations/s on" of a suite of sessions."""
-    cube = build_cube(changed(alike(), of(OTHER, 8), answering(0.8)), BASE)
+    cube = build_cube(changed(same_machines(), of(OTHER, 8), answering(0.8)), BASE)
     steady, other = overload_points(cube, LoadUnit("sessions", "sessions", "requests", 3.0))
     assert sentence(other).startswith("overloaded from 8,000 sessions/s = 24,000 requests/s on (sustains 4,000; ")
     assert sentence(steady) == "overloaded at no rate up to 8,000 sessions/s = 24,000 requests/s (8 blocks alike)"
 
 
 def test_who_is_overloaded_in_half_of_the_blocks_is_overloaded() -> None:
-    record = changed(alike(), lambda trial: of(OTHER, 8)(trial) and trial.block <= BLOCKS // 2, answering(0.8))
+    record = changed(same_machines(), lambda trial: of(OTHER, 8)(trial) and trial.block <= BLOCKS // 2, answering(0.8))
     _, other = compare_run(record).overload_points
     assert (other.overload_load_step, other.low_load_step, other.high_load_step) == (
         record.load_steps[2],
@@ -239,7 +239,7 @@ def test_who_is_overloaded_in_half_of_the_blocks_is_overloaded() -> None:
 
 def test_a_trial_that_is_missing_leaves_its_block_out_of_it() -> None:
     record = changed(
-        alike(),
+        same_machines(),
         lambda trial: of(OTHER, 4)(trial) and trial.block == 3,
         lambda trial: replace(trial, state="voided", reason="no ports"),
     )
@@ -255,7 +255,7 @@ def test_the_interval_of_a_median_by_order(count: int, ranks: tuple[int, int] | 
 
 
 def test_what_is_not_known_is_said_so() -> None:
-    record = changed(alike(), of(OTHER, 1), lambda trial: replace(trial, state="voided", reason="no ports"))
+    record = changed(same_machines(), of(OTHER, 1), lambda trial: replace(trial, state="voided", reason="no ports"))
     assert f"The overload point of {OTHER} is not known: trials are missing." in headline_of(compare_run(record))
 
 
@@ -265,9 +265,9 @@ def test_the_report_says_what_was_offered_where_that_is_not_what_the_rate_is_cal
         offered = trial.starts.offered // 4
         return replace(trial, starts=replace(trial.starts, offered=offered, answered=offered))
 
-    record = changed(alike(), of(BASE, 1), thinner)
+    record = changed(same_machines(), of(BASE, 1), thinner)
     record = changed(record, of(OTHER, 1), thinner)
-    report = compose(record, compare_run(record), depth=Depth.PAGE)
+    report = compose(record, compare_run(record), detail=Detail.PAGE)
     (offered,) = (section for section in report.sections if section.id == "offered")
     (plain,) = (block.plain for block in offered.blocks if isinstance(block, Chart) and block.plain)
     assert [row[0] for row in plain.rows] == ["1000 (250 in the window)", "4000", "8000"]
@@ -275,7 +275,7 @@ def test_the_report_says_what_was_offered_where_that_is_not_what_the_rate_is_cal
 
 def test_single_operations_at_rates_are_told_in_service_times() -> None:
     slower = changed(
-        alike(),
+        same_machines(),
         of(OTHER, 1, 4, 8),
         lambda trial: replace(
             trial,
@@ -286,15 +286,15 @@ def test_single_operations_at_rates_are_told_in_service_times() -> None:
         ),
     )
     for record, time in ((slower, "service time"), (replace(slower, trials=run(blocks=BLOCKS).trials), "")):
-        report = compose(record, compare_run(record), depth=Depth.PAGE)
+        report = compose(record, compare_run(record), detail=Detail.PAGE)
         tables = [block for section in report.sections if section.id == "operations" for block in section.blocks]
         figures = {str(row[2]) for table in tables if hasattr(table, "rows") for row in table.rows if len(row) == 7}
         assert all(figure.endswith(time or "response time") for figure in figures) and (figures or not time)
 
 
 def test_the_report_shows_load_that_does_not_wait_and_no_peaks() -> None:
-    record = changed(alike(), of(OTHER, 8), answering(0.8))
-    report = compose(record, compare_run(record), depth=Depth.PAGE)
+    record = changed(same_machines(), of(OTHER, 8), answering(0.8))
+    report = compose(record, compare_run(record), detail=Detail.PAGE)
     sections = {section.id: section for section in report.sections}
     assert "offered" in sections and not {"rates", "fairness"} & set(sections)
     tables = {table.title: table for table in sections["offered"].blocks if hasattr(table, "rows")}
@@ -311,5 +311,5 @@ def test_the_report_shows_load_that_does_not_wait_and_no_peaks() -> None:
         OTHER: "4,000 operations/s",
     }
     assert "p99 at the peak" not in {name for card in cards.cards for name, _ in card.lines}
-    closed = compose(run(blocks=2), compare_run(run(blocks=2)), depth=Depth.PAGE)
+    closed = compose(run(blocks=2), compare_run(run(blocks=2)), detail=Detail.PAGE)
     assert "offered" not in {section.id for section in closed.sections}

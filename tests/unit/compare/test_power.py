@@ -24,8 +24,8 @@ def plan(*names: str, **head: object) -> Plan:
     return resolve_plan(PlanInput("test", {"suite": "web-static", **head}, {}, contenders))
 
 
-def fewest(told: Power, difference: float | None, power: float = 0.8, series: int = 0) -> int:
-    found = [n.blocks for n in told.series[series].needs if n.difference == difference and n.power == power]
+def fewest(given: Power, difference: float | None, power: float = 0.8, series: int = 0) -> int:
+    found = [n.blocks for n in given.series[series].needs if n.difference == difference and n.power == power]
     assert found[0] is not None
     return found[0]
 
@@ -68,16 +68,16 @@ def test_a_pilot_of_too_few_blocks_is_refused_in_a_sentence() -> None:
 
 
 def test_the_json_holds_no_nan() -> None:
-    told = plain(power_of(PILOT, plan("a", "b"), 30.0))
-    assert told["schema"] == "bakeoff-power/1" and "nan" not in str(told).lower()
-    assert told["series"][1]["clients"] == 1 and told["series"][0]["needs"][0]["difference"] == 0.05
+    planned = plain(power_of(PILOT, plan("a", "b"), 30.0))
+    assert planned["schema"] == "bakeoff-power/1" and "nan" not in str(planned).lower()
+    assert planned["series"][1]["clients"] == 1 and planned["series"][0]["needs"][0]["difference"] == 0.05
 
 
 def test_a_pilot_of_another_order_and_a_search_are_told_from_pilots() -> None:
-    (told,) = power_of(PILOT, plan("a", "b"), 30.0).assumed
-    assert told.settings[0] == OtherSetting("order", "visits", "load_steps")
-    alike = power_of(replace(PILOT, plan={**PILOT.plan, "order": "load_steps"}), plan("a", "b"), 30.0)
-    assert "order" not in {setting.name for one in alike.assumed for setting in one.settings}
+    (planned,) = power_of(PILOT, plan("a", "b"), 30.0).assumed
+    assert planned.settings[0] == OtherSetting("order", "visits", "load_steps")
+    same_machines = power_of(replace(PILOT, plan={**PILOT.plan, "order": "load_steps"}), plan("a", "b"), 30.0)
+    assert "order" not in {setting.name for one in same_machines.assumed for setting in one.settings}
     for number in (1, 2):
         search = replace(PILOT, plan={**PILOT.plan, "capacity": {}}, contenders=PILOT.contenders[:number])
         with pytest.raises(PlanError, match="searched for capacities"):
@@ -92,6 +92,6 @@ def test_at_a_load_step_equals_take_as_many_blocks_as_its_band_does() -> None:
         return power_of_equivalence(blocks, log_sd, 0.1, alpha)
 
     for number, share in ((0, 1.0), (1, 0.5)):
-        told = power_of(PILOT, wide, 30.0).series[number]
-        expected = blocks_with_power(partial(chance, told.log_sd, told.alpha * share), 0.8)
-        assert next(need.blocks for need in told.needs if need.difference is None and need.power == 0.8) == expected
+        planned = power_of(PILOT, wide, 30.0).series[number]
+        expected = blocks_with_power(partial(chance, planned.log_sd, planned.alpha * share), 0.8)
+        assert next(need.blocks for need in planned.needs if need.difference is None and need.power == 0.8) == expected

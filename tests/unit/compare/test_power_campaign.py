@@ -50,13 +50,13 @@ LAB = campaign(plan("web-static"), plan("web-dynamic"))
 
 
 @cache
-def told_of_lab() -> CampaignPower:
+def power_of_lab() -> CampaignPower:
     """What both pilots tell of the campaign."""
     return power_of_campaign(BOTH, LAB)
 
 
-def blocks_of(told: CampaignPower, suite: int, difference: float | None, power: float = 0.8) -> int:
-    known = told.suites[suite].power
+def blocks_of(given: CampaignPower, suite: int, difference: float | None, power: float = 0.8) -> int:
+    known = given.suites[suite].power
     assert known is not None
     found = [n.blocks for n in known.series[0].needs if (n.difference, n.power) == (difference, power)]
     assert found[0] is not None
@@ -64,28 +64,28 @@ def blocks_of(told: CampaignPower, suite: int, difference: float | None, power: 
 
 
 def test_the_suites_of_a_campaign_are_one_family_and_the_most_restless_decides() -> None:
-    told = told_of_lab()
-    assert told.family == 2 and [suite.name for suite in told.suites] == ["web-static", "web-dynamic"]
-    known = told.suites[1].power
+    planned = power_of_lab()
+    assert planned.family == 2 and [suite.name for suite in planned.suites] == ["web-static", "web-dynamic"]
+    known = planned.suites[1].power
     assert known is not None
     assert known.series[0].alpha == pytest.approx(0.045 / 2.0)
-    for need in told.needs:
-        own = [blocks_of(told, suite, need.difference, need.power) for suite in (0, 1)]
+    for need in planned.needs:
+        own = [blocks_of(planned, suite, need.difference, need.power) for suite in (0, 1)]
         assert need.blocks == max(own) and need.suite == "web-dynamic"
-        times = [suite.block_s for suite in told.suites]
+        times = [suite.block_s for suite in planned.suites]
         assert need.duration_s == pytest.approx(sum(need.blocks * each for each in times))
         assert need.own_duration_s == pytest.approx(sum(n * each for n, each in zip(own, times, strict=True)))
     pairs = power_of_campaign(BOTH, campaign(plan("web-static", "blue", "red", "green"), plan("web-dynamic")))
-    assert pairs.family == 4 and blocks_of(pairs, 1, 0.02) > blocks_of(told, 1, 0.02)
+    assert pairs.family == 4 and blocks_of(pairs, 1, 0.02) > blocks_of(planned, 1, 0.02)
 
 
-def simulated(told: CampaignPower, effects: tuple[float, float], blocks: tuple[int, int], delta: float) -> list[float]:
+def simulated(given: CampaignPower, effects: tuple[float, float], blocks: tuple[int, int], delta: float) -> list[float]:
     """By suite the share of campaigns in which its two contenders are told apart, or called equal where no effect is:
     blocks drawn with the pilot's spread, judged as a suite is by itself, then in the family as campaigns are.
     """
     random = np.random.default_rng(11)
     made = compare_campaign("lab", "Lab", NAMES, [Measured("one", 1.0, STEADY), Measured("two", 1.0, RESTLESS)])
-    spreads = [suite.power.series[0].log_sd for suite in told.suites if suite.power is not None]
+    spreads = [suite.power.series[0].log_sd for suite in given.suites if suite.power is not None]
     seen = np.zeros(2)
     for _ in range(RUNS):
         suites = [
@@ -93,8 +93,8 @@ def simulated(told: CampaignPower, effects: tuple[float, float], blocks: tuple[i
             for suite, effect, sd, number in zip(made.suites, effects, spreads, blocks, strict=True)
         ]
         for place, verdict in enumerate(_verdicts(suites)):
-            told_apart = verdict.kind in ("better", "near_margin") and verdict.ratio > 1.0
-            seen[place] += told_apart if effects[place] else verdict.kind == "equivalent"
+            distinct = verdict.kind in ("better", "near_margin") and verdict.ratio > 1.0
+            seen[place] += distinct if effects[place] else verdict.kind == "equivalent"
     return [float(each) / RUNS for each in seen]
 
 
@@ -117,10 +117,10 @@ def _drawn(suite: SuiteResult, logs: np.ndarray[tuple[int], np.dtype[np.float64]
 
 def test_a_difference_in_one_suite_is_seen_as_often_as_planned() -> None:
     """Nothing else is shown, so that Holm's strictest step is the one that decides."""
-    told = told_of_lab()
-    number = blocks_of(told, 1, 0.05)
-    share = simulated(told, (0.0, math.log1p(0.05)), (6, number), 0.02)[1]
-    known = told.suites[1].power
+    planned = power_of_lab()
+    number = blocks_of(planned, 1, 0.05)
+    share = simulated(planned, (0.0, math.log1p(0.05)), (6, number), 0.02)[1]
+    known = planned.suites[1].power
     assert known is not None
     exact = stats.power_of_difference(number, known.series[0].log_sd, math.log1p(0.05), known.series[0].alpha)
     assert share == pytest.approx(exact, abs=SLACK) and share >= 0.8 - SLACK
@@ -129,26 +129,26 @@ def test_a_difference_in_one_suite_is_seen_as_often_as_planned() -> None:
 
 
 def test_with_the_blocks_of_all_each_suite_is_seen_at_least_as_often_as_planned() -> None:
-    told = told_of_lab()
-    common = max(blocks_of(told, suite, 0.03) for suite in (0, 1))
-    shares = simulated(told, (math.log1p(0.03), math.log1p(0.03)), (common, common), 0.02)
+    planned = power_of_lab()
+    common = max(blocks_of(planned, suite, 0.03) for suite in (0, 1))
+    shares = simulated(planned, (math.log1p(0.03), math.log1p(0.03)), (common, common), 0.02)
     assert all(share >= 0.8 - SLACK for share in shares)
 
 
 def test_equals_are_called_so_as_often_as_planned() -> None:
-    told = told_of_lab()
-    numbers = blocks_of(told, 0, None), blocks_of(told, 1, None)
-    shares = simulated(told, (0.0, 0.0), numbers, 0.05)
+    planned = power_of_lab()
+    numbers = blocks_of(planned, 0, None), blocks_of(planned, 1, None)
+    shares = simulated(planned, (0.0, 0.0), numbers, 0.05)
     assert all(share >= 0.8 - SLACK for share in shares)
 
 
 def test_a_pilot_of_one_suite_tells_of_that_suite_alone() -> None:
-    told = power_of_campaign(pilots_of({"": RESTLESS}), LAB)
-    assert [suite.power is not None for suite in told.suites] == [False, True]
-    assert told.suites[0].why_not == NotKnown("no_pilot", "web-static") and told.family == 2
-    need = told.needs[0]
+    planned = power_of_campaign(pilots_of({"": RESTLESS}), LAB)
+    assert [suite.power is not None for suite in planned.suites] == [False, True]
+    assert planned.suites[0].why_not == NotKnown("no_pilot", "web-static") and planned.family == 2
+    need = planned.needs[0]
     assert need.duration_s is not None and need.blocks is not None
-    assert need.duration_s == pytest.approx(need.blocks * sum(suite.block_s for suite in told.suites))
+    assert need.duration_s == pytest.approx(need.blocks * sum(suite.block_s for suite in planned.suites))
     other = replace(RESTLESS, suite="app")
     with pytest.raises(PlanError, match="no run of web-static and web-dynamic"):
         power_of_campaign(pilots_of({"x": other}), LAB)
@@ -163,9 +163,11 @@ def test_a_pilot_of_one_suite_tells_of_that_suite_alone() -> None:
 
 
 def test_a_suite_of_one_contender_has_no_verdict_to_plan() -> None:
-    told = power_of_campaign(BOTH, campaign(plan("web-static"), plan("web-dynamic", "blue")))
+    planned = power_of_campaign(BOTH, campaign(plan("web-static"), plan("web-dynamic", "blue")))
     assert (
-        told.family == 1 and told.suites[1].power is None and told.suites[1].why_not == NotKnown("alone", "web-dynamic")
+        planned.family == 1
+        and planned.suites[1].power is None
+        and planned.suites[1].why_not == NotKnown("alone", "web-dynamic")
     )
 
 

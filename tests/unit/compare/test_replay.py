@@ -10,7 +10,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.kind import compare_part
 from bakeoff.kinds.replay.compare import MOST_ASKED, ReplaySummary
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.warned import warnings_of
 from tests.unit.store.test_figures import path_row, record_of
 
@@ -32,7 +32,7 @@ def test_rows_are_summed_over_blocks_and_percentiles_are_their_geometric_mean() 
     assert (first.asked, first.answered) == (80 * table.trials, 70 * table.trials)
     assert (first.p50_ns, first.p99_ns) == pytest.approx((1e6, 9e6))
     assert (first.logged_status, first.got_status, first.errors) == (200, 404, {"refused": table.trials})
-    page = compose(record, comparison, depth=Depth.PAGE)
+    page = compose(record, comparison, detail=Detail.PAGE)
     assert "paths" in {section.id for section in page.sections}
     assert any("status that does not fit the log's" in warning.text for warning in warnings_of(comparison))
 

@@ -218,8 +218,10 @@ def test_one_load_step_is_not_saturated() -> None:
 def test_contenders_by_http_and_https_are_named_before_all_else() -> None:
     record = run()
     first = replace(record.contenders[0], address="https://127.0.0.1:8443")
-    told = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
-    assert any("not asked alike" in each.text and "by https" in each.text for each in warnings_of(told) if each.first)
+    comparison = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
+    assert any(
+        "not asked alike" in each.text and "by https" in each.text for each in warnings_of(comparison) if each.first
+    )
     assert not any("not asked alike" in each.text for each in warnings_of(compare_run(record)))
 
 
@@ -264,14 +266,14 @@ def test_what_is_hashed_is_said_as_it_is() -> None:
     """Seen: "the body of one in 100 is hashed" of runs that hashed half of them, and of pages without a known hash."""
     record = run()
     classes = {"web-static": "files", "web-url": "url"}
-    told = {}
+    table = {}
     for suite, source in classes.items():
         plan = {**record.plan, "classes": [{"name": "223", "source": source, "weight": 100.0}]}
         plan["settings"] = {**record.plan.get("settings", {}), "check_every": 100}
         one = replace(record, plan=plan, suite=suite)
-        told[suite] = render_html(compose(one, compare_run(one)))
+        table[suite] = render_html(compose(one, compare_run(one)))
     hashed = "the first body of each file in a trial is hashed, and one in 100 after it."
-    assert hashed in told["web-static"] and "hashed" not in told["web-url"]
+    assert hashed in table["web-static"] and "hashed" not in table["web-url"]
 
 
 def test_a_p99_without_a_verdict_says_which_trials_have_none() -> None:

@@ -10,7 +10,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.limits.soak import ContenderSoak, Soak, SoakTrend, soak_of
 from bakeoff.report.blocks.tree import Chart, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.renderers import html
 from bakeoff.store.records.run_records import RunRecord, SoakRowRecord
@@ -45,7 +45,7 @@ def soaked(rows: list[SoakRowRecord], planned_s: float = 28 * HOUR_S) -> RunReco
     return replace(record, plan={**plan, "settings": settings}, soak_rows=tuple(rows))
 
 
-def told(record: RunRecord) -> Soak:
+def soak_found(record: RunRecord) -> Soak:
     soak = soak_of(record)
     assert soak is not None
     return soak
@@ -56,7 +56,7 @@ def trend(one: ContenderSoak, figure: str) -> SoakTrend:
 
 
 def test_growth_is_that_of_the_rows_and_what_is_steady_has_none() -> None:
-    (one,) = told(soaked(hours(28, factor=1.03))).contenders
+    (one,) = soak_found(soaked(hours(28, factor=1.03))).contenders
     assert (one.measured_s, one.planned_s, one.operations) == (28 * HOUR_S, 28 * HOUR_S, 28 * 3_600_000)
     p99 = trend(one, "p99")
     assert p99.moves and p99.change == pytest.approx(0.03, abs=1e-4) and p99.rows == 28
@@ -66,19 +66,19 @@ def test_growth_is_that_of_the_rows_and_what_is_steady_has_none() -> None:
 
 def test_gaps_and_stretches_are_told_and_the_time_adds_up() -> None:
     rows = [*hours(5), *hours(23, stretch=2, first=5, late_s=1800.0)]
-    (one,) = told(soaked(rows)).contenders
+    (one,) = soak_found(soaked(rows)).contenders
     assert (one.stretches, one.measured_s) == (2, 28 * HOUR_S)
     assert [(gap.after, gap.length_s) for gap in one.gaps] == [(4, 1800.0)]
     asleep = [*hours(5), *hours(5, first=5, late_s=60.0)]
-    assert [gap.length_s for gap in told(soaked(asleep)).contenders[0].gaps] == [60.0]
+    assert [gap.length_s for gap in soak_found(soaked(asleep)).contenders[0].gaps] == [60.0]
 
 
 def test_short_rows_are_not_compared_with_whole_ones() -> None:
     rows = hours(8)
     rows[-1] = replace(rows[-1], length_s=60.0, operations=1)
-    (one,) = told(soaked(rows)).contenders
+    (one,) = soak_found(soaked(rows)).contenders
     assert trend(one, "rate").rows == 7 and trend(one, "rate").last == 1000.0
-    (short,) = told(soaked(hours(3))).contenders
+    (short,) = soak_found(soaked(hours(3))).contenders
     assert trend(short, "rate").rows == 3 and trend(short, "rate").change != trend(short, "rate").change
 
 
@@ -88,7 +88,7 @@ def test_rows_without_a_success_have_no_times_and_break_nothing() -> None:
         for row in hours(3)
     ]
     record = soaked([*hours(6), *[replace(row, number=row.number + 6) for row in dead]])
-    (one,) = told(record).contenders
+    (one,) = soak_found(record).contenders
     assert trend(one, "p99").rows == 6 and one.errors == {"refused": 27}
     assert json.loads(to_json(compare_run(record)))["soak"]["contenders"][0]["rows"][8]["p99_ms"] is None
     html.render(compose(record, compare_run(record)))
@@ -98,7 +98,7 @@ def test_few_rows_that_say_nothing_of_a_trend_are_told_in_words() -> None:
     """Six rows that are like their neighbours are worth few: the interval of the slope has no end."""
     steps = [1, 1, 1, 4, 4, 4]
     record = soaked([replace(row, operations=row.operations * steps[row.number]) for row in hours(6)])
-    (one,) = told(record).contenders
+    (one,) = soak_found(record).contenders
     assert trend(one, "rate").is_open and not trend(one, "rate").moves
     texts = html.render(compose(record, compare_run(record))).decode()
     assert ": 6 whole rows over 6h, too few to see a trend; first row" in texts
@@ -122,7 +122,7 @@ def test_the_report_says_it_in_sentences_a_table_and_charts() -> None:
     assert [len(table.rows) for table in tables] == [25]
     charts = [block.id for block in section.blocks if isinstance(block, Chart)]
     assert charts == [f"chart-soak-{name}" for name in ("rate", "p99", "p50", "errors", "memory")]
-    at_the_end = [block for block in report.blocks(Depth.SUMMARY) if isinstance(block, Table)]
+    at_the_end = [block for block in report.blocks(Detail.SUMMARY) if isinstance(block, Table)]
     assert tables[0] in at_the_end
 
 

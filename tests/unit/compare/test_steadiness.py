@@ -7,7 +7,7 @@ from dataclasses import replace
 from bakeoff.compare import compare_run
 from bakeoff.compare.limits.check import check_run
 from bakeoff.compare.validity.audit_model import SteadyRule
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.collections.check import check_notes
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
@@ -66,6 +66,6 @@ def test_short_trials_say_that_they_are_too_short_and_rates_are_not_judged() -> 
     assert found.steady is not None and (found.steady.too_short, found.steady.fewest_s) == (36, 20)
     (audit,) = [audit for audit in found.audits if audit.name == "Steady state"]
     assert (audit.checked, audit.not_applicable) == (0, 36) and isinstance(audit.rule, SteadyRule)
-    assert "too short to judge" in shown(record, Depth.DETAILS, width=300)
+    assert "too short to judge" in shown(record, Detail.DETAILS, width=300)
     rated = compare_run(at_rates(record))
     assert rated.steady is None and all(audit.name != "Steady state" for audit in rated.audits)

@@ -65,15 +65,15 @@ def watched(cost_s: dict[str, float], blocks: int = 8, own: bool = True, **chang
 
 
 def test_the_window_is_cut_out_and_an_interval_at_its_edge_counts_by_its_share() -> None:
-    told = seen(watched({}).trials[0], 0.001).model_copy(
+    telemetry_seen = seen(watched({}).trials[0], 0.001).model_copy(
         update={"window_s": (0.5, 2.5), "series": {"own_user_s": (2.0, 3.0, 4.0, 9.0, 9.0, 9.0)}}
     )
-    assert growth(told, ("own_user_s",)) == pytest.approx(1.0 + 3.0 + 2.0)
-    assert level(told, "own_user_s") == pytest.approx((2.0 * 0.5 + 3.0 + 4.0 * 0.5) / 2.0)
-    hole = told.model_copy(update={"series": {"own_user_s": (2.0, None, 4.0, 9.0, 9.0, 9.0)}})
+    assert growth(telemetry_seen, ("own_user_s",)) == pytest.approx(1.0 + 3.0 + 2.0)
+    assert level(telemetry_seen, "own_user_s") == pytest.approx((2.0 * 0.5 + 3.0 + 4.0 * 0.5) / 2.0)
+    hole = telemetry_seen.model_copy(update={"series": {"own_user_s": (2.0, None, 4.0, 9.0, 9.0, 9.0)}})
     assert math.isnan(growth(hole, ("own_user_s",)))
-    assert math.isnan(growth(told, ("own_user_s", "own_system_s")))
-    assert is_whole(told) and not is_whole(told.model_copy(update={"window_s": (0.5, 9.0)}))
+    assert math.isnan(growth(telemetry_seen, ("own_user_s", "own_system_s")))
+    assert is_whole(telemetry_seen) and not is_whole(telemetry_seen.model_copy(update={"window_s": (0.5, 9.0)}))
 
 
 def test_processor_time_for_the_same_work_is_compared_and_told_in_the_headline() -> None:
@@ -133,21 +133,23 @@ def test_processes_are_not_compared_with_a_machine() -> None:
 
 
 @pytest.mark.parametrize(("ended", "is_told"), [(0.0, True), (3.0, False)])
-def test_a_server_whose_processes_nobody_waits_for_does_not_seem_to_need_little(ended: float, is_told: bool) -> None:
+def test_a_server_whose_processes_nobody_waits_for_does_not_seem_to_need_little(
+    ended: float, is_reported: bool
+) -> None:
     """What lives between two samples and is waited for by nobody is seen by nobody: who forks so looks cheap."""
     record = watched({"nginx": 50e-6, "apache": 5e-6})
 
-    def left(told: Telemetry) -> Telemetry:
-        if told.name != "apache":
-            return told
-        return told.model_copy(update={"series": {**told.series, "own_unwaited": (ended,) * 6}})
+    def left(expected: Telemetry) -> Telemetry:
+        if expected.name != "apache":
+            return expected
+        return expected.model_copy(update={"series": {**expected.series, "own_unwaited": (ended,) * 6}})
 
-    trials = tuple(replace(t, telemetry=tuple(left(told) for told in t.telemetry)) for t in record.trials)
+    trials = tuple(replace(t, telemetry=tuple(left(expected) for expected in t.telemetry)) for t in record.trials)
     record = replace(record, trials=trials)
     found = compare_run(record)
-    assert any(end.metric == CPU for end in found.pairs[0].secondary) is is_told
-    assert any("processor time" in text for text in headline_of(found)) is is_told
-    assert ("No processor time is told of apache: it leaves processes to themselves" in page(record)) is not is_told
+    assert any(end.metric == CPU for end in found.pairs[0].secondary) is is_reported
+    assert any("processor time" in text for text in headline_of(found)) is is_reported
+    assert ("No processor time is told of apache: it leaves processes to themselves" in page(record)) is not is_reported
 
 
 def test_two_machines_are_compared_and_one_that_sends_the_load_is_not() -> None:
@@ -173,10 +175,12 @@ def test_a_trial_of_which_the_window_was_not_seen_makes_no_figure_and_is_told() 
     trials = []
     for trial in record.trials:
         if trial.contender == "apache" and trial.block == 3:
-            (first, told) = trial.telemetry
-            cut = {name: values[:2] for name, values in told.series.items()}
-            told = told.model_copy(update={"at_s": (0.0, 1.0), "width_s": (1.0, 1.0), "series": cut, "gaps": gap})
-            trial = replace(trial, telemetry=(first, told))
+            (first, telemetry_seen) = trial.telemetry
+            cut = {name: values[:2] for name, values in telemetry_seen.series.items()}
+            telemetry_seen = telemetry_seen.model_copy(
+                update={"at_s": (0.0, 1.0), "width_s": (1.0, 1.0), "series": cut, "gaps": gap}
+            )
+            trial = replace(trial, telemetry=(first, telemetry_seen))
         trials.append(trial)
     record = replace(record, trials=tuple(trials))
     comparison = compare_run(record)
@@ -237,9 +241,9 @@ def test_what_is_at_its_limit_is_said_by_one_rule(given: dict[str, float], is_bo
 def test_the_way_of_the_limit_is_a_sentence() -> None:
     load_steps = [Clients(n) for n in (1, 8, 24, 40, 60)]
     names = (limits.PROCESSOR, limits.PROCESSOR, limits.NOTHING, limits.DISK, limits.DISK)
-    told = way([(load_step, WORDS[what]) for load_step, what in zip(load_steps, names, strict=True)])
+    found = way([(load_step, WORDS[what]) for load_step, what in zip(load_steps, names, strict=True)])
     middle = "nothing seen at its limit at 24 clients"
-    assert told == f"processor-bound up to 8 clients, {middle}, disk-bound from 40 clients on"
+    assert found == f"processor-bound up to 8 clients, {middle}, disk-bound from 40 clients on"
     assert way([(load_steps[0], "x")]) == "x at 1 client"
     assert way([(load_step, "x") for load_step in load_steps]) == "x at every load step"
 
@@ -269,9 +273,9 @@ def test_who_did_not_fill_the_processors_is_told_so() -> None:
     most = max(use.own_processors / 2 for use in found.uses)
     assert 0.0 < most < 0.1
     said = f"the load generator; of all processor time it used {wording.percent(most)} itself at most)."
-    told = sentence(found.limits[0])
-    assert told.endswith(said) and "processors full, mostly by others at every load step" in told
-    assert "processor-bound" not in told, "that would be said of its own processes"
+    texts = sentence(found.limits[0])
+    assert texts.endswith(said) and "processors full, mostly by others at every load step" in texts
+    assert "processor-bound" not in texts, "that would be said of its own processes"
 
 
 def test_a_disk_that_worked_in_one_trial_of_eight_was_not_busy_all_the_time() -> None:
@@ -281,8 +285,11 @@ def test_a_disk_that_worked_in_one_trial_of_eight_was_not_busy_all_the_time() ->
     trials = []
     for trial in record.trials:
         if trial.contender == "nginx" and trial.block == 1:
-            (first, told) = trial.telemetry
-            trial = replace(trial, telemetry=(first, told.model_copy(update={"series": {**told.series, **busy}})))
+            (first, telemetry_seen) = trial.telemetry
+            trial = replace(
+                trial,
+                telemetry=(first, telemetry_seen.model_copy(update={"series": {**telemetry_seen.series, **busy}})),
+            )
         trials.append(trial)
     found = compare_run(replace(record, trials=tuple(trials))).resources
     assert found is not None
@@ -365,11 +372,11 @@ def test_processors_that_a_hypervisor_took_away_are_no_room_that_is_left() -> No
     record = watched({"nginx": 34e-6})
     trials = []
     for trial in record.trials:
-        told = trial.telemetry[-1]
+        telemetry_seen = trial.telemetry[-1]
         if trial.contender == "nginx" and trial.load_step.clients == 24:
-            idle = tuple(max(0.0, (value or 0.0) - 1.0) for value in told.series["cpu_idle_s"])
-            series = {**told.series, "cpu_idle_s": idle, "cpu_steal_s": (1.0,) * 6}
-            trial = replace(trial, telemetry=(trial.telemetry[0], told.model_copy(update={"series": series})))
+            idle = tuple(max(0.0, (value or 0.0) - 1.0) for value in telemetry_seen.series["cpu_idle_s"])
+            series = {**telemetry_seen.series, "cpu_idle_s": idle, "cpu_steal_s": (1.0,) * 6}
+            trial = replace(trial, telemetry=(trial.telemetry[0], telemetry_seen.model_copy(update={"series": series})))
         trials.append(trial)
     found = compare_run(replace(record, trials=tuple(trials))).resources
     assert found is not None
@@ -384,12 +391,12 @@ def one_thread(facts: dict[str, object] = THERE, top: float = 24) -> RunRecord:
     trials = []
     for trial in record.trials:
         if trial.contender == "nginx":
-            (first, told) = trial.telemetry
+            (first, telemetry_seen) = trial.telemetry
             busy = 0.98 * min(1.0, trial.load_step.clients / top)
             work = {"cpu_user_s": (busy + 0.06,) * 6, "cpu_idle_s": (3.94 - busy,) * 6}
             shares = {"processor_shares": (0.02, busy, 0.02, 0.02), "busiest_share": busy}
-            told = told.model_copy(update={"series": {**told.series, **work}, **shares})
-            trial = replace(trial, telemetry=(first, told))
+            telemetry_seen = telemetry_seen.model_copy(update={"series": {**telemetry_seen.series, **work}, **shares})
+            trial = replace(trial, telemetry=(first, telemetry_seen))
         trials.append(trial)
     return replace(record, trials=tuple(trials))
 
@@ -418,12 +425,12 @@ def test_where_no_higher_load_step_says_otherwise_one_processor_is_the_limit() -
     record = one_thread(top=8)
     trials = []
     for trial in record.trials:
-        told = trial.telemetry[-1]
+        telemetry_seen = trial.telemetry[-1]
         if trial.contender == "nginx" and trial.load_step.clients >= 24:
             work = {"cpu_user_s": (3.0,) * 6, "cpu_idle_s": (1.0,) * 6}
             shares = {"processor_shares": (0.75,) * 4, "busiest_share": 0.8}
-            told = told.model_copy(update={"series": {**told.series, **work}, **shares})
-            trial = replace(trial, telemetry=(trial.telemetry[0], told))
+            telemetry_seen = telemetry_seen.model_copy(update={"series": {**telemetry_seen.series, **work}, **shares})
+            trial = replace(trial, telemetry=(trial.telemetry[0], telemetry_seen))
         trials.append(trial)
     found = compare_run(replace(record, trials=tuple(trials))).resources
     assert found is not None and {use.bound for use in found.uses} == {limits.NOTHING}

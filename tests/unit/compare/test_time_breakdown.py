@@ -41,9 +41,9 @@ def warnings(found: Comparison) -> list[str]:
 
 def test_the_reply_to_quit_is_named_where_it_is_most_of_the_sending_time() -> None:
     found = compare_run(mail({"nginx": (0.2,), "apache": (201.0,)}))
-    (told,) = found.dominant
-    assert (told.contender, told.of, told.step) == ("apache", "sending time", "smtp-quit")
-    assert told.share == pytest.approx(201.0 / 201.4) and told.others == {"nginx": pytest.approx(1 / 3)}
+    (observed,) = found.dominant
+    assert (observed.contender, observed.of, observed.step) == ("apache", "sending time", "smtp-quit")
+    assert observed.share == pytest.approx(201.0 / 201.4) and observed.others == {"nginx": pytest.approx(1 / 3)}
     (sentence,) = [text for text in headline_of(found) if "sending time" in text]
     assert sentence == "100 % of the sending time of apache is the reply to QUIT (of nginx 33 %)."
 
@@ -68,7 +68,7 @@ def test_a_plateau_beside_quick_steps_is_a_wait_for_a_delayed_acknowledgement(
     quit_ms: tuple[float, ...], share: float | None
 ) -> None:
     found = compare_run(mail({"nginx": (0.2,), "apache": quit_ms}))
-    assert [told.share for told in found.delayed] == ([] if share is None else [share])
+    assert [one.share for one in found.delayed] == ([] if share is None else [share])
     assert [text.startswith("apache waits for a delayed") for text in warnings(found)] == [True] * len(found.delayed)
 
 

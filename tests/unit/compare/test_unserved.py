@@ -96,12 +96,12 @@ def test_a_load_over_its_own_budget_withholds_the_lead() -> None:
 def test_requests_and_steps_that_are_told_by_name_are_parts() -> None:
     trial = run().trials[0]
     failed = {"requests": {"GET /a": {"500": 12}, "GET /b": {"500": 1}, "pay": {"wrong_content": 2}}, "others": 0}
-    told = replace(
+    changed = replace(
         trial,
         workload={"failed": {**failed, "answered": {"GET /a": 0}}},
         steps=(*trial.steps, StepRecord("session/pay", summary(98, 1.0))),
     )
-    named = [part for part in parts_of(told) if part.sort in ("request", "step")]
+    named = [part for part in parts_of(changed) if part.sort in ("request", "step")]
     assert named == [Part("request", "GET /a", 0, 12), Part("step", "pay", 98, 2)]
 
 

@@ -110,8 +110,8 @@ def test_one_block_and_one_contender_do_not_break() -> None:
 
 def test_delta_of_the_plan_can_be_replaced() -> None:
     found = compare_run(run(), delta=0.5)
-    told = "chosen for this comparison: 50 %, not 5 % as planned"
-    assert any(told in warning.text for warning in warnings_of(found))
+    texts = "chosen for this comparison: 50 %, not 5 % as planned"
+    assert any(texts in warning.text for warning in warnings_of(found))
     assert not any("as planned" in warning.text for warning in warnings_of(compare_run(run(), delta=0.05)))
     assert kind(found) == "equivalent"
     with pytest.raises(PlanError, match="delta"):

@@ -53,16 +53,16 @@ def test_what_the_control_group_allows_decides_not_what_the_machine_has() -> Non
     bounded = replace(record, environment={**record.environment, "memory_limit_bytes": GIB >> 2})
     assert not [w for w in warnings_of(compare_run(bounded)) if "fit into the memory" in w.text]
     bounded = replace(record, environment={**record.environment, "memory_limit_bytes": GIB})
-    (told,) = [w for w in warnings_of(compare_run(bounded)) if "fit into the memory" in w.text]
-    assert "of the control group of the generator (1 GiB)" in told.text
+    (warning_texts,) = [w for w in warnings_of(compare_run(bounded)) if "fit into the memory" in w.text]
+    assert "of the control group of the generator (1 GiB)" in warning_texts.text
 
 
 def cold(blocks_shown: tuple[int, ...], level: str = "drop_caches") -> RunRecord:
-    def told(contender: str, block: int, cell: dict[str, Any]) -> None:
+    def change_cell(contender: str, block: int, cell: dict[str, Any]) -> None:
         shown = block in blocks_shown and level != "fresh"
         cell["cache"] = {"asked": "cold", "name": level, "proved": shown}
 
-    return matrix_run(lambda *_: 1.2, tests=("read", "write"), sizes=[(512 * MIB, 64 * KIB)], change=told)
+    return matrix_run(lambda *_: 1.2, tests=("read", "write"), sizes=[(512 * MIB, 64 * KIB)], change=change_cell)
 
 
 def warned(record: RunRecord) -> list[str]:
@@ -92,11 +92,11 @@ def test_caches_that_could_not_be_emptied_are_told_first() -> None:
     """Seen: a tmpfs won by 106× over a share whose cache was emptied, and only a table in the report told why."""
 
     def emptied(cold: dict[str, str]) -> list[str]:
-        def told(contender: str, block: int, cell: dict[str, Any]) -> None:
+        def change_cell(contender: str, block: int, cell: dict[str, Any]) -> None:
             name = "fresh" if cell["test"] == "write" else cold[contender]
             cell["cache"] = {"asked": "cold", "name": name, "proved": name == "dropped"}
 
-        made = matrix_run(lambda *_: 1.2, tests=("read", "write"), sizes=[(MIB, 64 * KIB)], change=told)
+        made = matrix_run(lambda *_: 1.2, tests=("read", "write"), sizes=[(MIB, 64 * KIB)], change=change_cell)
         return [w.text for w in warnings_of(compare_run(made)) if w.first and "Cold caches" in w.text]
 
     assert emptied({"nfs": "dropped", "cifs": "warm"}) == [

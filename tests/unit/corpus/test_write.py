@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.testdata.corpus import write as writer
 from bakeoff.testdata.corpus.dynamic import body
 from bakeoff.testdata.corpus.layout import web_dynamic, web_static
@@ -118,7 +118,7 @@ def test_a_full_disk_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(writer, "_write_if_changed", full)
-    with pytest.raises(LabError, match=r"No space left on device.*needs about 15 MB of free space"):
+    with pytest.raises(GeneratorError, match=r"No space left on device.*needs about 15 MB of free space"):
         write_corpus("web-dynamic", tmp_path, 1)
 
 

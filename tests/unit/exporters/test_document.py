@@ -134,7 +134,7 @@ def test_no_value_of_a_trial_is_left_out() -> None:
     numbers, found = count(1_000_003, 7), list[Any]()
     made = made_of(TrialRecord, numbers, found)
     rate = Rate(500.0, Constant(), 60)
-    told = {made.contender, made.state, made.started_at, made.judged.terms[0].term}
+    table = {made.contender, made.state, made.started_at, made.judged.terms[0].term}
     trial = replace(
         made, load_step=rate, contender="nginx", state=OK, block=1, order=0, workload={"x": 1},
         judged=replace(made.judged, terms=(replace(made.judged.terms[0], term="p99<=9ms"),)),
@@ -148,8 +148,8 @@ def test_no_value_of_a_trial_is_left_out() -> None:
         shown |= {value, round(value * 2e6) / 2 if isinstance(value, float) else value}
     names = set(document_of(record)["trials"][0]["per_operation"]) | set(document_of(record)["trials"][0]["steps_ms"])
     shown |= names | set(document_of(record)["trials"][0]["per_agent"])
-    told |= {made.block, made.order, made.load_step.n if isinstance(made.load_step, Clients) else 0}
-    missing = [one for one in found if one not in shown and one not in told]
+    table |= {made.block, made.order, made.load_step.n if isinstance(made.load_step, Clients) else 0}
+    missing = [one for one in found if one not in shown and one not in table]
     assert not [one for one in missing if one not in set(leaves(made.workload))], missing
 
 
@@ -161,11 +161,11 @@ def test_no_part_of_a_run_is_left_out() -> None:
     document = document_of(replace(record, earlier=(failed,), amendments=(amended,)))
     assert document["amendments"] == [dataclasses.asdict(amended)]
     assert [(one["state"], one["left_out"]) for one in document["earlier"]] == [("failed", "it was repeated")]
-    told = {field.name for field in dataclasses.fields(RunRecord)} - set(document) - set(document["run"])
+    table = {field.name for field in dataclasses.fields(RunRecord)} - set(document) - set(document["run"])
     renamed = {"path": "file", "schema_version": "version"}
     assert set(renamed.values()) <= set(document["run"])
     # Joined runs and their notes are never shown; what is pending is planned and not done; the mark is the user's own.
-    assert told == {*renamed, "joined", "notes", "pending", "started_here"}
+    assert table == {*renamed, "joined", "notes", "pending", "started_here"}
 
 
 def test_rates_agents_and_secrets(tmp_path: Path) -> None:

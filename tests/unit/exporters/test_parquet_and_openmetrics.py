@@ -9,7 +9,7 @@ import polars
 import pytest
 
 from bakeoff import api
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.formats.exporters import EXPORTERS
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import matrix_run
@@ -28,7 +28,7 @@ def test_parquet_has_the_rows_of_the_table(record) -> None:  # type: ignore[no-u
 
 def test_without_polars_the_advice_is_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "is_installed", lambda name: False)
-    with pytest.raises(LabError, match=r"bakeoff\[parquet\]"):
+    with pytest.raises(GeneratorError, match=r"bakeoff\[parquet\]"):
         EXPORTERS["parquet"].content(run())
 
 

@@ -13,7 +13,7 @@ from bakeoff.compare.run import compare_run
 from bakeoff.compat.httperf.divided import Divided
 from bakeoff.compat.httperf.options import parse
 from bakeoff.compat.httperf.run import run, trial_spec
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.run.driver import start_run
@@ -51,7 +51,7 @@ class Site:
                 self.end_headers()
                 self.wfile.write(b"page")
 
-            def log_message(self, *told: Any) -> None:
+            def log_message(self, *words: Any) -> None:
                 pass
 
         class Server(ThreadingHTTPServer):
@@ -73,10 +73,10 @@ class Silent:
 
 
 def report(words: list[str], machines: int) -> str:
-    told: list[str] = []
+    found: list[str] = []
     agent = Divided([LocalAgent(f"m{number}") for number in range(machines)])
-    assert not run(parse(words), agent, told.append, lambda text: None, Silent())  # type: ignore[arg-type]
-    return "".join(told)
+    assert not run(parse(words), agent, found.append, lambda text: None, Silent())  # type: ignore[arg-type]
+    return "".join(found)
 
 
 @pytest.mark.parametrize("machines", [1, 3])
@@ -142,7 +142,7 @@ def test_a_machine_that_is_lost_leaves_no_report(monkeypatch: pytest.MonkeyPatch
         outcome = session._session.wait(0.1)
     gone = type(outcome)(None, outcome.parts)
     monkeypatch.setattr(session._session, "wait", lambda timeout_s: gone)
-    with pytest.raises(LabError, match="there is no report"):
+    with pytest.raises(GeneratorError, match="there is no report"):
         session.wait(1.0)
     site.server.shutdown()
 

@@ -11,14 +11,14 @@ import pytest
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.compat.httperf.beside import SAMPLED, beside
+from bakeoff.compat.httperf.beside import SAMPLED, side_by_side
 from bakeoff.compat.httperf.options import Options, parse
 from bakeoff.compat.httperf.progress import Progress
 from bakeoff.compat.httperf.run import run
-from bakeoff.core.errors import LabError, PlanError, RunFileError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError, PlanError, RunFileError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.verdict.headline import result as result_of
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.store.collections.join import join
@@ -85,11 +85,11 @@ class Agent(FakeAgent):
 
 def carried_out(words: str, agent: Agent | None = None) -> tuple[str, str, bool]:
     """What is printed, what is told beside it, and whether it was stopped."""
-    out, told = list[str](), list[str]()
+    out, found = list[str](), list[str]()
     options = parse(words.split())
     progress = Progress(io.StringIO(), options.settings, terminal=False)
-    stopped = run(options, agent or Agent(known()), out.append, told.append, progress)
-    return "".join(out), "".join(told), stopped
+    stopped = run(options, agent or Agent(known()), out.append, found.append, progress)
+    return "".join(out), "".join(found), stopped
 
 
 def test_the_output_is_the_echo_and_the_report() -> None:
@@ -102,9 +102,9 @@ def test_the_engine_is_told_what_the_options_say() -> None:
         "--server 127.0.0.1 --port 81 --wsess 10,5,2 --rate 4 --timeout 5 --burst 3 -vn --print-reply=body", agent
     )
     (spec,) = agent.specs
-    told = json.loads(spec.to_json())
-    work = told["workload"]
-    assert told["load"] == {"rate": {"per_s": 4.0, "arrivals": {"shape": "constant"}, "most_connections": 40}}
+    document = json.loads(spec.to_json())
+    work = document["workload"]
+    assert document["load"] == {"rate": {"per_s": 4.0, "arrivals": {"shape": "constant"}, "most_connections": 40}}
     assert work["period"] is None, "the load says it, which is another one in each load step"
     assert work["wsess"] == {"sessions": 10, "calls": 5, "think_s": 2.0} and work["burst_length"] == 3
     assert (work["timeout_s"], work["verbose"], work["periodic_stats"]) == (5.0, True, True)
@@ -119,27 +119,27 @@ def test_lines_of_the_engine_stand_where_they_come() -> None:
         EngineEvent(at_s=5.0, level="print", text="RB0:\xc3\xa9\xff"),
         EngineEvent(at_s=5.0, level="warning", text="out of ports"),
     ]
-    out, told, _ = carried_out(f"-v {WORDS}", Agent(known(prints_lost=3), events))
+    out, output, _ = carried_out(f"-v {WORDS}", Agent(known(prints_lost=3), events))
     lines = out.splitlines()
     rates = ["reply-rate = 5.0     ", "session-rate = 0.5     "]
     assert lines[1].startswith("httperf: maximum number of open descriptors = ")
     assert lines[2:6] == ["[1.000000 s] 200=5, 302=0", *rates, "RB0:é\\xff"]
     assert lines[6] == "Maximum connect burst length: 1"
-    assert told == "warning: out of ports\nwarning: 3 messages found no room and were not printed\n"
+    assert output == "warning: out of ports\nwarning: 3 messages found no room and were not printed\n"
 
 
 def test_json_has_the_numbers_unrounded_and_the_sums() -> None:
     out, _, _ = carried_out(f"--json -v {WORDS}", Agent(known(), [EngineEvent(at_s=5.0, level="rate", text=RATE)]))
-    told = json.loads(out)
-    assert told["command"].startswith("httperf --verbose --client=0/1") and told["stopped"] is False
-    assert told["figures"]["connection_rate_per_s"] == 30_000 / 299.992
-    assert told["sums"]["request_bytes"] == EXAMPLE["request_bytes"] and told["sums"]["sessions"] is None
+    document = json.loads(out)
+    assert document["command"].startswith("httperf --verbose --client=0/1") and document["stopped"] is False
+    assert document["figures"]["connection_rate_per_s"] == 30_000 / 299.992
+    assert document["sums"]["request_bytes"] == EXAMPLE["request_bytes"] and document["sums"]["sessions"] is None
 
 
 def test_ctrl_c_prints_and_keeps_what_there_is(tmp_path: Path) -> None:
     path = tmp_path / "a.bakeoff"
-    out, told, stopped = carried_out(f"{WORDS} -o {path}", Agent(known(), stopped=True))
-    assert stopped and out == ECHO + LINES_OF_IT and f"Run file: {path}" in told
+    out, output, stopped = carried_out(f"{WORDS} -o {path}", Agent(known(), stopped=True))
+    assert stopped and out == ECHO + LINES_OF_IT and f"Run file: {path}" in output
     (trial,) = read_run(path).trials
     assert trial.state == INTERRUPTED and trial.workload["connections"] == 30_000
 
@@ -165,21 +165,21 @@ def test_figures_that_are_told_are_kept_until_the_run_is_over(tmp_path: Path) ->
             assert spec.model_dump()["workload"]["tell_figures"]
             return Looking(known(), [so_far(replies=5), so_far(replies=7)], False)
 
-    out, told, _ = carried_out(f"{WORDS} -o {path}", Telling(known()))
+    out, output, _ = carried_out(f"{WORDS} -o {path}", Telling(known()))
     assert seen and set(seen) == {"broken off: these are the figures of its first 3s"}
-    assert out == ECHO + LINES_OF_IT and "figures:" not in told
+    assert out == ECHO + LINES_OF_IT and "figures:" not in output
     assert read_run(path).trials[0].state == OK
 
 
 def test_figures_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> None:
     broken = EngineEvent(at_s=3.0, level="figures", text="{")
-    with pytest.raises(LabError, match="build it again"):
+    with pytest.raises(GeneratorError, match="build it again"):
         carried_out(f"{WORDS} -o {tmp_path / 'a.bakeoff'}", Agent(known(), [broken]))
 
 
 def test_what_is_fatal_is_a_sentence_and_is_kept(tmp_path: Path) -> None:
     broken = known().model_copy(update={"fatal": "the name changed"})
-    with pytest.raises(TargetError, match="the name changed"):
+    with pytest.raises(ContenderError, match="the name changed"):
         carried_out(f"{WORDS} -o {tmp_path / 'a.bakeoff'}", Agent(broken))
     assert read_run(tmp_path / "a.bakeoff").trials[0].reason == "the name changed"
 
@@ -235,7 +235,7 @@ def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[
     (section,) = [section for section in page.sections if section.id == "httperf"]
     cells = {row[0]: row[1:] for row in section.blocks[1].rows}  # type: ignore[union-attr]
     assert cells["Replies"] == ("29,997", "59,994") and cells["Connect [ms]"] == ("1.200", "1.200")
-    assert any("unpaired" in str(block) for block in page.blocks(Depth.COMPARISON))
+    assert any("unpaired" in str(block) for block in page.blocks(Detail.COMPARISON))
 
 
 def test_at_a_rate_response_times_are_compared_and_all_that_was_offered_counts(kept: Callable[..., Path]) -> None:
@@ -277,33 +277,33 @@ def test_runs_of_other_work_do_not_join(kept: Callable[..., Path]) -> None:
 
 def test_four_clients_stand_side_by_side_with_ranges_and_sums(kept: Callable[..., Path]) -> None:
     paths = [kept(f"r{i}", f"{WORDS} --client {i}/4", connections=30_000 + i) for i in range(4)]
-    lines = beside(paths, as_json=False).splitlines()
+    lines = side_by_side(paths, as_json=False).splitlines()
     assert lines[0].split() == ["0/4", "1/4", "2/4", "3/4", "least", "-", "most", "together"]
     rows = {line[:30].strip(): line[30:].split() for line in lines}
     assert rows["Connections"] == ["30,000", "30,001", "30,002", "30,003", "30,000", "-", "30,003", "120,006"]
     assert rows["Connect [ms]"] == ["1.200"] * 4 + ["1.200", "-", "1.200"]
     assert not [line for line in lines if line.startswith("Note")]
-    told = json.loads(beside(paths, as_json=True))
-    assert told["results"] == ["0/4", "1/4", "2/4", "3/4"]
-    assert told["figures"]["connections"] == {
+    document = json.loads(side_by_side(paths, as_json=True))
+    assert document["results"] == ["0/4", "1/4", "2/4", "3/4"]
+    assert document["figures"]["connections"] == {
         "values": [30_000, 30_001, 30_002, 30_003], "min": 30_000, "max": 30_003, "sum": 120_006,
     }  # fmt: skip
-    assert told["figures"]["connect_time_ms"]["sum"] is None
-    sampled = [row["sum"] for name, row in told["figures"].items() if name.startswith(SAMPLED)]
+    assert document["figures"]["connect_time_ms"]["sum"] is None
+    sampled = [row["sum"] for name, row in document["figures"].items() if name.startswith(SAMPLED)]
     assert len(sampled) == len(SAMPLED) and not any(sampled), "each client has its own five seconds"
 
 
 def test_what_does_not_belong_together_is_named(kept: Callable[..., Path]) -> None:
     paths = [kept("a", f"{WORDS} --client 0/4"), kept("b", f"{WORDS} --client 0/4 --num-calls 2"), kept("c")]
-    text = beside(paths[:2], as_json=False)
+    text = side_by_side(paths[:2], as_json=False)
     assert "Of 4 clients these are missing: 1, 2, 3." in text and "more than once: 0" in text
     assert "Their settings differ: num_calls." in text
-    assert "different numbers of clients: 0/4, 0/4, 0/1" in beside(paths, as_json=False)
+    assert "different numbers of clients: 0/4, 0/4, 0/1" in side_by_side(paths, as_json=False)
 
 
 def test_only_runs_of_httperf_stand_side_by_side(tmp_path: Path, kept: Callable[..., Path]) -> None:
     with pytest.raises(RunFileError):
-        beside([tmp_path / "none.bakeoff"], as_json=False)
+        side_by_side([tmp_path / "none.bakeoff"], as_json=False)
 
 
 def progress_text(words: str, elapsed_s: float, done: int) -> str:

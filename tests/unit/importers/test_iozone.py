@@ -192,8 +192,8 @@ def test_cells_that_only_one_file_has_are_told_both_ways(tmp_path: Path) -> None
                 path.write_text(whole if name == "all" else few)
                 words.append(f"{name}={path}")
         target = tmp_path / f"{order[0]}.bakeoff"
-        told = CliRunner().invoke(app, ["import", "iozone", *words, "-o", str(target)])
-        assert "warning: all: 65 of its 130 cells are not in the files of all others" in told.output
+        result = CliRunner().invoke(app, ["import", "iozone", *words, "-o", str(target)])
+        assert "warning: all: 65 of its 130 cells are not in the files of all others" in result.output
         comparison = compare_run(read_run(target))
         same = next(audit for audit in comparison.audits if audit.name == "Same content")
         assert len(same.deviating) == 2 and "65 cells of all not tried by few" in sentence(same.deviating[0])

@@ -87,9 +87,9 @@ def test_the_units_of_a_cell_are_one_figure(unit: str, value: int) -> None:
 def test_a_share_is_mounted_anew_with_the_commands_of_iozone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     agent = KnownAgent()
-    for mount, told in (("share", "umount share && mount share"), ("a b", "umount 'a b' && mount 'a b'")):
+    for mount, one in (("share", "umount share && mount share"), ("a b", "umount 'a b' && mount 'a b'")):
         run(parse(["-s", "64k", "-r", "16k", "-i", "0", "-f", "share/file", "-U", mount]), agent, str)  # type: ignore[arg-type]
-        assert (agent.spec.workload.cache, agent.spec.workload.cold_command) == ("cold", told)
+        assert (agent.spec.workload.cache, agent.spec.workload.cold_command) == ("cold", one)
 
 
 def test_throughput_in_operations_is_that_in_kilobytes_over_the_record(

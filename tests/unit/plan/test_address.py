@@ -1,6 +1,6 @@
 import pytest
 
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.kinds.web.settings.address import parse_web_address
 from bakeoff.plan.input.address import resolve
 
@@ -59,5 +59,5 @@ def test_resolving() -> None:
     assert resolve(parse_web_address("http://127.0.0.1:81")) == ("127.0.0.1:81",)
     assert resolve(parse_web_address("http://[::1]:81")) == ("[::1]:81",)
     assert resolve(parse_web_address("unix:/s")) == ()
-    with pytest.raises(TargetError, match=r"'no\.such\.name\.invalid' cannot be resolved"):
+    with pytest.raises(ContenderError, match=r"'no\.such\.name\.invalid' cannot be resolved"):
         resolve(parse_web_address("http://no.such.name.invalid"))

@@ -54,7 +54,7 @@ def test_a_contender_has_what_it_says_and_the_run_the_rest(tmp_path: Path) -> No
     assert [contender.settings for contender in plan.contenders] == [{}, {"keep_alive": False, "headers": ["X-A: 1"]}]
     assert (own(plan, "a", "keep_alive"), own(plan, "b", "keep_alive")) == (True, False)
     assert own(plan, "b", "headers") == ("X-A: 1",) and own(plan, "b", "clients") == plan.settings.clients_by_step
-    assert plan.alike == (("a",), ("b",))
+    assert plan.groups == (("a",), ("b",))
     again = stored_plan_of(plan.to_dict(), "stored")
     assert again == plan and again.hash == plan.hash and again.settings_of("b") == plan.settings_of("b")
 
@@ -63,7 +63,7 @@ def test_a_plan_without_any_is_what_it_was(tmp_path: Path) -> None:
     plain = plan_of(TWO, tmp_path)
     assert "settings" not in plain.to_dict()["contenders"][0]
     same = plan_of(f"{TWO}settings = {{ keep_alive = true }}\n", tmp_path)
-    assert same.hash == plain.hash and same.alike == (("a", "b"),), "to say what is so anyway makes no difference"
+    assert same.hash == plain.hash and same.groups == (("a", "b"),), "to say what is so anyway makes no difference"
     assert plan_of(f"{TWO}settings = {{ keep_alive = false }}\n", tmp_path).hash != plain.hash
 
 

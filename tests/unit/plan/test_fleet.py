@@ -124,8 +124,10 @@ def test_addresses_of_contenders_that_are_left_out_are_no_fault(tmp_path: Path) 
 
 def test_an_agent_that_has_an_address_of_its_own_for_one_contender_alone_is_warned_of(tmp_path: Path) -> None:
     own = {"x": {"a": "http://10.0.0.1/"}, "y": {"a": "http://10.0.0.1/", "b": "http://10.0.0.2/"}}
-    told = FleetPlan.model_validate({"addresses": own}).one_sided(["a", "b"])
-    assert len(told) == 1 and told[0].startswith("[agents.x] addresses: they name a, and not b, which that machine")
+    observed = FleetPlan.model_validate({"addresses": own}).one_sided(["a", "b"])
+    assert len(observed) == 1 and observed[0].startswith(
+        "[agents.x] addresses: they name a, and not b, which that machine"
+    )
     assert FleetPlan.model_validate({"addresses": own}).one_sided(["a"]) == []
     path = tmp_path / "plan.toml"
     agents = {"x": {"addresses": own["x"]}}

@@ -252,15 +252,15 @@ def test_only_assumed_values_that_are_in_use_are_named(tmp_path: Path) -> None:
     """Seen: "Length of a trial: 300 s" in the plan of trials of 3 s, and how a mix is drawn beside a loadfile."""
 
     def assumed(text: str, **given: Any) -> bool:
-        return any(text in told for told in resolve_plan(folder(tmp_path, **given)).assumed)
+        return any(text in one for one in resolve_plan(folder(tmp_path, **given)).assumed)
 
     users = tmp_path / "users.csv"
     users.write_text("".join(f"u{n},secret,example.org\n" for n in range(400)))
     for suite, settings in (("mail-pop", {"users": str(users), "mailboxes": "5"}), ("app", {})):
         address = plan_part(load_suite(suite).suite.kind).placeholders[0]
-        for size, is_told in (("quick", False), ("full", True)):
+        for size, is_reported in (("quick", False), ("full", True)):
             given = PlanInput("", {"suite": suite, "size": size}, settings, [{"name": "a", "address": address}])
-            assert any("300 s" in text for text in resolve_plan(given).assumed) == is_told, (suite, size)
+            assert any("300 s" in text for text in resolve_plan(given).assumed) == is_reported, (suite, size)
     loadfile = tmp_path / "l.txt"
     loadfile.write_text('NTCreateX "/a" 0x0 2 1 0xffffffff SUCCESS\n')
     assert assumed("How searches") and not assumed("How searches", loadfile=str(loadfile))
@@ -275,9 +275,9 @@ def folder(path: Path, suite: str = "file-mix", size: str = "quick", **settings:
 def test_settings_that_others_put_out_of_use_are_no_departures(tmp_path: Path) -> None:
     """Seen: "file_max: 8MiB" beside files of 32 MiB that were named one by one."""
     given = folder(tmp_path, "file-matrix", file_sizes="1MiB,32MiB", record_sizes="4KiB")
-    told = resolve_plan(given).differences
-    assert not any(text.startswith(("file_min", "file_max", "record_m", "cut_off")) for text in told)
-    assert "file_sizes: 1MiB,32MiB, published file_min 64KiB, file_max 512MiB" in told
+    observed = resolve_plan(given).differences
+    assert not any(text.startswith(("file_min", "file_max", "record_m", "cut_off")) for text in observed)
+    assert "file_sizes: 1MiB,32MiB, published file_min 64KiB, file_max 512MiB" in observed
     largest = resolve_plan(folder(tmp_path, "file-matrix", file_max="8MiB")).differences
     assert any(text.startswith("file_max: 8MiB") for text in largest)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.testdata.mail.accounts import Account, new_accounts, read_accounts, write_accounts
 from bakeoff.testdata.mail.address import Place, parse_mail_address, resolve_place
 from bakeoff.testdata.mail.sizes import ISP_2001, RECIPIENTS_2001, parse_recipients, parse_sizes
@@ -47,7 +47,7 @@ def test_wrong_addresses_are_refused_with_the_right_forms(text: str, why: str) -
 def test_places_are_resolved() -> None:
     assert resolve_place(Place("smtp", "localhost", 25)) in ("127.0.0.1:25", "[::1]:25")
     assert resolve_place(Place("smtp", "::1", 25)) == "[::1]:25"
-    with pytest.raises(TargetError, match="cannot be resolved"):
+    with pytest.raises(ContenderError, match="cannot be resolved"):
         resolve_place(Place("smtp", "no-such-host.invalid", 25))
 
 

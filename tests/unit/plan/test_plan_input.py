@@ -101,9 +101,9 @@ def test_defaults_are_comments_that_say_the_same_when_they_are_given(suite: str,
     words = given(suite, {"size": "medium"})
     plan = resolve_plan(words)
     text = plan_to_toml(words, plan)
-    told = re.findall(r"^#(\w+) = |^(\w+) = |^# \((\w+) is ", text, flags=re.MULTILINE)
+    matches = re.findall(r"^#(\w+) = |^(\w+) = |^# \((\w+) is ", text, flags=re.MULTILINE)
     keys = {field.alias or name for name, field in type(plan.settings).model_fields.items()}
-    assert keys | set(PLAN_FIELDS) <= {"".join(groups) for groups in told}
+    assert keys | set(PLAN_FIELDS) <= {"".join(groups) for groups in matches}
     for description in (field.description or "" for field in type(plan.settings).model_fields.values()):
         assert " ".join(description.split()) in " ".join(text.replace("\n# ", " ").split())
     path = tmp_path / "p.toml"

@@ -44,9 +44,9 @@ def test_an_address_is_the_same_however_it_is_written(one: str, other: str, same
 
 def test_what_makes_another_server_of_an_address_is_not_told() -> None:
     assert shared_addresses(of("http://h", "http://h", reset="switch raid")) == []
-    unlike = of("http://h", "http://h")
-    unlike[1]["settings"] = {"http": "2"}
-    assert shared_addresses(unlike) == []
+    reply_difference = of("http://h", "http://h")
+    reply_difference[1]["settings"] = {"http": "2"}
+    assert shared_addresses(reply_difference) == []
     again = of("http://h", "http://h")
     again[1]["name"] = "a-again"
     assert shared_addresses(again) == [], "an A/A run"
@@ -61,8 +61,10 @@ def test_it_is_said_before_the_run_and_in_its_report(tmp_path: Path) -> None:
         )
     (text,) = [event.text for event in notebook.events if "one address" in event.text]
     assert text.startswith("a and c have one address (http://127.0.0.1:") and "bakeoff aa" in text
-    (told,) = [w for w in warnings_of(compare_run(read_run(tmp_path / "r.bakeoff"))) if "one address" in w.text]
-    assert told.first and told.text.startswith("a and c have one address")
+    (warning_texts,) = [
+        w for w in warnings_of(compare_run(read_run(tmp_path / "r.bakeoff"))) if "one address" in w.text
+    ]
+    assert warning_texts.first and warning_texts.text.startswith("a and c have one address")
 
 
 def test_a_plan_that_anybody_wrote_does_no_harm() -> None:

@@ -15,7 +15,7 @@ from tests.shop import SESSION, STEPS, session_file
 from tests.unit.plan.test_load import flags
 
 
-def told(
+def session_spec(
     folder: Path, text: str = SESSION, address: str = "http://h.example:81/www", **settings: Any
 ) -> SessionWorkload:
     path = str(session_file(folder, text))
@@ -25,7 +25,7 @@ def told(
 
 
 def test_a_file_is_told_to_the_engine_step_by_step(tmp_path: Path) -> None:
-    spec = told(tmp_path, cookie="theme=dark", headers="Accept: */*", basic_auth="me:word")
+    spec = session_spec(tmp_path, cookie="theme=dark", headers="Accept: */*", basic_auth="me:word")
     assert [step.name for step in spec.steps] == list(STEPS) == [c.name for c in spec.web.classes]
     assert [c.requests[0].method for c in spec.web.classes] == ["GET", "POST", "GET", "POST", "GET"]
     assert spec.web.classes[1].expect == (302,) and spec.web.classes[4].expect == tuple(range(200, 300))
@@ -44,7 +44,7 @@ def test_a_file_is_told_to_the_engine_step_by_step(tmp_path: Path) -> None:
 
 def test_without_a_jar_a_cookie_is_a_header(tmp_path: Path) -> None:
     text = 'cookies = "off"\n[[step]]\npath = "/"\nthink = "250ms"\n[[step]]\npath = "/b"\nexpect = "200,304"\n'
-    spec = told(tmp_path, text, cookie="theme=dark")
+    spec = session_spec(tmp_path, text, cookie="theme=dark")
     assert spec.cookies == () and ("Cookie", "theme=dark") in spec.web.headers
     assert [step.name for step in spec.steps] == ["1", "2"] and spec.pauses_s == 0.25
 
@@ -52,11 +52,11 @@ def test_without_a_jar_a_cookie_is_a_header(tmp_path: Path) -> None:
 def test_bodies_are_read_from_beside_the_file_and_sent_as_they_are_where_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "blob").write_bytes(b"\xff{nobody}")
     step = '[[step]]\npath = "/"\nmethod = "put"\nbody_file = "blob"\n'
-    spec = told(tmp_path, step + "fill = false\n")
+    spec = session_spec(tmp_path, step + "fill = false\n")
     body = spec.steps[0].body
     assert body is not None and bytes.fromhex(body.content) == b"\xff{nobody}" and not body.fill
     with pytest.raises(PlanError, match=r"step 1: body: no step before takes \{nobody\}"):
-        told(tmp_path, step)
+        session_spec(tmp_path, step)
 
 
 WRONG = [
@@ -103,7 +103,7 @@ WRONG = [
 @pytest.mark.parametrize(("text", "sentence"), WRONG, ids=[sentence[:40] for _, sentence in WRONG])
 def test_what_cannot_be_is_refused_in_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
-        told(tmp_path, text)
+        session_spec(tmp_path, text)
     assert sentence in str(caught.value) and "session" in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -113,9 +113,9 @@ def test_what_does_not_go_with_sessions_is_refused(tmp_path: Path) -> None:
         ({"headers": "Cookie: a=b"}, "give cookies by --cookie"),
     ):
         with pytest.raises(PlanError, match=sentence):
-            told(tmp_path, **settings)
+            session_spec(tmp_path, **settings)
     with pytest.raises(PlanError, match="has a query"):
-        told(tmp_path, address="http://h/?a=1")
+        session_spec(tmp_path, address="http://h/?a=1")
     with pytest.raises(PlanError, match=r"name the file with the steps of a session, such as --session session\.toml"):
         resolve_plan(flags("web-session", "a=http://h/"))
     with pytest.raises(PlanError, match="cannot be read"):

@@ -12,7 +12,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.report.blocks.tree import Report
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
 from bakeoff.store.records.run_records import RunRecord
@@ -20,7 +20,7 @@ from bakeoff.store.records.run_records import RunRecord
 
 def shown(
     record: RunRecord,
-    depth: Depth = Depth.COMPARISON,
+    detail: Detail = Detail.COMPARISON,
     width: int = 240,
     comparison: Comparison | None = None,
     colours: bool = False,
@@ -29,7 +29,7 @@ def shown(
     text = io.StringIO()
     style = "standard" if colours else None
     console = Console(file=text, width=width, highlight=False, force_terminal=colours, color_system=style)  # type: ignore[arg-type]
-    show(compose(record, comparison or compare_run(record), depth=depth), console, depth)
+    show(compose(record, comparison or compare_run(record), detail=detail), console, detail)
     return text.getvalue()
 
 

@@ -12,7 +12,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.read import paper_of, read_paper
-from bakeoff.report.blocks.tree import Bullets, Report, Section, Table, Text, Toned
+from bakeoff.report.blocks.tree import Bullets, Report, Section, SeverityText, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.paper.author_tables import cheapest
 from bakeoff.report.paper.authored import with_paper
@@ -53,11 +53,11 @@ def test_operations_for_the_price_are_the_peak_by_the_price_and_intervals_those_
 
 
 def test_the_cheapest_is_one_that_the_verdicts_show_to_be_as_fast() -> None:
-    alike = compare_run(run(servers=(FAST, replace(FAST, name="apache"))))
-    assert alike.pairs[0].primary.verdict.kind == "equivalent"
-    assert cheapest(alike, "s", {"nginx": 9.0, "apache": 7.5}, "EUR").endswith("fastest: apache, 7.50 EUR.")
-    assert cheapest(alike, "s", {"nginx": 9.0, "apache": 9.0}, "EUR").endswith("nginx and apache, 9 EUR.")
-    assert "Of apache no price is stated." in cheapest(alike, "s", {"nginx": 9.0}, "EUR")
+    same_machines = compare_run(run(servers=(FAST, replace(FAST, name="apache"))))
+    assert same_machines.pairs[0].primary.verdict.kind == "equivalent"
+    assert cheapest(same_machines, "s", {"nginx": 9.0, "apache": 7.5}, "EUR").endswith("fastest: apache, 7.50 EUR.")
+    assert cheapest(same_machines, "s", {"nginx": 9.0, "apache": 9.0}, "EUR").endswith("nginx and apache, 9 EUR.")
+    assert "Of apache no price is stated." in cheapest(same_machines, "s", {"nginx": 9.0}, "EUR")
     withheld = compare_run(change(run(), "nginx", 8, (2,), errors={"unfinished": 1}))
     assert "none is named as the cheapest" in cheapest(withheld, "s", {"nginx": 9.0, "apache": 1.0}, "EUR")
 
@@ -108,7 +108,7 @@ def test_features_come_from_csv_and_from_toml_alike_with_footnotes(tmp_path: Pat
     table, notes = found[0]
     assert isinstance(table, Table) and isinstance(notes, Bullets)
     assert table.rows == (("Security: TLS 1.3", "yes [1]", "partly* [2]"), ("HTTP/3", "no*", "unknown"))
-    assert isinstance(table.rows[0][1], Toned) and table.rows[0][1].tone == "good"
+    assert isinstance(table.rows[0][1], SeverityText) and table.rows[0][1].severity == "good"
     assert notes.items[1] == "[2] apache, TLS 1.3: with OpenSSL 3, not before."
 
 
@@ -171,7 +171,7 @@ def test_a_table_of_the_author_has_columns_of_its_own_that_are_no_contenders() -
         "Services by platform", ["Service", "NetWare 6.5", "OES Linux"]
     )  # fmt: skip
     assert table.rows == (("iPrint", "yes*", "partly* [1]"), ("NCP", "unknown", "from SP1 [2]"))
-    assert isinstance(table.rows[0][1], Toned) and table.rows[0][1].tone == "good"
+    assert isinstance(table.rows[0][1], SeverityText) and table.rows[0][1].severity == "good"
     assert notes.items == ("[1] OES Linux, iPrint: no accounting.", "[2] OES Linux, NCP: release notes, page 3.")
     assert table.note.startswith("As of 2005. Told by the author")
 

@@ -94,11 +94,11 @@ def sent_by(run: RunRecord, names: str, *, contender: str, least_order: int = 0)
 
 
 def test_capacities_that_other_machines_found_are_listed_and_compared_with_none(run: RunRecord) -> None:
-    alike = sent_by(sent_by(run, "xyz", contender="a"), "xyz", contender="b")
-    told = [sentence(left.reason) for left in compare_run(alike).left_out]
-    without = [sentence(left.reason) for left in compare_run(sent_by(alike, "xy", contender="b")).left_out]
-    assert not any("machines were lost" in reason for reason in told)
+    same_machines = sent_by(sent_by(run, "xyz", contender="a"), "xyz", contender="b")
+    texts = [sentence(left.reason) for left in compare_run(same_machines).left_out]
+    without = [sentence(left.reason) for left in compare_run(sent_by(same_machines, "xy", contender="b")).left_out]
+    assert not any("machines were lost" in reason for reason in texts)
     (met,) = {search.met for search in run.searches if search.contender == "a"}
-    assert any("x, y" in reason and "x, y, z" in reason for reason in set(without) - set(told))
-    changed = compare_run(sent_by(alike, "xy", contender="a", least_order=met or 0)).left_out
+    assert any("x, y" in reason and "x, y, z" in reason for reason in set(without) - set(texts))
+    changed = compare_run(sent_by(same_machines, "xy", contender="a", least_order=met or 0)).left_out
     assert any(sentence(left.reason).startswith("searched by ") and left.contender == "a" for left in changed)

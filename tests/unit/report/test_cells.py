@@ -171,7 +171,7 @@ def test_block_sizes_have_rates_and_operations() -> None:
         assert not table.folded and [column.title for column in table.columns[1:]] == 2 * list(FIGURES)
 
 
-def told_in_cells(contender: str, block: int, cell: dict[str, Any]) -> None:
+def cells_texts(contender: str, block: int, cell: dict[str, Any]) -> None:
     """What the engine adds to a cell: its cache and its percentiles. One block of one contender was not proved."""
     missed = contender == "cifs" and block == 2 and cell["file_bytes"] == MIB
     cell["cache"] = {"asked": "cold", "name": "warm" if missed else "drop_caches", "proved": not missed}
@@ -187,7 +187,7 @@ def table_of(report: Report, section: str, title: str) -> Table:
 
 
 def test_caches_are_shown_for_each_test_with_the_level_reached_in_all_blocks() -> None:
-    report = report_of(matrix_run(lambda *_: 1.1, tests=("read", "write"), sizes=SMALL, change=told_in_cells))
+    report = report_of(matrix_run(lambda *_: 1.1, tests=("read", "write"), sizes=SMALL, change=cells_texts))
     rows = {row[:2]: row[2:] for row in table_of(report, "caches", "Caches of each test").rows}
     assert len(rows) == 4
     assert rows["nfs", "read"] == ("all caches of this machine dropped", "4", "4", "0", "–", "–")
@@ -198,25 +198,25 @@ def test_caches_are_shown_for_each_test_with_the_level_reached_in_all_blocks() -
 
 
 def test_times_of_single_operations_are_shown_by_size() -> None:
-    report = report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, change=told_in_cells))
+    report = report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, change=cells_texts))
     table = table_of(report, "times-of-cells", "p50 in ms, cifs")
     assert [column.title for column in table.columns] == ["Test", "4K", "64K"]
     assert table.rows == (("read", "4.10", "65.5"),)
-    blocks = report_of(matrix_run(lambda *_: 1.1, 6, ("read",), SMALL, change=told_in_cells, kind="file-blocks"))
+    blocks = report_of(matrix_run(lambda *_: 1.1, 6, ("read",), SMALL, change=cells_texts, kind="file-blocks"))
     assert table_of(blocks, "times-of-cells", "CPU per I/O in µs, nfs").rows == (("read", "2.50", "2.50"),)
 
 
 def test_times_by_record_size_are_drawn_over_cells_that_all_have() -> None:
     """Else whoever has too few operations for a p99 in its slowest cells would look the faster for it."""
 
-    def told(contender: str, block: int, cell: dict[str, Any], few: bool = False) -> None:
-        told_in_cells(contender, block, cell)
+    def known_times(contender: str, block: int, cell: dict[str, Any], few: bool = False) -> None:
+        cells_texts(contender, block, cell)
         cell["operations"] = 20 if few and contender == "cifs" and cell["file_bytes"] == MIB else 1000
         cell["service"] |= {"p99_ns": 1e6 * cell["file_bytes"] / (64 * KIB)}
 
     def charts_of(few: bool, tests: tuple[str, ...]) -> dict[str, Chart]:
         def change(contender: str, block: int, cell: dict[str, Any]) -> None:
-            told(contender, block, cell, few)
+            known_times(contender, block, cell, few)
 
         report = report_of(matrix_run(lambda *_: 1.1, tests=tests, sizes=SMALL, change=change))
         return {chart.id: chart for chart in report.charts() if chart.id.startswith("chart-times-")}
@@ -234,7 +234,7 @@ def test_times_by_record_size_are_drawn_over_cells_that_all_have() -> None:
 
 def test_a_test_that_a_contender_failed_is_shown_of_the_others() -> None:
     def change(contender: str, block: int, cell: dict[str, Any]) -> None:
-        told_in_cells(contender, block, cell)
+        cells_texts(contender, block, cell)
         if contender == "cifs" and cell["test"] == "write":
             skip(cell, "read-only")
 
@@ -244,7 +244,7 @@ def test_a_test_that_a_contender_failed_is_shown_of_the_others() -> None:
 
 
 def test_json_has_the_times_of_every_single_cell() -> None:
-    record = matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, change=told_in_cells)
+    record = matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, change=cells_texts)
     measured = json.loads(to_json(compare_run(record)))["matrix"]["measured"]
     rows = [dict(zip(measured["columns"], row, strict=True)) for row in measured["rows"]]
     assert len(rows) == 2 * len(SMALL)
@@ -255,7 +255,7 @@ def test_json_has_the_times_of_every_single_cell() -> None:
 
 
 def test_cards_of_cells_tell_ratio_and_cells_won_not_a_peak() -> None:
-    report = report_of(matrix_run(lambda *_: 1.25, tests=("read",), sizes=SMALL, spread=0.001, change=told_in_cells))
+    report = report_of(matrix_run(lambda *_: 1.25, tests=("read",), sizes=SMALL, spread=0.001, change=cells_texts))
     assert not ids(report) & {"fairness"} and ids(report) >= DETAILS
     nfs, cifs = next(b for b in report.sections[0].blocks if isinstance(b, Cards)).cards
     assert {label for label, _ in nfs.lines}.isdisjoint({"Saturation", "Shape", "p99 at the peak"})

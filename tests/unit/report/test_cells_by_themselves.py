@@ -35,7 +35,7 @@ P99_US = {
 }
 
 
-def told(contender: str, block: int, cell: dict[str, Any]) -> None:
+def known_times(contender: str, block: int, cell: dict[str, Any]) -> None:
     """p99 as known, in blocks around it; p50 a tenth; a rate that is 100 MB/s times the p99 in ms."""
     p99_us = P99_US[contender, cell["test"], cell["record_bytes"]]
     around = 1.25 ** (block % 2 * 2 - 1)  # 1.25 and 0.8 in turn: their geometric mean is 1
@@ -47,7 +47,7 @@ def told(contender: str, block: int, cell: dict[str, Any]) -> None:
 
 
 def block_run(
-    load_steps: tuple[int, ...] = (1,), blocks: int = 6, change: Any = told, alone: bool = False
+    load_steps: tuple[int, ...] = (1,), blocks: int = 6, change: Any = known_times, alone: bool = False
 ) -> RunRecord:
     record = matrix_run(lambda *_: 1.0, blocks, TESTS, SIZES, change=change, kind="file-blocks", load_steps=load_steps)
     if not alone:
@@ -138,7 +138,7 @@ def test_secondary_endpoints_are_means_of_single_cells() -> None:
 
 def test_too_few_transfers_have_no_p99_and_the_longest_stands_for_it() -> None:
     def few(contender: str, block: int, cell: dict[str, Any]) -> None:
-        told(contender, block, cell)
+        known_times(contender, block, cell)
         if cell["test"] == "random_write" and contender == "cifs" and block == 2:
             cell["operations"] = 20
 
@@ -155,7 +155,7 @@ def test_too_few_transfers_have_no_p99_and_the_longest_stands_for_it() -> None:
 
 def test_a_single_contender_has_its_matrix_maps_and_caches() -> None:
     def cached(contender: str, block: int, cell: dict[str, Any]) -> None:
-        told(contender, block, cell)
+        known_times(contender, block, cell)
         cell["cache"] = {"asked": "warm", "name": "warm", "proved": False}
         cell["cached"] = cell["record_bytes"] == 4 * KIB
 
@@ -190,7 +190,7 @@ def test_a_matrix_of_one_contender_has_a_map_for_each_test() -> None:
 
 def test_transfers_and_times_stand_against_queue_depth() -> None:
     def deeper(contender: str, block: int, cell: dict[str, Any]) -> None:
-        told(contender, block, cell)
+        known_times(contender, block, cell)
         cell["outstanding"] = 8
 
     report = report_of(block_run((1, 4), change=deeper))
@@ -211,7 +211,7 @@ def test_depths_of_one_run_are_a_curve_with_intervals() -> None:
     depths = {1: InFlight(1, 4), 4: InFlight(2, 16)}
 
     def deeper(contender: str, block: int, cell: dict[str, Any]) -> None:
-        told(contender, block, cell)
+        known_times(contender, block, cell)
         cell["ios_per_s"] = 1000.0 * (1.0 + 0.01 * block)
 
     def at(trial: TrialRecord) -> TrialRecord:
@@ -246,7 +246,7 @@ def test_many_rows_are_folded_below_what_they_come_to() -> None:
 
 def test_a_lost_cell_says_so() -> None:
     def dead(contender: str, block: int, cell: dict[str, Any]) -> None:
-        told(contender, block, cell)
+        known_times(contender, block, cell)
         if contender == "cifs" and cell["test"] == "random_read" and block == 1:
             cell |= {"empty": True, "operations": 0, "bytes": 0, "rate_kib_s": 0.0, "ios_per_s": 0.0}
             del cell["service"]

@@ -34,15 +34,15 @@ def nasty() -> Check:
 
 
 def test_lines_begin_with_the_outcome_and_are_one_line_each() -> None:
-    told = forms.lines(nasty())
-    assert [line.split(":")[0] for line in told] == ["void", "note"]
-    assert not any(re.search("[\r\n\x1b]|##\\[|^::", line) for line in told)
+    observed = forms.lines(nasty())
+    assert [line.split(":")[0] for line in observed] == ["void", "note"]
+    assert not any(re.search("[\r\n\x1b]|##\\[|^::", line) for line in observed)
 
 
 def test_annotations_are_escaped() -> None:
-    told = forms.github(nasty())
-    assert [line.split("::")[1].split()[0] for line in told] == ["error", "warning"]
-    assert not any(re.search("[\r\n\x1b]|##\\[", line) for line in told)
+    observed = forms.github(nasty())
+    assert [line.split("::")[1].split()[0] for line in observed] == ["error", "warning"]
+    assert not any(re.search("[\r\n\x1b]|##\\[", line) for line in observed)
     found = checked(1.0, 1.0)[0]
     assert "95.5 %25 interval" in forms.github(found)[0]
     assert forms.github(found)[0].startswith("::notice title=Check passed::")

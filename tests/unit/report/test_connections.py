@@ -13,7 +13,7 @@ from bakeoff.kinds.web.connections import ConnectionsAtLoadStep, WebSummary
 from bakeoff.report.blocks.tree import Chart, Section, Table, Text
 from bakeoff.report.charts.palette import PALETTE
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.store.records.run_records import RunRecord, StepRecord
 from tests.unit.compare.synthetic import at_rates, run, summary
 from tests.unit.report.shown import shown
@@ -31,7 +31,7 @@ def opened(per_window: dict[str, int], failed: int = 0, blocks: int = 6) -> RunR
     return replace(record, trials=tuple(trials))
 
 
-def told(record: RunRecord) -> tuple[ConnectionsAtLoadStep, ...]:
+def connecting(record: RunRecord) -> tuple[ConnectionsAtLoadStep, ...]:
     own = compare_run(record).own
     assert isinstance(own, WebSummary)
     return own.connections
@@ -45,7 +45,7 @@ def section(record: RunRecord) -> Section:
 def test_connections_of_a_client_are_those_opened_in_the_window_by_its_length_and_the_clients() -> None:
     record = opened({"nginx": 400, "apache": 1_200}, failed=3)
     length_s = record.trials[0].window_s
-    for one in told(record):
+    for one in connecting(record):
         each = {"nginx": 400, "apache": 1_200}[one.contender]
         assert one.opened == 6 * each and one.per_s == pytest.approx(each / length_s)
         assert one.per_client_s == pytest.approx(each / length_s / one.load_step.clients)
@@ -55,12 +55,12 @@ def test_connections_of_a_client_are_those_opened_in_the_window_by_its_length_an
     assert isinstance(chart, Chart) and isinstance(table, Table)
     assert [row[:2] for row in table.rows] == [("4", "nginx"), ("4", "apache"), ("8", "nginx"), ("8", "apache")]
     assert table.rows[0][-3:] == ("2.000", "7.000", "18")
-    assert "Connections opened in the window" in shown(record, Depth.DETAILS, width=200)
+    assert "Connections opened in the window" in shown(record, Detail.DETAILS, width=200)
 
 
 def test_connections_that_stayed_open_from_before_the_window_are_none_of_it() -> None:
     record = opened({"nginx": 0, "apache": 0})
-    for one in told(record):
+    for one in connecting(record):
         assert (one.opened, one.per_s, one.per_client_s) == (0, 0.0, 0.0)
         assert math.isnan(one.requests_each) and math.isnan(one.connect_ms)
     (text,) = section(record).blocks
@@ -68,7 +68,7 @@ def test_connections_that_stayed_open_from_before_the_window_are_none_of_it() ->
         "No trial of nginx and apache opened a connection within its window: clients kept those that they had opened "
         "before (99 in each trial)."
     ), "one sentence, and no page of zeros"
-    assert "clients kept those" in shown(record, Depth.COMPARISON, width=200)
+    assert "clients kept those" in shown(record, Detail.COMPARISON, width=200)
 
 
 def test_those_who_opened_connections_are_shown_beside_a_sentence_of_those_who_kept_theirs() -> None:
@@ -100,12 +100,12 @@ def test_a_connection_that_was_not_had_is_told_where_none_was_opened() -> None:
 
 
 def test_under_a_rate_there_are_no_clients_to_divide_by() -> None:
-    for one in told(at_rates(opened({"nginx": 400, "apache": 400}))):
+    for one in connecting(at_rates(opened({"nginx": 400, "apache": 400}))):
         assert one.per_s > 0.0 and math.isnan(one.per_client_s)
 
 
 def test_a_run_that_tells_no_steps_has_no_such_section() -> None:
     record = opened({"nginx": 1, "apache": 1})
     record = replace(record, trials=tuple(replace(trial, steps=()) for trial in record.trials))
-    assert told(record) == ()
+    assert connecting(record) == ()
     assert all(one.id != "connections" for one in compose(record, compare_run(record)).sections)

@@ -15,23 +15,23 @@ from tests.unit.report.test_author_tables import section
 
 
 def test_differences_come_first_and_equal_lines_are_folded() -> None:
-    told = {
+    table = {
         "nginx": {"memory": "16 GB", "storage": "1 disk"},
         "apache": {"memory": "16 GB", "tuning_software": "password=planted"},
     }
-    tables: dict[str, object] = {"contenders": {name: {"disclosure": fields} for name, fields in told.items()}}
-    differ, alike, bed = section(tables | {"testbed": {"network": "1 Gbit/s"}}, "author-disclosure").blocks
-    assert isinstance(differ, Table) and isinstance(alike, Table) and isinstance(bed, Table)
+    tables: dict[str, object] = {"contenders": {name: {"disclosure": fields} for name, fields in table.items()}}
+    differ, same_machines, bed = section(tables | {"testbed": {"network": "1 Gbit/s"}}, "author-disclosure").blocks
+    assert isinstance(differ, Table) and isinstance(same_machines, Table) and isinstance(bed, Table)
     assert differ.rows == (
         (label_of(CONTENDER["tuning_software"]), MISSING, "password=(hidden)"),
         (label_of(CONTENDER["storage"]), "1 disk", MISSING),
     )
     assert (
-        alike.folded
-        and (label_of(CONTENDER["memory"]), "16 GB") in alike.rows
-        and (label_of(CONTENDER["notes"]), MISSING) in alike.rows
+        same_machines.folded
+        and (label_of(CONTENDER["memory"]), "16 GB") in same_machines.rows
+        and (label_of(CONTENDER["notes"]), MISSING) in same_machines.rows
     )
-    assert len(differ.rows) + len(alike.rows) == len(CONTENDER)
+    assert len(differ.rows) + len(same_machines.rows) == len(CONTENDER)
     assert (label_of(TESTBED["network"]), "1 Gbit/s") in bed.rows and (
         label_of(TESTBED["topology"]),
         MISSING,

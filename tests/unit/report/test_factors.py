@@ -28,7 +28,7 @@ from tests.unit.run.virtual_agent import VirtualAgent, books, limited, search_pl
 __all__ = ["books"]
 
 
-def told_of(found: Comparison) -> list[str]:
+def reported_in(found: Comparison) -> list[str]:
     assert found.factors is not None
     return [one.text for one in factor_sentences(found.factors, found.measures[0], found.run.delta)]
 
@@ -77,7 +77,9 @@ def test_the_pictures_have_what_the_tables_have() -> None:
 
 def test_what_cannot_be_estimated_stands_in_the_open() -> None:
     report = report_of(dead(design(plain), "apache-0"))
-    warned = [block.text for block in section_of(report).blocks if isinstance(block, Text) and block.tone == "warning"]
+    warned = [
+        block.text for block in section_of(report).blocks if isinstance(block, Text) and block.severity == "warning"
+    ]
     assert any(text.startswith("apache-0 lost") for text in warned)
     assert "Cannot be estimated: the interaction of server and raid." in warned
     short = brief(report)
@@ -99,8 +101,8 @@ def test_holm_is_said_to_count_what_it_counts(record: RunRecord, words: str) -> 
     assert max(effect.p_adjusted / effect.p_t for effect in estimated) <= len(estimated) * (1 + 1e-9)
     tables = [block for block in section_of(compose(record, found)).blocks if isinstance(block, Table)]
     (note,) = (table.note for table in tables if table.title == "Effects on the other figures")
-    told = re.search(words, note)
-    assert told is not None and int(told[1]) == len(estimated), note
+    match = re.search(words, note)
+    assert match is not None and int(match[1]) == len(estimated), note
 
 
 def test_a_picture_of_the_first_effects_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,5 +134,5 @@ def test_effects_on_capacities(tmp_path: Path) -> None:
     assert found.factors is not None
     (effect,) = found.factors.effects
     assert effect.metric == "capacity" and effect.ratio == pytest.approx(1.4, rel=0.03)
-    assert told_of(found)[0].startswith("raid 0 carried 1.") and "the load of raid 5" in told_of(found)[0]
+    assert reported_in(found)[0].startswith("raid 0 carried 1.") and "the load of raid 5" in reported_in(found)[0]
     assert renderer("html").render(compose(record, found), "r")

@@ -119,9 +119,9 @@ def test_every_axis_has_its_unit() -> None:
         for spec in chart.spec.get("concat", [chart.spec]):
             for layer in spec.get("layer", [spec]):
                 for channel in ("x", "y"):
-                    told = layer["encoding"].get(channel, {})
-                    if "axis" in told and "title" in told["axis"]:
-                        assert told["axis"]["title"], (chart.id, channel)
+                    observed = layer["encoding"].get(channel, {})
+                    if "axis" in observed and "title" in observed["axis"]:
+                        assert observed["axis"]["title"], (chart.id, channel)
 
 
 def test_a_single_load_step_is_marks_in_rows_and_no_curve() -> None:

@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.core.errors import BakeoffError, LabError, PlanError
+from bakeoff.core.errors import BakeoffError, GeneratorError, PlanError
 from bakeoff.report.compose import data_of_run
 from bakeoff.report.embed import embedded_data
-from bakeoff.report.embed.document_words import MOST_STEPS, Said, differences, said
+from bakeoff.report.embed.document_words import MOST_STEPS, ReportContent, content_of, differences
 from bakeoff.report.embed.embedded_data import MOST_VALUES, data_of, parsed
 from bakeoff.report.embed.packing import PACKED, script_of
-from bakeoff.report.embed.report_options import KEY, Edition, edition_line, edition_text
+from bakeoff.report.embed.report_options import KEY, ReportOptions, options_line, options_text
 from tests.unit.compare.synthetic import run
 
 MIB = 1 << 20
@@ -78,7 +78,7 @@ def test_a_report_without_data_says_which_has_some(form: str) -> None:
 
 def test_what_unpacks_to_more_than_any_report_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = base64.b64encode(gzip.compress(bytes(80 * MIB), 1)).decode()
-    with pytest.raises(LabError, match="larger than any report"):
+    with pytest.raises(GeneratorError, match="larger than any report"):
         data_of("html", f'<script type="{PACKED}" id="bakeoff-plan">{bomb}</script>'.encode(), "it")
     with pytest.raises(PlanError, match="none that Bakeoff wrote"):
         data_of("pdf", pdf(zeros(80)), "it")
@@ -93,7 +93,7 @@ CUT_OFF = base64.b64encode(gzip.compress(b"{}", mtime=0)[:-4]).decode()
 
 @pytest.mark.parametrize("packed", ["é", "=", "AAAA", "", CUT_OFF])
 def test_what_is_not_packed_as_it_says_is_a_sentence(packed: str) -> None:
-    with pytest.raises(LabError, match=r"cannot be unpacked|cut off"):
+    with pytest.raises(GeneratorError, match=r"cannot be unpacked|cut off"):
         data_of("html", f'<script type="{PACKED}" id="bakeoff-plan">{packed}</script>'.encode(), "it")
 
 
@@ -106,7 +106,7 @@ def test_a_pdf_is_read_by_no_program_that_lies_beside_it(tmp_path: Path, monkeyp
 
 def test_pages_larger_than_paper_are_not_drawn() -> None:
     with pytest.raises(PlanError, match="none that Bakeoff wrote"):
-        said("pdf", pdf(zlib.compress(b"{}"), "0 0 14400 14400"))
+        content_of("pdf", pdf(zlib.compress(b"{}"), "0 0 14400 14400"))
 
 
 def test_random_bytes_end_in_a_sentence() -> None:
@@ -147,17 +147,17 @@ def test_millions_of_values_in_a_few_bytes_are_refused_before_they_are_read(piec
         parsed(text, "it")
     packed = base64.b64encode(gzip.compress(text.encode(), 1)).decode()
     page = f'<script type="{PACKED}" id="bakeoff-plan">{packed}</script>'.encode()
-    for read in (lambda: data_of("html", page, "it"), lambda: said("html", page)):
+    for read in (lambda: data_of("html", page, "it"), lambda: content_of("html", page)):
         with pytest.raises(PlanError, match="more than 6,000,000 values"):
             read()
 
 
 def test_texts_that_have_nothing_in_common_are_told_apart_at_once() -> None:
     one, other = (tuple(f"{side}{number}" for number in range(40_000)) for side in "ab")
-    (found,) = differences(Said(("same", *one, "end")), Said(("same", *other, "end")))
+    (found,) = differences(ReportContent(("same", *one, "end")), ReportContent(("same", *other, "end")))
     assert found.after == "same" and found.here.startswith("a0 ") and found.there.endswith(" b39999")
-    assert not differences(Said(one), Said(one))
-    (last,) = differences(Said((*one, "x")), Said((*one, "y")))
+    assert not differences(ReportContent(one), ReportContent(one))
+    (last,) = differences(ReportContent((*one, "x")), ReportContent((*one, "y")))
     assert (last.here, last.there) == ("x", "y")
 
 
@@ -173,26 +173,26 @@ def test_texts_made_to_take_hours_are_told_apart_in_bounded_work(monkeypatch: py
     monkeypatch.setattr(difflib.SequenceMatcher, "find_longest_match", counting)
     met = [f"x{number % 100}" for number in range(5_000)]
     one, other = ([word for at, each in enumerate(met) for word in (each, f"{own}{at}")] for own in "uv")
-    found = differences(Said(("b", *one, "e")), Said(("c", *other, "f")))
+    found = differences(ReportContent(("b", *one, "e")), ReportContent(("c", *other, "f")))
     assert found and looked <= MOST_STEPS
     assert "b" in found[0].here and "e" in found[-1].here
 
 
 def test_a_page_that_only_one_of_them_has_is_named() -> None:
-    (found,) = differences(Said(("same",), ("1", "2", "3")), Said(("same",), ("1", "x")))
+    (found,) = differences(ReportContent(("same",), ("1", "2", "3")), ReportContent(("same",), ("1", "x")))
     assert found.here == "pages 2, 3"
-    (found,) = differences(Said(("same",), ("1",)), Said(("same",), ("1", "2")))
+    (found,) = differences(ReportContent(("same",), ("1",)), ReportContent(("same",), ("1", "2")))
     assert found.here == "pages 2"
 
 
 @pytest.mark.parametrize("paper", [None, {"paper": {"summary": "long " * 4_000}}])
 def test_a_line_of_text_holds_how_a_report_was_asked_for(paper: dict[str, object] | None) -> None:
-    edition = Edition(delta=0.0, baseline="a--> b---", pairs=("a,b",), notes=(("2026-11-21", "x"),), paper=paper)
-    line = edition_line({KEY: edition.model_dump()})
+    options = ReportOptions(delta=0.0, baseline="a--> b---", pairs=("a,b",), notes=(("2026-11-21", "x"),), paper=paper)
+    line = options_line({KEY: options.model_dump()})
     assert "\n" not in line and "--" not in line and ">" not in line
     for last in (line, f"<!-- {line} -->"):
-        assert Edition.model_validate_json(edition_text(f"a report\n\n{last}\n")) == edition
-    assert edition_line({}) == "" == edition_text("a report\nwithout one\n")
+        assert ReportOptions.model_validate_json(options_text(f"a report\n\n{last}\n")) == options
+    assert options_line({}) == "" == options_text("a report\nwithout one\n")
 
 
 @pytest.mark.parametrize("part", ["<a ", "<a b='", "<!-- ", "<![if ", "<![x[", "<!", "<?", "</", "<script ", "&"])
@@ -201,4 +201,4 @@ def test_a_page_of_beginnings_is_read_once(part: str) -> None:
     content = (part * (400_000 // len(part))).encode()
     with pytest.raises(PlanError, match="has no data of Bakeoff in it"):
         data_of("html", content, "it")
-    assert said("html", content).words
+    assert content_of("html", content).words

@@ -11,7 +11,7 @@ import altair as alt
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.report.blocks.narrow import stacks
 from bakeoff.report.blocks.tree import Column, Report, Table
 from bakeoff.report.charts.svg import figure_of
@@ -201,7 +201,7 @@ def test_script_data_cannot_end_its_element() -> None:
 
 @pytest.mark.parametrize("content", ["no base64", "AAAA", script_of("x" * 2 * SHORT)[1][:-8] + "AAAAAAA="])
 def test_data_that_was_not_packed_so_is_refused(content: str) -> None:
-    with pytest.raises(LabError, match="write the report again"):
+    with pytest.raises(GeneratorError, match="write the report again"):
         text_of(PACKED, content)
 
 

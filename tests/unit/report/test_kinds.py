@@ -61,9 +61,9 @@ def test_operations_are_shown_apart_though_no_difference_is_found(kind: str) -> 
 
 
 def test_figures_without_a_section_are_printed() -> None:
-    told = {"slots": {"used": 3, "in_all": 8}, "engine": "fast", "whole": True, "bodies_hashed": 4, "list": [1, 2]}
-    record = change(run(blocks=2), "nginx", None, None, workload=told)
-    record = change(record, "nginx", 8, (2,), workload={**told, "slots": {"used": 5, "in_all": 8}, "engine": "slow"})
+    values = {"slots": {"used": 3, "in_all": 8}, "engine": "fast", "whole": True, "bodies_hashed": 4, "list": [1, 2]}
+    record = change(run(blocks=2), "nginx", None, None, workload=values)
+    record = change(record, "nginx", 8, (2,), workload={**values, "slots": {"used": 5, "in_all": 8}, "engine": "slow"})
     (table,) = tables(record, "figures")
     assert [row[1:] for row in table.rows] == [
         ("4 (3 – 5)", "–"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks.tree import Chart, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import OperationRecord, StepRecord
@@ -85,7 +85,7 @@ def test_sending_and_reading_are_saturated_apart_from_the_clients_on_at_which_a_
         ("apache", "reading", "POP3", 4, 7.0),
         ("apache", "together", "SMTP and POP3", 8, 6.9995),
     ]
-    assert said[0] in shown(record, Depth.SUMMARY, width=200)
+    assert said[0] in shown(record, Detail.SUMMARY, width=200)
     assert [row["sending_s"] for row in to_dict(comparison)["mail"]["saturation"]] == [4.9, 5.0, 1.0, 4.999]
 
 
@@ -124,8 +124,8 @@ def test_a_mean_stands_once_and_who_was_not_sent_is_not_counted_as_sent() -> Non
     (scores,) = (table for title, table in tables.items() if title.startswith("Scores"))
     place = [column.title for column in scores.columns].index("accepted/s")
     (chart,) = (block for block in section.blocks if isinstance(block, Chart))
-    told = dict(row[:2] for row in chart.table.rows)
-    assert told["nginx: accepted"] == scores.rows[0][place].split(" ±")[0] == "200.0"
+    found = dict(row[:2] for row in chart.table.rows)
+    assert found["nginx: accepted"] == scores.rows[0][place].split(" ±")[0] == "200.0"
     assert "Geometric mean" in scores.note
     load_steps = tables["Messages at each load step, all blocks"]
     assert load_steps.columns[2].title == "tried" and load_steps.rows[0][2:4] == ("14", "10")
@@ -137,20 +137,20 @@ def test_a_mean_stands_once_and_who_was_not_sent_is_not_counted_as_sent() -> Non
 BY_RATE = "From where on more clients bring no more messages is another question, which Result answers."
 
 
-def told_of_saturation(record: RunRecord) -> list[str]:
+def saturation_text(record: RunRecord) -> list[str]:
     section = next(s for s in compose(record, compare_run(record)).sections if s.id == "mail")
     return [block.text for block in section.blocks if isinstance(block, Text) and "saturated" in block.text]
 
 
 def test_the_threshold_of_the_plan_decides_and_who_is_not_saturated_is_told_with_how_near_it_came() -> None:
     means_s = {("nginx", 4): (1.5, 2.5), ("nginx", 8): (0.5, 2.0), ("apache", 4): (0.2, 0.3), ("apache", 8): (0.4, 1.9)}
-    assert told_of_saturation(steps_of(means_s)) == [
+    assert saturation_text(steps_of(means_s)) == [
         "nginx is not saturated by response time at any load step: a step takes 2.50 s on average at most (reading at "
         f"4 clients), and 5 s would be saturated. {BY_RATE}",
         "apache is not saturated by response time at any load step: a step takes 1.90 s on average at most (reading at "
         f"8 clients), and 5 s would be saturated. {BY_RATE}",
     ]
-    first, second, third, last = told_of_saturation(steps_of(means_s, saturated_at_s=1.5))
+    first, second, third, last = saturation_text(steps_of(means_s, saturated_at_s=1.5))
     assert first.startswith(
         "nginx is saturated by response time in sending from 4 clients on, but for 8 clients: a step of SMTP"
     )
@@ -166,4 +166,4 @@ def test_the_threshold_of_the_plan_decides_and_who_is_not_saturated_is_told_with
 
 def test_a_load_step_of_which_no_step_was_timed_is_no_proof_of_speed() -> None:
     means_s = {("nginx", 4): (0.1, 0.1), ("nginx", 8): (0.1, 0.1), ("apache", 4): (0.2, 0.3), ("apache", 8): (0.0, 0.0)}
-    assert told_of_saturation(steps_of(means_s))[-1].endswith(f"; of 8 clients nothing is known. {BY_RATE}")
+    assert saturation_text(steps_of(means_s))[-1].endswith(f"; of 8 clients nothing is known. {BY_RATE}")

@@ -78,15 +78,15 @@ def opened(
     """The page, and what it said on the console or asked for besides itself; `whole`: what is far below, too."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
     page.set_default_timeout(PATIENCE_MS)
-    told: list[str] = []
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.on("request", lambda request: told.append(request.url))
+    found: list[str] = []
+    page.on("console", lambda message: found.append(message.text))
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on("request", lambda request: found.append(request.url))
     page.goto(path.as_uri())
-    assert told.pop(0) == path.as_uri()
+    assert found.pop(0) == path.as_uri()
     if whole:
         page.add_style_tag(content="main > section { content-visibility: visible !important }")
-    return page, told
+    return page, found
 
 
 def grave(page: Page) -> list[str]:
@@ -106,8 +106,8 @@ def grave(page: Page) -> list[str]:
 def test_nothing_is_grave_nor_wider_than_its_window(
     browser: Browser, pages: dict[str, Path], name: str, width: int, theme: str
 ) -> None:
-    page, told = opened(browser, pages[name], width, theme)
-    assert grave(page) == [] and told == []
+    page, observed = opened(browser, pages[name], width, theme)
+    assert grave(page) == [] and observed == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.close()
 

@@ -98,13 +98,13 @@ def test_marks_and_dashes_all_differ_for_prints_without_colour() -> None:
 
 
 def test_parts_are_greys_and_no_contender_s_colour() -> None:
-    for tone in PARTS:
+    for severity in PARTS:
         assert (
-            np.hypot(*seen(tone, "usual")[1:])
+            np.hypot(*seen(severity, "usual")[1:])
             < 0.03
             < min(np.hypot(*seen(colour, "usual")[1:]) for colour in PALETTE[:-1])
         )
-        assert tone not in PALETTE
+        assert severity not in PALETTE
     for one, other in itertools.pairwise(PARTS):  # neighbours in a bar
         assert abs(luminance(one) - luminance(other)) > 0.05
 

@@ -67,7 +67,7 @@ def generated() -> tuple[Report, Comparison]:
     return replace(whole, sections=whole.sections[:1]), comparison
 
 
-def told(folder: Path, text: str) -> Report:
+def paper_report(folder: Path, text: str) -> Report:
     """The report on a synthetic run with a paper file of `text`."""
     plain, comparison = generated()
     return with_paper(plain, read_paper(paper_file(folder, text)), {"web-static": comparison})
@@ -95,7 +95,7 @@ def test_every_form_has_all_of_it_marked_and_first_and_the_verdict_stays(form: s
     lines = [f"{key} = {quoted(text)}" for key, text in words.items()]
     head = '[paper]\ntitle = "My title"\nauthor = "Me"\ncommissioner = "Them"\ndate = 2026-11-22\n'
     note = '[[paper.notes]]\ndate = 2026-11-20\ntext = "A cable was out."\n'
-    report = told(tmp_path, head + "\n".join(lines) + "\n" + note)
+    report = paper_report(tmp_path, head + "\n".join(lines) + "\n" + note)
     plain, _ = generated()
     assert report.sections[-1:] == plain.sections and report.headline == plain.headline
     assert (report.title, report.verdict, report.facts) == (plain.title, plain.verdict, plain.facts)
@@ -115,7 +115,9 @@ def test_every_form_has_all_of_it_marked_and_first_and_the_verdict_stays(form: s
 @pytest.mark.parametrize("form", ["html", "pdf", "markdown", "terminal"])
 def test_hostile_text_is_shown_as_it_was_typed(form: str, tmp_path: Path) -> None:
     toml = quoted(HOSTILE)
-    report = told(tmp_path, f"[paper]\ntitle = {toml}\nauthor = {toml}\nsummary = {toml}\ndisclaimer = {toml}\n")
+    report = paper_report(
+        tmp_path, f"[paper]\ntitle = {toml}\nauthor = {toml}\nsummary = {toml}\ndisclaimer = {toml}\n"
+    )
     text = read_of(form, report)
     assert "\x1b" not in text
     if form == "html":
@@ -153,14 +155,14 @@ def test_hostile_text_is_shown_as_it_was_typed(form: str, tmp_path: Path) -> Non
 )
 def test_what_cannot_be_shown_is_refused_with_where_it_stands(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=re.escape(sentence)) as refused:
-        told(tmp_path, f"[paper]\nfindings = {quoted(text)}\n")
+        paper_report(tmp_path, f"[paper]\nfindings = {quoted(text)}\n")
     assert "paper.toml [paper] findings:" in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_a_number_that_is_inserted_is_the_comparison_s_and_is_kept(tmp_path: Path) -> None:
     asked = ["ratio contender=apache", "ratio contender=nginx baseline=apache", "ratio contender=apache load_step=8"]
     text = " ".join(f"<{{{one}}}>" for one in asked) + " in {blocks}, {peak contender=nginx}, {errors contender=nginx}"
-    report = told(tmp_path, f"[paper]\nsummary = {quoted(text)}\n")
+    report = paper_report(tmp_path, f"[paper]\nsummary = {quoted(text)}\n")
     _, comparison = generated()
     primary = comparison.pairs[0].primary
     assert primary.low < primary.high
@@ -187,7 +189,9 @@ def test_a_verdict_that_was_taken_away_goes_with_the_number() -> None:
 
 
 def test_secrets_are_in_no_form(tmp_path: Path) -> None:
-    report = told(tmp_path, '[paper]\nauthor = "token=planted-1"\nsummary = "Run with `--password planted-2`."\n')
+    report = paper_report(
+        tmp_path, '[paper]\nauthor = "token=planted-1"\nsummary = "Run with `--password planted-2`."\n'
+    )
     for form in ("html", "pdf", "markdown", "terminal"):
         assert "planted" not in read_of(form, report)
     tables = paper_tables(tmp_path / "paper.toml")
@@ -195,7 +199,7 @@ def test_secrets_are_in_no_form(tmp_path: Path) -> None:
 
 
 def test_the_short_edition_keeps_summary_and_findings(tmp_path: Path) -> None:
-    report = brief(told(tmp_path, '[paper]\nsummary = "S."\nfindings = "F."\ndisclaimer = "D."\n'))
+    report = brief(paper_report(tmp_path, '[paper]\nsummary = "S."\nfindings = "F."\ndisclaimer = "D."\n'))
     assert [s.id for s in report.sections if s.blocks and isinstance(s.blocks[0], Prose)] == [
         "author-summary",
         "author-findings",
@@ -251,7 +255,7 @@ def test_the_verb_puts_it_into_the_report_and_it_can_be_verified(form: str, tmp_
 
 
 def test_the_contents_of_a_page_name_the_author_once(tmp_path: Path) -> None:
-    report = told(tmp_path, '[paper]\nsummary = "S."\nfindings = "F."\nconclusion = "C."\n')
+    report = paper_report(tmp_path, '[paper]\nsummary = "S."\nfindings = "F."\nconclusion = "C."\n')
     page = renderer("html").render(report, "report").decode()
     nav = page[page.index("<nav") : page.index("</nav>")]
     assert nav.count("Author") == 1

@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.report.blocks.tree import Bullets, Cards, Chart, Column, Report, Section, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.brief import brief
@@ -168,7 +168,7 @@ def test_small_tables_are_whole_on_a_page_and_drawings_leave_no_more_than_a_quar
 
 def test_without_typst_the_advice_is_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(LabError, match=r"bakeoff\[pdf\]"):
+    with pytest.raises(GeneratorError, match=r"bakeoff\[pdf\]"):
         pdf.prepare()
 
 

@@ -12,7 +12,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.blocks.tree import Card, Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.verdict.gates import gate_text
@@ -74,7 +74,7 @@ def test_the_headline_has_the_ratio_of_the_tables(baseline: str) -> None:
 @pytest.mark.parametrize("contenders", [2, 4, 8])
 @pytest.mark.parametrize("width", [80, 100])
 def test_tables_stay_tables_and_no_line_is_longer(contenders: int, width: int) -> None:
-    text = shown(field(contenders), Depth.COMPARISON, width, colours=False)
+    text = shown(field(contenders), Detail.COMPARISON, width, colours=False)
     tables = text[text.index("Verdicts") if contenders < 3 else 0 :]
     assert "\n  p99  " not in tables and "\n  verdict  " not in tables.lower(), "a stacked table"
     wide = [line for line in text.splitlines() if len(line) > width and "  " in line.strip()]
@@ -94,11 +94,11 @@ def test_a_ranking_with_ties_comes_first_and_one_card_is_the_winners() -> None:
     assert headline_of(comparison)[1].startswith("caddy and nginx are equivalent within ±5 %: caddy serves ")
     assert "3 apache; 4 python-dev (6 pairs, Holm; where places are shared" in headline_of(comparison)[0]
     assert [place["contender"] for place in comparison.to_dict()["ranking"]][-1] == "python-dev"
-    for depth in (Depth.SUMMARY, Depth.COMPARISON):
+    for depth in (Detail.SUMMARY, Detail.COMPARISON):
         lines = shown(field(4), depth, comparison=comparison).splitlines()
         for pair in combinations(names, 2):
             assert any(line.startswith(f"{pair[1]} ÷ {pair[0]} ") for line in lines), pair
-    assert [card.tone for card in cards(field(4))] == ["plain"] * 4
+    assert [card.severity for card in cards(field(4))] == ["plain"] * 4
 
 
 def test_the_winner_is_better_than_each_of_the_others() -> None:
@@ -106,7 +106,7 @@ def test_the_winner_is_better_than_each_of_the_others() -> None:
     record = run((FAST, SLOW, CRAWL, FIELD[5]))
     comparison = compare_run(record)
     assert comparison.winner == "h2o" and comparison.ranking[0].words == "1"
-    found = [(card.title, card.tone) for card in cards(record)]
+    found = [(card.title, card.severity) for card in cards(record)]
     assert found == [("h2o", "good"), ("nginx", "plain"), ("apache", "plain"), ("python-dev", "plain")]
     assert compose(record, comparison).verdict == "A winner"
 
@@ -133,15 +133,15 @@ def test_a_headline_is_a_handful_of_sentences(contenders: int, most: int) -> Non
 
 def test_pairs_without_a_winner_are_named_in_one_sentence() -> None:
     comparison = compare_run(field(8))
-    (told,) = (text for text in headline_of(comparison) if text.startswith("No winner in "))
+    (texts,) = (text for text in headline_of(comparison) if text.startswith("No winner in "))
     without = [p for p in comparison.pairs if p.primary.verdict.winner is None]
     leading = {place.contender for place in comparison.ranking[:2]}
     others = [p for p in without if {p.baseline, p.contender} != leading]
-    assert others and told.startswith(f"No winner in {len(others)} of the other 27 pairs: ")
-    assert all(f"{p.contender} ÷ {p.baseline}" in told for p in others)
+    assert others and texts.startswith(f"No winner in {len(others)} of the other 27 pairs: ")
+    assert all(f"{p.contender} ÷ {p.baseline}" in texts for p in others)
     hung = change(field(4), "apache", 8, (2,), errors={"unfinished": 1})
-    (told,) = (text for text in headline_of(compare_run(hung)) if text.startswith("No winner in "))
-    assert "python-dev ÷ apache verdict withheld" in told, "what takes verdicts away is in the first lines"
+    (texts,) = (text for text in headline_of(compare_run(hung)) if text.startswith("No winner in "))
+    assert "python-dev ÷ apache verdict withheld" in texts, "what takes verdicts away is in the first lines"
     few = headline_of(compare_run(field(4, blocks=3)))
     assert any("No winner in any of the other 5 pairs: all 5 too few blocks for a verdict." in text for text in few)
 
@@ -157,8 +157,8 @@ def test_a_contender_has_its_mark_in_the_terminal_and_in_tables_of_the_page(base
     record = field(4)
     comparison = compare_run(record, baseline)
     marks = {"nginx": "●", "apache": "■", "caddy": "▲", "python-dev": "◆"}
-    text = shown(record, Depth.PAGE, 240, comparison)
-    coloured = shown(record, Depth.COMPARISON, 100, comparison, colours=True)
+    text = shown(record, Detail.PAGE, 240, comparison)
+    coloured = shown(record, Detail.COMPARISON, 100, comparison, colours=True)
     page = render_html(compose(record, comparison))
     for series, (name, mark) in enumerate(marks.items()):
         others = set(marks.values()) - {mark}
@@ -166,13 +166,13 @@ def test_a_contender_has_its_mark_in_the_terminal_and_in_tables_of_the_page(base
         assert not any(f"{other} {name}" in text for other in others)
         assert f'<th scope="row"><span class="s{series}" aria-hidden="true">{mark}</span> {name}</th>' in page
         assert f"{mark} " in coloured
-    assert "● nginx" in shown(record, Depth.COMPARISON, 80, comparison), "where tables turn, too"
+    assert "● nginx" in shown(record, Detail.COMPARISON, 80, comparison), "where tables turn, too"
 
 
 def test_of_three_pairs_and_more_each_is_one_row_at_the_width_of_a_terminal() -> None:
     """Seen: columns of p values under all rows again, without their ratios."""
     for contenders, width in ((4, 80), (4, 100), (8, 100)):
-        lines = shown(field(contenders), Depth.SUMMARY, width).splitlines()
+        lines = shown(field(contenders), Detail.SUMMARY, width).splitlines()
         assert sum(line.startswith("caddy ÷ nginx") for line in lines) == 1
         assert sum(line.startswith("Place ") for line in lines) == 1
 
@@ -180,7 +180,7 @@ def test_of_three_pairs_and_more_each_is_one_row_at_the_width_of_a_terminal() ->
 def test_two_contenders_have_a_verdict_and_no_ranking() -> None:
     comparison = compare_run(field(2))
     assert comparison.ranking == () and comparison.winner == "nginx"
-    assert [(card.title, card.tone) for card in cards(field(2))] == [("nginx", "good"), ("apache", "plain")]
+    assert [(card.title, card.severity) for card in cards(field(2))] == [("nginx", "good"), ("apache", "plain")]
 
 
 @pytest.mark.parametrize("baseline", [None, "caddy", "apache"])
@@ -192,7 +192,7 @@ def test_colours_and_marks_stay_with_a_contender(baseline: str | None) -> None:
 
 def cards(record: RunRecord, baseline: str | None = None) -> tuple[Card, ...]:
     """Those of the report."""
-    blocks = compose(record, compare_run(record, baseline), depth=Depth.SUMMARY).blocks(Depth.PAGE)
+    blocks = compose(record, compare_run(record, baseline), detail=Detail.SUMMARY).blocks(Detail.PAGE)
     return next(block.cards for block in blocks if isinstance(block, Cards))
 
 
@@ -212,10 +212,10 @@ def test_what_must_be_known_comes_first_and_once() -> None:
     assert dict(cards(dead())[1].lines)["Failed"] == "dead in 3 of 18 trials; operations: 120"
     report = compose(dead(), comparison)
     top = report.sections[0].blocks[0]
-    assert isinstance(top, Text) and top.text == first[0] and top.tone == "bad"
-    told = [block for block in report.blocks(Depth.PAGE) if isinstance(block, Text) and "dead in" in block.text]
-    assert len(told) == 1
-    assert not any(isinstance(block, Text) and block.tone == "warning" for block in report.sections[0].blocks)
+    assert isinstance(top, Text) and top.text == first[0] and top.severity == "bad"
+    texts = [block for block in report.blocks(Detail.PAGE) if isinstance(block, Text) and "dead in" in block.text]
+    assert len(texts) == 1
+    assert not any(isinstance(block, Text) and block.severity == "warning" for block in report.sections[0].blocks)
 
 
 def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it_counts() -> None:
@@ -235,7 +235,7 @@ def test_notes_are_in_a_section_of_their_own() -> None:
     report = compose(record, compare_run(record))
     notes = next(section for section in report.sections if section.id == "notes")
     assert any("did not treat its clients alike" in block.text for block in notes.blocks if isinstance(block, Text))
-    assert "! nginx did not treat its clients alike" in shown(record, Depth.SUMMARY)
+    assert "! nginx did not treat its clients alike" in shown(record, Detail.SUMMARY)
 
 
 def test_folders_that_are_mounted_in_different_ways_are_told() -> None:
@@ -263,14 +263,14 @@ def test_what_to_do_about_mount_options_depends_on_the_file_systems(other: str, 
 def test_options_that_only_one_file_system_has_are_no_difference() -> None:
     """Seen: a red box above every comparison of ext4 with XFS, which lists defaults that ext4 does not know."""
 
-    def told(ext4: str, xfs: str) -> list[str]:
+    def differing_options(ext4: str, xfs: str) -> list[str]:
         folders = {"nginx": {"file_system": "ext4", "mount_options": ext4}}
         folders["apache"] = {"file_system": "xfs", "mount_options": xfs}
         record = replace(run(), environment={"content": {"contenders": folders}})
         return [warning.text for warning in warnings_of(compare_run(record)) if "mounted" in warning.text]
 
-    assert told("rw,relatime", "rw,relatime,inode64,logbufs=8,logbsize=32k,noquota") == []
-    assert told("rw,noatime", "rw,relatime,inode64") == [
+    assert differing_options("rw,relatime", "rw,relatime,inode64,logbufs=8,logbsize=32k,noquota") == []
+    assert differing_options("rw,noatime", "rw,relatime,inode64") == [
         "The folders are mounted with different options: nginx noatime; apache relatime."
     ]
 
@@ -316,14 +316,14 @@ def test_a_peak_of_two_speeds_is_bimodal() -> None:
     assert "nginx between 14,000 and 4" in peak and "(blocks differ)" in peak
     card = cards(record)[0]
     assert card.figure.startswith("14,000 – 4") and card.caption == "no one peak: blocks differ, at 8 clients"
-    table = shown(record, Depth.DETAILS).partition("Peak and saturation")[2]
+    table = shown(record, Detail.DETAILS).partition("Peak and saturation")[2]
     row = next(line for line in table.splitlines() if line.startswith("● nginx"))
     assert "14,000 – 4" in row and "blocks differ" in row
 
 
 def test_the_ceiling_says_how_often_the_generator_could_have_asked() -> None:
     """Seen: "peak is 0.194 % of the null rate", which had no socket in it."""
-    text = shown(run(), Depth.PAGE)
+    text = shown(run(), Detail.PAGE)
     peak = max(summary.peak for summary in compare_run(run()).contenders)
     often = wording.figures(254_000.0 / peak, 2)
     said = (
@@ -334,11 +334,11 @@ def test_the_ceiling_says_how_often_the_generator_could_have_asked() -> None:
         and "against a server on loopback that does nothing (kept connections, replies of 1,024 bytes)" in text
     )
     assert "null rate" not in text and "0.194 %" not in text
-    near = shown(with_capacity(run(), 1.2 * peak), Depth.PAGE)
+    near = shown(with_capacity(run(), 1.2 * peak), Detail.PAGE)
     assert "That is near: nginx may be faster than shown." in near and "1.2 times as often" in near
-    under = shown(with_capacity(run(), 0.8 * peak), Depth.PAGE)
+    under = shown(with_capacity(run(), 0.8 * peak), Detail.PAGE)
     assert "nginx answered more than the" in under and "times as often" not in under
-    none = shown(with_capacity(run(), None), Depth.PAGE)
+    none = shown(with_capacity(run(), None), Detail.PAGE)
     assert "could have asked at most was not measured" in none
 
 
@@ -347,21 +347,21 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
     peak = max(summary.peak for summary in compare_run(run()).contenders)
 
     def with_floor(per_s: float, busy_share: float) -> RunRecord:
-        told = {"words": "kept connections, TLS", "operations_per_s": per_s, "busy_share": busy_share, "agents": {}}
-        capacities = {contender.name: told for contender in run().contenders}
+        texts = {"words": "kept connections, TLS", "operations_per_s": per_s, "busy_share": busy_share, "agents": {}}
+        capacities = {contender.name: texts for contender in run().contenders}
         return replace(run(), environment={**run().environment, "ceilings": capacities})
 
-    text = shown(with_floor(1.2 * peak, 0.43), Depth.PAGE)
+    text = shown(with_floor(1.2 * peak, 0.43), Detail.PAGE)
     assert "could have asked at least 1.2 times as often on this machine as nginx" in text
     assert "Its load threads worked for 43 % of that time" in text and "That is near" not in text
-    under = shown(with_floor(0.5 * peak, 0.43), Depth.PAGE)
+    under = shown(with_floor(0.5 * peak, 0.43), Detail.PAGE)
     assert "could have asked more than" in under and "times as often" not in under
     for floor in (with_floor(1.2 * peak, 0.43), with_floor(0.5 * peak, 0.43)):
         assert not any("of what the generator asks" in warning.text for warning in warnings_of(compare_run(floor)))
         busy = change(floor, "nginx", 8, None, marks=("near-ceiling",))
         (warning,) = [w for w in warnings_of(compare_run(busy)) if "of what the generator asks" in w.text]
         assert warning.text.startswith("The peak of nginx")
-    at_limit = shown(with_floor(1.2 * peak, 0.95), Depth.PAGE)
+    at_limit = shown(with_floor(1.2 * peak, 0.95), Detail.PAGE)
     assert "That is near: nginx may be faster than shown." in at_limit
 
 
@@ -372,4 +372,4 @@ def test_a_contender_near_the_ceiling_is_told_with_the_verdict() -> None:
     assert gate_text(gate).startswith(
         "nginx answered up to 9"
     ) and "in 6 of 18 trials: it may be faster than shown" in gate_text(gate)
-    assert gate_text(gate) in " ".join(shown(record, Depth.COMPARISON).split())
+    assert gate_text(gate) in " ".join(shown(record, Detail.COMPARISON).split())

@@ -16,11 +16,23 @@ from typer.testing import CliRunner
 from bakeoff.cli.read import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.report import renderers
-from bakeoff.report.blocks.tree import Bullets, Card, Cards, Chart, Column, Listing, Report, Section, Table, Text, Toned
+from bakeoff.report.blocks.tree import (
+    Bullets,
+    Card,
+    Cards,
+    Chart,
+    Column,
+    Listing,
+    Report,
+    Section,
+    SeverityText,
+    Table,
+    Text,
+)
 from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.renderers.terminal import show
 from bakeoff.report.sections import sections_for
 from bakeoff.store.records.run_records import RunRecord
@@ -41,10 +53,10 @@ def report_of(*blocks: object) -> Report:
     return Report("a against b", "", "Equivalent", "good", ("They are level.",), ("good",), (section,), ())
 
 
-def text_of(report: Report, depth: Depth = Depth.PAGE, width: int = 100, colours: bool = False) -> str:
+def text_of(report: Report, detail: Detail = Detail.PAGE, width: int = 100, colours: bool = False) -> str:
     text = io.StringIO()
     style = "standard" if colours else None
-    show(report, Console(file=text, width=width, force_terminal=colours, color_system=style, highlight=False), depth)  # type: ignore[arg-type]
+    show(report, Console(file=text, width=width, force_terminal=colours, color_system=style, highlight=False), detail)  # type: ignore[arg-type]
     return text.getvalue()
 
 
@@ -58,7 +70,7 @@ def test_every_form_has_a_module_with_what_a_renderer_needs() -> None:
     assert modules - {"__init__"} == {form.module for form in renderers.FORMS.values()}
     for name in renderers.FORMS:
         made = renderers.renderer(name)
-        assert callable(made.prepare) and callable(made.render) and callable(made.beside)
+        assert callable(made.prepare) and callable(made.render) and callable(made.sidecar_files)
     assert len(renderers.endings()) == len(set(renderers.endings()))
     assert [renderers.form_of(Path(name)) for name in ("a.HTML", "b.txt", "c.pdf", "d.md", "e.odt", "f")] == [
         "html",
@@ -71,7 +83,7 @@ def test_every_form_has_a_module_with_what_a_renderer_needs() -> None:
 
 
 def test_every_kind_of_block_has_a_form_in_plain_text() -> None:
-    rows = (("x", Toned("1.20×", "good")),)
+    rows = (("x", SeverityText("1.20×", "good")),)
     table = Table("Figures", (Column("what", numeric=False), Column("ratio", group="b")), rows, "As measured.")
     chart = Chart("chart-x", "Drawn", "", Drawing(undrawable), table)
     other = Chart("chart-y", "Drawn", "", Drawing(undrawable), table, plain=Table("Instead", table.columns, ()))
@@ -93,19 +105,19 @@ def test_every_kind_of_block_has_a_form_in_plain_text() -> None:
 
 
 def test_the_depth_decides_what_is_shown_and_tones_what_it_looks_like() -> None:
-    marks = {"summary": Depth.SUMMARY, "comparison": Depth.COMPARISON, "page": Depth.PAGE}
-    report = report_of(*(Text(f"the {name}", depth=depth) for name, depth in marks.items()))
-    for name, depth in marks.items():
-        seen = {other for other in marks if f"the {other}" in text_of(report, depth)}
+    marks = {"summary": Detail.SUMMARY, "comparison": Detail.COMPARISON, "page": Detail.PAGE}
+    report = report_of(*(Text(f"the {name}", detail=detail) for name, detail in marks.items()))
+    for name, detail in marks.items():
+        seen = {other for other in marks if f"the {other}" in text_of(report, detail)}
         assert seen == {other for other in marks if marks[other] <= marks[name]}
-    table = Table("T", (Column("a"), Column("b")), (("1", Toned("2", "bad")),))
+    table = Table("T", (Column("a"), Column("b")), (("1", SeverityText("2", "bad")),))
     assert "\x1b[31m2" in text_of(report_of(table), colours=True)
     assert "\x1b" not in text_of(report_of(table))
 
 
 def test_more_warnings_than_a_screen_takes_are_counted() -> None:
-    report = report_of(*(Text(f"warning {n}", "warning", depth=Depth.SUMMARY) for n in range(15)))
-    text = text_of(report, Depth.SUMMARY)
+    report = report_of(*(Text(f"warning {n}", "warning", detail=Detail.SUMMARY) for n in range(15)))
+    text = text_of(report, Detail.SUMMARY)
     assert "! warning 11" in text and "warning 12" not in text and "! 3 more warnings: see the report." in text
     assert "warning 14" in text_of(report)
 
@@ -117,17 +129,17 @@ def test_no_block_is_shown_above_the_depth_of_its_section(record: RunRecord) -> 
     for section in sections_for(context):
         made = section(context)
         for block in made.blocks if made else ():
-            assert block.depth >= section.depth, f"{section.id}: {block}"
+            assert block.detail >= section.detail, f"{section.id}: {block}"
 
 
 def test_what_a_terminal_shows_is_in_the_page() -> None:
     """Every sentence and every table but those that stand for a drawing."""
     record = change(run(), "apache", 8, (1,), state="failed", reason="connection refused")
     comparison = compare_run(record)
-    whole, short = compose(record, comparison), compose(record, comparison, depth=Depth.COMPARISON)
+    whole, short = compose(record, comparison), compose(record, comparison, detail=Detail.COMPARISON)
     assert len(short.sections) < len(whole.sections)
-    page = set(map(repr, whole.blocks(Depth.PAGE)))
-    missing = [block for block in short.blocks(Depth.COMPARISON) if repr(block) not in page]
+    page = set(map(repr, whole.blocks(Detail.PAGE)))
+    missing = [block for block in short.blocks(Detail.COMPARISON) if repr(block) not in page]
     assert [block for block in missing if not isinstance(block, Chart)] == []
     assert {block.id for block in missing if isinstance(block, Chart)} <= {chart.id for chart in whole.charts()}
 
@@ -154,7 +166,7 @@ def test_a_terminal_loads_no_drawing_library(tmp_path: Path) -> None:
     assert done.stdout.rstrip().endswith("[]"), done.stderr
 
 
-@pytest.mark.parametrize("depth", list(Depth))
-def test_every_depth_begins_with_the_result(depth: Depth) -> None:
+@pytest.mark.parametrize("detail", list(Detail))
+def test_every_depth_begins_with_the_result(detail: Detail) -> None:
     record = run()
-    assert shown(record, depth).splitlines()[0] == headline_of(compare_run(record))[0]
+    assert shown(record, detail).splitlines()[0] == headline_of(compare_run(record))[0]

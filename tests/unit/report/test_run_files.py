@@ -39,7 +39,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(*words: str) -> tuple[int, str, str]:
+def run_verb(*words: str) -> tuple[int, str, str]:
     """Exit code, output and the sentence of an error of a command line."""
     done = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(words))
     if isinstance(done.exception, BakeoffError):
@@ -52,24 +52,24 @@ def test_every_form_has_the_files_and_is_verified(lab: Path) -> None:
     pair = ("broken.bakeoff", "monday.bakeoff")
     flags = ("--note", NOTE, "--failed-run", "broken.bakeoff")
     for form in ("html", "md", "txt", "pdf"):
-        code, _, errors = told("report", *pair, *flags, *(["--brief"] if form == "pdf" else []), "-o", f"r.{form}")
+        code, _, errors = run_verb("report", *pair, *flags, *(["--brief"] if form == "pdf" else []), "-o", f"r.{form}")
         assert code == 0, errors
         embedded = flags if form in ("md", "txt") else ()
-        code, out, _ = told("verify", f"r.{form}", *pair, *embedded)
+        code, out, _ = run_verb("verify", f"r.{form}", *pair, *embedded)
         assert code == 0 and "says what" in out, (form, out)
         if form != "pdf":
             text = (lab / f"r.{form}").read_text()
             assert "The failed run beside its repetition" in text and "new driver, run again" in text
             assert "If the failed run counted, too" in text and "failed: crashed" in text
-    code, out, _ = told("verify", "r.html", "broken.bakeoff", "tuesday.bakeoff")
+    code, out, _ = run_verb("verify", "r.html", "broken.bakeoff", "tuesday.bakeoff")
     assert code == 1 and "is not what" in out
 
 
 def test_compare_tells_it_and_its_json_is_of_the_schema(lab: Path) -> None:
-    code, out, _ = told("compare", "monday.bakeoff", "tuesday.bakeoff")
+    code, out, _ = run_verb("compare", "monday.bakeoff", "tuesday.bakeoff")
     assert code == 0 and "count together" in out and "What differs between the files" not in out
     for files in (("monday.bakeoff", "tuesday.bakeoff"), ("monday.bakeoff", "alone.bakeoff")):
-        code, out, _ = told("compare", *files, "--json", "--note", NOTE)
+        code, out, _ = run_verb("compare", *files, "--json", "--note", NOTE)
         made = json.loads(out)
         Draft202012Validator(json_schema()).validate(made)
         assert [one["label"] for one in made["joined"]["files"]] == ["A", "B"]
@@ -109,12 +109,12 @@ def test_bad_input_is_one_sentence(
     (lab / "lab.bakeoff").mkdir()
     (lab / "lab.bakeoff" / "campaign.json").write_text("{}")
     for verb in (("compare",), ("report", "-o", "x.html")):
-        code, out, errors = told(*verb, *words)
+        code, out, errors = run_verb(*verb, *words)
         assert (code, out) == (2, "") and sentence in errors and "\n" not in errors, errors
     assert not (lab / "x.html").exists()
 
 
 def test_a_note_holds_no_secret(lab: Path) -> None:
-    told("report", "monday.bakeoff", "--note", "2026-11-21: password=geheim", "-o", "s.html")
+    run_verb("report", "monday.bakeoff", "--note", "2026-11-21: password=geheim", "-o", "s.html")
     text = (lab / "s.html").read_text()
     assert "geheim" not in text and "2026-11-21" in text

@@ -13,34 +13,43 @@ from typing import Any
 
 import pytest
 
-from bakeoff.cli.read.report_inputs import made_of
+from bakeoff.cli.read.report_inputs import compose_embedded
 from bakeoff.core.errors import BakeoffError, PlanError
-from bakeoff.report.embed.embedded_runs import MOST_UNPACKED, Held, as_held, checked, digest, held_in, held_of, packed
-from bakeoff.report.embed.report_options import Edition
-from bakeoff.store.sqlite.rows import HELD, held_columns
+from bakeoff.report.embed.embedded_runs import (
+    MOST_UNPACKED,
+    EmbeddedRuns,
+    checked,
+    digest,
+    embedded_from,
+    packed,
+    read_embedded,
+    repacked,
+)
+from bakeoff.report.embed.report_options import ReportOptions
+from bakeoff.store.sqlite.rows import EMBEDDED, embedded_columns
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedRuns:
     record = run(load_steps=(4,), blocks=2, window_s=2.0)
-    return held_of([stored(record, tmp_path_factory.mktemp("held") / "it.bakeoff")])
+    return embedded_from([stored(record, tmp_path_factory.mktemp("held") / "it.bakeoff")])
 
 
-def rows(told: Any) -> str:
-    return base64.b64encode(lzma.compress(told if isinstance(told, bytes) else json.dumps(told).encode())).decode()
+def rows(given: Any) -> str:
+    return base64.b64encode(lzma.compress(given if isinstance(given, bytes) else json.dumps(given).encode())).decode()
 
 
-def told(held: Held) -> Any:
-    return json.loads(lzma.decompress(base64.b64decode(packed(held).rows)))
+def parsed_rows(embedded: EmbeddedRuns) -> Any:
+    return json.loads(lzma.decompress(base64.b64decode(packed(embedded).rows)))
 
 
-def test_what_was_packed_is_read_and_known_however_it_is_packed(held: Held) -> None:
-    inside = packed(held)
-    again = checked(held_in(inside.rows, "it"), "it")
-    assert [file.record.trials for file in again.files] == [file.record.trials for file in held.files]
-    assert as_held(again, inside.rows) == inside and inside.about["sha256"] == digest(inside.rows)
+def test_what_was_packed_is_read_and_known_however_it_is_packed(embedded: EmbeddedRuns) -> None:
+    inside = packed(embedded)
+    again = checked(read_embedded(inside.rows, "it"), "it")
+    assert [file.record.trials for file in again.files] == [file.record.trials for file in embedded.files]
+    assert repacked(again, inside.rows) == inside and inside.about["sha256"] == digest(inside.rows)
     other = base64.b64encode(lzma.compress(lzma.decompress(base64.b64decode(inside.rows)), preset=0)).decode()
     assert other != inside.rows and digest(other) == digest(inside.rows)
 
@@ -50,15 +59,15 @@ def test_an_aa_run_that_cannot_be_told_keeps_out_itself_alone(tmp_path: Path) ->
     plain = stored(record, tmp_path / "it.bakeoff")
     secret = [replace(trial, workload={"said": "https://me:hunter2@a/"}) for trial in record.trials]
     floor = stored(replace(record, trials=secret), tmp_path / "aa-it.bakeoff")
-    found = told(held_of([plain], [floor]))
+    found = parsed_rows(embedded_from([plain], [floor]))
     assert len(found["files"]) == 1 and "aa" not in found and "hunter2" not in json.dumps(found)
-    assert len(told(held_of([plain], [plain]))["aa"]) == 1
-    assert not packed(held_of([floor])).rows and not packed(held_of([floor], [plain])).rows
+    assert len(parsed_rows(embedded_from([plain], [plain]))["aa"]) == 1
+    assert not packed(embedded_from([floor])).rows and not packed(embedded_from([floor], [plain])).rows
 
 
-def changed(held: Held, path: tuple[Any, ...], value: Any) -> str:
+def changed(embedded: EmbeddedRuns, path: tuple[Any, ...], value: Any) -> str:
     """The rows with one member replaced; without it where the value is `...`."""
-    found = told(held)
+    found = parsed_rows(embedded)
     place = found
     for name in path[:-1]:
         place = place[name]
@@ -71,12 +80,15 @@ def changed(held: Held, path: tuple[Any, ...], value: Any) -> str:
 
 STORED = {"format": 1, "name": "x", "title": "X", "seed": 1, "contenders": ["a"], "suite_runs": []}
 CAMPAIGN = {"folder": "lab", "stored": STORED, "plan_hash": "x", "faults": {}}
-HOSTILE: dict[str, tuple[Callable[[Held], str], str]] = {
+HOSTILE: dict[str, tuple[Callable[[EmbeddedRuns], str], str]] = {
     "no base64": (lambda _: "ä!", "damaged"),
     "nothing": (lambda _: rows(b""), "damaged"),
     "no LZMA": (lambda _: base64.b64encode(b"no").decode(), "damaged"),
-    "cut off": (lambda held: packed(held).rows[:400], "cut off"),
-    "more behind it": (lambda held: rows(told(held))[:-4] + base64.b64encode(b"xyz" * 9).decode(), "damaged"),
+    "cut off": (lambda embedded: packed(embedded).rows[:400], "cut off"),
+    "more behind it": (
+        lambda embedded: rows(parsed_rows(embedded))[:-4] + base64.b64encode(b"xyz" * 9).decode(),
+        "damaged",
+    ),
     "a bomb": (lambda _: rows(bytes(MOST_UNPACKED + 1)), "larger than any report's"),
     "much memory": (
         lambda _: base64.b64encode(lzma.compress(b"{}", preset=9)).decode(),
@@ -86,46 +98,49 @@ HOSTILE: dict[str, tuple[Callable[[Held], str], str]] = {
     "nested": (lambda _: rows(b"[" * 100_000), "damaged"),
     "no finite number": (lambda _: rows(b'{"format": 1e999}'), "damaged"),
     "half a sign": (lambda _: rows(b'{"format": "\\ud800"}'), "damaged"),
-    "another format": (lambda held: changed(held, ("format",), 2), "another version"),
-    "another version": (lambda held: changed(held, ("version",), 7), "another version"),
-    "no files": (lambda held: changed(held, ("files",), []), "there are none"),
-    "a path": (lambda held: changed(held, ("files", 0, "name"), "../x"), "files.0.name"),
-    "a table less": (lambda held: changed(held, ("files", 0, "tables", "clients"), ...), "not those of a run"),
-    "a column more": (lambda held: changed(held, ("files", 0, "tables", "clients", "x"), []), "not those of a run"),
-    "a row less": (lambda held: changed(held, ("files", 0, "tables", "clients", "client"), []), "cut off"),
-    "a list": (lambda held: changed(held, ("files", 0, "tables", "run", "name"), [[]]), "what no table can"),
-    "a number for a name": (lambda held: changed(held, ("files", 0, "tables", "run", "kind"), [5]), "run.kind"),
+    "another format": (lambda embedded: changed(embedded, ("format",), 2), "another version"),
+    "another version": (lambda embedded: changed(embedded, ("version",), 7), "another version"),
+    "no files": (lambda embedded: changed(embedded, ("files",), []), "there are none"),
+    "a path": (lambda embedded: changed(embedded, ("files", 0, "name"), "../x"), "files.0.name"),
+    "a table less": (lambda embedded: changed(embedded, ("files", 0, "tables", "clients"), ...), "not those of a run"),
+    "a column more": (
+        lambda embedded: changed(embedded, ("files", 0, "tables", "clients", "x"), []),
+        "not those of a run",
+    ),
+    "a row less": (lambda embedded: changed(embedded, ("files", 0, "tables", "clients", "client"), []), "cut off"),
+    "a list": (lambda embedded: changed(embedded, ("files", 0, "tables", "run", "name"), [[]]), "what no table can"),
+    "a number for a name": (lambda embedded: changed(embedded, ("files", 0, "tables", "run", "kind"), [5]), "run.kind"),
     "a campaign of another": (
-        lambda held: changed(held, ("campaign",), {**CAMPAIGN, "challenged": {"suites": [{"name": "y"}]}}),
+        lambda embedded: changed(embedded, ("campaign",), {**CAMPAIGN, "challenged": {"suites": [{"name": "y"}]}}),
         "not those of the campaign",
     ),
 }
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_what_is_none_is_refused_in_one_sentence(held: Held, what: str) -> None:
+def test_what_is_none_is_refused_in_one_sentence(embedded: EmbeddedRuns, what: str) -> None:
     made, sentence = HOSTILE[what]
     with pytest.raises(PlanError, match=r"the (runs|data) in it") as error:
-        checked(held_in(made(held), "it"), "it")
+        checked(read_embedded(made(embedded), "it"), "it")
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
-def test_whatever_rows_say_a_report_is_made_of_them_or_one_sentence(held: Held) -> None:
+def test_whatever_rows_say_a_report_is_made_of_them_or_one_sentence(embedded: EmbeddedRuns) -> None:
     """Values that fit their columns, and mean something else."""
     chance = random.Random(6)
-    text = json.dumps(told(held))
+    text = json.dumps(parsed_rows(embedded))
     made = 0
     for _ in range(30):
         found = json.loads(text)
         tables = found["files"][0]["tables"]
         for _ in range(chance.randint(1, 3)):
-            values = tables[table := chance.choice(HELD)][chance.choice(held_columns(table))]
+            values = tables[table := chance.choice(EMBEDDED)][chance.choice(embedded_columns(table))]
             if values:
                 like = values[place := chance.randrange(len(values))]
                 numbers: list[Any] = [0, 1, 7, 10**15] if isinstance(like, int) else [0.0, 1e-9, 1e15]
                 values[place] = chance.choice(numbers if isinstance(like, int | float) else [*values, "", "{}", "x"])
         try:
-            made_of(checked(held_in(rows(found), "it"), "it"), Edition(), None)
+            compose_embedded(checked(read_embedded(rows(found), "it"), "it"), ReportOptions(), None)
             made += 1
         except BakeoffError as error:
             assert str(error) and "\n" not in str(error)
@@ -134,4 +149,4 @@ def test_whatever_rows_say_a_report_is_made_of_them_or_one_sentence(held: Held) 
 
 def test_a_file_that_is_no_report_holds_nothing(tmp_path: Path) -> None:
     with pytest.raises(PlanError):
-        held_in("", str(tmp_path))
+        read_embedded("", str(tmp_path))

@@ -10,7 +10,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks.tree import Block, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.store.records.run_records import OutsideRecord, RunRecord
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, SecondRecord
 from tests.unit.compare.synthetic import at_rates, change, run, summary
@@ -88,10 +88,10 @@ def buffered(made: int) -> str:
 
 
 def test_the_receive_buffer_is_told_as_the_kernel_made_it() -> None:
-    told = "Receive buffer of the sockets: 4,096 bytes asked for, "
-    assert f"{told}8,192 bytes made of it by the kernel, which doubles it" in buffered(8192)
-    assert f"{told}4,608 bytes made of it by the kernel, which is less than twice" in buffered(4608)
-    assert told not in buffered(0) and told not in section(run(blocks=2), "method")
+    texts = "Receive buffer of the sockets: 4,096 bytes asked for, "
+    assert f"{texts}8,192 bytes made of it by the kernel, which doubles it" in buffered(8192)
+    assert f"{texts}4,608 bytes made of it by the kernel, which is less than twice" in buffered(4608)
+    assert texts not in buffered(0) and texts not in section(run(blocks=2), "method")
 
 
 def test_rates_of_wide_rows_are_per_second() -> None:
@@ -178,4 +178,4 @@ def test_the_table_of_rates_says_what_its_ratios_are_of() -> None:
     """Seen: p99 of 14.18 and 13.97 ms beside a ratio of 1.92, which was of the median."""
     decides = compare_run(at_rates(run())).pairs[0].primary.title
     said = f"service time (mean over blocks); ratios: {decides[0].lower()}{decides[1:]}"
-    assert said in shown(at_rates(run()), Depth.SUMMARY) and decides.endswith("where neither is overloaded")
+    assert said in shown(at_rates(run()), Detail.SUMMARY) and decides.endswith("where neither is overloaded")

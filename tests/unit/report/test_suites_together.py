@@ -23,7 +23,7 @@ def of(suite: str, agent: str, **changes: object) -> RunRecord:
     return replace(record, **changes)  # type: ignore[arg-type]
 
 
-def told(*runs: RunRecord) -> Section:
+def section_of(*runs: RunRecord) -> Section:
     folder = as_campaign(runs)
     assert folder is not None and not folder.is_planned
     report = compose_campaign(compare_folder(folder), folder, (("Runs", "x"), ("Files", "y")))
@@ -33,7 +33,7 @@ def told(*runs: RunRecord) -> Section:
 
 
 def test_what_differs_between_machines_and_files_is_told_before_any_chapter() -> None:
-    text, table, same = told(of("web-static", "old"), of("web-dynamic", "new")).blocks
+    text, table, same = section_of(of("web-static", "old"), of("web-dynamic", "new")).blocks
     assert isinstance(text, Text) and text.text == "The suites were not measured in one place: load generators differ."
     assert isinstance(table, Table) and isinstance(same, Table)
     assert [column.title for column in table.columns] == ["Item", "web-static", "web-dynamic"]
@@ -43,7 +43,7 @@ def test_what_differs_between_machines_and_files_is_told_before_any_chapter() ->
 
 
 def test_one_place_is_called_so() -> None:
-    text = told(of("web-static", "old"), of("web-dynamic", "old")).blocks[0]
+    text = section_of(of("web-static", "old"), of("web-dynamic", "old")).blocks[0]
     assert isinstance(text, Text) and "by the same machines" in text.text
 
 

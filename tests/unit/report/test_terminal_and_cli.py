@@ -15,7 +15,7 @@ from bakeoff.cli.read import compare as compare_verb
 from bakeoff.cli.read import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.core.errors import PlanError, RunFileError
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.store.collections.campaign import StoredCampaign, StoredSuiteRun, write_campaign
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.canonical import plan_hash
@@ -35,7 +35,7 @@ def run_file(tmp_path: Path) -> Path:
 
 
 def printed(record: RunRecord, full: bool = True, width: int = 240) -> str:
-    return shown(record, Depth.DETAILS if full else Depth.SUMMARY, width)
+    return shown(record, Detail.DETAILS if full else Detail.SUMMARY, width)
 
 
 def test_the_first_line_is_the_result_and_nothing_is_styled() -> None:

@@ -13,7 +13,15 @@ from bakeoff.disclosure.paper.model import Bed
 from bakeoff.disclosure.paper.read import paper_of
 from bakeoff.report.blocks.tree import Chart, Table
 from bakeoff.report.charts.svg import draw
-from bakeoff.report.paper.testbed import NOBODY, UNKNOWN, Generators, bed_diagram, grouped, host_of, of_generators
+from bakeoff.report.paper.testbed import (
+    NO_GENERATORS,
+    UNKNOWN,
+    Generators,
+    bed_diagram,
+    grouped,
+    host_of,
+    of_generators,
+)
 from bakeoff.store.records.run_records import AgentRecord
 
 NAMES = tuple("abcdefgh")
@@ -42,8 +50,8 @@ def laboratory(clients: int, servers: int, switches: int = 1) -> Bed:
     return bed(machines, links)
 
 
-def chart_of(told: Bed, generators: Generators = NOBODY) -> Chart:
-    (chart,) = bed_diagram(told, generators, NAMES)
+def chart_of(given: Bed, generators: Generators = NO_GENERATORS) -> Chart:
+    (chart,) = bed_diagram(given, generators, NAMES)
     assert isinstance(chart, Chart)
     return chart
 
@@ -100,9 +108,9 @@ def test_speed_and_duplex_stand_at_the_link_and_what_is_missing_is_said() -> Non
 
 def test_a_second_link_goes_round_what_is_between() -> None:
     """Along the side of its column, where no label is, and level into the other switch."""
-    told = laboratory(2, 8, 2)
-    far = {"ends": ["s0", "sw1" if ("s0", "sw0") in [tuple(link.ends) for link in told.links] else "sw0"]}
-    tables = told.model_dump(mode="json")
+    observed = laboratory(2, 8, 2)
+    far = {"ends": ["s0", "sw1" if ("s0", "sw0") in [tuple(link.ends) for link in observed.links] else "sw0"]}
+    tables = observed.model_dump(mode="json")
     links = [*tables["links"], {**far, "speed": "5 Gbit/s"}]
     spec = chart_of(bed(tables["machines"], links)).spec
     for row in spec["datasets"]["links"]:
@@ -158,7 +166,7 @@ def test_a_run_of_more_than_a_person_would_write_is_drawn_as_well() -> None:
 @pytest.mark.parametrize(
     "generators",
     [
-        NOBODY,
+        NO_GENERATORS,
         Generators([agent("x", "10.0.1.1")], [("a", "/mnt/a")]),  # may be another machine's
         Generators([agent("x", "10.0.1.1"), agent("y", "10.0.1.2")], [("a", "127.0.0.1:80")]),  # of whom?
         Generators([AgentRecord("x", {"links": "none", "cpu": 3})], []),

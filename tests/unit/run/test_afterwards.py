@@ -14,14 +14,14 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
-from bakeoff.core.errors import LabError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.run.contenders.liveness_check import PATIENCE_S, silent
+from bakeoff.run.contenders.liveness_check import PATIENCE_S, unresponsive
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.run.modes.amend import Asked
 from bakeoff.store.collections.join import join
-from bakeoff.store.records.run_records import SILENT, RunRecord, TrialRecord
-from bakeoff.store.records.unresponsive import silent_of, silent_words
+from bakeoff.store.records.run_records import UNRESPONSIVE, RunRecord, TrialRecord
+from bakeoff.store.records.unresponsive import unresponsive_contenders, unresponsive_text
 from bakeoff.store.sqlite.read import read_run
 from tests.unit.report.shown import shown
 from tests.unit.run.fake import FakeAgent, Notebook, WebServer, plan_for, result, two_contenders
@@ -63,28 +63,28 @@ def measured(
 def test_who_died_after_the_last_trial_is_told_of_first_everywhere_and_no_figure_changes(tmp_path: Path) -> None:
     run = measured(tmp_path / "x.bakeoff")
     assert {trial.state for trial in run.trials} == {"ok"} and run.finished_at is not None
-    (why,) = silent_of(run).values()
+    (why,) = unresponsive_contenders(run).values()
     found, without = compare_run(run), compare_run(replace(run, events=()))
-    (told,) = [each for each in warnings_of(found) if each not in warnings_of(without)]
-    assert told.text == f"{silent_words('b', why.rstrip('.'))}." and told.first
+    (warning_texts,) = [each for each in warnings_of(found) if each not in warnings_of(without)]
+    assert warning_texts.text == f"{unresponsive_text('b', why.rstrip('.'))}." and warning_texts.first
     assert replace(found, warnings=without.warnings) == without
-    assert told.text in shown(run, width=400)
+    assert warning_texts.text in shown(run, width=400)
     printed = CliRunner().invoke(app, ["show", str(run.path)]).output
-    assert silent_words("b", why) in printed and silent_words("a", "") not in printed
-    assert told.text in CliRunner().invoke(app, ["compare", str(run.path), "--json"]).output
+    assert unresponsive_text("b", why) in printed and unresponsive_text("a", "") not in printed
+    assert warning_texts.text in CliRunner().invoke(app, ["compare", str(run.path), "--json"]).output
 
 
 def test_pages_tell_it_and_hold_what_it_takes_to_verify_them(tmp_path: Path) -> None:
     run, page = measured(tmp_path / "x.bakeoff"), tmp_path / "x.html"
     assert CliRunner().invoke(app, ["report", str(run.path), "-o", str(page)]).exit_code == 0
     run.path.unlink()
-    assert silent_words("b", "") in page.read_text()
+    assert unresponsive_text("b", "") in page.read_text()
     verified = CliRunner().invoke(app, ["verify", str(page)])
     assert verified.exit_code == 0, verified.output
 
 
 def test_nobody_is_blamed_where_resets_may_have_stopped_it(tmp_path: Path) -> None:
-    assert not silent_of(measured(tmp_path / "x.bakeoff", resets=("true", None)))
+    assert not unresponsive_contenders(measured(tmp_path / "x.bakeoff", resets=("true", None)))
 
 
 def test_who_was_dead_in_its_last_trial_is_not_told_of_twice(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_who_was_dead_in_its_last_trial_is_not_told_of_twice(tmp_path: Path) -> 
         return result(operations=0, errors={"refused": 9}, errors_total=9)
 
     run = measured(tmp_path / "x.bakeoff", after=1, answer=failing)
-    assert {trial.state for trial in run.trials} == {"failed"} and not silent_of(run)
+    assert {trial.state for trial in run.trials} == {"failed"} and not unresponsive_contenders(run)
 
 
 def test_an_interrupted_run_asks_nobody_and_one_that_goes_on_asks_anew(tmp_path: Path) -> None:
@@ -106,20 +106,22 @@ def test_an_interrupted_run_asks_nobody_and_one_that_goes_on_asks_anew(tmp_path:
         plan = plan_for(one.address, two.address, plan={"blocks": 2, "order": "visits"})
         with pytest.raises(RunInterruptedError):
             start_run(plan, path, [FakeAgent(before=stops)], LeavesAfter(two, TRIALS))
-        assert not silent_of(read_run(path))
+        assert not unresponsive_contenders(read_run(path))
         two.fault = lambda path, count: None
         resume_run(path, [FakeAgent()], LeavesAfter(two, 1))
-        assert list(silent_of(read_run(path))) == ["b"]
+        assert list(unresponsive_contenders(read_run(path))) == ["b"]
         two.fault = lambda path, count: None
         resume_run(path, [FakeAgent()], Notebook(), asked=Asked(more_blocks=1))
         run = read_run(path)
-    assert any(event.code == SILENT for event in run.events) and not silent_of(run), "it was there again"
+    assert any(event.code == UNRESPONSIVE for event in run.events) and not unresponsive_contenders(run), (
+        "it was there again"
+    )
 
 
 def test_of_several_files_each_tells_of_its_own(tmp_path: Path) -> None:
     one, other = measured(tmp_path / "one.bakeoff"), measured(tmp_path / "other.bakeoff", after=99)
-    told = silent_of(join([other, one]))
-    assert len(told) == 1 and all(name.startswith("b") for name in told)
+    texts = unresponsive_contenders(join([other, one]))
+    assert len(texts) == 1 and all(name.startswith("b") for name in texts)
 
 
 def test_who_is_busy_is_asked_again_and_the_laboratory_blames_nobody() -> None:
@@ -127,9 +129,9 @@ def test_who_is_busy_is_asked_again_and_the_laboratory_blames_nobody() -> None:
 
     def answers(name: str) -> None:
         if name == "lab":
-            raise LabError("no agent")
+            raise GeneratorError("no agent")
         if name == "gone" or next(asked) < 2:
-            raise TargetError(f"{name}: nobody")
+            raise ContenderError(f"{name}: nobody")
 
-    found = silent(["lab", "gone", "busy"], answers, lambda: next(moments) * PATIENCE_S / 4.0)
+    found = unresponsive(["lab", "gone", "busy"], answers, lambda: next(moments) * PATIENCE_S / 4.0)
     assert found == {"gone": "gone: nobody"}

@@ -13,7 +13,7 @@ from bakeoff.core.errors import PlanError, RunFileError
 from bakeoff.plan.design.order import order_trials
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.run.modes.amend import Asked
-from bakeoff.run.prompts import Counsel, Standing
+from bakeoff.run.prompts import Prompts, Standing
 from bakeoff.store.records.run_records import ADDED, CLEAR, RETRIED
 from bakeoff.store.sqlite.read import planned, read_run
 from tests.unit.run.fake import FakeAgent, Notebook, plan_for, result, two_contenders
@@ -141,7 +141,7 @@ def test_a_run_ends_at_the_first_planned_analysis_that_is_clear(tmp_path: Path, 
             one.address, two.address, plan={"interim_analyses": "6,8,10", "until": "clear", "blocks": None}, clients="1"
         )
         agent = FakeAgent()
-        start_run(plan, path, [agent], Notebook(), Counsel(analyse=analyse))
+        start_run(plan, path, [agent], Notebook(), Prompts(analyse=analyse))
         run = read_run(path)
         assert run.is_complete and run.finished_at is not None and len(agent.specs) == 2 * (clear_at or 10)
         assert analysed == [6, 8][: 1 if clear_at == 6 else 2], "at planned analyses and nowhere else"
@@ -159,7 +159,7 @@ def test_a_run_ends_at_the_first_planned_analysis_that_is_clear(tmp_path: Path, 
         )
         assert ended == ([] if clear_at is None else [expected])
         if clear_at is not None:
-            assert resume_run(path, [FakeAgent()], Notebook(), counsel=Counsel(analyse=analyse)) == 0
+            assert resume_run(path, [FakeAgent()], Notebook(), prompts=Prompts(analyse=analyse)) == 0
             with pytest.raises(PlanError, match="ended at a planned interim analysis, as its plan says"):
                 resume_run(path, [FakeAgent()], Notebook(), asked=Asked(more_blocks=1))
 
@@ -178,7 +178,7 @@ def test_a_run_that_was_interrupted_after_the_last_trial_before_an_analysis_anal
             one.address, two.address, plan={"interim_analyses": "6,8", "until": "clear", "blocks": None}, clients="1"
         )
         with pytest.raises(RunInterruptedError):
-            start_run(plan, path, [FakeAgent()], Notebook(), Counsel(analyse=stop))
+            start_run(plan, path, [FakeAgent()], Notebook(), Prompts(analyse=stop))
         agent = FakeAgent()
-        resume_run(path, [agent], Notebook(), counsel=Counsel(analyse=lambda _: Standing(True, "b better")))
+        resume_run(path, [agent], Notebook(), prompts=Prompts(analyse=lambda _: Standing(True, "b better")))
         assert agent.specs == [] and read_run(path).is_complete and read_run(path).blocks_wanted == 6

@@ -13,7 +13,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.collections.campaign import compare_folder
 from bakeoff.core.errors import RunFileError
 from bakeoff.plan.campaign import Campaign, SuiteRun
-from bakeoff.report.narrate.collections.ranking_doubts import place_told
+from bakeoff.report.narrate.collections.ranking_doubts import place_text
 from bakeoff.run.driver import start_run
 from bakeoff.run.modes.campaign import resume_campaign, start_campaign
 from bakeoff.run.observe.observer import PlainObserver
@@ -77,7 +77,7 @@ def test_a_contender_that_is_dead_in_a_suite_takes_it_from_nobody(lab: Lab) -> N
     assert found.suites[1].dead == ("c",) and GONE.removeprefix("http://") in found.suites[1].absent["c"]
     assert not found.whole and found.suites[0].dead == ()
     place = next(place for place in found.places if place.contender == "c")
-    assert (place_told(place), place.first, found.places[-1]) == ("not measured in two", None, place)
+    assert (place_text(place), place.first, found.places[-1]) == ("not measured in two", None, place)
     alone = compare_run(folder.runs["two"])
     assert list(alone.run.absent) == ["c"] and any("c is missing" in text for text in headline_of(alone))
 
@@ -119,7 +119,7 @@ def test_of_one_that_is_left_there_are_numbers(lab: Lab) -> None:
     found = compare_folder(folder)
     assert [place.first for place in found.places] == [None] * 3 and found.winner is None
     assert {verdict.suite for verdict in found.verdicts} == {"one"}
-    assert place_told(found.places[0]) == "nobody else was measured in all suites"
+    assert place_text(found.places[0]) == "nobody else was measured in all suites"
 
 
 def test_with_nobody_left_the_suite_is_put_aside(lab: Lab) -> None:
@@ -146,8 +146,8 @@ def test_what_marks_mean_is_said_once_for_all_blocks() -> None:
         observer.on_run_start(plan_for(GONE), 1)
         observer.on_trial_end(replace(trial_of_block(1), marks=marks))
         observer.on_run_end()
-    told = [line for line in lines.getvalue().splitlines() if line.startswith("mark ")]
-    assert [line.split(":")[0] for line in told] == ["mark near-ceiling", "mark link-limited"]
+    found = [line for line in lines.getvalue().splitlines() if line.startswith("mark ")]
+    assert [line.split(":")[0] for line in found] == ["mark near-ceiling", "mark link-limited"]
 
 
 def trial_of_block(block: int) -> TrialRecord:

@@ -8,7 +8,7 @@ import pytest
 from bakeoff.agents.machine.preflight import preflight
 from bakeoff.agents.machine.socket_capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
 from bakeoff.agents.spec import Slice
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.run.checks.preflight import demand_of, is_local
 from tests.unit.run.fake import plan_for
 
@@ -53,9 +53,9 @@ def test_ports(demand: Demand, machine: Machine, warning: str | None) -> None:
 
 
 def test_more_sessions_than_ports() -> None:
-    with pytest.raises(LabError, match=r"opens 28,233 connections to one contender at once, and .* 28,232"):
+    with pytest.raises(GeneratorError, match=r"opens 28,233 connections to one contender at once, and .* 28,232"):
         check_ports(Demand(28_233), MACHINE)
-    with pytest.raises(LabError, match=r"--source-addresses\); 2 are enough"):
+    with pytest.raises(GeneratorError, match=r"--source-addresses\); 2 are enough"):
         check_ports(Demand(28_233), MACHINE)
     assert check_ports(Demand(28_233, addresses=2), MACHINE) == []
 

@@ -89,7 +89,7 @@ def test_who_answers_is_measured_again_beside_the_challenger(lab: Lab) -> None:
     made = compare_run(run)
     assert made.challenge is not None and made.challenge.again == ("a",) and list(made.challenge.absent) == ["b"]
     assert made.challenge.sha256 == hashlib.sha256(lab.report.read_bytes()).hexdigest()
-    assert [(one.contender, one.then, one.over) for one in made.challenge.ratios] == [
+    assert [(one.contender, one.reference, one.over) for one in made.challenge.ratios] == [
         ("a", "a", ()),
         ("c", "b", ("a",)),
     ]
@@ -113,11 +113,14 @@ def test_who_answers_is_measured_again_beside_the_challenger(lab: Lab) -> None:
 
 
 def test_alone_there_is_no_verdict(lab: Lab) -> None:
-    done = lab.challenge("--beside", "none")
+    done = lab.challenge("--rerun", "none")
     assert done.exit_code == 0, done.output
     made = compare_run(read_run(lab.folder / "new.bakeoff"))
     assert not lab.log.exists() and not made.pairs and made.challenge is not None
-    assert [(one.contender, one.then, one.over) for one in made.challenge.ratios] == [("c", "a", ()), ("c", "b", ())]
+    assert [(one.contender, one.reference, one.over) for one in made.challenge.ratios] == [
+        ("c", "a", ()),
+        ("c", "b", ()),
+    ]
     assert all(math.isnan(one.low) and one.ratio == pytest.approx(1.0) for one in made.challenge.ratios)
     assert headline_of(made)[0].startswith(
         "c challenges report.html alone: a and b were measured at another time, so there"
@@ -132,20 +135,20 @@ def test_alone_there_is_no_verdict(lab: Lab) -> None:
 def test_nothing_of_a_foreign_plan_is_done_without_a_word(lab: Lab) -> None:
     done = lab.challenge()
     assert isinstance(done.exception, RunFileError) and not lab.log.exists()
-    told = str(done.exception)
-    assert f"echo reset >> {lab.log}" in told and lab.plan.contenders[1].address in told and "--trust" in told
+    message = str(done.exception)
+    assert f"echo reset >> {lab.log}" in message and lab.plan.contenders[1].address in message and "--trust" in message
     assert not (lab.folder / "new.bakeoff").exists()
-    assert isinstance(lab.challenge("--beside", "a").exception, RunFileError) and not lab.log.exists()
+    assert isinstance(lab.challenge("--rerun", "a").exception, RunFileError) and not lab.log.exists()
 
 
 @pytest.mark.parametrize(
     ("words", "name", "why"),
     [
-        (["--beside", "x"], "c", "no contender 'x'"),
-        (["--beside", "a,none"], "c", "stands alone"),
+        (["--rerun", "x"], "c", "no contender 'x'"),
+        (["--rerun", "a,none"], "c", "stands alone"),
         ([], "a", "has a contender 'a' already"),
         ([], "c:files", "c:files=… is for no suite here, as web-static asks for c:web=…"),
-        (["--beside", "b", "--trust"], "c", "127.0.0.1"),
+        (["--rerun", "b", "--trust"], "c", "127.0.0.1"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(lab: Lab, words: list[str], name: str, why: str) -> None:

@@ -22,7 +22,7 @@ from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.report.embed.embedded_data import data_of
 from bakeoff.run.modes.campaign import start_campaign
 from bakeoff.run.modes.challenge import challenger
-from bakeoff.run.modes.challenge_campaign import held_campaign
+from bakeoff.run.modes.challenge_campaign import campaign_to_challenge
 from bakeoff.store.collections.campaign import CHALLENGED, read_campaign_folder
 from bakeoff.store.sqlite.read import read_run
 from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
@@ -120,7 +120,10 @@ def test_all_suites_are_run_beside_those_who_answer(lab: Lab) -> None:
     ) in headline_of(made)
     near, far = (suite.comparison for suite in made.suites)
     assert near is not None and far is not None and near.challenge is not None and far.challenge is not None
-    assert [(one.contender, one.then, one.over) for one in far.challenge.ratios] == [("a", "a", ()), ("c", "b", ("a",))]
+    assert [(one.contender, one.reference, one.over) for one in far.challenge.ratios] == [
+        ("a", "a", ()),
+        ("c", "b", ("a",)),
+    ]
     assert all(one.ratio == pytest.approx(1.0) for one in far.challenge.ratios)
     assert all("c" not in pair.winner for pair in made.overall if pair.winner)
     page = (lab.folder / "new.html").read_text()
@@ -134,7 +137,7 @@ def test_all_suites_are_run_beside_those_who_answer(lab: Lab) -> None:
 def test_its_folder_and_its_challenge_are_challenged_as_well(lab: Lab) -> None:
     """Of a folder that was started here nobody is asked; data of the whole chain stay readable."""
     words = ("challenge", lab.folder / "lab.bakeoff", f"c:web={lab.third}", "-o", lab.new)
-    assert invoke(*words, "--beside", "none").exit_code == 0
+    assert invoke(*words, "--rerun", "none").exit_code == 0
     assert invoke("report", lab.new, "-o", lab.folder / "new.html", "--brief").exit_code == 0
     other = lab.folder / "other.bakeoff"
     done = invoke("challenge", lab.folder / "new.html", f"d={lab.third}", "-o", other, "--trust")
@@ -143,7 +146,7 @@ def test_its_folder_and_its_challenge_are_challenged_as_well(lab: Lab) -> None:
 
 
 def test_alone_in_every_suite_there_is_no_verdict(lab: Lab) -> None:
-    done = lab.challenge("--beside", "none")
+    done = lab.challenge("--rerun", "none")
     made = lab.compared()
     assert done.exit_code == 0 and not made.verdicts and made.winner is None, "as of a single run"
     assert (
@@ -163,14 +166,14 @@ def test_alone_in_every_suite_there_is_no_verdict(lab: Lab) -> None:
 def test_nothing_of_foreign_plans_is_done_without_a_word(lab: Lab) -> None:
     done = lab.challenge()
     assert isinstance(done.exception, RunFileError) and not lab.new.exists()
-    told = str(done.exception)
-    assert "(contender a)" in told and "(contender b)" in told and "--trust" in told
-    assert f"echo reset >> {lab.folder / 'log'}" in told and not (lab.folder / "log").exists()
-    assert told.count("(contender a)") == 1, "what several suites do alike is told once"
+    message = str(done.exception)
+    assert "(contender a)" in message and "(contender b)" in message and "--trust" in message
+    assert f"echo reset >> {lab.folder / 'log'}" in message and not (lab.folder / "log").exists()
+    assert message.count("(contender a)") == 1, "what several suites do alike is told once"
 
 
 def test_who_is_gone_from_a_suite_is_missing_there_and_said(lab: Lab) -> None:
-    done = lab.challenge("--beside", "b", "--trust")  # b is gone from the second suite
+    done = lab.challenge("--rerun", "b", "--trust")  # b is gone from the second suite
     assert done.exit_code == 4 and "b is missing from this run" in done.output and "put aside" not in done.output
     made = lab.compared()
     assert made.winner is None and {place.first for place in made.places} == {None}
@@ -182,7 +185,7 @@ def test_who_is_gone_from_a_suite_is_missing_there_and_said(lab: Lab) -> None:
 
 
 def test_a_suite_in_which_nobody_is_left_is_put_aside_and_said(lab: Lab) -> None:
-    done = replace(lab, third="http://127.0.0.1:1").challenge("--beside", "b", "--trust")
+    done = replace(lab, third="http://127.0.0.1:1").challenge("--rerun", "b", "--trust")
     assert done.exit_code in (3, 4) and "far is put aside" in done.output
     made = lab.compared()
     assert made.winner is None
@@ -201,7 +204,7 @@ def test_it_goes_on_where_it_was_stopped_with_what_it_challenges(lab: Lab, monke
 
     stopping = FakeAgent(before=stop)
     monkeypatch.setattr("bakeoff.agents.make.make_agent", lambda: stopping)
-    done = lab.challenge("--trust", "--beside", "a", "--report", lab.folder / "new.html")
+    done = lab.challenge("--trust", "--rerun", "a", "--report", lab.folder / "new.html")
     assert done.exit_code == 130 and "bakeoff resume" in done.output and not (lab.folder / "new.html").exists()
     assert not all((lab.new / name).exists() for name in ("01-near.bakeoff", "02-far.bakeoff"))
     monkeypatch.setattr("bakeoff.agents.make.make_agent", FakeAgent)
@@ -213,7 +216,7 @@ def test_it_goes_on_where_it_was_stopped_with_what_it_challenges(lab: Lab, monke
 
 
 def test_what_is_challenged_cannot_be_exchanged_or_taken_away(lab: Lab) -> None:
-    assert lab.challenge("--trust", "--beside", "a").exit_code == 0
+    assert lab.challenge("--trust", "--rerun", "a").exit_code == 0
     held = lab.new / CHALLENGED
     whole, planned = held.read_text(), (lab.new / "campaign.json").read_text()
     held.write_text(whole.replace("Two boxes", "Too boxes"))
@@ -238,8 +241,8 @@ def test_what_is_challenged_cannot_be_exchanged_or_taken_away(lab: Lab) -> None:
         (["c:web"], "is not a contender: write NAME=ADDRESS"),
         (["a:web=http://h/"], "has a contender 'a' already"),
         (["c:web=/tmp"], "http"),
-        (["c:web=http://h/", "--beside", "x"], "no contender 'x'"),
-        (["c:web=http://h/", "--like", "x"], "--like: the report has no contender 'x'"),
+        (["c:web=http://h/", "--rerun", "x"], "no contender 'x'"),
+        (["c:web=http://h/", "--settings-of", "x"], "--settings-of: the report has no contender 'x'"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(lab: Lab, words: list[str], why: str) -> None:
@@ -283,7 +286,7 @@ def test_a_suite_of_which_the_report_has_no_figures_is_measured(lab: Lab) -> Non
     data["campaign"]["name"] = "near: one + far: two"  # as that of run files that nobody planned together
     data["campaign"]["suites"][0] |= {"comparison": None, "missing": "put aside: a was gone"}
     page(lab, data)
-    done = invoke("challenge", lab.folder / "it.html", f"c={lab.third}", "-o", lab.new, "--trust", "--beside", "a")
+    done = invoke("challenge", lab.folder / "it.html", f"c={lab.third}", "-o", lab.new, "--trust", "--rerun", "a")
     assert done.exit_code == 0, done.output
     near = lab.compared().suites[0].comparison
     assert near is not None and near.challenge is not None and near.challenge.again == ("a",)
@@ -341,7 +344,7 @@ def test_a_comparison_that_is_none_is_told_as_nothing(lab: Lab) -> None:
     data = held(lab)
     data["campaign"]["suites"][0]["comparison"] = {"headline": [1, {"x": 2}], "run": 3, "levels": "no"}
     page(lab, data)
-    done = invoke("challenge", lab.folder / "it.html", f"c:web={lab.third}", "-o", lab.new, "--trust", "--beside", "a")
+    done = invoke("challenge", lab.folder / "it.html", f"c:web={lab.third}", "-o", lab.new, "--trust", "--rerun", "a")
     assert done.exit_code == 0, done.output
     for name in ("new.md", "new.txt"):
         assert invoke("report", lab.new, "-o", lab.folder / name, "--force").exit_code == 0
@@ -357,21 +360,24 @@ def test_addresses_are_matched_by_sort(tmp_path: Path) -> None:
         "plan-1": web.to_dict(),
         "plan-2": files.to_dict(),
     }
-    both = held_campaign(data, challenger(["c:files=f", "c:web=http://i/"], None), "r.html", stored=False)
+    both = campaign_to_challenge(data, challenger(["c:files=f", "c:web=http://i/"], None), "r.html", stored=False)
     assert [own.address for _, _, own in both.again] == ["http://i/", str(Path.cwd() / "f")]
-    only = held_campaign(data, challenger(["c:files=/mnt"], "sync"), "r.html", stored=False)
-    assert [(s.then.name, s.left_out) for s in only.suites] == [("one", "c has no address for it (web)"), ("two", "")]
+    only = campaign_to_challenge(data, challenger(["c:files=/mnt"], "sync"), "r.html", stored=False)
+    assert [(s.reported.name, s.left_out) for s in only.suites] == [
+        ("one", "c has no address for it (web)"),
+        ("two", ""),
+    ]
     assert [own.reset for _, _, own in only.again] == ["sync"]
     with pytest.raises(PlanError, match=r"say for which the address f is: c:web=ADDRESS c:files=ADDRESS"):
-        held_campaign(data, challenger(["c=f"], None), "r.html", stored=False)
+        campaign_to_challenge(data, challenger(["c=f"], None), "r.html", stored=False)
     objective, contender = {"objective": "p99<=9ms"}, {"name": "a", "address": "http://h/"}
     given = PlanInput("it", {"suite": "web-url"}, {}, [contender], {}, objective)
     with pytest.raises(PlanError, match=r"r\.html \(one\) holds a search, which no campaign has"):
         search = resolve_plan(given).to_dict()
-        held_campaign({**data, "plan-1": search}, challenger(["c:web=http://i/"], None), "r.html", stored=False)
+        campaign_to_challenge({**data, "plan-1": search}, challenger(["c:web=http://i/"], None), "r.html", stored=False)
     twice = {**data, "campaign": {**data["campaign"], "suites": suites[:1] * 2}}
     for damaged in ({}, {"campaign": 3}, twice):
         with pytest.raises(PlanError, match=r"^the data in r\.html is damaged: get the report again"):
-            held_campaign(damaged, challenger(["c:web=http://i/"], None), "r.html", stored=False)
+            campaign_to_challenge(damaged, challenger(["c:web=http://i/"], None), "r.html", stored=False)
     with pytest.raises(PlanError, match=r"c:web=… is for no suite of r\.html: .*c:files=ADDRESS"):
-        held_campaign({**data, "plan-1": None}, challenger(["c:web=http://i/"], None), "r.html", stored=False)
+        campaign_to_challenge({**data, "plan-1": None}, challenger(["c:web=http://i/"], None), "r.html", stored=False)

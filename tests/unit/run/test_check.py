@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.plan.model import Plan
 from bakeoff.run.kind import Check
@@ -58,7 +58,7 @@ def test_a_contender_with_other_content_is_refused_by_name(change: object, messa
     with two_contenders() as (one, two):
         assert callable(change)
         change(two)
-        with pytest.raises(TargetError) as caught:
+        with pytest.raises(ContenderError) as caught:
             examined(plan_for(one.address, two.address))
         assert message in str(caught.value) and str(caught.value).startswith("b (127.0.0.1:")
 
@@ -67,12 +67,12 @@ def test_two_seeds_are_two_corpora() -> None:
     with two_contenders() as (one, two):
         manifest, pages = small_manifest(seed=2)
         two.pages = pages | {MANIFEST_NAME: manifest.to_bytes()}
-        with pytest.raises(TargetError, match=r"b \(seed 2\) and a \(seed 1\) serve different corpora"):
+        with pytest.raises(ContenderError, match=r"b \(seed 2\) and a \(seed 1\) serve different corpora"):
             examined(plan_for(one.address, two.address))
 
 
 def test_no_manifest_on_the_server() -> None:
-    with serving({}) as site, pytest.raises(TargetError, match="or name that folder with --corpus DIR"):
+    with serving({}) as site, pytest.raises(ContenderError, match="or name that folder with --corpus DIR"):
         examined(plan_for(site.address))
 
 
@@ -110,7 +110,7 @@ def test_what_always_fails_is_refused() -> None:
 
     with two_contenders() as (one, _):
         one.fault = always
-        with pytest.raises(TargetError, match="the reply breaks off"):
+        with pytest.raises(ContenderError, match="the reply breaks off"):
             examined(plan_for(one.address))
 
 
@@ -141,9 +141,9 @@ def test_web_url_warns_of_differences_only() -> None:
 
 def test_an_error_page_is_measured_only_when_it_is_asked_for() -> None:
     with serving({}) as one, serving({"x": b"y"}) as two:
-        with pytest.raises(TargetError, match=r"/x: status 404: correct the address, or give `--expect 404`"):
+        with pytest.raises(ContenderError, match=r"/x: status 404: correct the address, or give `--expect 404`"):
             examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url"))
-        with pytest.raises(TargetError, match=r": HEAD /x: status 404"):
+        with pytest.raises(ContenderError, match=r": HEAD /x: status 404"):
             examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url", method="HEAD"))
         for expect in ("404", "any", "2xx,404"):
             examined(plan_for(one.address + "/gone", suite="web-url", expect=expect))
@@ -161,7 +161,7 @@ def test_heads_are_asked_and_what_they_state_is_compared() -> None:
         ]
         check = examined(plan_for(one.address + "/x", one.address + "/x", suite="web-url", method="HEAD"))
         assert check.facts()["differences"] == []
-        with pytest.raises(TargetError, match=r"/gone: status 404"):
+        with pytest.raises(ContenderError, match=r"/gone: status 404"):
             examined(plan_for(one.address + "/gone", suite="web-url", method="HEAD"))
 
 
@@ -180,9 +180,9 @@ def test_a_page_that_changes_from_request_to_request_is_not_compared() -> None:
 def test_nobody_there() -> None:
     with serving({}) as site:
         address = site.address
-    with pytest.raises(TargetError, match="connection refused: start the server, or correct the address"):
+    with pytest.raises(ContenderError, match="connection refused: start the server, or correct the address"):
         examined(plan_for(address))
-    with pytest.raises(TargetError, match="cannot connect"):
+    with pytest.raises(ContenderError, match="cannot connect"):
         examined(plan_for("unix:/nonexistent.sock"))
 
 
@@ -197,7 +197,7 @@ def test_the_first_address_that_answers_is_used() -> None:
 
 
 def test_http_where_https_is_meant() -> None:
-    with two_contenders() as (one, _), pytest.raises(TargetError, match="is this an http:// address"):
+    with two_contenders() as (one, _), pytest.raises(ContenderError, match="is this an http:// address"):
         examined(plan_for(one.address.replace("http", "https")))
 
 
@@ -210,7 +210,7 @@ def test_answering_means_a_whole_reply() -> None:
         check = WebCheck(plan)
         check.answers(plan.contenders[0])
         one.fault = always
-        with pytest.raises(TargetError, match="breaks off"):
+        with pytest.raises(ContenderError, match="breaks off"):
             check.answers(plan.contenders[0])
 
 
@@ -229,7 +229,7 @@ def test_what_may_change_something_is_asked_once_and_held_to_its_status(tmp_path
         assert warning.startswith("POST may change something: ") and "nobody has compared" in warning
         assert check.facts()["differences"] == []
         two.fault = lambda path, count: (500, b"")
-        with pytest.raises(TargetError, match="status 500"):
+        with pytest.raises(ContenderError, match="status 500"):
             examined(plan_for(*places, suite="web-url", **given))
         assert len(two.asked) == 2, "once each time"
 

@@ -45,8 +45,8 @@ def test_a_challenger_is_asked_as_it_is_said(
     words = ("challenge", path, f"c={server.address}", "-o", tmp_path / "c.bakeoff", "--trust")
     refused = invoke(*words)
     assert "in several ways (a: the settings of the run, b: keep_alive no)" in str(refused.exception)
-    assert "no contender 'x'" in str(invoke(*words, "--like", "x").exception)
-    done = invoke(*words, "--like", "a")
+    assert "no contender 'x'" in str(invoke(*words, "--settings-of", "x").exception)
+    done = invoke(*words, "--settings-of", "a")
     assert done.exit_code == 0, done.output
     run = read_run(tmp_path / "c.bakeoff")
     assert [contender.get("settings", {}) for contender in run.plan["contenders"]] == [{}, {}]
@@ -55,11 +55,11 @@ def test_a_challenger_is_asked_as_it_is_said(
     assert [one.contender for one in challenge.ratios] == ["a"], "b was asked otherwise: it is not divided"
     assert AskedOtherwise("b", "c", ("keep_alive",)) in challenge.differences
     (tmp_path / "c.bakeoff").unlink()
-    assert invoke(*words, "--like", "b").exit_code == 0
+    assert invoke(*words, "--settings-of", "b").exit_code == 0
     run = read_run(tmp_path / "c.bakeoff")
     assert [contender.get("settings", {}) for contender in run.plan["contenders"]] == [{}, {"keep_alive": False}]
     found = compare_run(run)
-    assert found.challenge is not None and [one.then for one in found.challenge.ratios] == ["a", "b"]
+    assert found.challenge is not None and [one.reference for one in found.challenge.ratios] == ["a", "b"]
     assert any("c with a connection for each request" in text for text in headline_of(found))
 
 

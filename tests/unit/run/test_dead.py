@@ -13,7 +13,7 @@ from bakeoff.report.narrate.document import to_dict
 from bakeoff.run.contenders.dead_contenders import FAILURES, Silence, is_dead
 from bakeoff.run.driver import resume_run, start_run
 from bakeoff.run.modes.amend import Asked
-from bakeoff.run.prompts import Counsel
+from bakeoff.run.prompts import Prompts
 from bakeoff.store.records.run_records import LEFT_OUT, RunRecord
 from bakeoff.store.sqlite.read import read_run
 from tests.told import headline_of
@@ -41,9 +41,11 @@ def plan(length: str = "60s", **head: object) -> Plan:
 
 
 def test_nothing_but_failures_for_some_seconds_is_dead() -> None:
-    told = seen(plan(dead_after="5s"), (1.0, 500, 0), (3.0, 500, 40), (5.9, 500, 90), (6.1, 500, 95))
-    assert told[:3] == [None] * 3
-    assert told[3] == ("dead: nothing but failures came back for 5s (95 of them), so that the trial was cut after 6s")
+    observed = seen(plan(dead_after="5s"), (1.0, 500, 0), (3.0, 500, 40), (5.9, 500, 90), (6.1, 500, 95))
+    assert observed[:3] == [None] * 3
+    assert observed[3] == (
+        "dead: nothing but failures came back for 5s (95 of them), so that the trial was cut after 6s"
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def run_with_dead_b(
             def on_trial_start(self, trial: object) -> None:
                 goes_away(two)
 
-        start_run(wanted, path, [agent], notebook or Leaving(), Counsel(ask=ask))
+        start_run(wanted, path, [agent], notebook or Leaving(), Prompts(ask=ask))
     return read_run(path), agent
 
 

@@ -152,10 +152,10 @@ def test_the_command_tells_and_its_exit_code_says_whether_to_mend(
     plain = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
     assert plain.exit_code == code
     assert all(finding.name in plain.output for finding in examine(machine))
-    told = CliRunner().invoke(app, ["doctor", "--json"])
-    assert told.exit_code == code
-    assert json.loads(told.output) == findings_object(examine(machine))
-    assert json.loads(told.output)["mend"] == code
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    assert result.exit_code == code
+    assert json.loads(result.output) == findings_object(examine(machine))
+    assert json.loads(result.output)["mend"] == code
 
 
 def test_memory_is_that_of_the_least_control_group(tmp_path: Path) -> None:

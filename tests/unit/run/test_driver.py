@@ -11,7 +11,7 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.compare.validity.generator_capacity import unmeasured_capacities
-from bakeoff.core.errors import LabError, PlanError, RunFileError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError, PlanError, RunFileError
 from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.design.order import order_trials
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
@@ -188,7 +188,7 @@ def test_a_reset_that_fails_later_fails_the_visit_not_the_run(tmp_path: Path) ->
 def test_a_reset_that_fails_at_once_stops_before_anything_is_written(tmp_path: Path) -> None:
     with (
         two_contenders() as (one, two),
-        pytest.raises(TargetError, match="a: reset command ended with exit code 7"),
+        pytest.raises(ContenderError, match="a: reset command ended with exit code 7"),
     ):
         start_run(
             plan_for(one.address, two.address, resets={"a": "exit 7"}),
@@ -210,7 +210,7 @@ def test_an_existing_file_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_unreachable_contender_stops_before_anything_is_written(tmp_path: Path) -> None:
-    with two_contenders() as (one, _), pytest.raises(TargetError, match=r"b .*connection refused"):
+    with two_contenders() as (one, _), pytest.raises(ContenderError, match=r"b .*connection refused"):
         start_run(plan_for(one.address, "http://127.0.0.1:1"), tmp_path / "x", [FakeAgent()], Notebook())
     assert list(tmp_path.iterdir()) == []
 
@@ -226,7 +226,7 @@ def test_a_disk_that_fills_up_stops_the_run_and_keeps_its_trials(
 
     with two_contenders() as (one, two):
         plan, notebook = plan_for(one.address, two.address), Notebook()
-        with pytest.raises(LabError, match=r"0\.0 MB free"):
+        with pytest.raises(GeneratorError, match=r"0\.0 MB free"):
             start_run(plan, path, [FakeAgent(before=fill)], notebook)
     assert len(read_run(path).trials) == 3 and notebook.said[-1] == "over"
 
@@ -259,7 +259,7 @@ def test_an_engine_that_breaks_voids_its_trial_and_the_run_goes_on(tmp_path: Pat
     """`call` fails in the second trial, and from then on while that is stopped."""
 
     def breaks() -> NoReturn:
-        raise LabError("the engine cannot run the trial: a load thread broke")
+        raise GeneratorError("the engine cannot run the trial: a load thread broke")
 
     class Breaking(FakeAgent):
         def start(self, spec: TrialSpec, part: Slice = WHOLE) -> FakeSession:

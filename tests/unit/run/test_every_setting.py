@@ -230,7 +230,7 @@ def spec_of(plan: Plan) -> TrialSpec:
     return trial_spec(check, contender, ["127.0.0.1:1", "127.0.0.1:2"], LocalAgent().facts())
 
 
-def told(plan: Plan) -> str:
+def carried_out(plan: Plan) -> str:
     """All that a run does, as the engine is told it: the trials in their order, and the specification of each."""
     spec = spec_of(plan)
     if hasattr(spec.workload, "reuse"):  # the name of the run's folder, which changes with any setting
@@ -270,14 +270,14 @@ def tries(files: dict[str, str], kind: str) -> Iterator[tuple[str, bool | str]]:
     """Each setting with another value in each situation: whether that changed something, or why it was refused."""
     for suite, address, given in situations(kind):
         plan = resolve(files, suite, address, given)
-        before = told(plan)
+        before = carried_out(plan)
         for key, field, name in walk(kind):
             if key in given:
                 continue
             named = [f"{plan.classes[0].name}=77"] if key == "weights" and plan.classes else []
             for value in others(key, field, getattr(plan.settings, name)) + named:
                 try:
-                    after = told(resolve(files, suite, address, {**given, key: value}))
+                    after = carried_out(resolve(files, suite, address, {**given, key: value}))
                 except PlanError as error:
                     yield key, str(error)
                 else:
@@ -339,7 +339,9 @@ def _error_limit(files: dict[str, str]) -> bool:
 
 def _planned(**plan: Any) -> Callable[[dict[str, str]], bool]:
     def differs(files: dict[str, str]) -> bool:
-        return told(resolve(files, "app", "127.0.0.1:1", {}, plan)) != told(resolve(files, "app", "127.0.0.1:1", {}))
+        return carried_out(resolve(files, "app", "127.0.0.1:1", {}, plan)) != carried_out(
+            resolve(files, "app", "127.0.0.1:1", {})
+        )
 
     return differs
 
@@ -428,12 +430,12 @@ def test_a_setting_of_one_contender_is_told_as_that_of_a_run_would_be(kind: str,
                 two = resolve_plan(written)
                 last = two.model_copy(update={"contenders": two.contenders[1:]})
                 first = two.model_copy(update={"contenders": two.contenders[:1]})
-                assert spec_told(first) == spec_told(whole) != spec_told(plain) == spec_told(last), (key, value)
+                assert spec_text(first) == spec_text(whole) != spec_text(plain) == spec_text(last), (key, value)
                 reached.add(key)
     assert reached == set(part.client_options)
 
 
-def spec_told(plan: Plan) -> str:
+def spec_text(plan: Plan) -> str:
     """What the engine is told of the first contender, without the name of the run's folder."""
     spec = spec_of(plan)
     if hasattr(spec.workload, "reuse"):

@@ -12,7 +12,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.merge import merged_snapshot
 from bakeoff.agents.result import Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
-from bakeoff.core.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.core.errors import AgentLostError, ContenderError, GeneratorError, PlanError, RunFileError
 from bakeoff.load.load_step import Clients
 from bakeoff.run.contenders.prepared import Ground
 from bakeoff.run.driver import resume_run, start_run
@@ -173,16 +173,18 @@ def test_what_cannot_be_divided_is_refused_before_anything_is_sent() -> None:
 
 def test_errors_say_whose_they_are_when_there_are_several() -> None:
     def unhappy(agent: Any) -> None:
-        raise TargetError("no route")
+        raise ContenderError("no route")
 
-    with pytest.raises(TargetError, match=r"^no route"):
+    with pytest.raises(ContenderError, match=r"^no route"):
         Fleet([FakeAgent()]).each(unhappy)
-    with pytest.raises(TargetError, match=r"^agent one: no route"):
+    with pytest.raises(ContenderError, match=r"^agent one: no route"):
         Fleet([FakeAgent(name="one"), FakeAgent(name="two")]).each(unhappy)
 
 
 def test_snapshots_add_up_and_the_slowest_says_the_phase() -> None:
-    def told(phase: str, elapsed_s: float, operations: int, errors: int, times: list[tuple[int, int]]) -> Snapshot:
+    def snapshot_at(
+        phase: str, elapsed_s: float, operations: int, errors: int, times: list[tuple[int, int]]
+    ) -> Snapshot:
         count = {"name": "get", "operations": operations, "errors": errors}
         recent = {"span_s": elapsed_s / 2, "operations": operations, "times": times}
         return Snapshot.model_validate(
@@ -190,8 +192,8 @@ def test_snapshots_add_up_and_the_slowest_says_the_phase() -> None:
              "bytes_in": 2 * operations, "per_operation": [count], "recent": recent}
         )  # fmt: skip
 
-    one = told("ramp_down", 2.0, 5, 1, [(10, 3), (30, 2)])
-    two = told("window", 1.5, 7, 0, [(10, 6), (900, 1)])
+    one = snapshot_at("ramp_down", 2.0, 5, 1, [(10, 3), (30, 2)])
+    two = snapshot_at("window", 1.5, 7, 0, [(10, 6), (900, 1)])
     both = merged_snapshot([("one", one), ("two", two)])
     assert (both.elapsed_s, both.phase, both.operations, both.errors, both.bytes_in) == (2.0, "window", 12, 1, 24)
     assert [(c.name, c.operations, c.errors) for c in both.per_operation] == [("get", 12, 1)]
@@ -199,7 +201,7 @@ def test_snapshots_add_up_and_the_slowest_says_the_phase() -> None:
     assert (recent.span_s, recent.operations, recent.times) == (1.0, 12, ((10, 9), (30, 2), (900, 1)))
     assert (recent.p50_ns, recent.p99_ns) == (10, 900)
     assert merged_snapshot([("one", one)]) is one
-    idle = told("starting", 0.0, 0, 0, [])
+    idle = snapshot_at("starting", 0.0, 0, 0, [])
     assert merged_snapshot([("one", idle), ("two", idle)]).recent.p50_ns is None
 
 
@@ -241,7 +243,7 @@ def test_an_agent_that_stays_away_ends_the_run_which_goes_on_when_it_is_back(tmp
 
     with two_contenders() as (one, two):
         plan = plan_for(one.address, two.address, clients="2,4", fleet=WHENEVER)
-        with pytest.raises(LabError, match="agent two was lost: no answer: bring it back, then `bakeoff resume"):
+        with pytest.raises(GeneratorError, match="agent two was lost: no answer: bring it back, then `bakeoff resume"):
             start_run(plan, path, agents, Watching())
         assert [trial.state for trial in read_run(path).trials] == ["ok"] * 3 and len(pending(path)) == 5
         with pytest.raises(RunFileError, match="measured by the agents one, two, not by one: go on with those"):
@@ -263,9 +265,9 @@ def test_a_run_goes_on_without_a_lost_agent_where_the_plan_allows_that(tmp_path:
     for trial in run.trials:  # the load is the same, whoever drives it
         assert sum(share.clients for share in trial.per_agent) == trial.load_step.clients
     assert agents[2].parts[-1] == (run.trials[-1].load_step.clients, Slice(index=1, of=2))
-    told = [event.text for event in run.events if "goes on with" in event.text]
+    texts = [event.text for event in run.events if "goes on with" in event.text]
     goes_on = "the run goes on with one, three, which divide the whole of each load step among them from here on"
-    assert told == [f"agent two was lost: the cable was cut: {goes_on}"]
+    assert texts == [f"agent two was lost: the cable was cut: {goes_on}"]
 
 
 def test_an_agent_that_is_gone_before_a_trial_is_left_out_of_it(tmp_path: Path) -> None:
@@ -282,8 +284,8 @@ def test_an_agent_that_is_gone_before_a_trial_is_left_out_of_it(tmp_path: Path) 
     run = read_run(path)
     assert [trial.state for trial in run.trials] == ["ok"] * 8 and run.finished_at
     assert agents[1].parts[-1] == (run.trials[-1].load_step.clients, WHOLE), "one that is alone has all of it"
-    (told,) = [event.text for event in run.events if "goes on with" in event.text]
-    assert told.endswith("the run goes on with two, which drives the whole of each load step from here on")
+    (texts,) = [event.text for event in run.events if "goes on with" in event.text]
+    assert texts.endswith("the run goes on with two, which drives the whole of each load step from here on")
 
 
 def test_a_run_that_would_have_too_few_agents_ends_and_is_resumed_with_all(tmp_path: Path) -> None:
@@ -293,7 +295,9 @@ def test_a_run_that_would_have_too_few_agents_ends_and_is_resumed_with_all(tmp_p
     fleet = WHENEVER | {"agents": "3", "least": "2"}
     with two_contenders() as (one, two):
         plan = plan_for(one.address, two.address, clients="3,6", fleet=fleet)
-        with pytest.raises(LabError, match="agent three was lost: the cable was cut: bring it back, then `bakeoff"):
+        with pytest.raises(
+            GeneratorError, match="agent three was lost: the cable was cut: bring it back, then `bakeoff"
+        ):
             start_run(plan, path, agents, Notebook())
         assert [trial.state for trial in read_run(path).trials] == ["ok", "voided", "ok", "voided"]
         assert resume_run(path, agents, Notebook()) == 4
@@ -339,8 +343,8 @@ def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path, m
     (first, *_) = read_run(path).trials
     assert first.state == "voided" and first.reason.startswith("agent two: the load generator did not run for")
     assert "generator-paused" in first.marks
-    told = [share.disturbances.keys() - {"clock_error_ns"} for share in first.per_agent]
-    assert [bool(names) for names in told] == [False, True]
+    found = [share.disturbances.keys() - {"clock_error_ns"} for share in first.per_agent]
+    assert [bool(names) for names in found] == [False, True]
 
 
 def test_agents_that_see_other_contents_are_refused(tmp_path: Path) -> None:
@@ -351,7 +355,7 @@ def test_agents_that_see_other_contents_are_refused(tmp_path: Path) -> None:
             check.facts = lambda: {**facts(), "corpus": {"seed": 2}}  # type: ignore[method-assign]
             return check
 
-    with two_contenders() as (one, _), pytest.raises(TargetError, match="serve other contents to agent two"):
+    with two_contenders() as (one, _), pytest.raises(ContenderError, match="serve other contents to agent two"):
         start_run(plan_for(one.address), tmp_path / "x", [Recorded("one"), Elsewhere("two")], Notebook())
     assert not list(tmp_path.iterdir())
 
@@ -383,8 +387,8 @@ def test_an_agent_reaches_a_contender_where_the_plan_says() -> None:
 def test_the_agents_of_a_trial_have_one_secret_and_no_other_trial_has_it() -> None:
     with two_contenders() as (one, two):
         ground = Ground(plan_for(one.address, two.address), Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
-        told = [{spec.secret for spec in ground.specs().of("a", Clients(1), 1).values()} for _ in range(4)]
-    assert [len(each) for each in told] == [1] * 4 and len(set.union(*told)) == 4
+        found = [{spec.secret for spec in ground.specs().of("a", Clients(1), 1).values()} for _ in range(4)]
+    assert [len(each) for each in found] == [1] * 4 and len(set.union(*found)) == 4
 
 
 def test_an_address_of_an_agent_that_does_not_take_part_is_refused() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.core.system.mounts import mount_at
 from bakeoff.kinds.file_mix.run import FileMixCheck
 from bakeoff.plan.load import PlanInput, resolve_plan
@@ -22,5 +22,5 @@ def test_a_folder_that_went_with_its_mount_is_on_nothing(left: bool, words: str,
     check._mounts["a"] = replace(mount_at(str(folder)), source="gone:/share")
     if not left:
         folder.rmdir()
-    with pytest.raises(TargetError, match=words):
+    with pytest.raises(ContenderError, match=words):
         check.unchanged(plan.contenders[0])

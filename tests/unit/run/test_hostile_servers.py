@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.kinds.app import run as app_check
 from bakeoff.kinds.app.run import AppCheck
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.kinds.mail.run import MailCheck
-from bakeoff.kinds.mail.talk import TalkError, talk
+from bakeoff.kinds.mail.talk import HandshakeError, probe_handshake
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.plan.model import Plan
-from bakeoff.run.contenders.probe_connection import Bounds, SlowError, WireError
+from bakeoff.run.contenders.probe_connection import Bounds, ProbeError, SlowError
 from bakeoff.run.contenders.reset import reset
 from bakeoff.run.kind import Check
 from bakeoff.testdata.mail.address import parse_mail_address
@@ -57,9 +57,9 @@ def app(server: Hostile, monkeypatch: pytest.MonkeyPatch) -> tuple[Check, Plan]:
 
 
 def refused(check: Check, plan: Plan) -> str:
-    with pytest.raises(TargetError) as answers:
+    with pytest.raises(ContenderError) as answers:
         check.answers(plan.contenders[0])
-    with pytest.raises(TargetError):
+    with pytest.raises(ContenderError):
         check.examine(plan.contenders[0])
     return str(answers.value)
 
@@ -82,8 +82,8 @@ def test_dripped_mail_and_app_servers_are_too_slow(tmp_path: Path, monkeypatch: 
     with dripping(SMTP) as smtp, dripping(b"+OK " + b"p" * 60 + b"\r\n" + POP3) as pop3:
         check, plan = mail(smtp, pop3, tmp_path, **SHORT)
         assert "smtp at" in refused(check, plan)
-        with pytest.raises(TalkError, match="no complete reply within 350ms"):
-            talk(parse_mail_address(plan.contenders[0].address).reading, mail_settings(plan.settings))
+        with pytest.raises(HandshakeError, match="no complete reply within 350ms"):
+            probe_handshake(parse_mail_address(plan.contenders[0].address).reading, mail_settings(plan.settings))
     with dripping(HELLO) as server:
         assert "no answer within 0.15 s" in refused(*app(server, monkeypatch))
 
@@ -92,7 +92,7 @@ def test_a_server_that_drips_after_its_reset_does_not_hold_the_run_up(tmp_path: 
     with dripping(OK) as server:
         check, plan = web(server, **SHORT)
         contender = plan.contenders[0].model_copy(update={"reset": "true", "ready_timeout_s": 0.1})
-        with pytest.raises(TargetError, match="after its reset"):
+        with pytest.raises(ContenderError, match="after its reset"):
             reset(contender, lambda: check.answers(contender))
 
 
@@ -148,8 +148,8 @@ def test_a_mail_server_that_ends_the_handshake_by_an_alert_is_named(tmp_path: Pa
     with saying(bytes((0x15, 3, 3, 0, 2, 2, alert))) as smtp, saying(POP3) as pop3:
         _, plan = mail(smtp, pop3, tmp_path)
         place = parse_mail_address(f"smtps={smtp.place},pop3={pop3.place}").sending
-        with pytest.raises(TalkError, match=r"TLS fails|breaks off"):
-            talk(place, mail_settings(plan.settings))
+        with pytest.raises(HandshakeError, match=r"TLS fails|breaks off"):
+            probe_handshake(place, mail_settings(plan.settings))
 
 
 def test_endless_mail_ends(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_endless_mail_ends(tmp_path: Path) -> None:
     with saying(SMTP) as smtp, endless(b"+OK\r\n" * 3 + b"+OK\r\n", b"CAPABILITY\r\n", MANY) as pop3:
         check, plan = mail(smtp, pop3, tmp_path)
         # What it can do is of interest and no more, but its mailboxes cannot be looked at.
-        with pytest.raises(TargetError, match="its mailboxes could not be looked at"):
+        with pytest.raises(ContenderError, match="its mailboxes could not be looked at"):
             check.examine(plan.contenders[0])
         assert pop3.sent < 4 * MANY and "pop3 offers" not in check.facts()["contenders"]["a"]
 
@@ -189,7 +189,7 @@ def test_a_malformed_reply_is_refused_in_one_sentence(reply: bytes) -> None:
 def test_a_capability_that_is_no_text_is_no_fault(tmp_path: Path) -> None:
     with saying(SMTP) as smtp, saying(b"+OK\r\n" * 3 + b"+OK\r\n\xff\r\n \r\n.\r\n+OK\r\n") as pop3:
         check, plan = mail(smtp, pop3, tmp_path)
-        with pytest.raises(TargetError, match="its mailboxes could not be looked at"):  # the rest is no POP3
+        with pytest.raises(ContenderError, match="its mailboxes could not be looked at"):  # the rest is no POP3
             check.examine(plan.contenders[0])
         assert check.facts()["contenders"]["a"]["pop3 banner"] == "+OK"
 
@@ -209,7 +209,7 @@ def looked_at(make: Callable[[], tuple[Check, Plan]]) -> None:
     for look in (check.answers, check.examine):
         try:
             look(plan.contenders[0])
-        except (TargetError, PlanError) as error:
+        except (ContenderError, PlanError) as error:
             assert str(error)
     check.compare()
     check.facts()
@@ -235,7 +235,7 @@ def test_bounds_are_those_of_all_exchanges_of_a_check() -> None:
     bounds.spend(60)
     now[0] = 4.0
     assert bounds.left_s() == 6.0 and bounds.left_bytes == 40
-    with pytest.raises(WireError, match="longer than 100 B"):
+    with pytest.raises(ProbeError, match="longer than 100 B"):
         bounds.spend(41)
     now[0] = 10.0
     with pytest.raises(SlowError, match="within 10s"):

@@ -183,7 +183,7 @@ def test_rates_are_of_the_window() -> None:
     assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
     assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
     assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
-    assert set(record.told) == {"outside"} and not record.workload and record.connections["opened"] == 500
+    assert set(record.all_figures) == {"outside"} and not record.workload and record.connections["opened"] == 500
 
 
 def test_what_ended_outside_the_window_is_kept() -> None:
@@ -236,9 +236,11 @@ def test_a_server_that_is_slow_for_one_machine_does_not_excuse_what_another_left
 )
 def test_above_a_lower_bound_only_a_busy_generator_is_near(known_busy: float | None, busy: float, marked: bool) -> None:
     """A server that was slower than the generator says nothing of the generator's limit."""
-    told = result(generator={"cpu_share": busy})
-    assert ("near-ceiling" in marks(told, GeneratorCapacity(300.0, {}, known_busy), WEB)) == marked
-    assert "near-ceiling" not in marks(told, GeneratorCapacity(1e6, {}, known_busy), WEB), "far below it is far below"
+    observed = result(generator={"cpu_share": busy})
+    assert ("near-ceiling" in marks(observed, GeneratorCapacity(300.0, {}, known_busy), WEB)) == marked
+    assert "near-ceiling" not in marks(observed, GeneratorCapacity(1e6, {}, known_busy), WEB), (
+        "far below it is far below"
+    )
 
 
 def test_a_machine_near_its_own_ceiling_is_not_hidden_by_others_that_have_room() -> None:

@@ -15,8 +15,8 @@ from tests.unit.run.fake import SOME, WEB, result
 
 @pytest.mark.parametrize("count", [2**32 + 1, 2**53 + 1])
 def test_from_the_result_to_the_record(count: int) -> None:
-    told = result(operations=count, bytes_in=count, errors={"refused": count}, errors_total=count)
-    record = to_record(PlannedTrial(0, "a", Clients(2), 1, 1), "2026-11-20T10:00:00+00:00", told, 1.0, None, WEB)
+    observed = result(operations=count, bytes_in=count, errors={"refused": count}, errors_total=count)
+    record = to_record(PlannedTrial(0, "a", Clients(2), 1, 1), "2026-11-20T10:00:00+00:00", observed, 1.0, None, WEB)
     assert (record.operations, record.bytes_in, record.errors) == (count, count, {"refused": count})
     assert f"{count:,} errors" in trial_line(record)
     row = {"row": 0, "start_s": 0.0, "length_s": 3600.0, "operations": count, "errors": {"refused": count}}

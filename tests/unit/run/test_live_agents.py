@@ -19,7 +19,7 @@ from tests.unit.run.fake import plan_for
 PLANNED = PlannedTrial(0, "a", Clients(40), 1, 1)
 
 
-def told(operations: int, p99_ns: int, at_s: float, errors: int = 0) -> Snapshot:
+def snapshot_at(operations: int, p99_ns: int, at_s: float, errors: int = 0) -> Snapshot:
     """A machine that did so many operations until `at_s`."""
     recent = RecentResult(
         span_s=1.0, operations=2, p50_ns=1_000_000, p99_ns=p99_ns, times=((1_000_000, 1), (p99_ns, 1))
@@ -36,7 +36,7 @@ def display(rates: dict[str, tuple[int, int]], width: int = 120) -> str:
     live.on_run_start(plan_for("http://127.0.0.1:1/", suite="web-url"), 4)
     live.on_trial_start(PLANNED)
     for at_s in (1.0, 2.0):
-        parts = [(name, told(round(rate * at_s), p99 * 1_000_000, at_s)) for name, (rate, p99) in rates.items()]
+        parts = [(name, snapshot_at(round(rate * at_s), p99 * 1_000_000, at_s)) for name, (rate, p99) in rates.items()]
         live.on_snapshot(PLANNED, merged_snapshot(parts))
     console = Console(file=(shown := io.StringIO()), width=width)
     console.print(live._render())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.kinds.mail.held import messages_held
 from bakeoff.load.capacity.judge import Answers, judge
 from bakeoff.load.capacity.objective import parse_objective
@@ -39,7 +39,7 @@ def workload(after_ms: list[float], refused: int = 0, **counts: int) -> dict[str
 
 
 @pytest.mark.parametrize(
-    ("objective", "told", "met", "missed"),
+    ("objective", "expected", "met", "missed"),
     [
         ("p99<=50ms", workload([0.0] * 100), True, ""),
         ("p99<=50ms", workload([0.0] * 10 + [2_900.0] * 90), False, "visible p99<=50ms"),
@@ -52,15 +52,15 @@ def workload(after_ms: list[float], refused: int = 0, **counts: int) -> dict[str
     ],
 )
 def test_answers_in_time_do_not_meet_an_objective_that_messages_miss(
-    objective: str, told: dict[str, Any], met: bool, missed: str
+    objective: str, expected: dict[str, Any], met: bool, missed: str
 ) -> None:
-    found = judge(parse_objective(objective), QUICK, also=messages_held(told, timed))
+    found = judge(parse_objective(objective), QUICK, also=messages_held(expected, timed))
     assert found.met is met
     assert [term.term for term in found.terms if not term.met] == ([missed] if missed else [])
 
 
 def test_times_that_cannot_be_read_are_an_error_and_not_a_met_objective() -> None:
-    told = workload([0.0] * 10)
-    told["visible"]["after_histogram"] = "no base64!"
-    with pytest.raises(LabError, match="times of messages"):
-        messages_held(told, timed)
+    observed = workload([0.0] * 10)
+    observed["visible"]["after_histogram"] = "no base64!"
+    with pytest.raises(GeneratorError, match="times of messages"):
+        messages_held(observed, timed)

@@ -16,7 +16,7 @@ from bakeoff.agents.machine.environment import environment
 from bakeoff.agents.machine.preflight import preflight, raise_open_files
 from bakeoff.agents.machine.socket_capacity import Machine
 from bakeoff.agents.result import RecentResult, Snapshot
-from bakeoff.core.errors import LabError, PlanError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError, PlanError
 from bakeoff.load.load_step import Clients
 from bakeoff.plan.model import Contender
 from bakeoff.run.checks.preflight import demand_of
@@ -149,7 +149,9 @@ def test_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: limits[-1])
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
     assert raise_open_files(4096) == 4096 and limits[-1] == (4096, 4096)
-    with pytest.raises(LabError, match=r"needs 4097 open files, but the limit is 4096: raise it \(`ulimit -Hn 4097`"):
+    with pytest.raises(
+        GeneratorError, match=r"needs 4097 open files, but the limit is 4096: raise it \(`ulimit -Hn 4097`"
+    ):
         raise_open_files(4097)
 
 
@@ -162,10 +164,10 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(LabError, match="cannot be used for the run file: No such file or directory"):
+    with pytest.raises(GeneratorError, match="cannot be used for the run file: No such file or directory"):
         preflight_of_all(plan_for(A, B), Fleet([FakeAgent()]), tmp_path / "none" / "x")
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10})())
-    with pytest.raises(LabError, match="free some space or choose another place with -o"):
+    with pytest.raises(GeneratorError, match="free some space or choose another place with -o"):
         preflight_of_all(plan_for(A, B), Fleet([FakeAgent()]), tmp_path / "x")
 
 
@@ -187,7 +189,7 @@ def test_a_reset_waits_until_the_contender_answers(tmp_path: Path) -> None:
         nonlocal asked
         asked += 1
         if asked < 3:
-            raise TargetError("not yet")
+            raise ContenderError("not yet")
 
     reset(contender(f"touch {tmp_path / 'done'}", f"{PATIENCE_S:g}s"), answers)
     assert asked == 3 and (tmp_path / "done").exists()
@@ -195,9 +197,9 @@ def test_a_reset_waits_until_the_contender_answers(tmp_path: Path) -> None:
 
 def test_a_contender_that_does_not_come_back() -> None:
     def never() -> None:
-        raise TargetError("a: connection refused")
+        raise ContenderError("a: connection refused")
 
-    with pytest.raises(TargetError, match=r"a: connection refused \(300ms after its reset; ready_timeout sets"):
+    with pytest.raises(ContenderError, match=r"a: connection refused \(300ms after its reset; ready_timeout sets"):
         reset(contender("true"), never)
 
 
@@ -211,7 +213,7 @@ def still_runs(pid: int) -> bool:
 
 def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    with pytest.raises(TargetError, match="did not end within 200ms"):
+    with pytest.raises(ContenderError, match="did not end within 200ms"):
         run_shell(f"sleep 3600 & echo $$ $! > {pids}; wait", "a: reset command", 0.2)
     # Where the machine was too slow for the children to begin there is nothing to be killed.
     started = [int(pid) for pid in pids.read_text().split()] if pids.exists() else []

@@ -9,7 +9,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.load.load_step import Clients
 from bakeoff.run.checks.capacity_limit import GeneratorCapacity
-from bakeoff.run.checks.polling import alike, polls
+from bakeoff.run.checks.polling import common_polling, polls
 from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.outcome.judge import to_record
 from bakeoff.store.records.run_records import PlannedTrial
@@ -52,9 +52,9 @@ def test_only_a_generator_with_cores_of_its_own_polls(
 def test_contenders_are_measured_in_one_way() -> None:
     plan = plan_for("http://127.0.0.1:1", suite="web-url", poll="on")
     spec = trial_spec(WEB.check(plan), plan.contenders[0], ["127.0.0.1:1"], facts(2))
-    found = alike({"a": spec, "b": spec.model_copy(update={"poll": False})})
+    found = common_polling({"a": spec, "b": spec.model_copy(update={"poll": False})})
     assert [spec.poll for spec in found.values()] == [False, False]
-    assert all(spec.poll for spec in alike({"a": spec, "b": spec}).values())
+    assert all(spec.poll for spec in common_polling({"a": spec, "b": spec}).values())
 
 
 def test_what_polling_took_is_stored() -> None:
@@ -67,5 +67,5 @@ def test_what_polling_took_is_stored() -> None:
 
 
 def test_an_agent_knows_the_addresses_of_its_machine() -> None:
-    told = LocalAgent().facts()
-    assert "127.0.0.1" in told.addresses and told.processors and told.build["version"]
+    answer = LocalAgent().facts()
+    assert "127.0.0.1" in answer.addresses and answer.processors and answer.build["version"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.replay.run import ReplayCheck, fits
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from tests.conftest import Target
@@ -34,7 +34,9 @@ def test_a_contender_that_answers_nothing_as_the_log_is_a_wrong_set_up(tmp_path:
     try:
         address = f"a=http://{server.address}"
         check = check_of(log_with(tmp_path / "log", 404, 404), [address])
-        with pytest.raises(TargetError, match="GET /0 is answered by status 200, the log has 404, and none of the 2"):
+        with pytest.raises(
+            ContenderError, match="GET /0 is answered by status 200, the log has 404, and none of the 2"
+        ):
             check.examine(check.plan.contenders[0])
         anything = check_of(tmp_path / "log", [address], statuses="any")
         anything.examine(anything.plan.contenders[0])

@@ -61,7 +61,7 @@ def searched(plan: Plan, path: Path, agent: VirtualAgent) -> RunRecord:
     return read_run(path)
 
 
-def told(trial: TrialRecord) -> tuple[object, ...]:
+def outcome_of(trial: TrialRecord) -> tuple[object, ...]:
     return (
         trial.order,
         trial.contender,
@@ -137,7 +137,7 @@ def test_ctrl_c_at_any_probe_changes_nothing_of_what_is_found(
     again = agent_of(servers)
     assert resume_run(path, [again], Notebook()) > 0
     resumed = read_run(path)
-    assert list(map(told, resumed.trials)) == list(map(told, whole.trials))
+    assert list(map(outcome_of, resumed.trials)) == list(map(outcome_of, whole.trials))
     assert resumed.searches == whole.searches and resumed.finished_at is not None
     assert len(again.specs) == len(whole.trials) - number + 1
     assert resume_run(path, [agent_of(servers)], Notebook()) == 0
@@ -353,7 +353,7 @@ def test_a_run_says_how_many_trials_it_expects(site: WebServer, tmp_path: Path) 
 
 
 def test_a_file_of_a_search_by_other_rules_is_not_gone_on_with(site: WebServer, tmp_path: Path) -> None:
-    from bakeoff.core.errors import LabError
+    from bakeoff.core.errors import GeneratorError
     from bakeoff.store.sqlite.write import RunWriter
 
     def stop(spec: TrialSpec, number: int) -> None:
@@ -369,7 +369,7 @@ def test_a_file_of_a_search_by_other_rules_is_not_gone_on_with(site: WebServer, 
             pending(path)[0], order=last.order + 1, load_step=Rate(77.0, last.load_step.arrivals, 1), purpose=SEARCH
         )  # type: ignore[union-attr]
         writer.plan_trial(foreign)
-    with pytest.raises(LabError, match="was searched by other rules"):
+    with pytest.raises(GeneratorError, match="was searched by other rules"):
         resume_run(path, [agent_of(servers)], Notebook())
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Rate
 from bakeoff.run.contenders.quiesce import Quiesce
@@ -25,7 +25,7 @@ class Server:
     def answers(self, name: str) -> None:
         self.asked += 1
         if self.dead:
-            raise TargetError("gone")
+            raise ContenderError("gone")
         self.now_s += self.owes_s + self.rest_s
         self.owes_s = 0.0
 

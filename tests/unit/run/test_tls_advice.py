@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.mail.run import MailCheck
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.run.kind import Check
@@ -83,7 +83,7 @@ def server(pem: Path | None, greeting: bytes) -> Iterator[int]:
 
 
 def said(check: Check) -> str:
-    with pytest.raises(TargetError) as refused:
+    with pytest.raises(ContenderError) as refused:
         check.answers(check.plan.contenders[0])
     return str(refused.value)
 

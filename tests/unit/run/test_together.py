@@ -18,7 +18,7 @@ from bakeoff.agents.result import (
     StartResult,
 )
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
-from bakeoff.core.errors import AgentLostError, LabError
+from bakeoff.core.errors import AgentLostError, GeneratorError
 from bakeoff.load.load_step import Clients
 from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.fleet.agent_results import trial_record
@@ -39,7 +39,7 @@ class Far(FakeAgent):
     def __init__(self, name: str, ahead_ns: int = 0, late_ns: int = 0, hangs: str = "") -> None:
         super().__init__(name=name)
         self.ahead_ns, self.late_ns, self.hangs = ahead_ns, late_ns, hangs
-        self.told_ns: int | None = None
+        self.notified_ns: int | None = None
         self.cancelled, self.forever = threading.Event(), threading.Event()
         self.rows: list[SoakRow] = []
         self.asked = 0
@@ -66,7 +66,7 @@ class FarSession:
         return True
 
     def go(self, at_ns: int = 0) -> Self:
-        self._agent.told_ns = at_ns
+        self._agent.notified_ns = at_ns
         return self
 
     def barrier(self) -> int:
@@ -88,10 +88,10 @@ class FarSession:
 
     def wait(self, timeout_s: float) -> Outcome | None:
         self._agent.call("wait")
-        told_ns = self._agent.told_ns
+        notified_ns = self._agent.notified_ns
         start = None
-        if told_ns is not None:
-            start = StartResult(planned_ns=told_ns, real_ns=told_ns + self._agent.late_ns, unix_ns=told_ns)
+        if notified_ns is not None:
+            start = StartResult(planned_ns=notified_ns, real_ns=notified_ns + self._agent.late_ns, unix_ns=notified_ns)
         elif not self._agent.cancelled.is_set():
             return None
         return Outcome(result(2).model_copy(update={"start": start}), {})
@@ -138,10 +138,10 @@ def carried_out(*agents: Far) -> FleetOutcome:
 def test_agents_whose_clocks_are_hours_apart_are_told_one_moment() -> None:
     agents = [Far("a"), Far("b", 5 * HOUR_NS), Far("c", -9 * HOUR_NS)]
     outcome = carried_out(*agents)
-    told = [agent.told_ns - agent.ahead_ns for agent in agents if agent.told_ns is not None]
+    found = [agent.notified_ns - agent.ahead_ns for agent in agents if agent.notified_ns is not None]
     # Each may be wrong by half of its shortest round trip: of a call in this process that is microseconds, on a machine
     # that stood still in all twenty of them more.
-    assert len(told) == 3 and max(told) - min(told) < 50_000_000
+    assert len(found) == 3 and max(found) - min(found) < 50_000_000
     assert outcome.spread_s == max(part.start_offset_ns or 0 for part in outcome.parts) / 1e9
 
 
@@ -207,8 +207,8 @@ def test_clients_of_all_agents_go_on_from_a_meeting_at_one_moment_and_not_before
     agents[2].comes.set()
     assert found.wait(PATIENCE_S) is not None
     for number in (1, 2):
-        told = [agent.met[number] for agent in agents]
-        assert max(told) - min(told) < 50_000_000 and min(told) > before_ns - 50_000_000
+        listed = [agent.met[number] for agent in agents]
+        assert max(listed) - min(listed) < 50_000_000 and min(listed) > before_ns - 50_000_000
 
 
 def test_an_agent_that_has_ended_its_part_is_not_waited_for_at_a_meeting() -> None:
@@ -233,7 +233,7 @@ def test_an_agent_that_does_not_take_its_part_is_lost_before_anything_is_sent() 
     agents = [Far("a"), Far("b", hangs="start")]
     with pytest.raises(AgentLostError, match=f"agent b was lost: it did not answer for {HANGS_S:g} s"):
         Fleet(agents).start({agent.name: SPEC for agent in agents})
-    assert agents[0].cancelled.wait(PATIENCE_S) and agents[0].told_ns is None
+    assert agents[0].cancelled.wait(PATIENCE_S) and agents[0].notified_ns is None
 
 
 @pytest.mark.usefixtures("quick")
@@ -274,7 +274,7 @@ def test_a_trial_that_one_engine_gives_up_is_not_begun_by_the_others_and_has_fai
     monkeypatch.setattr(multi_agent_trial, "merged_outcome", lambda spec, outcomes: merged)
     agents = [Far("a"), GaveUp("b"), Preparing("c")]
     outcome = carried_out(*agents)
-    assert [agents[0].told_ns, agents[2].told_ns] == [None, None]
+    assert [agents[0].notified_ns, agents[2].notified_ns] == [None, None]
     assert agents[0].cancelled.is_set() and agents[2].cancelled.is_set() and not outcome.lost
     planned = PlannedTrial(order=0, contender="x", load_step=Clients(4), block=1, seed=1)
     record = trial_record(planned, "", outcome, 0.01, None, WEB, False, 5.0)
@@ -311,17 +311,17 @@ def test_a_trial_that_is_cancelled_before_it_begins_never_does() -> None:
         agent.forever.set()
     outcome = found.wait(PATIENCE_S)
     assert outcome is not None and not outcome.lost and outcome.spread_s == 0.0
-    assert [agent.told_ns for agent in agents] == [None, None]
+    assert [agent.notified_ns for agent in agents] == [None, None]
 
 
 def test_what_breaks_in_one_engine_is_raised_with_its_name() -> None:
     class Broken(Far):
         def call(self, name: str) -> None:
             if name == "wait":
-                raise LabError("the engine broke")
+                raise GeneratorError("the engine broke")
 
     agents = [Far("a"), Broken("b")]
-    with pytest.raises(LabError, match="agent b: the engine broke"):
+    with pytest.raises(GeneratorError, match="agent b: the engine broke"):
         carried_out(*agents)
 
 
@@ -334,19 +334,31 @@ def test_all_agents_are_asked_beside_each_other() -> None:
 
 def row(number: int, operations: int, length_s: float = 2.0) -> SoakRow:
     """Without histograms: nothing has been timed."""
-    told = RowResult(
+    observed = RowResult(
         row=number, start_s=2.0 * number, length_s=length_s, operations=operations, errors={"refused": 1}, bytes_in=10,
         bytes_out=1, service=EMPTY_SUMMARY, cpu_share=0.1 * operations, run_delay_share=0.0, stolen_s=0.0,
         rss_bytes=7,
     )  # fmt: skip
-    return SoakRow(told, b"", None)
+    return SoakRow(observed, b"", None)
 
 
 def test_rows_of_a_soak_come_together_by_their_number() -> None:
     both = merged_row([row(3, 5), row(3, 2, length_s=1.5)])
-    told = both.figures
-    assert (told.row, told.start_s, told.length_s, told.operations, told.errors) == (3, 6.0, 2.0, 7, {"refused": 2})
-    assert (told.bytes_in, told.cpu_share, told.service.count, both.service, both.response) == (20, 0.5, 0, b"", None)
+    observed = both.figures
+    assert (observed.row, observed.start_s, observed.length_s, observed.operations, observed.errors) == (
+        3,
+        6.0,
+        2.0,
+        7,
+        {"refused": 2},
+    )
+    assert (observed.bytes_in, observed.cpu_share, observed.service.count, both.service, both.response) == (
+        20,
+        0.5,
+        0,
+        b"",
+        None,
+    )
     agents = [Far("a", hangs="wait"), Far("b", hangs="wait")]
     found = Fleet(agents).start({agent.name: SPEC for agent in agents})
     agents[0].rows, agents[1].rows = [row(0, 1), row(1, 1), row(2, 1)], [row(0, 2), row(1, 2)]

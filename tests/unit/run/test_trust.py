@@ -188,8 +188,8 @@ def test_facts_of_trials_that_somebody_made_up_move_no_cursor(interrupted: Inter
         connection.execute("UPDATE trials SET found = ?", (to_json({"server\x1b[2J": "\x1b[2K\r" + "x" * 5_000}),))
         connection.commit()
     seal_anew(path)
-    told = "".join(changed_sentences(changed_of(read_run(path))))
-    assert "server" in told and "\x1b" not in told and "\r" not in told and len(told) < 1_000
+    texts = "".join(changed_sentences(changed_of(read_run(path))))
+    assert "server" in texts and "\x1b" not in texts and "\r" not in texts and len(texts) < 1_000
 
 
 def test_another_order_of_trials_is_refused(interrupted: Interrupted) -> None:

@@ -86,19 +86,19 @@ def test_losing_sight_is_told_and_fails_nothing(tmp_path: Path, monkeypatch: pyt
     seen = [trial.telemetry[0] for trial in stored.trials if trial.contender == "b"]
     assert [each.source for each in seen] == ["pid:7"] * 4 and all(each.gaps for each in seen[1:])
     first = next(trial.order + 1 for trial in stored.trials if trial.contender == "b" and trial.telemetry[0].gaps)
-    told = [event.text for event in stored.events if "telemetry" in event.text]
-    assert told == [f"telemetry of b stopped at trial {first}: process 7 is gone"]
+    watched = [event.text for event in stored.events if "telemetry" in event.text]
+    assert watched == [f"telemetry of b stopped at trial {first}: process 7 is gone"]
     assert any(event.text.startswith("watching b took") for event in stored.events)
 
 
 def test_watching_the_machine_that_sends_is_told_of_all_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of those of contenders that nobody watches."""
     monkeypatch.setattr("bakeoff.run.observe.watching.source_of", lambda place: Fading())
-    told: list[str] = []
-    watching = Watching(resolve_plan(planned(b="pid:7")), lambda note: told.append(note.text))
+    found: list[str] = []
+    watching = Watching(resolve_plan(planned(b="pid:7")), lambda note: found.append(note.text))
     record = replace(run(blocks=1).trials[0], contender="a", telemetry=(SENDER,))
     planned_trial = PlannedTrial(0, "a", record.load_step, 1, 1)
     watching.begin(planned_trial)
     assert watching.seen(planned_trial, None, record) == ()
     watching.close()
-    assert told[-1] == "watching the machine that sends the load took 2.00 s of processor time in 7 samples"
+    assert found[-1] == "watching the machine that sends the load took 2.00 s of processor time in 7 samples"

@@ -44,15 +44,15 @@ def test_programmed_effects_come_out() -> None:
     logs = a[:, None, None] + b[None, :, None] + c[None, None, :]
     logs[1, 2, :] += 0.4  # of a and b
     for one in contrasts(levels, np.ones(levels, dtype=bool)):
-        told = value(one, logs)
+        observed = value(one, logs)
         if one.factors == (2,):
-            assert told == pytest.approx(0.1)
+            assert observed == pytest.approx(0.1)
         if one.factors == (1,):
-            assert told == pytest.approx((b[one.above[0]] - b[one.below[0]]) + 0.2 * ((one.above[0] == 2) - 0.0))
+            assert observed == pytest.approx((b[one.above[0]] - b[one.below[0]]) + 0.2 * ((one.above[0] == 2) - 0.0))
         if one.factors == (0, 1):
-            assert told == pytest.approx(0.4 if one.above[1] == 2 else 0.0)
+            assert observed == pytest.approx(0.4 if one.above[1] == 2 else 0.0)
         if one.factors in ((0, 2), (1, 2), (0, 1, 2)):
-            assert told == pytest.approx(0.0, abs=1e-12)
+            assert observed == pytest.approx(0.0, abs=1e-12)
 
 
 def test_missing_combinations_are_left_out_of_the_mean() -> None:

@@ -94,8 +94,8 @@ def test_the_how_to_has_the_numbers_of_blocks() -> None:
     page = Path(__file__).parents[3] / "docs/how-to/ci.md"
     rows = re.findall(r"^\| (\d+) % \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page.read_text(), re.MULTILINE)
     assert len(rows) == 4
-    for spread, *told in rows:
-        for limit, blocks in zip((2, 3, 5, 10), told, strict=True):
+    for spread, *one in rows:
+        for limit, blocks in zip((2, 3, 5, 10), one, strict=True):
             needed = stats.blocks_for_limit(0.0, int(spread) / 100.0, math.log1p(-limit / 100.0), ALPHA)
             assert needed is not None
             assert max(6, needed) == int(blocks)

@@ -89,9 +89,9 @@ MAIL = {
 def path_row(path: str) -> dict[str, Any]:
     """A path of a replayed log."""
     times = {"time_s": 0.5, "p50_ns": 1e6, "p99_ns": 9e6}
-    unlike = {"other_status": 2, "logged_status": 200, "got_status": 404}
+    reply_difference = {"other_status": 2, "logged_status": 200, "got_status": 404}
     counts = {"in_log": 9, "asked": 80, "answered": 70, "statuses": {"200": 70, "404": 2}, "errors": {"refused": 1}}
-    return {"path": path, **counts, **times, **unlike}
+    return {"path": path, **counts, **times, **reply_difference}
 
 
 SAMPLES: dict[str, dict[str, Any]] = {

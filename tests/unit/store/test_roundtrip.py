@@ -13,7 +13,7 @@ from bakeoff.store.records.run_records import (
     FOUND,
     SEARCH,
     SHARE,
-    SILENT,
+    UNRESPONSIVE,
     AgentRecord,
     EventRecord,
     PlannedTrial,
@@ -26,7 +26,9 @@ from bakeoff.store.sqlite.seal import renew
 from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.store.builders import EMPTY, OF_A_FLEET, header, planned, seen, share, soak_row, trial
 
-EVENT = EventRecord("2026-11-20T10:00:01.000+00:00", "warning", "something", None, SILENT, "a", "its port is closed")
+EVENT = EventRecord(
+    "2026-11-20T10:00:01.000+00:00", "warning", "something", None, UNRESPONSIVE, "a", "its port is closed"
+)
 
 
 @pytest.fixture
@@ -222,12 +224,12 @@ def test_a_rate_is_stored_with_its_starts_and_response_times(path: Path, rate: R
         late=replace(trial().service, count=7),
     )
     order = [replace(one, load_step=rate) for one in planned(1)]
-    told = trial(load_step=rate, response=replace(trial().service, p50_ns=2_000), starts=starts)
+    changed = trial(load_step=rate, response=replace(trial().service, p50_ns=2_000), starts=starts)
     with RunWriter.create(path, header(load_steps=[rate], blocks_planned=1), order) as writer:
-        writer.add_trial(told, {})
+        writer.add_trial(changed, {})
     run = read_run(path)
     assert (run.load_steps, run.trials[0].load_step) == ((rate,), rate)
-    assert (run.trials[0].response, run.trials[0].starts) == (told.response, starts)
+    assert (run.trials[0].response, run.trials[0].starts) == (changed.response, starts)
 
 
 @pytest.mark.parametrize(
@@ -275,15 +277,15 @@ def test_what_is_no_share_is_damage(path: Path, column: str, value: object) -> N
 
 
 def test_rows_of_a_soak_are_there_when_they_were_stored_whatever_comes_after(path: Path) -> None:
-    told = [
+    changed = [
         soak_row(),
         soak_row(number=1, stretch=2, response=replace(trial().service, p99_ns=9_000), errors={}, **PLANNED),
     ]
     with RunWriter.create(path, header(), planned()) as writer:
-        writer.add_soak_row(told[0], b"first", None)
-        assert read_run(path).soak_rows == (told[0],)
-        writer.add_soak_row(told[1], b"", b"second")
-    assert read_run(path).soak_rows == tuple(told) and read_run(path).trials == ()
+        writer.add_soak_row(changed[0], b"first", None)
+        assert read_run(path).soak_rows == (changed[0],)
+        writer.add_soak_row(changed[1], b"", b"second")
+    assert read_run(path).soak_rows == tuple(changed) and read_run(path).trials == ()
     assert soak_histograms(path, 0) == ([b"first"], [b"second"]) and soak_histograms(path, 1) == ([], [])
     assert [p.order for p in pending(path)] == [0, 1, 2, 3]
 

@@ -14,7 +14,7 @@ from bakeoff.core.errors import RunFileError
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
 from bakeoff.store.sqlite.read import read_run, read_tables, record_of
-from bakeoff.store.sqlite.rows import HELD, Tables, held_columns
+from bakeoff.store.sqlite.rows import EMBEDDED, Tables, embedded_columns
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 
@@ -41,7 +41,7 @@ def without_what_is_left_out(record: RunRecord) -> RunRecord:
 def test_rows_that_went_through_json_give_the_record_of_the_file(tmp_path: Path) -> None:
     path = stored(run(blocks=2, load_steps=(1, 4)), tmp_path / "it.bakeoff")
     tables: Tables = json.loads(json.dumps(read_tables(path)))
-    assert set(tables) == set(HELD)
+    assert set(tables) == set(EMBEDDED)
     assert record_of(path, tables) == without_what_is_left_out(read_run(path))
 
 
@@ -50,7 +50,7 @@ def test_seconds_and_clients_are_there(tmp_path: Path) -> None:
     tables = read_tables(path)
     assert record_of(path, tables) == without_what_is_left_out(read_run(path))
     assert len(tables["seconds"]["service_p99_ns"]) > len(tables["trials"]["id"]) < len(tables["clients"]["busy_s"])
-    assert "started_here" not in held_columns("run") and "sha256" in held_columns("run")
+    assert "started_here" not in embedded_columns("run") and "sha256" in embedded_columns("run")
 
 
 def test_whatever_calls_itself_rows_is_a_record_or_one_sentence(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_whatever_calls_itself_rows_is_a_record_or_one_sentence(tmp_path: Path) 
     refused = 0
     for number in range(250):
         tables = json.loads(whole)
-        table = chance.choice(HELD)
-        column = chance.choice(held_columns(table))
+        table = chance.choice(EMBEDDED)
+        column = chance.choice(embedded_columns(table))
         found = tables[table][column]
         match number % 5:
             case 0:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.telemetry.names import meaning
+from bakeoff.telemetry.names import counter_doc
 from bakeoff.telemetry.readers import exporter, proc_text, this_machine
 from bakeoff.telemetry.readers.exposition import samples
 from bakeoff.telemetry.readers.processes import parsed
@@ -60,7 +60,7 @@ def test_every_file_is_read_as_it_is_laid_out() -> None:
     assert found.facts == {
         "processors": 2, "memory_bytes": 1000 * 1024, "boot_id": "1935d7ed-ff22-4222-b5ff-5a827d237342"
     }  # fmt: skip
-    assert all(meaning(name) is not None for name in (*found.counters, *found.gauges))
+    assert all(counter_doc(name) is not None for name in (*found.counters, *found.gauges))
 
 
 def test_a_kernel_without_pressure_tells_the_rest() -> None:
@@ -115,7 +115,7 @@ def test_no_bytes_break_a_parser_or_grow_without_end() -> None:
             found = exporter.machine(samples(damaged))
         except SampleError:
             continue
-        assert all(meaning(name) is not None for name in found.counters)
+        assert all(counter_doc(name) is not None for name in found.counters)
 
 
 def test_what_is_long_is_cut() -> None:
@@ -147,8 +147,8 @@ def test_links_tell_how_fast_they_state_to_be() -> None:
     many = {card(f"e{number}"): "1" for number in range(1_000)}
     assert len(proc_text.link_speeds(many)) == proc_text.MOST_PARTS
     # A node_exporter tells the speed of cards and what virtual links make up in one series.
-    told = NODE + 'node_network_speed_bytes{device="veth0"} 1.25e+08\n'
-    assert "link_bytes_per_s" not in exporter.machine(samples(told)).facts
+    observed = NODE + 'node_network_speed_bytes{device="veth0"} 1.25e+08\n'
+    assert "link_bytes_per_s" not in exporter.machine(samples(observed)).facts
 
 
 def test_speeds_are_those_of_the_links_that_the_server_sees(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from bakeoff.telemetry.readers import this_machine
 def test_what_cannot_change_is_read_by_the_first_sample_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     read, asked = this_machine.read, list[str]()
 
-    def told(path: Path) -> str | None:
+    def fake_read(path: Path) -> str | None:
         asked.append(str(path))
         return read(path)
 
-    monkeypatch.setattr(this_machine, "read", told)
+    monkeypatch.setattr(this_machine, "read", fake_read)
     source = this_machine.ThisProcess()
     first = source.sample(1.0)
     at_first = list(asked)

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterable
 from contextlib import closing
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 ADDRESS = re.compile(r"(?P<host>[^\s:/\[\]]+)(?::(?P<port>\d{1,5}))?")
 REACH_S = 5.0
@@ -22,40 +22,42 @@ def split_address(text: str, port: int) -> tuple[str, int]:
 
 
 def numeric(host: str) -> str:
-    """The IPv4 address of a host. Raises LabError."""
+    """The IPv4 address of a host. Raises GeneratorError."""
     try:
         found = socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise LabError(f"{host} has no IPv4 address here: check the name, or give its number") from None
+        raise GeneratorError(f"{host} has no IPv4 address here: check the name, or give its number") from None
     return str(found[0][4][0])
 
 
 def check_bind(address: str) -> None:
-    """Raises LabError when this machine does not have that address."""
+    """Raises GeneratorError when this machine does not have that address."""
     try:
         with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as one:
             one.bind((address, 0))
     except OSError:
-        raise LabError(f"this machine does not have the address {address}: give one of `ip -br address`") from None
+        raise GeneratorError(
+            f"this machine does not have the address {address}: give one of `ip -br address`"
+        ) from None
 
 
 def way_to(host: str, port: int) -> str:
-    """This machine's address that packets to another one come from. Nothing is sent. Raises LabError."""
+    """This machine's address that packets to another one come from. Nothing is sent. Raises GeneratorError."""
     try:
         with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as one:
             one.connect((host, port))
             return str(one.getsockname()[0])
     except OSError as error:
-        raise LabError(f"there is no way from here to {host}: {error.strerror}") from None
+        raise GeneratorError(f"there is no way from here to {host}: {error.strerror}") from None
 
 
 def reach(host: str, port: int) -> None:
-    """Raises LabError when nobody listens there."""
+    """Raises GeneratorError when nobody listens there."""
     try:
         socket.create_connection((host, port), REACH_S).close()
     except OSError as error:
         why = error.strerror or "no answer"
-        raise LabError(
+        raise GeneratorError(
             f"no head answers at {host}:{port} ({why}): start it there with `bakeoff cluster start --bind {host}`, and "
             "let its ports through firewalls"
         ) from None

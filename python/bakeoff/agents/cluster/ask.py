@@ -13,7 +13,7 @@ from bakeoff.agents.cluster.labels import LINK, NAME, from_labels
 from bakeoff.agents.cluster.settings import HEAD_PORT
 from bakeoff.agents.cluster.token import check_token
 from bakeoff.agents.machine.limits import Limits
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 ANSWER_S = 60.0
 
@@ -31,13 +31,13 @@ class Member:
 
 
 def need_ray() -> None:
-    """Raises LabError where Ray is not installed."""
+    """Raises GeneratorError where Ray is not installed."""
     if find_spec("ray") is None:
-        raise LabError("a cluster needs Ray, which is not installed here: `pip install 'bakeoff[cluster]'`")
+        raise GeneratorError("a cluster needs Ray, which is not installed here: `pip install 'bakeoff[cluster]'`")
 
 
 def members(cluster: str, token_file: Path) -> list[Member]:
-    """The head, then the machines that joined, by name. Raises LabError."""
+    """The head, then the machines that joined, by name. Raises GeneratorError."""
     need_ray()
     check_token(token_file)
     host, port = split_address(cluster, HEAD_PORT)
@@ -45,17 +45,17 @@ def members(cluster: str, token_file: Path) -> list[Member]:
     command = [sys.executable, "-m", "bakeoff.agents.ray_nodes", f"{host}:{port}", str(token_file)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=ANSWER_S)
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise LabError(
+        raise GeneratorError(
             f"the cluster at {host}:{port} does not answer within {ANSWER_S:g} s: is its network cut?"
         ) from None
     except ValueError:
         text = next(iter(reversed(done.stderr.strip().splitlines())), "nothing")[:200]
-        raise LabError(f"the cluster at {host}:{port} cannot be asked: Ray said {text}") from None
-    if "error" in told:
-        raise LabError(told["error"])
-    found = [_member(node) for node in told["nodes"] if node["head"] or NAME in node["labels"]]
+        raise GeneratorError(f"the cluster at {host}:{port} cannot be asked: Ray said {text}") from None
+    if "error" in answer:
+        raise GeneratorError(answer["error"])
+    found = [_member(node) for node in answer["nodes"] if node["head"] or NAME in node["labels"]]
     return sorted(found, key=lambda member: member.name)
 
 

@@ -12,7 +12,7 @@ from bakeoff.agents.base import Facts
 from bakeoff.agents.cluster import addresses
 from bakeoff.agents.cluster.ask import Member, members, need_ray
 from bakeoff.agents.cluster.cores import divide
-from bakeoff.agents.cluster.hello import refuse_unlike
+from bakeoff.agents.cluster.hello import refuse_incompatible
 from bakeoff.agents.cluster.keep import keep
 from bakeoff.agents.cluster.labels import LABEL, NAME, check_name, to_labels
 from bakeoff.agents.cluster.records import Record, claim, folder, records
@@ -29,7 +29,7 @@ from bakeoff.agents.cluster.token import check_token, make_token
 from bakeoff.agents.machine.environment import own_addresses
 from bakeoff.agents.machine.limits import limits
 from bakeoff.agents.machine.preflight import raise_open_files
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.system.links import links
 
 RETRY_S = 1.0
@@ -53,7 +53,7 @@ class Joining:
 
 
 def start_head(bind: str, port: int, token_file: Path, public: bool, begun: Callable[[Record], None]) -> None:
-    """Be the head of a cluster until asked to end; `begun` is called once machines can join. Raises LabError."""
+    """Be the head of a cluster until asked to end; `begun` is called once machines can join. Raises GeneratorError."""
     need_ray()
     bind = addresses.numeric(bind)
     addresses.check_bind(bind)
@@ -74,7 +74,7 @@ def start_head(bind: str, port: int, token_file: Path, public: bool, begun: Call
 def join(joining: Joining, begun: Callable[[Record], None]) -> None:
     """Be a machine that sends load for the cluster until asked to end; `begun` is called when it is in.
 
-    Raises LabError for a machine that may not join, with what is to be done, and PlanError.
+    Raises GeneratorError for a machine that may not join, with what is to be done, and PlanError.
     """
     need_ray()
     name = joining.name
@@ -88,7 +88,7 @@ def join(joining: Joining, begun: Callable[[Record], None]) -> None:
     _refuse_public(bind, joining.public)
     _refuse_second(name, cluster)
     raise_open_files(0)
-    _refuse_unlike(name, _wait_for_head(cluster, joining))
+    _refuse_incompatible(name, _wait_for_head(cluster, joining))
     _check_ports(None, ports)
     with claim(_record(name, cluster, bind, joining.token_file)) as mine:
         mine.tell(folder=tempfile.mkdtemp(prefix="bakeoff-", dir=SHORT))
@@ -132,7 +132,7 @@ def _check_ports(head: int | None, ports: Ports) -> None:
     taken = addresses.taken([*([] if head is None else [head]), *ports.all])
     if taken:
         flag = "--ports" if head is None else "--port"
-        raise LabError(
+        raise GeneratorError(
             f"port {taken[0]} of this machine is taken: another cluster may run here (`bakeoff cluster status`); "
             f"choose other ports with {flag}"
         )
@@ -142,7 +142,7 @@ def _refuse_public(bind: str, agreed: bool) -> None:
     """Ray executes what it is sent, and listens with every address of the machine unless it is given 127.0.0.1."""
     reachable = [] if bind == ALONE else addresses.public([bind, *own_addresses()])
     if reachable and not agreed:
-        raise LabError(
+        raise GeneratorError(
             f"this machine would listen at {reachable[0]}, a public address, and whoever has the token can run "
             "programs through it: let a firewall keep others from the cluster's ports and say --public, or use a "
             "machine without public addresses"
@@ -152,12 +152,12 @@ def _refuse_public(bind: str, agreed: bool) -> None:
 def _refuse_second(name: str, cluster: str) -> None:
     for record in records():
         if record.cluster != cluster:
-            raise LabError(
+            raise GeneratorError(
                 f"this machine is in the cluster at {record.cluster} already, as {record.title}: end that first with "
                 f"`bakeoff cluster stop`"
             )
         if record.name == name:
-            raise LabError(
+            raise GeneratorError(
                 f"agent {name} runs here already (process {record.pid}): end it first with `bakeoff cluster stop "
                 f"--name {name}`, or choose another --name"
             )
@@ -170,20 +170,20 @@ def _wait_for_head(cluster: str, joining: Joining) -> list[Member]:
         try:
             addresses.reach(host, port)
             break
-        except LabError:
+        except GeneratorError:
             if time.monotonic() > until:
                 raise
             time.sleep(RETRY_S)
     return members(cluster, joining.token_file)
 
 
-def _refuse_unlike(name: str, there: list[Member]) -> None:
+def _refuse_incompatible(name: str, there: list[Member]) -> None:
     head = next((member for member in there if not member.name), None)
     if head is None:
-        raise LabError("the cluster has no head that Bakeoff started: start one with `bakeoff cluster start`")
+        raise GeneratorError("the cluster has no head that Bakeoff started: start one with `bakeoff cluster start`")
     for member in there:
         if member.name == name:
-            raise LabError(
+            raise GeneratorError(
                 f"the machine at {member.address} is called {name} already: choose another --name for this one"
             )
-    refuse_unlike(head.limits, {name: Facts({}, {}, (), (), limits())})
+    refuse_incompatible(head.limits, {name: Facts({}, {}, (), (), limits())})

@@ -43,11 +43,11 @@ def use_agent_cores() -> None:
     text = os.environ.get(CORES_VARIABLE)
     if not text:
         return
-    cores = _told(text)
+    cores = _listed(text)
     for thread in Path("/proc/self/task").iterdir():
         with suppress(ProcessLookupError):  # it has ended
             os.sched_setaffinity(int(thread.name), cores)
 
 
-def _told(text: str) -> Sequence[int]:
+def _listed(text: str) -> Sequence[int]:
     return [int(word) for word in text.split(",")]

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 from bakeoff.agents.cluster.records import Record, folder, records, runs
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 WAIT_S = 0.1
 END_S = 30.0
@@ -42,10 +42,10 @@ def _end(record: Record) -> None:
 
 def begin_apart(words: Sequence[str], name: str) -> Record:
     """Run `bakeoff cluster WORDS` apart from this terminal, and return when it has joined. `name` is the agent's, empty
-    for the head. Raises LabError with what it said when it fails.
+    for the head. Raises GeneratorError with what it said when it fails.
     """
-    said = folder() / f"{f'agent-{name}' if name else 'head'}.out"
-    with said.open("w", encoding="utf-8") as out:
+    output = folder() / f"{f'agent-{name}' if name else 'head'}.out"
+    with output.open("w", encoding="utf-8") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "bakeoff", "cluster", *words],
             stdin=subprocess.DEVNULL,
@@ -63,9 +63,9 @@ def begin_apart(words: Sequence[str], name: str) -> Record:
         process.terminate()
         process.wait()
         raise
-    raise LabError(_reason(said))
+    raise GeneratorError(_reason(output))
 
 
-def _reason(said: Path) -> str:
-    text = said.read_text(encoding="utf-8", errors="replace").strip()
+def _reason(output: Path) -> str:
+    text = output.read_text(encoding="utf-8", errors="replace").strip()
     return text.removeprefix("bakeoff: ") or "it ended without a word"

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from bakeoff.agents.base import Facts
 from bakeoff.agents.machine.limits import Limits
 from bakeoff.agents.machine.socket_capacity import Demand, open_files
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.core.units import plural
 
 # Facts of a machine that make its figures differ, but that one may have chosen: named, not refused.
 NOTED = {"clock source": ("clocksource",), "frequency governor": ("cpu", "governor")}
 
 
-def refuse_unlike(ours: Limits, agents: Mapping[str, Facts]) -> None:
-    """Raises LabError with a sentence for each machine that may not take part and how to mend it.
+def refuse_incompatible(ours: Limits, agents: Mapping[str, Facts]) -> None:
+    """Raises GeneratorError with a sentence for each machine that may not take part and how to mend it.
 
     `ours` are the limits of the process that controls the run, of which the build and the versions count; `agents` are
     by name.
@@ -25,8 +25,8 @@ def refuse_unlike(ours: Limits, agents: Mapping[str, Facts]) -> None:
 
 
 def refuse_small(agents: Mapping[str, Facts], demands: Mapping[str, Demand]) -> list[str]:
-    """Raises LabError for each machine that cannot carry its part; returns warnings about what differs among them. Both
-    are by agent's name.
+    """Raises GeneratorError for each machine that cannot carry its part; returns warnings about what differs among
+    them. Both are by agent's name.
     """
     _refuse({name: list(_too_small(facts.limits, demands[name])) for name, facts in agents.items()})
     return [*_differing(agents), *_unequal(agents)]
@@ -35,7 +35,7 @@ def refuse_small(agents: Mapping[str, Facts], demands: Mapping[str, Demand]) -> 
 def _refuse(reasons: Mapping[str, list[str]]) -> None:
     refusals = [f"agent {name} {text}" for name, texts in reasons.items() for text in texts]
     if refusals:
-        raise LabError("; ".join(refusals))
+        raise GeneratorError("; ".join(refusals))
 
 
 def _refusals(ours: Limits, theirs: Limits) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TextIO
 import psutil
 
 from bakeoff.agents.cluster.records import Claim
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 BEGUN = "block forever"  # Ray's last words before it waits
 VITAL = ("gcs_server", "raylet")  # a machine is of no use without; Ray waits on when one of them ends in good order
@@ -36,7 +36,7 @@ def keep(
 ) -> None:
     """Run Ray until it is asked to end by SIGINT, SIGTERM or SIGHUP; `joined` is called when it is there.
 
-    Its processes keep to `cores`. Raises LabError when it cannot begin, or ends unasked.
+    Its processes keep to `cores`. Raises GeneratorError when it cannot begin, or ends unasked.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # what outlives its parent is ours to end
     with _asked() as asked, Path(claim.record.log).open("w", encoding="utf-8") as log:
@@ -52,7 +52,7 @@ def keep(
     if asked.is_set() or not claim.record.joined:
         shutil.rmtree(claim.record.folder, ignore_errors=True)
     if not asked.is_set():
-        raise LabError(_why(claim, ray.said))
+        raise GeneratorError(_why(claim, ray.output))
 
 
 class _Ray:
@@ -68,7 +68,7 @@ class _Ray:
         log: TextIO,
         joined: Callable[[], None],
     ) -> None:
-        self.said: list[str] = []
+        self.output: list[str] = []
         self._over = threading.Event()
         self._vital: list[psutil.Process] | None = None
         self._log, self._joined = log, joined
@@ -89,7 +89,7 @@ class _Ray:
     @property
     def was_slow(self) -> bool:
         """See the class."""
-        return any(SLOW in line for line in self.said)
+        return any(SLOW in line for line in self.output)
 
     @property
     def is_over(self) -> bool:
@@ -107,8 +107,8 @@ class _Ray:
         for line in self._process.stdout:
             self._log.write(line)
             self._log.flush()
-            self.said.append(line.rstrip())
-            del self.said[:-LAST_WORDS]
+            self.output.append(line.rstrip())
+            del self.output[:-LAST_WORDS]
             if BEGUN in line:
                 self._vital = _vital(self._process.pid)
                 self._joined()
@@ -166,9 +166,9 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def _why(claim: Claim, said: Sequence[str]) -> str:
+def _why(claim: Claim, lines: Sequence[str]) -> str:
     record = claim.record
-    last = "\n".join(f"  {line}" for line in said if line.strip())
+    last = "\n".join(f"  {line}" for line in lines if line.strip())
     if record.joined:
         gone = "the head is gone, the network was cut, or Ray ended here" if record.name else "Ray ended here"
         return f"{record.title} left the cluster at {record.cluster}: {gone}; logs are in {record.folder}\n{last}"

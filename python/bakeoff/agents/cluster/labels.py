@@ -26,7 +26,7 @@ def check_name(name: str) -> str:
 
 def to_labels(limits: Limits, link: str = "") -> dict[str, str]:
     """The limits of a process, and how it is linked, as labels."""
-    told = {
+    labels = {
         "nice": str(limits.nice).replace("-", "minus"),
         "files": NONE if limits.open_files is None else str(limits.open_files),
         "cores": str(len(limits.affinity)),
@@ -38,29 +38,29 @@ def to_labels(limits: Limits, link: str = "") -> dict[str, str]:
         "sources": limits.sources,
         "link": link,
     }
-    return {PREFIX + name: value for name, value in told.items() if LABEL.fullmatch(value)}
+    return {PREFIX + name: value for name, value in labels.items() if LABEL.fullmatch(value)}
 
 
 def from_labels(labels: Mapping[str, str]) -> Limits:
     """The limits that a machine told; its processors are counted, not named."""
 
-    def told(name: str) -> str:
+    def label(name: str) -> str:
         value = labels.get(PREFIX + name, "")
         return "" if value == NONE else value
 
     def number(name: str) -> int | None:
-        return int(told(name)) if told(name).isdigit() else None
+        return int(label(name)) if label(name).isdigit() else None
 
-    nice = told("nice").replace("minus", "-")
-    quota = told("quota")
+    nice = label("nice").replace("minus", "-")
+    quota = label("quota")
     limits = Limits(
         open_files=number("files"),
         affinity=tuple(range(min(number("cores") or 1, 65536))),
         quota_cores=float(quota) if re.fullmatch(r"\d+(\.\d+)?", quota) else None,
-        python=told("python"),
-        ray=told("ray") or None,
-        package=told("package"),
-        engine=told("engine"),
-        sources=told("sources"),
+        python=label("python"),
+        ray=label("ray") or None,
+        package=label("package"),
+        engine=label("engine"),
+        sources=label("sources"),
     )
     return replace(limits, nice=int(nice)) if re.fullmatch(r"-?\d+", nice) else limits

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.core.system.state_folder import state_folder
 
@@ -47,25 +47,29 @@ class Claim:
 
 
 def folder() -> Path:
-    """Where the files are. Raises LabError where there is no such place."""
+    """Where the files are. Raises GeneratorError where there is no such place."""
     state = state_folder()
     if state is None:
-        raise LabError("there is no home folder to remember in what runs here: set XDG_STATE_HOME to a folder of yours")
+        raise GeneratorError(
+            "there is no home folder to remember in what runs here: set XDG_STATE_HOME to a folder of yours"
+        )
     try:
         (state / "cluster").mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise LabError(f"{state} cannot be used: {error.strerror}; set XDG_STATE_HOME to a folder of yours") from None
+        raise GeneratorError(
+            f"{state} cannot be used: {error.strerror}; set XDG_STATE_HOME to a folder of yours"
+        ) from None
     return state / "cluster"
 
 
 @contextmanager
 def claim(record: Record) -> Iterator[Claim]:
-    """Be the one that keeps it. Raises LabError when another process does."""
+    """Be the one that keeps it. Raises GeneratorError when another process does."""
     path = folder() / f"{f'agent-{record.name}' if record.name else 'head'}.json"
     with _locked(path) as mine:
         if not mine:
             other = _read(path)
-            raise LabError(
+            raise GeneratorError(
                 f"{record.title} runs here already{f' (process {other.pid})' if other else ''}: end it first with "
                 f"`bakeoff cluster stop{f' --name {record.name}' if record.name else ''}`"
                 + (", or choose another --name" if record.name else "")

@@ -25,7 +25,7 @@ KERNEL_THREADS = 2  # their parent
 MOST_NAMED = 3
 # Less than a share of a processor that is worth a name.
 LEAST_NAMED = 0.01
-LEAST_SAID = 0.05  # in a sentence with one decimal
+LEAST_SHOWN = 0.05  # in a sentence with one decimal
 SAMPLE_S = 0.3
 
 Processes = Mapping[tuple[int, int], Process]
@@ -56,7 +56,7 @@ class Others:
         self._fuse = workload is not None and is_fuse(workload)
         self._before = self._sample()
 
-    def told(self) -> OtherLoad | None:
+    def measure(self) -> OtherLoad | None:
         """What others took since; None where it cannot be told apart from what the contender took."""
         after = self._sample()
         span_s = after.at_s - self._before.at_s
@@ -99,18 +99,18 @@ class Others:
         return Sample(self._clock(), {each.key: each for each in seen}, _pressure_us(self._proc), load)
 
 
-def beside(sample_s: float = SAMPLE_S) -> list[str]:
+def other_load_now(sample_s: float = SAMPLE_S) -> list[str]:
     """A warning when others take this machine's processors now, before anything is measured."""
     others = Others(None)
     time.sleep(sample_s)
-    return beside_words(others.told())
+    return other_load_texts(others.measure())
 
 
-def beside_words(found: OtherLoad | None) -> list[str]:
+def other_load_texts(found: OtherLoad | None) -> list[str]:
     """The same of what was found."""
     if found is None or found.share <= OTHER_LOAD_SHARE or found.taken * found.span_s < OTHERS_LEAST_S:
         return []
-    names = [f"{each.name} {each.taken:.1f}" for each in found.processes if each.taken >= LEAST_SAID]
+    names = [f"{each.name} {each.taken:.1f}" for each in found.processes if each.taken >= LEAST_SHOWN]
     who = f" ({', '.join(names)})" if names else ""
     return [
         f"other processes take {found.taken:.1f} of {found.cores} processors{who}: stop them, or sizes of differences "
@@ -128,9 +128,13 @@ def spent(before: Processes, after: Processes) -> dict[int, int]:
             ended[each.parent] = ended.get(each.parent, 0) + _total(each)
     found = {}
     for key, each in after.items():
-        then = before.get(key)
-        found[each.pid] = max(0, _total(each) - (0 if then is None else _total(then)))
-        grown = each.waited_user + each.waited_system - (0 if then is None else then.waited_user + then.waited_system)
+        earlier = before.get(key)
+        found[each.pid] = max(0, _total(each) - (0 if earlier is None else _total(earlier)))
+        grown = (
+            each.waited_user
+            + each.waited_system
+            - (0 if earlier is None else earlier.waited_user + earlier.waited_system)
+        )
         found[each.pid] -= min(ended.get(each.pid, 0), max(0, grown), found[each.pid])
     return found
 

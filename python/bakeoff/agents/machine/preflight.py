@@ -4,13 +4,13 @@ import os
 import resource
 
 from bakeoff.agents.machine.socket_capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 
 def preflight(demand: Demand, machine: Machine | None = None) -> list[str]:
     """Raise the limit of open files, look at ports, queues and cores of this machine; returns warnings.
 
-    Raises LabError or PlanError with advice when a run could not end well.
+    Raises GeneratorError or PlanError with advice when a run could not end well.
     """
     machine = machine or this_machine()
     raise_open_files(open_files(demand))
@@ -44,14 +44,14 @@ def _check_cores(demand: Demand) -> list[str]:
 
 
 def raise_open_files(needed: int) -> int:
-    """Raise the soft limit of open files to the hard one; returns it. Raises LabError when it is under
+    """Raise the soft limit of open files to the hard one; returns it. Raises GeneratorError when it is under
     `needed`.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard != resource.RLIM_INFINITY and hard < needed:
-        raise LabError(
+        raise GeneratorError(
             f"the highest load step needs {needed} open files, but the limit is {hard}: raise it (`ulimit -Hn "
             f"{needed}` as root) "
             "or use fewer clients"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bakeoff.agents.machine.proc import read_text, whole
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 SPARE_FILES = 128
 WIDEN_PORTS = "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
@@ -53,7 +53,7 @@ def open_files(demand: Demand) -> int:
 
 
 def check_ports(demand: Demand, machine: Machine) -> list[str]:
-    """Warnings about local ports. Raises LabError when there are too few for the sessions alone."""
+    """Warnings about local ports. Raises GeneratorError when there are too few for the sessions alone."""
     if machine.ports is None or not demand.by_port:
         return []
     ports = machine.ports * demand.addresses
@@ -61,7 +61,7 @@ def check_ports(demand: Demand, machine: Machine) -> list[str]:
     more = -(-demand.sessions // machine.ports)
     mend = f"widen them (`{WIDEN_PORTS}`) or connect from more addresses (--source-addresses)"
     if demand.sessions > ports:
-        raise LabError(
+        raise GeneratorError(
             f"the highest load step opens {demand.sessions:,} connections to one contender at once, and this machine "
             f"has {has} for them: {mend}; {more} are enough"
         )

@@ -18,7 +18,7 @@ from bakeoff.agents.machine.quota import quota_cores
 from bakeoff.agents.machine.socket_capacity import Machine, this_machine
 
 CLOCK_READINGS = 2000
-UNTOLD = Machine(ports=None, reuse=0, listen_queue=None)
+UNKNOWN = Machine(ports=None, reuse=0, listen_queue=None)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Vitals:
     """
 
     environment: Mapping[str, Any] = field(default_factory=dict)
-    sockets: Machine = UNTOLD
+    sockets: Machine = UNKNOWN
     cores: int = 1
     quota_cores: float | None = None
     open_files: int | None = None

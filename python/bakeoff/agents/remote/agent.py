@@ -25,14 +25,14 @@ from bakeoff.agents.remote.wire import (
     LineDownError,
     Pulse,
     Reply,
-    events_heard,
     opened,
-    outcome_heard,
-    row_heard,
+    unpack_events,
+    unpack_outcome,
+    unpack_row,
 )
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, SpooledResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
-from bakeoff.core.errors import AgentLostError, LabError
+from bakeoff.core.errors import AgentLostError, GeneratorError
 
 if TYPE_CHECKING:
     from bakeoff.agents.remote.check import RemoteCheck
@@ -49,8 +49,8 @@ SLOW_METHODS = frozenset(("check", "examine", "answers", "unchanged", "compare",
 NOT_BEGUN = Snapshot(elapsed_s=0.0, phase="prepare", operations=0, errors=0, bytes_in=0)
 
 
-def _texts(told: Any) -> list[str]:
-    return [str(text) for text in told]
+def _texts(answer: Any) -> list[str]:
+    return [str(text) for text in answer]
 
 
 class RemoteAgent:
@@ -76,7 +76,9 @@ class RemoteAgent:
         try:
             facts: Facts = FACTS.validate_json(text)
         except ValidationError:
-            raise LabError(f"agent {self.name} has another build of Bakeoff: install the same wheel there") from None
+            raise GeneratorError(
+                f"agent {self.name} has another build of Bakeoff: install the same wheel there"
+            ) from None
         return facts
 
     def clock(self) -> int:
@@ -99,8 +101,8 @@ class RemoteAgent:
 
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "RemoteSession":
         key, self._key = self._key, ""
-        told = self._ask_of_spec("start", spec, part, key)
-        number = self.understood(lambda: int(told))
+        reply = self._ask_of_spec("start", spec, part, key)
+        number = self.understood(lambda: int(reply))
         with self._state:
             self._running = number
         return RemoteSession(self, number)
@@ -212,7 +214,7 @@ class RemoteAgent:
         self._line.drop()
 
     def _listen(self) -> None:
-        heard = told = self._now()
+        heard = reported = self._now()
         while not self._closed and not self._lost:
             before = self._now()
             try:
@@ -236,9 +238,9 @@ class RemoteAgent:
             limit_s = self._patience_s()
             if now - heard > limit_s:
                 self.give_up(f"nothing was heard from it for {limit_s:g} s")
-            elif now - told > HEARD_EVERY_S:
+            elif now - reported > HEARD_EVERY_S:
                 self.tell("heard")
-                told = now
+                reported = now
 
     def _patience_s(self) -> float:
         if self._running is not None:
@@ -301,7 +303,7 @@ class RemoteSession:
         if self._outcome is None and (pulse is None or pulse.events <= self._events):
             self._agent.raise_if_lost()
             return ()
-        events = self._agent.read(events_heard, "events", self._number, self._events)
+        events = self._agent.read(unpack_events, "events", self._number, self._events)
         self._events += len(events)
         return events
 
@@ -310,7 +312,7 @@ class RemoteSession:
         if self._outcome is None and (pulse is None or pulse.rows <= self._rows):
             self._agent.raise_if_lost()
             return ()
-        rows = self._agent.read(lambda told: [row_heard(row) for row in told], "rows", self._number, self._rows)
+        rows = self._agent.read(lambda packed: [unpack_row(row) for row in packed], "rows", self._number, self._rows)
         self._rows += len(rows)
         return rows
 
@@ -321,7 +323,7 @@ class RemoteSession:
             answer = self._agent.answer(self._coming, timeout_s)
             if answer is not None:
                 heard = answer
-                self._outcome = self._agent.understood(lambda: outcome_heard(opened(heard)))
+                self._outcome = self._agent.understood(lambda: unpack_outcome(opened(heard)))
                 self._agent.ended(self._number)
         return self._outcome
 

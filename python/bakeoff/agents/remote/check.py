@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bakeoff.agents.remote.host import notes_heard
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.kinds.spec import Workload, spec_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note
 
 
-def texts(told: Any) -> list[str]:
+def texts(answer: Any) -> list[str]:
     """A list of texts that crossed."""
-    return [str(text) for text in told]
+    return [str(text) for text in answer]
 
 
 class RemoteCheck(Check):
@@ -62,5 +62,5 @@ class RemoteCheck(Check):
         try:
             notes: Sequence[Note] = self._read(notes_heard, "close", self._number)
             return notes
-        except LabError:
+        except GeneratorError:
             return ()

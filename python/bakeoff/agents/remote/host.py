@@ -22,7 +22,7 @@ from bakeoff.agents.remote.trial import HostedTrial
 from bakeoff.agents.remote.wire import DEMAND, FACTS, PULSE_S, Answer, Pulse, answered
 from bakeoff.agents.result import EngineEvent, Outcome, SpooledResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.plan.input.files import placed
 from bakeoff.plan.model import Contender
 from bakeoff.run.kind import Check, Note
@@ -99,7 +99,9 @@ class Host:
             if before is not None and not before.over:
                 before.cancel()
                 if not before.wait(CLEAR_S):
-                    raise LabError("its trial of before does not end: stop `bakeoff cluster join` there, join it again")
+                    raise GeneratorError(
+                        "its trial of before does not end: stop `bakeoff cluster join` there, join it again"
+                    )
             spec = self._spec(head, work, parts)
             self._keeper.forget(key)  # of an attempt before, whose other parts may be gone
             session = self._local().start(spec, spec.slice)
@@ -155,7 +157,7 @@ class Host:
         return list(self._checks[check].addresses(self._contender(check, contender)))
 
     def do_workload(self, check: int, contender: str, addresses: list[str]) -> str:
-        return self._checks[check].told(self._contender(check, contender), addresses).model_dump_json()
+        return self._checks[check].checked_workload(self._contender(check, contender), addresses).model_dump_json()
 
     def do_learn(self, check: int, contender: str, lessons: str) -> None:
         self._checks[check].learn(self._contender(check, contender), json.loads(lessons))
@@ -177,7 +179,7 @@ class Host:
     def _of(self, number: int) -> HostedTrial:
         trial = self._trial
         if trial is None or trial.number != number:
-            raise LabError("its trial is over and was followed by another one")
+            raise GeneratorError("its trial is over and was followed by another one")
         return trial
 
     def _last_heard(self) -> float:

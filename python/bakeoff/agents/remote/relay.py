@@ -40,7 +40,7 @@ class Bundle(BaseModel):
     pulses: dict[str, Pulse] = {}
     down: dict[str, str] = {}
 
-    def told(self) -> str:
+    def to_json(self) -> str:
         """It as it crosses."""
         texts = {name: pulse.model_dump_json() for name, pulse in self.pulses.items()}
         return Sealed(pulses=texts, down=self.down).model_dump_json()
@@ -71,7 +71,7 @@ class Relay:
     def bundles(self, pause: Callable[[float], None] = time.sleep) -> Iterator[str]:
         """One every 200 ms, as JSON."""
         for _ in range(BUNDLES):
-            yield self.bundle().told()
+            yield self.bundle().to_json()
             pause(PULSE_S)
 
     def bundle(self) -> Bundle:
@@ -80,9 +80,9 @@ class Relay:
             heard = {name: self._last[name] for name in sorted(self._fresh)}
             members = {name: self._last[name] for name in sorted(self._trial)}
             self._fresh, down = set(), dict(self._down)
-        told = [(name, pulse.snapshot) for name, pulse in members.items() if pulse.snapshot is not None]
-        together = merged_snapshot(told)
-        leader = told[0][0] if told else ""
+        snapshots = [(name, pulse.snapshot) for name, pulse in members.items() if pulse.snapshot is not None]
+        together = merged_snapshot(snapshots)
+        leader = snapshots[0][0] if snapshots else ""
         pulses = {
             name: pulse.model_copy(
                 update={"snapshot": together} if name == leader else {"snapshot": None, "folded": name in members}

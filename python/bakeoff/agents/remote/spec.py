@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bakeoff.agents.spec import Slice, TrialSpec
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.kinds.spec import Workload
 
 LARGE = 4096  # characters of JSON from which on a field of the workload is a part of its own
@@ -67,13 +67,13 @@ class Parts:
         self._coming: dict[str, list[bytes]] = {}
 
     def take(self, digest: str, piece: bytes, last: bool) -> None:
-        """The next piece of a part. Raises LabError when the whole is not what was sent."""
+        """The next piece of a part. Raises GeneratorError when the whole is not what was sent."""
         pieces = self._coming.setdefault(digest, [])
         pieces.append(piece)
         if last:
             whole = b"".join(self._coming.pop(digest))
             if hashlib.sha256(whole).hexdigest() != digest:
-                raise LabError("a part of the trial arrived damaged: run the plan again")
+                raise GeneratorError("a part of the trial arrived damaged: run the plan again")
             self._texts[digest] = whole.decode()
 
     def joined(self, cut: CutSpec) -> str:

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bakeoff.agents.remote.wire import events_heard, events_told
+from bakeoff.agents.remote.wire import pack_events, unpack_events
 from bakeoff.agents.result import Outcome, SpooledResult, TrialResult
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.core.system.state_folder import state_folder
 
@@ -31,7 +31,7 @@ class Keeper:
         """Write a result to the disk. It is not worth a trial: where that fails, there is none."""
         if self._folder is None or not KEY.fullmatch(key):
             return
-        with suppress(OSError, LabError):
+        with suppress(OSError, GeneratorError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(self._file(key), spooled_text(result))
             self._bound()
@@ -71,7 +71,7 @@ def spooled_text(result: SpooledResult) -> str:
         "started_at": result.started_at,
         "result": result.outcome.result.model_dump(mode="json"),
         "histograms": {name: base64.b64encode(blob).decode() for name, blob in result.outcome.histograms.items()},
-        "events": json.loads(events_told(result.events)),
+        "events": json.loads(pack_events(result.events)),
     }
     return json.dumps(content)
 
@@ -82,6 +82,6 @@ def read_spooled(text: str) -> SpooledResult | None:
         content = json.loads(text)
         blobs = {str(name): base64.b64decode(blob, validate=True) for name, blob in content["histograms"].items()}
         outcome = Outcome(TrialResult.model_validate(content["result"]), blobs)
-        return SpooledResult(str(content["started_at"]), outcome, tuple(events_heard(json.dumps(content["events"]))))
+        return SpooledResult(str(content["started_at"]), outcome, tuple(unpack_events(json.dumps(content["events"]))))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

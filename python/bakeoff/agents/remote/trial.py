@@ -12,17 +12,17 @@ from bakeoff.agents.remote.wire import (
     DEAD_MAN_S,
     PULSE_S,
     TRAFFIC_PULSE_S,
+    PackedRow,
     Pulse,
-    Told,
-    events_told,
-    outcome_told,
-    row_told,
+    pack_events,
+    pack_outcome,
+    pack_row,
 )
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.core.errors import BakeoffError
 
 T = TypeVar("T")
-SILENT = f"the controller was silent for {DEAD_MAN_S:g} s: the trial was stopped"
+CONTROLLER_SILENT = f"the controller was silent for {DEAD_MAN_S:g} s: the trial was stopped"
 
 
 class HostedTrial:
@@ -43,7 +43,7 @@ class HostedTrial:
         self._session, self._heard, self._changed, self._keep = session, heard, changed, keep
         self._lock = threading.Lock()
         self._events: list[EngineEvent] = []
-        self._rows: list[Told] = []
+        self._rows: list[PackedRow] = []
         self._events_gone = self._rows_gone = 0
         self._armed, self._over = threading.Event(), threading.Event()
         self._stopped = self._went = False
@@ -100,7 +100,7 @@ class HostedTrial:
         if self._failure is not None:
             raise self._failure
         assert self._outcome is not None
-        return outcome_told(self._outcome)
+        return pack_outcome(self._outcome)
 
     def events(self, since: int) -> str:
         """Events from number `since` on; those before are let go."""
@@ -108,9 +108,9 @@ class HostedTrial:
         with self._lock:
             del self._events[: since - self._events_gone]
             self._events_gone = since
-            return events_told(self._events)
+            return pack_events(self._events)
 
-    def rows(self, since: int) -> list[Told]:
+    def rows(self, since: int) -> list[PackedRow]:
         """Rows from number `since` on; those before are let go."""
         self._collect()
         with self._lock:
@@ -122,7 +122,7 @@ class HostedTrial:
         """Take over what the engine told since the last time."""
         with self._lock:
             self._events += self._session.drain_events()
-            self._rows += [row_told(row) for row in self._session.drain_rows()]
+            self._rows += [pack_row(row) for row in self._session.drain_rows()]
 
     def _watch(self) -> None:
         try:
@@ -156,4 +156,4 @@ class HostedTrial:
             at_s = 0.0 if snapshot is None else snapshot.elapsed_s
             self._session.cancel()
             with self._lock:
-                self._events.append(EngineEvent(at_s=at_s, level="warning", text=SILENT))
+                self._events.append(EngineEvent(at_s=at_s, level="warning", text=CONTROLLER_SILENT))

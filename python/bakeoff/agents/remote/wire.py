@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from bakeoff.agents.base import Facts
 from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
-from bakeoff.core.errors import BakeoffError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.core.errors import BakeoffError, ContenderError, GeneratorError, PlanError, RunFileError
 
 FACTS = TypeAdapter(Facts)
 DEMAND = TypeAdapter(Demand)
@@ -25,8 +25,8 @@ IDLE_SILENCE_S = 10.0
 BEGIN_S = 60.0  # until a process there says its first word
 # A named error of this package, and the text of anything else, which is a defect there.
 Answer = tuple[str, Any]
-Told = tuple[str, bytes, bytes | None]
-KINDS: tuple[type[BakeoffError], ...] = (PlanError, LabError, TargetError, RunFileError)
+PackedRow = tuple[str, bytes, bytes | None]
+KINDS: tuple[type[BakeoffError], ...] = (PlanError, GeneratorError, ContenderError, RunFileError)
 ERRORS = {kind.__name__: kind for kind in KINDS}
 
 
@@ -77,42 +77,42 @@ def answered(work: Callable[[], Any]) -> Answer:
     try:
         return "", work()
     except BakeoffError as error:
-        return (type(error).__name__ if type(error).__name__ in ERRORS else "LabError"), str(error)
+        return (type(error).__name__ if type(error).__name__ in ERRORS else "GeneratorError"), str(error)
 
 
 def opened(answer: Answer) -> Any:
     """What was answered; raises the error that was."""
     kind, content = answer
     if kind:
-        raise ERRORS.get(kind, LabError)(str(content))
+        raise ERRORS.get(kind, GeneratorError)(str(content))
     return content
 
 
-def outcome_told(outcome: Outcome) -> tuple[str, dict[str, bytes]]:
+def pack_outcome(outcome: Outcome) -> tuple[str, dict[str, bytes]]:
     """An outcome as it crosses: figures as JSON, histograms as bytes."""
     return outcome.result.model_dump_json(), dict(outcome.histograms)
 
 
-def outcome_heard(told: tuple[str, dict[str, bytes]]) -> Outcome:
+def unpack_outcome(sent: tuple[str, dict[str, bytes]]) -> Outcome:
     """The outcome that crossed."""
-    return Outcome(TrialResult.model_validate_json(told[0]), dict(told[1]))
+    return Outcome(TrialResult.model_validate_json(sent[0]), dict(sent[1]))
 
 
-def row_told(row: SoakRow) -> Told:
+def pack_row(row: SoakRow) -> PackedRow:
     """A row of a soak as it crosses."""
     return row.figures.model_dump_json(), row.service, row.response
 
 
-def row_heard(told: Told) -> SoakRow:
+def unpack_row(sent: PackedRow) -> SoakRow:
     """The row that crossed."""
-    return SoakRow(RowResult.model_validate_json(told[0]), told[1], told[2])
+    return SoakRow(RowResult.model_validate_json(sent[0]), sent[1], sent[2])
 
 
-def events_told(events: Sequence[EngineEvent]) -> str:
+def pack_events(events: Sequence[EngineEvent]) -> str:
     """Events as they cross."""
     return json.dumps([event.model_dump() for event in events])
 
 
-def events_heard(text: str) -> list[EngineEvent]:
+def unpack_events(text: str) -> list[EngineEvent]:
     """The events that crossed."""
     return [EngineEvent.model_validate(event) for event in json.loads(text)]

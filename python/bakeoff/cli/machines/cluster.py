@@ -13,12 +13,12 @@ from bakeoff.agents.base import Facts
 from bakeoff.agents.cluster.ask import Member, members
 from bakeoff.agents.cluster.begin import Joining, join, name_here, start_head
 from bakeoff.agents.cluster.end import begin_apart, stop
-from bakeoff.agents.cluster.hello import refuse_unlike
+from bakeoff.agents.cluster.hello import refuse_incompatible
 from bakeoff.agents.cluster.records import Record, records
 from bakeoff.agents.cluster.settings import HEAD_PORT, JOIN_PORTS
 from bakeoff.agents.cluster.token import VARIABLE, default_token_file
 from bakeoff.cli.console import make_console
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 EXIT_TO_MEND = 1
 HELP = """Let many machines send load together: start, join, status, stop.
@@ -137,8 +137,8 @@ def status_command(
     found = members(address or here[0].cluster, token.absolute())
     wrong = _wrong(found)
     if as_json:
-        told = {"members": [_as_json(member) for member in found], "to_mend": wrong}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False))
+        status = {"members": [_as_json(member) for member in found], "to_mend": wrong}
+        typer.echo(json.dumps(status, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         _show(found)
         for text in wrong:
@@ -186,8 +186,8 @@ def _wrong(found: list[Member]) -> list[str]:
     for member in found:
         if member.name:
             try:
-                refuse_unlike(head, {member.name: Facts({}, {}, (), (), member.limits)})
-            except LabError as error:
+                refuse_incompatible(head, {member.name: Facts({}, {}, (), (), member.limits)})
+            except GeneratorError as error:
                 texts.append(str(error))
     return texts
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from bakeoff.cli.complete import files
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.kinds.mail.plan import MailSettings
-from bakeoff.run.contenders.probe_connection import WireError
+from bakeoff.run.contenders.probe_connection import ProbeError
 from bakeoff.testdata.mail.accounts import Account, convert, new_accounts, read_accounts, write_accounts
 from bakeoff.testdata.mail.address import MailAddress, parse_mail_address
 
@@ -113,14 +113,14 @@ def check(
 def _fault(account: Account, address: MailAddress, mail: MailSettings) -> str | None:
     """Why an account cannot be used, or None."""
     from bakeoff.kinds.mail.doors import login
-    from bakeoff.kinds.mail.talk import talk
+    from bakeoff.kinds.mail.talk import probe_handshake
 
     side, own = "pop3", account.address
     try:
-        refusal = talk(address.reading, mail, *login(account), "STAT").refusal
+        refusal = probe_handshake(address.reading, mail, *login(account), "STAT").refusal
         if refusal is None:
             side = address.sending.protocol
-            refusal = talk(address.sending, mail, f"MAIL FROM:<{own}>", f"RCPT TO:<{own}>").refusal
-    except (WireError, TargetError) as error:
+            refusal = probe_handshake(address.sending, mail, f"MAIL FROM:<{own}>", f"RCPT TO:<{own}>").refusal
+    except (ProbeError, ContenderError) as error:
         refusal = str(error)
     return None if refusal is None else f"{side}: {refusal}"

@@ -13,7 +13,7 @@ import typer
 
 from bakeoff.agents.make import make_agents
 from bakeoff.cli.console import make_console, print_line
-from bakeoff.cli.measure.prompts import make_counsel
+from bakeoff.cli.measure.prompts import make_prompts
 from bakeoff.cli.measure.result import (
     EXIT_CONTENDER_FAILED,
     EXIT_INTERRUPTED,
@@ -68,7 +68,7 @@ def start(
     """Measure a campaign into its folder, with what it challenges. Exits with 130 on Ctrl-C."""
     agents = partial(make_agents, cluster=cluster)
     try:
-        start_campaign(campaign, path, agents, observer, _say, make_counsel(), challenges)
+        start_campaign(campaign, path, agents, observer, _say, make_prompts(), challenges)
     except RunInterruptedError:
         _interrupted(path)
 
@@ -76,7 +76,7 @@ def start(
 def go_on(path: Path, cluster: str | None, trust: bool, observer: Observer) -> None:
     """Go on with a campaign and print the result."""
     try:
-        resume_campaign(path, partial(make_agents, cluster=cluster), observer, _say, trust, make_counsel())
+        resume_campaign(path, partial(make_agents, cluster=cluster), observer, _say, trust, make_prompts())
     except RunInterruptedError:
         _interrupted(path)
     print_campaign(path)
@@ -166,13 +166,13 @@ def print_campaign(path: Path, aa: Sequence[Path] | None = None) -> None:
     contender failed or is missing.
     """
     from bakeoff.report.collections.campaign import compose_campaign
-    from bakeoff.report.layout.detail import Depth
+    from bakeoff.report.layout.detail import Detail
     from bakeoff.report.renderers.terminal import show
 
     folder = read_campaign_folder(path)
     made = compared(folder, noise=noise_for([path], aa, folder))
     console = make_console()
-    show(compose_campaign(made, folder, facts_of(folder), depth=Depth.SUMMARY), console, Depth.SUMMARY)
+    show(compose_campaign(made, folder, facts_of(folder), detail=Detail.SUMMARY), console, Detail.SUMMARY)
     console.print(
         f"\nCampaign: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o paper.pdf",
         markup=False,

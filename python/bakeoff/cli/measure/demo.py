@@ -14,7 +14,7 @@ import typer
 from bakeoff.agents.make import make_agents
 from bakeoff.cli.measure.result import print_result, stop_cleanly
 from bakeoff.cli.measure.run import make_observer
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.run.driver import RunInterruptedError, start_run
 from bakeoff.testdata.corpus.write import write_corpus
@@ -53,7 +53,7 @@ def demo(
     try:
         corpus.mkdir(parents=True)
     except OSError as error:
-        raise LabError(f"{folder} cannot be made ({error.strerror}): choose another with -o") from None
+        raise GeneratorError(f"{folder} cannot be made ({error.strerror}): choose another with -o") from None
     typer.echo(f"Writing the corpus of web-static to {corpus} …")
     write_corpus("web-static", corpus, CORPUS_SEED)
     run_path, report_path = folder / "demo.bakeoff", folder / "report.html"
@@ -89,7 +89,7 @@ def built_in(root: Path, delay_ms: float, core: int | None = None) -> Iterator[s
         assert process.stdout is not None
         match = re.search(r"http://\S+", process.stdout.readline())
         if match is None:
-            raise LabError("the built-in server did not start: try `bakeoff serve web`, which says why")
+            raise GeneratorError("the built-in server did not start: try `bakeoff serve web`, which says why")
         yield match[0]
     finally:
         process.terminate()

@@ -19,7 +19,7 @@ from bakeoff.cli.planning.reach import CELL_BLOCKS, advice, single_name, smalles
 from bakeoff.cli.planning.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.core.errors import PlanError
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.core.units import format_duration, format_size, plural
 from bakeoff.load.load_step import LoadStep, Rate
@@ -277,14 +277,14 @@ def _factors(plan: Plan) -> list[str]:
 def _design(plan: Plan) -> Table:
     """What each contender is a combination of."""
     table = Table(box=None, pad_edge=False)
-    part, differ = plan_part(plan.kind), len(plan.alike) > 1
+    part, differ = plan_part(plan.kind), len(plan.groups) > 1
     for column in ("contender", *(factor.name for factor in plan.factors), "address", "reset", *["settings"] * differ):
         table.add_column(Text(column), overflow="fold")
     for contender in plan.contenders:
         levels = (contender.levels.get(factor.name, "-") for factor in plan.factors)
         own = [client_options_text(part, contender.settings) or "those of the run"] * differ
         cells = (contender.name, *levels, contender.address, contender.reset or "-", *own)
-        table.add_row(*(Text(visible(cell)) for cell in cells))
+        table.add_row(*(Text(sanitize(cell)) for cell in cells))
     return table
 
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import typer
 
-from bakeoff.run.prompts import Counsel, Standing
+from bakeoff.run.prompts import Prompts, Standing
 from bakeoff.store.sqlite.read import read_run
 
 # Who does not answer for so long is not there: the run goes on.
 PATIENCE_S = 60.0
 
 
-def make_counsel() -> Counsel:
+def make_prompts() -> Prompts:
     """Both; a question is put only where somebody can see and answer it."""
     here = sys.stdin.isatty() and sys.stderr.isatty()
-    return Counsel(ask if here else None, analyse)
+    return Prompts(ask if here else None, analyse)
 
 
 def ask(question: str, patience_s: float = PATIENCE_S) -> bool:

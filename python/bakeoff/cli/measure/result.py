@@ -33,13 +33,13 @@ def print_result(path: Path, aa: Sequence[Path] | None = None) -> None:
     """
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: the run need not wait
     from bakeoff.report.compose import compose
-    from bakeoff.report.layout.detail import Depth
+    from bakeoff.report.layout.detail import Detail
     from bakeoff.report.renderers.terminal import show
 
     console = make_console()
     run = read_run(path)
     found = compare_run(run, noise=noise_for([path], aa).get(THE_RUN))
-    show(compose(run, found, depth=Depth.SUMMARY), console, Depth.SUMMARY)
+    show(compose(run, found, detail=Detail.SUMMARY), console, Detail.SUMMARY)
     console.print(
         f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",
         markup=False,
@@ -74,8 +74,8 @@ def end_by_objectives(held: Iterable[tuple[str, "ObjectiveHeld | None"]]) -> Non
             continue
         missed = found.verdict == "missed"
         names = wording.names([each.name for each in found.contenders if each.verdict == found.verdict])
-        told = f"missed by {names}" if missed else f"not decided of {names}"
-        typer.echo(f"bakeoff: {f'{suite}: ' if suite else ''}objective {found.objective}: {told}", err=True)
+        reason = f"missed by {names}" if missed else f"not decided of {names}"
+        typer.echo(f"bakeoff: {f'{suite}: ' if suite else ''}objective {found.objective}: {reason}", err=True)
         code = EXIT_MISSED if missed or code == EXIT_MISSED else EXIT_UNDECIDED
     if code:
         raise typer.Exit(code)

@@ -9,7 +9,7 @@ import typer
 from bakeoff.agents.base import Agent
 from bakeoff.agents.make import make_agents
 from bakeoff.cli.complete import plan_files, run_files
-from bakeoff.cli.measure.prompts import make_counsel
+from bakeoff.cli.measure.prompts import make_prompts
 from bakeoff.cli.measure.result import print_result, stop_cleanly
 from bakeoff.cli.measure.run import ClusterAddress, make_observer
 from bakeoff.core.errors import PlanError
@@ -84,7 +84,7 @@ def resume(
         return list(make_agents(stored, cluster, [agent.name for agent in run.agents]))
 
     try:
-        done = resume_run(path, agents, make_observer(), given, trust, asked, make_counsel())
+        done = resume_run(path, agents, make_observer(), given, trust, asked, make_prompts())
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     if not done:

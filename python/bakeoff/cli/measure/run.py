@@ -9,11 +9,11 @@ import typer
 
 from bakeoff.agents.make import make_agents
 from bakeoff.cli.console import make_console
-from bakeoff.cli.measure.prompts import make_counsel
+from bakeoff.cli.measure.prompts import make_prompts
 from bakeoff.cli.measure.result import print_result, stop_cleanly
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.suite_command import SuiteCommand
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.plan.design.durations import ExpectedDuration
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -91,7 +91,7 @@ def carry_out(
     try:
         agents = make_agents(plan, cluster)
         found = _foreseen(plan, calibrate) if cluster is None and not path.exists() else None
-        start_run(plan, path, agents, make_observer(found), make_counsel())
+        start_run(plan, path, agents, make_observer(found), make_prompts())
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     print_result(path)
@@ -129,7 +129,7 @@ def _foreseen(plan: Plan, calibrate: bool) -> ExpectedDuration | None:
         return None
     try:
         return run_part(plan.kind).foresee(plan, calibrate, acts=True).expected
-    except TargetError:
+    except ContenderError:
         return None  # the checks of the run refuse it, and they know what an earlier run left there
 
 

@@ -35,9 +35,9 @@ def print_power(paths: Sequence[Path], plan: Plan, found: ExpectedDuration, as_j
         raise PlanError("--power tells of verdicts on endpoints: plan the suite without a search for capacities")
     pilot = _pilot_of(plan.suite, paths)
     block_s, by = block_time(pilot.run, pilot.blocks_s, plan, found)
-    told = power_of(pilot.run, plan, block_s, found.layout_s, block_by=by)
+    power = power_of(pilot.run, plan, block_s, found.layout_s, block_by=by)
     if as_json:
-        typer.echo(json.dumps(plain(told), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(plain(power), indent=2, ensure_ascii=False))
         return
     from bakeoff.report.narrate import wording
 
@@ -46,23 +46,23 @@ def print_power(paths: Sequence[Path], plan: Plan, found: ExpectedDuration, as_j
     def say(line: str) -> None:
         print_line(console, line)
 
-    primary, *load_steps = told.series
-    say(f"How many blocks {plan.name} needs, by the spread of {told.pilot} ({told.pilot_created_at[:10]}):")
-    for each in told.series:
+    primary, *load_steps = power.series
+    say(f"How many blocks {plan.name} needs, by the spread of {power.pilot} ({power.pilot_created_at[:10]}):")
+    for each in power.series:
         say(f"\n{spread(each)}")
-        console.print(table_of(each.needs, told.delta))
+        console.print(table_of(each.needs, power.delta))
     say("")
-    if shown := shown_by(told):
-        say(f"The {told.plan_blocks} blocks of this plan see a difference of {shown}.")
-    say(f"A block takes {time_of(told.block_s, told.block_by)}.")
+    if shown := shown_by(power):
+        say(f"The {power.plan_blocks} blocks of this plan see a difference of {shown}.")
+    say(f"A block takes {time_of(power.block_s, power.block_by)}.")
     for line in (
-        *_rules(told.pairs, len(load_steps), told.interim_analyses),
-        *(f"(assumed) {sentence(one)}" for one in told.assumed),
+        *_rules(power.pairs, len(load_steps), power.interim_analyses),
+        *(f"(assumed) {sentence(one)}" for one in power.assumed),
     ):
         say(line)
-    smaller = [need.difference for need in primary.needs if need.difference and need.difference <= told.delta]
+    smaller = [need.difference for need in primary.needs if need.difference and need.difference <= power.delta]
     if smaller:
-        delta, least = wording.percent(told.delta), wording.percent(min(smaller))
+        delta, least = wording.percent(power.delta), wording.percent(min(smaller))
         say(
             f"With δ = {delta} a true difference up to {delta} is mostly called “faster; whether by more than {delta} "
             f"is open”: with a --delta below {least} all of these have a winner."
@@ -135,13 +135,13 @@ def spread(series: Series) -> str:
     )
 
 
-def shown_by(told: Power) -> str:
+def shown_by(power: Power) -> str:
     """ "4.2 % in 80 % of runs, of 5 % in 90 %": what the blocks of the plan as it stands show; empty under six."""
     from bakeoff.report.narrate import wording
 
-    if told.plan_blocks < MINIMUM_BLOCKS:
+    if power.plan_blocks < MINIMUM_BLOCKS:
         return ""
-    often, surely = (wording.percent(share) for share in told.series[0].shown)
+    often, surely = (wording.percent(share) for share in power.series[0].shown)
     return f"{often} in 80 % of runs, of {surely} in 90 %"
 
 

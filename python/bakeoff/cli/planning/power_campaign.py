@@ -21,26 +21,26 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
     from bakeoff.report.narrate.document import plain
     from bakeoff.report.narrate.sentences import sentence
 
-    told = power_of_campaign(read_pilots(paths), campaign)
-    why_not = {suite.name: sentence(suite.why_not) for suite in told.suites if suite.why_not is not None}
-    if len(why_not) == len(told.suites):
+    found = power_of_campaign(read_pilots(paths), campaign)
+    why_not = {suite.name: sentence(suite.why_not) for suite in found.suites if suite.why_not is not None}
+    if len(why_not) == len(found.suites):
         raise PlanError("; ".join(f"{name}: {why}" for name, why in why_not.items()))
     if as_json:
-        typer.echo(json.dumps(plain(told), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(plain(found), indent=2, ensure_ascii=False))
         return
     console = make_console()
 
     def say(line: str) -> None:
         print_line(console, line)
 
-    known = [(suite, suite.power) for suite in told.suites if suite.power is not None]
+    known = [(suite, suite.power) for suite in found.suites if suite.power is not None]
     deltas = {power.delta for _, power in known}
     say(f"How many blocks {campaign.title} needs, by the spread of {wording.names([f'{path}' for path in paths])}:")
     say("\nIn each suite, with as many blocks in all of them:")
-    console.print(table_of(told.needs, max(deltas)))
+    console.print(table_of(found.needs, max(deltas)))
     if len(known) > 1:
-        most = {need.suite for need in told.needs}
-        who = f"{told.needs[0].suite} needs the most. " if len(most) == 1 else ""
+        most = {need.suite for need in found.needs}
+        who = f"{found.needs[0].suite} needs the most. " if len(most) == 1 else ""
         say(f"{who}Own: where each suite has the blocks that it needs by itself.")
     for suite, power in known:
         say(f"\n{suite.name}: {spread(power.series[0])}")
@@ -51,15 +51,15 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
         for one in power.assumed:
             say(f"(assumed) {sentence(one)}")
     say("")
-    for suite in told.suites:
+    for suite in found.suites:
         if suite.power is None:
             say(
                 f"{suite.name}: {why_not[suite.name]}, so it has no forecast; in the hours of all it has as many "
                 f"blocks as the others (a block takes {time_of(suite.block_s, suite.block_by)})."
             )
     parts = rule_of(next((power.interim_analyses for _, power in known if power.interim_analyses), ()))
-    if told.family > 1:
-        parts.append(f"Holm over the {told.family} pairs of all suites, by its strictest step")
+    if found.family > 1:
+        parts.append(f"Holm over the {found.family} pairs of all suites, by its strictest step")
     say(judged(parts))
     say(RANGE)
     say("Suites have blocks of their own by `blocks` in their [[suite]], all of them by `blocks` in [campaign].")

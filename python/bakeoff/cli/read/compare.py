@@ -58,7 +58,7 @@ def compare(
     """Say which contender is better, by how much, and how sure that is."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: other verbs need not wait
     from bakeoff.report.compose import compose
-    from bakeoff.report.layout.detail import Depth
+    from bakeoff.report.layout.detail import Detail
     from bakeoff.report.narrate.document import to_json
     from bakeoff.report.renderers.terminal import show
 
@@ -78,13 +78,13 @@ def compare(
         if as_json:
             typer.echo(to_json(made, indent=2))
             return
-        report = compose_campaign(made, campaign, facts_of(campaign), depth=Depth.DETAILS)
-        show(report, make_console(), Depth.DETAILS if details else Depth.COMPARISON)
+        report = compose_campaign(made, campaign, facts_of(campaign), detail=Detail.DETAILS)
+        show(report, make_console(), Detail.DETAILS if details else Detail.COMPARISON)
         return
     run = read_several(paths, failed, notes)
     comparison = compare_run(run, baseline, share(delta), noise=noise_for(paths, aa).get(THE_RUN))
     if as_json:
         typer.echo(to_json(comparison, indent=2))
         return
-    report = compose(run, comparison, depth=Depth.DETAILS)
-    show(report, make_console(), Depth.DETAILS if details else Depth.COMPARISON)
+    report = compose(run, comparison, detail=Detail.DETAILS)
+    show(report, make_console(), Detail.DETAILS if details else Detail.COMPARISON)

@@ -8,9 +8,9 @@ from bakeoff.cli.complete import one_of
 from bakeoff.cli.console import make_console
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.input.messages import did_you_mean
-from bakeoff.store.records.mark_docs import MARKS, STATES, Meaning
+from bakeoff.store.records.mark_docs import MARKS, STATES, MarkDoc
 
-MEANINGS: dict[str, Meaning] = dict([*STATES.items(), *MARKS.items()])
+TERM_DOCS: dict[str, MarkDoc] = dict([*STATES.items(), *MARKS.items()])
 
 
 def register(app: typer.Typer) -> None:
@@ -22,16 +22,16 @@ def explain(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MARK]...", help="Marks or states; without one all of them.", autocompletion=one_of(MEANINGS)
+            metavar="[MARK]...", help="Marks or states; without one all of them.", autocompletion=one_of(TERM_DOCS)
         ),
     ] = None,
 ) -> None:
     """Say what a mark or state of a trial means, and what to do."""
     console = make_console()
-    for word in words or MEANINGS:
-        if word not in MEANINGS:
-            raise PlanError(f"there is no mark or state {word!r}: {did_you_mean(word, MEANINGS)}")
-        meaning = MEANINGS[word]
-        console.print(f"{word}: {meaning.text}", markup=False, highlight=False)
-        if meaning.mend:
-            console.print(f"  {meaning.mend}", markup=False, highlight=False)
+    for word in words or TERM_DOCS:
+        if word not in TERM_DOCS:
+            raise PlanError(f"there is no mark or state {word!r}: {did_you_mean(word, TERM_DOCS)}")
+        doc = TERM_DOCS[word]
+        console.print(f"{word}: {doc.text}", markup=False, highlight=False)
+        if doc.mend:
+            console.print(f"  {doc.mend}", markup=False, highlight=False)

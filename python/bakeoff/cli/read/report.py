@@ -11,7 +11,7 @@ from bakeoff.cli.read.compare import share
 from bakeoff.cli.read.noise_floor import NoiseFile
 from bakeoff.cli.read.report_inputs import make_report, paper_tables
 from bakeoff.cli.read.run_inputs import RUN_FILES, FailedOption, NoteOption, notes_of
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.core.system.bounded_read import why_no_folder
 from bakeoff.report.renderers import Renderer, endings, form_of
@@ -88,7 +88,7 @@ def report(
     target = path.parent / f"{path.stem}.html" if output is None else output
     form = check_target(paths, target, force)
     smallest = share(delta)
-    from bakeoff.report.embed.report_options import Edition
+    from bakeoff.report.embed.report_options import ReportOptions
     from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
 
     words = paper_tables(paper)
@@ -96,7 +96,7 @@ def report(
         check_signer(sign)
     chosen = renderer(form)
     chosen.prepare()
-    edition = Edition(
+    options = ReportOptions(
         baseline=baseline,
         delta=smallest,
         surfaces=surfaces,
@@ -106,7 +106,7 @@ def report(
         notes=notes_of(note),
         failed=tuple(failed_run or ()),
     )
-    made, result = make_report(paths, edition, form, aa)
+    made, result = make_report(paths, options, form, aa)
     figures = write_report(chosen, made, target, force, sign)
     typer.echo("\n".join(result))
     typer.echo(f"Report: {target}" + (f", with its figures in {figures}" if figures else ""))
@@ -120,7 +120,7 @@ def write_report(chosen: Renderer, made: "Report", target: Path, force: bool, si
     figures, where it has one.
     """
     content = chosen.render(made, target.stem)
-    figures = chosen.beside(made, target.stem)
+    figures = chosen.sidecar_files(made, target.stem)
     if sign is not None and figures:
         raise PlanError(
             f"--sign: the figures of {target} are files of their own, which no signature of it holds: sign "
@@ -128,7 +128,7 @@ def write_report(chosen: Renderer, made: "Report", target: Path, force: bool, si
         )
     signature = None if sign is None else ssh.sign(sign, content)
     for name, figure in figures.items():
-        beside(target.parent / name, figure)
+        write_sidecar(target.parent / name, figure)
     write_whole(target, content, force, "choose another name with -o, or replace it with --force")
     signature_of(target).unlink(missing_ok=True)
     if signature is not None:
@@ -136,12 +136,12 @@ def write_report(chosen: Renderer, made: "Report", target: Path, force: bool, si
     return next((target.parent / Path(name).parent for name in figures), None)
 
 
-def beside(path: Path, content: bytes) -> None:
-    """Write a file that the report needs, in a folder of its own. Raises LabError."""
+def write_sidecar(path: Path, content: bytes) -> None:
+    """Write a file that the report needs, in a folder of its own. Raises GeneratorError."""
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
-        raise LabError(f"{path.parent} cannot be made ({error.strerror}): choose another name with -o") from None
+        raise GeneratorError(f"{path.parent} cannot be made ({error.strerror}): choose another name with -o") from None
     write_whole(path, content)
 
 

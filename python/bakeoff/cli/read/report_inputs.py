@@ -20,48 +20,48 @@ if TYPE_CHECKING:
     from bakeoff.compare.model.comparison import Comparison
     from bakeoff.compare.planning.noise_model import NoiseFloor
     from bakeoff.report.blocks.tree import Report
-    from bakeoff.report.embed.embedded_runs import Held, HeldFile, Packed
-    from bakeoff.report.embed.report_options import Edition
+    from bakeoff.report.embed.embedded_runs import EmbeddedFile, EmbeddedRuns, Packed
+    from bakeoff.report.embed.report_options import ReportOptions
     from bakeoff.report.paper.testbed import Generators
     from bakeoff.store.collections.campaign import CampaignFolder
     from bakeoff.store.records.run_records import AgentRecord, JoinedFile, RunRecord
 
 
 def make_report(
-    paths: Sequence[Path], edition: Edition, form: str, aa: Sequence[Path] | None = None
+    paths: Sequence[Path], options: ReportOptions, form: str, aa: Sequence[Path] | None = None
 ) -> tuple[Report, Sequence[str]]:
     """The report of run files or of a campaign in this form, with the noise floors of A/A runs that are named or lie
     near, and its result in sentences. Raises RunFileError, and PlanError where it cannot be made like this.
     """
     from bakeoff.report.embed.embedded_runs import packed
 
-    held, noise = held_for(paths, edition, aa)
-    edition = edition.model_copy(update={"noise": noise})
-    return made_of(held, edition, packed(held) if FORMS[form].holds_data else None)
+    embedded, noise = runs_for(paths, options, aa)
+    options = options.model_copy(update={"noise": noise})
+    return compose_embedded(embedded, options, packed(embedded) if FORMS[form].holds_data else None)
 
 
-def held_for(
-    paths: Sequence[Path], edition: Edition, aa: Sequence[Path] | None = None
-) -> tuple[Held, dict[str, dict[str, Any]] | None]:
+def runs_for(
+    paths: Sequence[Path], options: ReportOptions, aa: Sequence[Path] | None = None
+) -> tuple[EmbeddedRuns, dict[str, dict[str, Any]] | None]:
     """What of run files or of a campaign may be told in such a report, and the noise floors to quote as they are
     embedded. Raises RunFileError and PlanError.
     """
     found = {name: each.path for name, each in floors_for(paths, aa).items()}
     files = list(dict.fromkeys(found.values()))
-    held = told_of(paths, edition, files)
-    return held, noise_of_files({name: held.aa[files.index(path)] for name, path in found.items()})
+    embedded = runs_to_embed(paths, options, files)
+    return embedded, noise_of_files({name: embedded.aa[files.index(path)] for name, path in found.items()})
 
 
-def told_of(paths: Sequence[Path], edition: Edition, aa: Sequence[Path] = ()) -> Held:
+def runs_to_embed(paths: Sequence[Path], options: ReportOptions, aa: Sequence[Path] = ()) -> EmbeddedRuns:
     """What of run files or of a campaign may be told in such a report, and of these A/A runs. Raises as `held_for`."""
-    from bakeoff.report.embed.embedded_runs import held_of
+    from bakeoff.report.embed.embedded_runs import embedded_from
 
     if folder := campaign_of(paths):
-        refuse_for_campaigns(folder, edition.notes, edition.failed)
-    return held_of(paths, aa)
+        refuse_for_campaigns(folder, options.notes, options.failed)
+    return embedded_from(paths, aa)
 
 
-def noise_of_files(files: Mapping[str, HeldFile]) -> dict[str, dict[str, Any]] | None:
+def noise_of_files(files: Mapping[str, EmbeddedFile]) -> dict[str, dict[str, Any]] | None:
     """What A/A runs have shown, as it is embedded, by the names under which it is quoted."""
     from bakeoff.compare.planning.noise import noise_of, stored_noise  # NumPy takes a moment to load
 
@@ -69,29 +69,31 @@ def noise_of_files(files: Mapping[str, HeldFile]) -> dict[str, dict[str, Any]] |
     return {name: stored_noise(floor) for name, floor in found.items() if floor is not None} or None
 
 
-def made_of(held: Held, edition: Edition, inside: Packed | None) -> tuple[Report, Sequence[str]]:
+def compose_embedded(
+    embedded: EmbeddedRuns, options: ReportOptions, inside: Packed | None
+) -> tuple[Report, Sequence[str]]:
     """The same of what may be told of them; `inside` is what the report holds of that. Raises as `make_report`."""
     from bakeoff.report.embed.report_options import KEY
     from bakeoff.report.layout.brief import brief  # these take a moment to load
 
-    folder = suites_in(held, edition)
-    made, edition, result, comparisons, places = (
-        _of_runs(held, edition) if folder is None else _of_campaign(folder, edition)
+    folder = suites_in(embedded, options)
+    made, options, result, comparisons, places = (
+        _of_runs(embedded, options) if folder is None else _of_campaign(folder, options)
     )
-    if edition.paper is not None:
+    if options.paper is not None:
         from bakeoff.report.paper.authored import with_paper
 
-        made = with_paper(made, paper_of(edition.paper), comparisons, places)
+        made = with_paper(made, paper_of(options.paper), comparisons, places)
     data = {} if inside is None else inside.data
-    made = replace(made, embedded={**made.embedded, KEY: edition.model_dump(), **data})
-    return (brief(made) if edition.short else made), result
+    made = replace(made, embedded={**made.embedded, KEY: options.model_dump(), **data})
+    return (brief(made) if options.short else made), result
 
 
-def suites_in(held: Held, edition: Edition) -> CampaignFolder | None:
+def suites_in(embedded: EmbeddedRuns, options: ReportOptions) -> CampaignFolder | None:
     """A campaign, or run files of different suites as one; None for those of one suite. Raises PlanError."""
-    if held.campaign is not None:
-        return held.folder
-    return suites_of([file.record for file in held.files], edition.failed, edition.notes)
+    if embedded.campaign is not None:
+        return embedded.folder
+    return suites_of([file.record for file in embedded.files], options.failed, options.notes)
 
 
 def paper_tables(path: Path | None) -> dict[str, Any] | None:
@@ -115,49 +117,49 @@ def noise_table(
     return {name: stored_noise(floor) for name, floor in found.items()}
 
 
-Made = tuple["Report", "Edition", Sequence[str], Mapping[str, "Comparison"], Mapping[str, "Generators"]]
+Made = tuple["Report", "ReportOptions", Sequence[str], Mapping[str, "Comparison"], Mapping[str, "Generators"]]
 
 
-def _of_campaign(folder: CampaignFolder, edition: Edition) -> Made:
+def _of_campaign(folder: CampaignFolder, options: ReportOptions) -> Made:
     from bakeoff.cli.measure.campaign import facts_of
     from bakeoff.compare.collections.campaign import compare_folder
     from bakeoff.report.collections.campaign import compose_campaign
     from bakeoff.report.layout.shown_pairs import shown_pairs
     from bakeoff.report.narrate.collections.campaign import result
 
-    comparison = compare_folder(folder, edition.baseline, edition.delta, _floors(edition))
+    comparison = compare_folder(folder, options.baseline, options.delta, _floors(options))
     where = folder.path if folder.is_planned else next(run.path for run in folder.runs.values())
-    _check_surfaces(edition, where, [run.kind for run in folder.runs.values()])
-    shown = shown_pairs(edition.pairs, comparison.contenders)
-    made = compose_campaign(comparison, folder, facts_of(folder), edition.surfaces, shown=shown)
+    _check_surfaces(options, where, [run.kind for run in folder.runs.values()])
+    shown = shown_pairs(options.pairs, comparison.contenders)
+    made = compose_campaign(comparison, folder, facts_of(folder), options.surfaces, shown=shown)
     suites = {suite.name: suite.comparison for suite in comparison.suites if suite.comparison is not None}
     places = {name: _generators(run.agents, run) for name, run in folder.runs.items()}
-    return made, edition, result(comparison), suites, places
+    return made, options, result(comparison), suites, places
 
 
-def _of_runs(held: Held, edition: Edition) -> Made:
+def _of_runs(embedded: EmbeddedRuns, options: ReportOptions) -> Made:
     from bakeoff.compare import compare_run
     from bakeoff.report.compose import compose
     from bakeoff.report.layout.shown_pairs import shown_pairs
     from bakeoff.report.narrate.verdict.headline import result
 
-    run = join([file.record for file in held.files], edition.failed, edition.notes)
+    run = join([file.record for file in embedded.files], options.failed, options.notes)
     # By letter: another may have the files elsewhere.
-    edition = edition.model_copy(update={"failed": tuple(file.label for file in run.joined if file.failed)})
-    _check_surfaces(edition, held.files[0].path, [run.kind])
-    comparison = compare_run(run, edition.baseline, edition.delta, noise=_floors(edition).get(THE_RUN))
-    shown = shown_pairs(edition.pairs, [contender.name for contender in run.contenders])
-    made = compose(run, comparison, edition.surfaces, shown=shown)
-    return made, edition, result(comparison), {run.suite: comparison}, _places(run)
+    options = options.model_copy(update={"failed": tuple(file.label for file in run.joined if file.failed)})
+    _check_surfaces(options, embedded.files[0].path, [run.kind])
+    comparison = compare_run(run, options.baseline, options.delta, noise=_floors(options).get(THE_RUN))
+    shown = shown_pairs(options.pairs, [contender.name for contender in run.contenders])
+    made = compose(run, comparison, options.surfaces, shown=shown)
+    return made, options, result(comparison), {run.suite: comparison}, _places(run)
 
 
-def _floors(edition: Edition) -> dict[str, NoiseFloor]:
+def _floors(options: ReportOptions) -> dict[str, NoiseFloor]:
     """What was measured of the set-up, as the report has it. Raises PlanError."""
-    if not edition.noise:
+    if not options.noise:
         return {}
     from bakeoff.compare.planning.noise import read_noise
 
-    return {name: read_noise(stored) for name, stored in edition.noise.items()}
+    return {name: read_noise(stored) for name, stored in options.noise.items()}
 
 
 def _places(run: RunRecord) -> dict[str, Generators]:
@@ -179,9 +181,9 @@ def _by_file(file: JoinedFile) -> list[AgentRecord]:
     return [replace(agent, name=f"{agent.name} ({file.label})") for agent in file.run.agents]
 
 
-def _check_surfaces(edition: Edition, path: Path, kinds: Sequence[str]) -> None:
+def _check_surfaces(options: ReportOptions, path: Path, kinds: Sequence[str]) -> None:
     """Raises PlanError where they are asked for, and nothing that was measured has any."""
-    if edition.surfaces and kinds and not any(map(_has_surfaces, kinds)):
+    if options.surfaces and kinds and not any(map(_has_surfaces, kinds)):
         drawn, of = ", ".join(filter(_has_surfaces, KINDS)), ", ".join(dict.fromkeys(kinds))
         raise PlanError(f"--surfaces draws runs of {drawn}, {path} is one of {of}: leave it out")
 

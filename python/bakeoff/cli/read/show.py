@@ -24,7 +24,7 @@ from bakeoff.report.embed.redacted_rows import HiddenRows
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.mark_docs import legend
 from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
-from bakeoff.store.records.unresponsive import silent_of, silent_words
+from bakeoff.store.records.unresponsive import unresponsive_contenders, unresponsive_text
 from bakeoff.store.sqlite.read import read_run
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def show(
         if t.state != OK:
             where = f"block {t.block}, {t.contender}, {t.load_step.words}"
             print_line(console, f"{where}: {t.state}: {t.reason}")
-    for name, why in silent_of(run).items():
-        print_line(console, silent_words(name, why))
+    for name, why in unresponsive_contenders(run).items():
+        print_line(console, unresponsive_text(name, why))
     _print_failed(console, run)
     if events:
         for event in run.events:

@@ -11,13 +11,13 @@ from bakeoff.cli.complete import files
 from bakeoff.cli.read.noise_floor import NoiseFile
 from bakeoff.compare.planning.noise_floors import noise_for
 from bakeoff.core.errors import PlanError, RunFileError
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.report.renderers import form_of
 
 if TYPE_CHECKING:
     from bakeoff.cli.share.challenge_source import Source
     from bakeoff.plan.model import Contender, Plan
-    from bakeoff.run.modes.challenge import Beside, Challenger
+    from bakeoff.run.modes.challenge import Challenger, Rerun
 
 
 def register(app: typer.Typer) -> None:
@@ -56,7 +56,7 @@ def challenge(
         Path | None,
         typer.Option(metavar="NEW.html", help="Write its report, too: .html, .pdf, .md or .txt."),
     ] = None,
-    beside: Annotated[
+    rerun: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
@@ -68,7 +68,7 @@ def challenge(
         str | None,
         typer.Option(metavar="COMMAND", help="Shell command that restores the challenger before each visit."),
     ] = None,
-    like: Annotated[
+    settings_of: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
@@ -113,16 +113,16 @@ def challenge(
     from bakeoff.cli.share.challenge_source import read_source
     from bakeoff.run.modes.challenge import challenger
 
-    own = challenger(challengers, reset, like)
+    own = challenger(challengers, reset, settings_of)
     for path in aa or []:
         noise_for([output], [path])  # one that is none is refused before anything is measured
     read = read_source(source)
     if read.is_campaign:
         from bakeoff.cli.share.challenge_campaign import challenge_campaign
 
-        challenge_campaign(read, own, beside or [], trust, cluster, output)
+        challenge_campaign(read, own, rerun or [], trust, cluster, output)
     else:
-        _challenge_run(read, own, beside or [], trust, cluster, output)
+        _challenge_run(read, own, rerun or [], trust, cluster, output)
     if report is not None:
         _write_report(output, report, force, aa)
     if read.is_campaign:
@@ -140,7 +140,7 @@ def _challenge_run(
 ) -> None:
     from bakeoff.agents.make import make_agents
     from bakeoff.cli.share.challenge_source import agree
-    from bakeoff.run.modes.challenge import beside, challenger_of, chosen, with_contenders
+    from bakeoff.run.modes.challenge import challenger_of, chosen, rerun_of, with_contenders
 
     plan = _plan(source)
     made = challenger_of(plan, own)
@@ -148,19 +148,19 @@ def _challenge_run(
     others = with_contenders(plan, [each for each in plan.contenders if each.name in wanted])
     agree(source, [others], [made], trust)
     agents = make_agents(plan, cluster)
-    found = beside(plan, wanted, None if words else lambda: agents)
-    tell_beside(made.name, found)
+    found = rerun_of(plan, wanted, None if words else lambda: agents)
+    print_rerun(made.name, found)
     _carry_out(source, plan, made, found, agents, output)
 
 
-def tell_beside(name: str, found: Beside, suite: str = "") -> None:
+def print_rerun(name: str, found: Rerun, suite: str = "") -> None:
     """Who of a report's contenders is measured again, and who is not, and why."""
     from bakeoff.run.modes.challenge import NOT_WANTED
 
     of = f"{suite}: " if suite else ""
     for absent, why in found.absent.items():
         if why != NOT_WANTED:
-            typer.echo(f"{of}{absent} is left out: {visible(why)}", err=True)
+            typer.echo(f"{of}{absent} is left out: {sanitize(why)}", err=True)
     named = " and ".join(contender.name for contender in found.again)
     typer.echo(
         f"{of}{name} is measured beside {named}"
@@ -182,8 +182,8 @@ def _plan(source: Source) -> Plan:
     return foreign_plan(table, str(source.path))
 
 
-def _carry_out(source: Source, plan: Plan, own: Contender, found: Beside, agents: Any, output: Path) -> None:
-    from bakeoff.cli.measure.prompts import make_counsel
+def _carry_out(source: Source, plan: Plan, own: Contender, found: Rerun, agents: Any, output: Path) -> None:
+    from bakeoff.cli.measure.prompts import make_prompts
     from bakeoff.cli.measure.result import stop_cleanly
     from bakeoff.cli.measure.run import make_observer
     from bakeoff.run.driver import RunInterruptedError, start_run
@@ -199,7 +199,7 @@ def _carry_out(source: Source, plan: Plan, own: Contender, found: Beside, agents
     }
     try:
         whole = with_contenders(plan, (*found.again, own))
-        start_run(whole, output, agents, make_observer(), make_counsel(), challenges=challenges)
+        start_run(whole, output, agents, make_observer(), make_prompts(), challenges=challenges)
     except RunInterruptedError as stop:
         stop_cleanly(stop)
 
@@ -207,13 +207,13 @@ def _carry_out(source: Source, plan: Plan, own: Contender, found: Beside, agents
 def _write_report(run: Path, target: Path, force: bool, aa: list[Path] | None) -> None:
     from bakeoff.cli.read.report import write_report
     from bakeoff.cli.read.report_inputs import make_report
-    from bakeoff.report.embed.report_options import Edition
+    from bakeoff.report.embed.report_options import ReportOptions
     from bakeoff.report.renderers import renderer
 
     form = form_of(target)
     assert form is not None  # it was checked before
     chosen = renderer(form)
     chosen.prepare()
-    made, _ = make_report([run], Edition(), form, aa)
+    made, _ = make_report([run], ReportOptions(), form, aa)
     write_report(chosen, made, target, force)
     typer.echo(f"Report: {target}")

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from bakeoff.core.errors import PlanError
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.core.system.bounded_read import MIB, read_bounded
 from bakeoff.plan.model import LOAD_STEPS, Contender, Plan
 from bakeoff.report.renderers import form_of
@@ -105,7 +105,7 @@ def agree(source: Source, plans: Sequence[Plan], own: Sequence[Contender], trust
     """
     lines = list(dict.fromkeys(line for plan in plans for line in foreign_acts(plan, plan.contenders)))
     asks = sys.stdin.isatty() and sys.stderr.isatty()
-    how = f"bakeoff challenge {shlex.quote(str(source.path))} … --trust (and --beside none without its contenders)"
+    how = f"bakeoff challenge {shlex.quote(str(source.path))} … --trust (and --rerun none without its contenders)"
     trust = trust or source.is_own
     if not agreed(lines, str(source.path), trust, _ask if asks else None, how):
         typer.echo("nothing was done", err=True)
@@ -116,7 +116,7 @@ def agree(source: Source, plans: Sequence[Plan], own: Sequence[Contender], trust
     when = "trial" if any(plan.order == LOAD_STEPS for plan in plans) else "visit"
     for contender in own[:1]:
         if contender.reset is not None:
-            typer.echo(f"run in a shell before each {when} of {contender.name}: {visible(contender.reset)}", err=True)
+            typer.echo(f"run in a shell before each {when} of {contender.name}: {sanitize(contender.reset)}", err=True)
 
 
 def _ask(lines: list[str]) -> bool:

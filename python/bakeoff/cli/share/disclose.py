@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bakeoff.cli.complete import run_files
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.disclosure.paper.disclosure import template
 from bakeoff.plan.input.messages import did_you_mean
@@ -115,12 +115,12 @@ def _asked(source: Path, collected: Sequence[str], config: Sequence[str], trust:
     from bakeoff.plan.settings.fields import full_path
 
     known = contenders_of(source)
-    paths = {name: list(told.config) for name, told in known.items()}
+    paths = {name: list(fields.config) for name, fields in known.items()}
     named = dict(_pairs("--collect", collected, known))
     for name, path in _pairs("--config", config, known):
         is_here = named.get(name, known[name].collect) == "local"
         paths[name].append(full_path(path, Path()) if is_here and path else path)
-    own = {name: told.collect for name, told in known.items() if told.collect and name not in named}
+    own = {name: fields.collect for name, fields in known.items() if fields.collect and name not in named}
     asked = {name: (way_of(way), tuple(dict.fromkeys(paths[name]))) for name, way in (named | own).items()}
     if not asked:
         first = next(iter(known))
@@ -176,16 +176,16 @@ def _collect(asked: Mapping[str, Asked], found: dict[str, Collected], faults: li
     """Puts what each said into `found`, and why others did not into `faults`; a machine is asked once for the same."""
     from bakeoff.disclosure.collect.machines import collect
 
-    said: dict[Asked, Collected | LabError] = {}
+    collected: dict[Asked, Collected | GeneratorError] = {}
     for name, (way, config) in asked.items():
-        if (way, config) not in said:
+        if (way, config) not in collected:
             typer.echo(f"{name}: {way.act} …", err=True)
             try:
-                said[way, config] = collect(way, config)
-            except LabError as error:
-                said[way, config] = error
-        answer = said[way, config]
-        if isinstance(answer, LabError):
+                collected[way, config] = collect(way, config)
+            except GeneratorError as error:
+                collected[way, config] = error
+        answer = collected[way, config]
+        if isinstance(answer, GeneratorError):
             faults.append(f"{name}: {answer}")
         else:
             found[name] = answer

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bakeoff.cli.complete import one_of, run_files
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.core.units import plural
 from bakeoff.formats.exporters import EXPORTERS
@@ -80,11 +80,11 @@ def export(
 
 
 def _write_files(folder: Path, files: Mapping[str, str | bytes], force: bool) -> int:
-    """Write them into a folder, which is made. Raises PlanError or LabError."""
+    """Write them into a folder, which is made. Raises PlanError or GeneratorError."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise LabError(f"{folder} cannot be made ({error.strerror}): {ANOTHER}") from None
+        raise GeneratorError(f"{folder} cannot be made ({error.strerror}): {ANOTHER}") from None
     for name, content in files.items():
         write_whole(folder / name, content, force, ANOTHER)
     return len(files)

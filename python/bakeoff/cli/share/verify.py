@@ -10,20 +10,27 @@ import typer
 
 from bakeoff.cli.complete import any_files, run_files
 from bakeoff.cli.read.noise_floor import NoiseFile
-from bakeoff.cli.read.report_inputs import held_for, made_of, noise_of_files, noise_table, paper_tables, suites_in
+from bakeoff.cli.read.report_inputs import (
+    compose_embedded,
+    noise_of_files,
+    noise_table,
+    paper_tables,
+    runs_for,
+    suites_in,
+)
 from bakeoff.cli.read.run_inputs import FailedOption, NoteOption, notes_of
 from bakeoff.core.errors import BakeoffError, PlanError
 from bakeoff.core.redact import hidden
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.core.system.bounded_read import MIB, read_bounded
 from bakeoff.report.renderers import FORMS, endings, form_of
 from bakeoff.store.collections.join import Notes
 
 if TYPE_CHECKING:
     from bakeoff.report.blocks.tree import Report
-    from bakeoff.report.embed.document_words import Difference, Said
-    from bakeoff.report.embed.embedded_runs import Held, HeldFile
-    from bakeoff.report.embed.report_options import Edition
+    from bakeoff.report.embed.document_words import Difference, ReportContent
+    from bakeoff.report.embed.embedded_runs import EmbeddedFile, EmbeddedRuns
+    from bakeoff.report.embed.report_options import ReportOptions
 
 MOST_BYTES = 256 * MIB
 SHOWN = 10
@@ -100,7 +107,7 @@ def verify(
     if runs or FORMS[form].holds_data:
         _compare(report, form, content, runs or (), given, signed_by is not None)
     else:
-        _unheld(report, "Markdown and text hold no trials", signed_by is not None)
+        _unembedded(report, "Markdown and text hold no trials", signed_by is not None)
 
 
 def _check_signature(report: Path, content: bytes, signed_by: str) -> None:
@@ -108,43 +115,43 @@ def _check_signature(report: Path, content: bytes, signed_by: str) -> None:
 
     checked = check_signature(report, content, signed_by)
     if checked.fault:
-        typer.echo(f"the signature of {report} is not valid: {visible(checked.fault)}")
+        typer.echo(f"the signature of {report} is not valid: {sanitize(checked.fault)}")
         raise typer.Exit(EXIT_DIFFERENT)
-    typer.echo(f"{report} is as it was signed, by {visible(checked.by)}")
+    typer.echo(f"{report} is as it was signed, by {sanitize(checked.by)}")
 
 
-def _unheld(report: Path, why: str, signed: bool) -> None:
+def _unembedded(report: Path, why: str, signed: bool) -> None:
     """Of a report that cannot be made again without its run."""
     if not signed:
-        raise PlanError(f"{report} needs its run file: {visible(why)}. Name the run file, or the campaign, behind it")
-    typer.echo(f"its numbers were not held against a run ({visible(why)}): name the run file for that")
+        raise PlanError(f"{report} needs its run file: {sanitize(why)}. Name the run file, or the campaign, behind it")
+    typer.echo(f"its numbers were not held against a run ({sanitize(why)}): name the run file for that")
 
 
 def _compare(report: Path, form: str, content: bytes, runs: Sequence[Path], given: Given, signed: bool) -> None:
-    from bakeoff.report.embed.document_words import said
-    from bakeoff.report.embed.embedded_runs import as_held, packed
-    from bakeoff.report.embed.report_options import Edition  # these take a moment to load
+    from bakeoff.report.embed.document_words import content_of
+    from bakeoff.report.embed.embedded_runs import packed, repacked
+    from bakeoff.report.embed.report_options import ReportOptions  # these take a moment to load
     from bakeoff.report.renderers import renderer
 
     chosen = renderer(form)
     chosen.prepare()
-    here = said(form, content)
+    here = content_of(form, content)
     if not runs and not here.inside.rows:
-        _unheld(report, str(here.inside.about.get("missing", "it holds no trials")), signed)
+        _unembedded(report, str(here.inside.about.get("missing", "it holds no trials")), signed)
         return
-    edition = _edition(here.edition or Edition(), given)
-    held, floor, believed = _held(report, runs, here, edition, given.aa)
-    if given.aa or held.aa or here.edition is None:
-        edition = edition.model_copy(update={"noise": floor})
-    inside = (packed(held) if runs else as_held(held, here.inside.rows)) if FORMS[form].holds_data else None
-    made, _ = made_of(held, edition, inside)
+    options = _options(here.options or ReportOptions(), given)
+    embedded, floor, believed = _runs_to_compare(report, runs, here, options, given.aa)
+    if given.aa or embedded.aa or here.options is None:
+        options = options.model_copy(update={"noise": floor})
+    inside = (packed(embedded) if runs else repacked(embedded, here.inside.rows)) if FORMS[form].holds_data else None
+    made, _ = compose_embedded(embedded, options, inside)
     found = _differences(report, form, here, made)
     if found:
         if runs and here.inside.rows:
-            _tell_seals(report, here, held)
-        _show(report, runs, found, here.edition is None)
-    numbers = f"{report} says what {_named(runs) or _trials(held)} give{'s' if len(runs) == 1 else ''}: "
-    _conclude(held, runs, f"{numbers}all of its {here.numbers:,} numbers", edition, floor)
+            _tell_seals(report, here, embedded)
+        _show(report, runs, found, here.options is None)
+    numbers = f"{report} says what {_named(runs) or _trials(embedded)} give{'s' if len(runs) == 1 else ''}: "
+    _conclude(embedded, runs, f"{numbers}all of its {here.numbers:,} numbers", options, floor)
     if runs and believed:
         typer.echo(
             f"Its noise floor follows from {' and '.join(believed)} as the report holds it: --aa FILE holds it against "
@@ -152,107 +159,111 @@ def _compare(report: Path, form: str, content: bytes, runs: Sequence[Path], give
         )
 
 
-def _held(
-    report: Path, runs: Sequence[Path], here: "Said", edition: "Edition", aa: Sequence[Path] | None
-) -> tuple["Held", dict[str, Any] | None, list[str]]:
+def _runs_to_compare(
+    report: Path, runs: Sequence[Path], here: "ReportContent", options: "ReportOptions", aa: Sequence[Path] | None
+) -> tuple["EmbeddedRuns", dict[str, Any] | None, list[str]]:
     """What the report is to be made of, and the noise floors that it is to quote: of the A/A runs that are named, of
     those that lie near its run files, or else of those that it holds, whose names come third.
     """
-    from bakeoff.report.embed.embedded_runs import checked, held_in
+    from bakeoff.report.embed.embedded_runs import checked, read_embedded
 
     if runs and aa:
-        return *held_for(runs, edition, aa), []
+        return *runs_for(runs, options, aa), []
     near: dict[str, Any] | None = None
     if runs:
         # As a report would hold them: without secrets.
-        held, near = held_for(runs, edition)
-        held = replace(held, aa=_aa_in(report, here))
+        embedded, near = runs_for(runs, options)
+        embedded = replace(embedded, aa=_aa_in(report, here))
     else:
-        held = checked(held_in(here.inside.rows, str(report)), str(report))
-    if aa or not held.aa:
-        return held, near if runs else noise_table(runs, aa, suites_in(held, edition)), []
-    floors, near = noise_of_files(_quoted(held.aa, edition)) or {}, near or {}
-    seen = {name: near[name] for name, told in floors.items() if near.get(name, {}).get("file") == told.get("file")}
-    believed = {f"{told.get('file')}" for name, told in floors.items() if name not in seen}
-    return held, ({**floors, **seen} or None), sorted(believed)
+        embedded = checked(read_embedded(here.inside.rows, str(report)), str(report))
+    if aa or not embedded.aa:
+        return embedded, near if runs else noise_table(runs, aa, suites_in(embedded, options)), []
+    floors, near = noise_of_files(_quoted(embedded.aa, options)) or {}, near or {}
+    seen = {name: near[name] for name, quoted in floors.items() if near.get(name, {}).get("file") == quoted.get("file")}
+    believed = {f"{quoted.get('file')}" for name, quoted in floors.items() if name not in seen}
+    return embedded, ({**floors, **seen} or None), sorted(believed)
 
 
-def _aa_in(report: Path, here: "Said") -> tuple["HeldFile", ...]:
+def _aa_in(report: Path, here: "ReportContent") -> tuple["EmbeddedFile", ...]:
     """The A/A runs that a report holds: of one that holds what cannot be read none, for that is another than is made
     again.
     """
-    from bakeoff.report.embed.embedded_runs import checked, held_in
+    from bakeoff.report.embed.embedded_runs import checked, read_embedded
 
     try:
-        return checked(held_in(here.inside.rows, str(report)), str(report)).aa if here.inside.rows else ()
+        return checked(read_embedded(here.inside.rows, str(report)), str(report)).aa if here.inside.rows else ()
     except PlanError:
         return ()
 
 
-def _quoted(files: Sequence["HeldFile"], edition: "Edition") -> dict[str, "HeldFile"]:
+def _quoted(files: Sequence["EmbeddedFile"], options: "ReportOptions") -> dict[str, "EmbeddedFile"]:
     """The files by the names under which an edition quotes them; of several of one name that which it has told of."""
-    found: dict[str, HeldFile] = {}
-    for name, told in (edition.noise or {}).items():
-        called = [file for file in files if file.path.name == told.get("file")]
-        same = [file for file in called if hidden(noise_of_files({name: file})) == hidden({name: told})]
+    found: dict[str, EmbeddedFile] = {}
+    for name, quoted in (options.noise or {}).items():
+        called = [file for file in files if file.path.name == quoted.get("file")]
+        same = [file for file in called if hidden(noise_of_files({name: file})) == hidden({name: quoted})]
         if called:
             found[name] = (same or called)[0]
     return found
 
 
-def _edition(told: "Edition", given: Given) -> "Edition":
+def _options(embedded: "ReportOptions", given: Given) -> "ReportOptions":
     """How the report was asked for, with what is given in its place."""
     instead = {"paper": given.paper, "notes": given.notes, "failed": given.failed}
-    return told.model_copy(update={name: value for name, value in instead.items() if value})
+    return embedded.model_copy(update={name: value for name, value in instead.items() if value})
 
 
-def _differences(report: Path, form: str, here: "Said", made: "Report") -> list["Difference"]:
+def _differences(report: Path, form: str, here: "ReportContent", made: "Report") -> list["Difference"]:
     """In what a report is not the one that was made again; its figures beside it, where it has some, included."""
-    from bakeoff.report.embed.document_words import differences, said
+    from bakeoff.report.embed.document_words import content_of, differences
     from bakeoff.report.renderers import renderer
 
     chosen = renderer(form)
-    found = differences(here, said(form, chosen.render(made, report.stem)))
-    for name, figure in chosen.beside(made, report.stem).items():
-        found += differences(said("html", _content(report.parent / name)), said("html", figure))
+    found = differences(here, content_of(form, chosen.render(made, report.stem)))
+    for name, figure in chosen.sidecar_files(made, report.stem).items():
+        found += differences(content_of("html", _content(report.parent / name)), content_of("html", figure))
     return found
 
 
 def _conclude(
-    held: "Held", runs: Sequence[Path], numbers: str, edition: "Edition", floor: Mapping[str, Any] | None
+    embedded: "EmbeddedRuns",
+    runs: Sequence[Path],
+    numbers: str,
+    options: "ReportOptions",
+    floor: Mapping[str, Any] | None,
 ) -> None:
     """What was shown, and what was not."""
-    if edition.noise is not None and json.dumps(hidden(edition.noise)) != json.dumps(hidden(floor)):
+    if options.noise is not None and json.dumps(hidden(options.noise)) != json.dumps(hidden(floor)):
         typer.echo(
-            f"{numbers} but those of the noise floor, which it quotes from {_files(edition.noise)}: "
+            f"{numbers} but those of the noise floor, which it quotes from {_files(options.noise)}: "
             "name that A/A run by --aa"
         )
         raise typer.Exit(EXIT_UNCHECKED)
     typer.echo(numbers)
     if not runs:
-        sealed = (*held.files, *held.aa)
-        files = ", ".join(f"{visible(file.path.name)}, seal {visible(file.seal[:SEAL])}" for file in sealed)
+        sealed = (*embedded.files, *embedded.aa)
+        files = ", ".join(f"{sanitize(file.path.name)}, seal {sanitize(file.seal[:SEAL])}" for file in sealed)
         typer.echo(
             "That its numbers follow from these trials is shown. That these are what was measured is told by "
             f"the run file ({files}) or by a signature (--signed-by)."
         )
-        if edition.paper is not None:
+        if options.paper is not None:
             typer.echo("Statements of its author (words, prices, features, disclosure) are not checked.")
 
 
-def _tell_seals(report: Path, here: "Said", now: "Held") -> None:
+def _tell_seals(report: Path, here: "ReportContent", now: "EmbeddedRuns") -> None:
     """That a run file is another one than the report was made of, or went on since: by that all may differ."""
-    from bakeoff.report.embed.embedded_runs import held_in
+    from bakeoff.report.embed.embedded_runs import read_embedded
 
     try:
-        then = held_in(here.inside.rows, str(report))
+        embedded_runs = read_embedded(here.inside.rows, str(report))
     except BakeoffError:
         return  # a report that was tampered with has its differences told all the same
-    for old, new in zip(then.files, now.files, strict=False):
+    for old, new in zip(embedded_runs.files, now.files, strict=False):
         if old.seal != new.seal:
             typer.echo(
-                f"the report was made of {visible(old.path.name)}, seal {visible(old.seal[:SEAL])}, and "
-                f"{visible(new.path.name)} has the seal {visible(new.seal[:SEAL])}: it is another run, or went on since"
+                f"the report was made of {sanitize(old.path.name)}, seal {sanitize(old.seal[:SEAL])}, and "
+                f"{sanitize(new.path.name)} has the seal {sanitize(new.seal[:SEAL])}: it is another run, or has gone on"
             )
 
 
@@ -280,7 +291,7 @@ def _show(report: Path, runs: Sequence[Path], found: list["Difference"], unknown
 
 def _files(noise: Mapping[str, Mapping[str, Any]]) -> str:
     """The A/A runs that a report quotes."""
-    return visible(" and ".join(dict.fromkeys(str(stored.get("file")) for stored in noise.values())))
+    return sanitize(" and ".join(dict.fromkeys(str(stored.get("file")) for stored in noise.values())))
 
 
 def _content(path: Path) -> bytes:
@@ -294,11 +305,11 @@ def _named(runs: Sequence[Path]) -> str:
     return " + ".join(str(run) for run in runs)
 
 
-def _trials(held: "Held") -> str:
+def _trials(embedded: "EmbeddedRuns") -> str:
     """What a report is made of that names no run file."""
     from bakeoff.report.narrate import wording
 
-    return f"the {wording.plural(held.trials, 'trial')} that it holds"
+    return f"the {wording.plural(embedded.trials, 'trial')} that it holds"
 
 
 def _short(text: str) -> str:

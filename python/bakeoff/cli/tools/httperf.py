@@ -68,10 +68,10 @@ def httperf(context: typer.Context) -> None:
     if options.help or options.version:
         typer.echo(usage() if options.help else f"bakeoff httperf {__version__}", nl=not options.help)
         return
-    if options.beside:
-        from bakeoff.compat.httperf.beside import beside
+    if options.side_by_side:
+        from bakeoff.compat.httperf.beside import side_by_side
 
-        _write(beside(options.beside, options.json))
+        _write(side_by_side(options.side_by_side, options.json))
         return
     from bakeoff.agents.make import cluster_machines, make_agent
     from bakeoff.compat.httperf.progress import Progress

@@ -10,12 +10,12 @@ from bakeoff.compare.advice.advice_model import (
     AuditDoesNotHold,
     BeganLate,
     BlocksDiffer,
+    DifferentMounts,
     FewOperations,
     GeneratorDisturbed,
     GeneratorLimit,
     GeneratorWaited,
     LinkFull,
-    MountedUnlike,
     NearGeneratorCapacity,
     OperationsFailed,
     OperationsHung,
@@ -150,7 +150,7 @@ def _mounts(run: RunRecord) -> list[Fact]:
     if all(options == common for options in found.values()):
         return []
     own = {name: tuple(sorted(options - common)) for name, options in found.items()}
-    return [MountedUnlike(own, tuple(sorted(sorts)))]
+    return [DifferentMounts(own, tuple(sorted(sorts)))]
 
 
 def _of_contender(cube: Cube, contender: ContenderSummary, kind_of_suite: str) -> Iterator[Fact]:
@@ -178,8 +178,8 @@ def _limits(cube: Cube, contender: ContenderSummary) -> Iterator[Fact]:
 def _waited(contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Fact]:
     """One note of all of them: what else ran on the machine took its time from each."""
     waited = [each for each in contenders if each.generator_waited]
-    told = tuple(Waited(c.name, c.generator_wait_share, c.generator_waited, c.trials_ok) for c in waited)
-    return [GeneratorWaited(told, bool(run.planned.settings.pin))] if told else []
+    waited_contenders = tuple(Waited(c.name, c.generator_wait_share, c.generator_waited, c.trials_ok) for c in waited)
+    return [GeneratorWaited(waited_contenders, bool(run.planned.settings.pin))] if waited_contenders else []
 
 
 def late_ms(trials: Sequence[TrialRecord]) -> float:
@@ -192,9 +192,9 @@ def late_ms(trials: Sequence[TrialRecord]) -> float:
 def _others(cube: Cube) -> list[Fact]:
     """Who took the processors of the machine that sent load, and how much of them."""
     marked = [trial for trial in cube.usable.values() if OTHER_LOAD in trial.marks]
-    if not marked or (told := crowd(marked)).others is None:
+    if not marked or (crowded := crowd(marked)).others is None:
         return []
-    return [OthersRan(told, len(marked), len(cube.usable))]
+    return [OthersRan(crowded, len(marked), len(cube.usable))]
 
 
 def _schedule(cube: Cube, name: str) -> Iterator[Fact]:

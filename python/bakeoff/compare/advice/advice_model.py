@@ -9,7 +9,7 @@ from typing import Literal
 from bakeoff.compare.cube.spread import Spread
 from bakeoff.compare.estimate.interim import InterimAnalysis
 from bakeoff.compare.failures.hung_model import Hung
-from bakeoff.compare.model.fact import TOLD, Fact
+from bakeoff.compare.model.fact import NARRATED, Fact
 from bakeoff.compare.resources.fleet_model import BusyThreads, FleetChange, FullLink, MachineRange
 from bakeoff.compare.validity.disturbances import Crowd
 from bakeoff.load.load_step import LoadStep
@@ -124,14 +124,14 @@ class TrialsLost(OfFile):
 
     contender: str
     outages: Outages
-    reason: Fact = field(metadata=TOLD)
+    reason: Fact = field(metadata=NARRATED)
     with_reason: int | None
     refused: bool
     again: Literal["file", "run"]
 
 
 @dataclass(frozen=True)
-class SilentAfterwards(Fact):
+class UnresponsiveAtEnd(Fact):
     """A contender that did not answer when all was measured."""
 
     contender: str
@@ -172,7 +172,7 @@ class UnpairedCells(Fact):
 
 
 @dataclass(frozen=True)
-class MountedUnlike(Fact):
+class DifferentMounts(Fact):
     """By contender the mount options that not all have; of several `file_systems` those alone that all know."""
 
     options: Mapping[str, tuple[str, ...]]

@@ -53,11 +53,11 @@ RANKS = {kind: rank for rank, kind in enumerate(get_args(CaveatKind))}
 
 def caveat_of(run: RunRecord, cube: Cube, found: Comparison) -> Caveat | None:
     """The one to show; None where nothing speaks against the result, or the headline says all of it."""
-    said = _said(found)
-    return weightiest(caveat for caveat in caveats_of(run, cube, found) if caveat.kind not in said)
+    gate_names = _headline_gates(found)
+    return weightiest(caveat for caveat in caveats_of(run, cube, found) if caveat.kind not in gate_names)
 
 
-def _said(found: Comparison) -> set[str]:
+def _headline_gates(found: Comparison) -> set[str]:
     """The names of the gates that the headline tells of beside the verdict."""
     pairs = leading(found.ranking, found.pairs) if found.ranking else found.pairs
     ends = [] if found.run.equals and found.capacity is None else [pair.primary for pair in pairs]
@@ -77,9 +77,9 @@ def weightiest(caveats: Iterable[Caveat]) -> Caveat | None:
 
 def of_suites(suites: Mapping[str, Comparison]) -> SuiteCaveat | None:
     """The weightiest of all suites, the first of those that are alike."""
-    told = {name: found.caveat for name, found in suites.items() if found.caveat is not None}
-    first = weightiest(told.values())
-    return None if first is None else SuiteCaveat(next(n for n, caveat in told.items() if caveat is first), first)
+    caveats = {name: found.caveat for name, found in suites.items() if found.caveat is not None}
+    first = weightiest(caveats.values())
+    return None if first is None else SuiteCaveat(next(n for n, caveat in caveats.items() if caveat is first), first)
 
 
 def caveats_of(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Caveat]:
@@ -124,15 +124,15 @@ def _order_in_time(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Ca
         metric = metrics.get(pair.primary.metric)
         turned = None if metric is None else turned_in_time(cube, metric, (pair.baseline, pair.contender))
         if turned is not None:
-            yield Caveat("order turned", turned.then, 0, 0, turned)
+            yield Caveat("order turned", turned.later, 0, 0, turned)
 
 
 def _disturbed(usable: Sequence[TrialRecord]) -> Iterator[Caveat]:
     """What befell the machine that sent load, whichever contender was measured then."""
     of = len(usable)
     crowded = [trial for trial in usable if OTHER_LOAD in trial.marks]
-    if crowded and (told := crowd(crowded)).others is not None:
-        yield Caveat("other load", "", len(crowded), of, OthersRan(told, len(crowded), of))
+    if crowded and (crowd_found := crowd(crowded)).others is not None:
+        yield Caveat("other load", "", len(crowded), of, OthersRan(crowd_found, len(crowded), of))
     stopped = [trial for trial in usable if GENERATOR_PAUSED in trial.marks]
     if stopped:
         about = GeneratorStopped(len(stopped), of, max(map(lost_share, stopped)))
@@ -174,8 +174,8 @@ def _speeds(cube: Cube) -> Iterator[Caveat]:
 
 def _unsteady(found: Comparison) -> Iterator[Caveat]:
     for steadiness in found.steady.contenders if found.steady is not None else ():
-        if (told := steadiness.told) is not None:
-            yield Caveat("not steady", steadiness.contender, told.trials, told.of, told)
+        if (unsteady := steadiness.unsteady_trials) is not None:
+            yield Caveat("not steady", steadiness.contender, unsteady.trials, unsteady.of, unsteady)
 
 
 def _generator_capacity(run: RunRecord, found: Comparison) -> Iterator[Caveat]:

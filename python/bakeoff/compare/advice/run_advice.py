@@ -14,11 +14,11 @@ from bakeoff.compare.advice.advice_model import (
     NotComplete,
     NotMeasuredHere,
     Outages,
-    SilentAfterwards,
     StoppedTrials,
     TrialsLeftOut,
     TrialsLost,
     TrialsRepeated,
+    UnresponsiveAtEnd,
     WentOnWithout,
 )
 from bakeoff.compare.collections.joined_differences import differences
@@ -29,7 +29,7 @@ from bakeoff.compare.model.pair import PairComparison
 from bakeoff.compare.model.reason import NoneInWindow, Recorded
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.store.records.run_records import INTERRUPTED, LEFT_OUT, RunRecord
-from bakeoff.store.records.unresponsive import silent_of
+from bakeoff.store.records.unresponsive import unresponsive_contenders
 
 
 def run_advice(run: RunRecord, cube: Cube, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> tuple[Fact, ...]:
@@ -42,13 +42,13 @@ def run_advice(run: RunRecord, cube: Cube, info: RunInfo, contenders: tuple[Cont
         *_repeated(run),
         *_without(info),
         *_left_out(cube, info.file, contenders, run),
-        *_silent(run),
+        *_unresponsive(run),
     )
 
 
-def _silent(run: RunRecord) -> list[Fact]:
+def _unresponsive(run: RunRecord) -> list[Fact]:
     """Contenders that were gone when all was measured."""
-    return [SilentAfterwards(name, why) for name, why in silent_of(run).items()]
+    return [UnresponsiveAtEnd(name, why) for name, why in unresponsive_contenders(run).items()]
 
 
 def _imported(run: RunRecord) -> list[Fact]:
@@ -91,18 +91,18 @@ def _incomplete_files(run: RunRecord) -> list[Fact]:
 
 
 def _interim(info: RunInfo) -> list[Fact]:
-    return [InterimAnalysesMade(info.interim)] if info.interim is not None and info.interim.is_told else []
+    return [InterimAnalysesMade(info.interim)] if info.interim is not None and info.interim.is_reported else []
 
 
 def _repeated(run: RunRecord) -> list[Fact]:
     """By contender and state, with the most frequent reason."""
-    told: list[Fact] = []
+    facts: list[Fact] = []
     kept = Counter((trial.contender, trial.state) for trial in run.earlier)
     for (contender, state), number in sorted(kept.items()):
         reasons = Counter(t.reason for t in run.earlier if (t.contender, t.state) == (contender, state))
         (reason, _), *others = reasons.most_common()
-        told.append(TrialsRepeated(contender, state, number, reason, bool(others)))
-    return told
+        facts.append(TrialsRepeated(contender, state, number, reason, bool(others)))
+    return facts
 
 
 def delta_advice(run: RunRecord, info: RunInfo) -> list[Fact]:
@@ -126,14 +126,14 @@ def _again(run: RunRecord) -> Literal["file", "run"]:
 
 def _left_out(cube: Cube, file: str, contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Fact]:
     by_state = Counter((trial.state, trial.contender) for trial in cube.left_out)
-    again, told = _again(run), list[Fact]()
+    again, facts = _again(run), list[Fact]()
     for (state, contender), number in sorted(by_state.items()):
         if state == "failed":
             outages = next(outages_of(c) for c in contenders if c.name == contender)
-            told.append(TrialsLost(file, contender, outages, *_why(cube, contender), again))
+            facts.append(TrialsLost(file, contender, outages, *_why(cube, contender), again))
         else:
-            told.append(TrialsLeftOut(file, contender, state, number, again))
-    return told
+            facts.append(TrialsLeftOut(file, contender, state, number, again))
+    return facts
 
 
 def outages_of(c: ContenderSummary) -> Outages:

@@ -21,7 +21,7 @@ from bakeoff.compare.collections.campaign_model import (
     FewBlocks,
     HeldIn,
     LeaderLost,
-    NobodyElse,
+    NoOtherContender,
     NotBothIn,
     NotMeasuredIn,
     NotShown,
@@ -161,11 +161,11 @@ def _in_folder(comparison: Comparison, folder: str) -> Comparison:
     """Of a suite that lies in a folder the commands that are advised name that: all suites go on by it."""
     if not folder:
         return comparison
-    told = tuple(
+    relocated = tuple(
         replace(each, about=replace(each.about, folder=folder)) if isinstance(each.about, OfFile) else each
         for each in comparison.warnings
     )
-    return replace(comparison, warnings=told)
+    return replace(comparison, warnings=relocated)
 
 
 def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
@@ -212,18 +212,18 @@ def _is_lost(kind: str, p: float, q: float) -> bool:
 
 def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
     """What factors do in each suite, with Holm over the effects of all suites together."""
-    told = [
+    effects = [
         (suite.name, one, effect)
         for suite, one in compared(suites)
         if one.factors is not None
         for effect in one.factors.effects
         if effect.estimated
     ]
-    p_values = holm([effect.p_t * _times(one) for _, one, effect in told])
-    q_values = holm([effect.p_equivalence * _times(one) for _, one, effect in told])
+    p_values = holm([effect.p_t * _times(one) for _, one, effect in effects])
+    q_values = holm([effect.p_equivalence * _times(one) for _, one, effect in effects])
     return tuple(
-        _effect(suite, one, effect, float(p), float(q), len(told))
-        for (suite, one, effect), p, q in zip(told, p_values, q_values, strict=True)
+        _effect(suite, one, effect, float(p), float(q), len(effects))
+        for (suite, one, effect), p, q in zip(effects, p_values, q_values, strict=True)
     )
 
 
@@ -358,7 +358,7 @@ def _places(
     ranked = [name for name in contenders if name not in no_place]
     if len(ranked) == 1 and any(one != Disqualified() for one in no_place.values()):
         # Nobody is the best of one.
-        no_place[ranked.pop()] = NobodyElse()
+        no_place[ranked.pop()] = NoOtherContender()
     won = [(pair.winner, pair.baseline, pair.contender) for pair in overall]
     over = {name: beaten(won, name, ranked) if name in ranked else () for name in contenders}
     places = []

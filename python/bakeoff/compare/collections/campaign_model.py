@@ -156,7 +156,7 @@ class Disqualified(Fact):
 
 
 @dataclass(frozen=True)
-class NobodyElse(Fact):
+class NoOtherContender(Fact):
     """Nobody is the best of one: nobody else was measured in all suites."""
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.collections.challenge_model import (
-    AgainstThen,
     AskedOtherwise,
     Challenge,
     Machine,
@@ -20,6 +19,7 @@ from bakeoff.compare.collections.challenge_model import (
     OtherLoadSteps,
     OtherMachines,
     OtherMetric,
+    ReferenceRatio,
     Searched,
 )
 from bakeoff.compare.limits.capacity import is_search
@@ -29,7 +29,7 @@ from bakeoff.compare.model.level import Levels
 from bakeoff.compare.model.plain import as_dict, nulled
 from bakeoff.core.redact import HIDDEN
 from bakeoff.stats import UnpairedRatio, unpaired_from_logs
-from bakeoff.store.collections.challenged import Challenged, ThenLevels, challenged, corpus_of
+from bakeoff.store.collections.challenged import Challenged, ReportedLevels, challenged, corpus_of
 from bakeoff.store.records.absent import absent_of
 from bakeoff.store.records.run_records import RunRecord
 
@@ -44,18 +44,18 @@ def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challen
     if read is None:
         return None
     read = read.model_copy(update={"absent": {**read.absent, **absent_of(run)}})
-    said, then = read.said, read.then
+    reported, origin = read.reported, read.origin
     why = _why_none(read, levels, is_search(run))
     asked = [AskedOtherwise(name, read.challenger, differ) for name, differ in _otherwise(run, read).items()]
     return Challenge(
         report=read.report,
         sha256=read.sha256,
-        seal=then.seal,
-        file=said.run.file,
-        suite=said.run.suite,
-        created_at=said.run.created_at,
-        plan_hash=said.run.plan_hash,
-        said=said.headline,
+        seal=origin.seal,
+        file=reported.run.file,
+        suite=reported.run.suite,
+        created_at=reported.run.created_at,
+        plan_hash=reported.run.plan_hash,
+        reported=reported.headline,
         challenger=read.challenger,
         again=tuple(c.name for c in run.contenders if c.name in read.contenders and c.name != read.challenger),
         absent=dict(read.absent),
@@ -63,8 +63,8 @@ def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challen
         unit="" if levels is None else levels.unit,
         higher_is_better=levels is None or levels.higher_is_better,
         ratios=()
-        if why or levels is None or said.levels is None
-        else tuple(_ratios(read, levels, said.levels, level, frozenset(one.contender for one in asked))),
+        if why or levels is None or reported.levels is None
+        else tuple(_ratios(read, levels, reported.levels, level, frozenset(one.contender for one in asked))),
         why_none=why,
         missing=read.missing,
         differences=(*_differences(run, read), *asked),
@@ -72,53 +72,57 @@ def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challen
     )
 
 
-def _other(then: object, now: object, name: str = "") -> Iterator[str]:
+def _other(reported: object, now: object, name: str = "") -> Iterator[str]:
     """The settings in which two plans differ; what a report hides is not known to."""
-    if isinstance(then, dict) and isinstance(now, dict):
-        for key in {**then, **now}:
-            if key not in NOT_SETTINGS and key in then and key in now:
-                yield from _other(then[key], now[key], f"{name}.{key}".lstrip("."))
-    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
-        for one, other in zip(then, now, strict=True):
+    if isinstance(reported, dict) and isinstance(now, dict):
+        for key in {**reported, **now}:
+            if key not in NOT_SETTINGS and key in reported and key in now:
+                yield from _other(reported[key], now[key], f"{name}.{key}".lstrip("."))
+    elif isinstance(reported, list) and isinstance(now, list) and len(reported) == len(now):
+        for one, other in zip(reported, now, strict=True):
             yield from _other(one, other, name)
-    elif then != now and not (isinstance(then, str) and HIDDEN in then):
+    elif reported != now and not (isinstance(reported, str) and HIDDEN in reported):
         yield name
 
 
 def _otherwise(run: RunRecord, read: Challenged) -> dict[str, tuple[str, ...]]:
     """Contenders of the report with whom clients talked otherwise than with the challenger, and in which settings."""
     plan = read.data.get("plan")
-    then = plan if isinstance(plan, dict) else {}
-    names = sorted({name for each in (then, run.plan) for own in settings.of_single(each).values() for name in own})
+    reported_plan = plan if isinstance(plan, dict) else {}
+    names = sorted(
+        {name for each in (reported_plan, run.plan) for own in settings.of_single(each).values() for name in own}
+    )
     now = settings.of_contender(run.plan, read.challenger)
-    found = {each: settings.of_contender(then, each) for each in read.absent}
+    found = {each: settings.of_contender(reported_plan, each) for each in read.absent}
     differ = {each: tuple(name for name in names if own.get(name) != now.get(name)) for each, own in found.items()}
-    return {each: told for each, told in differ.items() if told}
+    return {each: changed for each, changed in differ.items() if changed}
 
 
 def _why_none(read: Challenged, levels: Levels | None, searched: bool) -> Fact | None:
     """Why nothing of now is divided by anything of then."""
-    then = read.said.levels
+    reported = read.reported.levels
     if read.missing:
         return NoFigures(read.missing)
     if searched:
         return Searched()
-    if levels is None or then is None:
+    if levels is None or reported is None:
         return NotByBlock()
-    if (then.title, then.unit) != (levels.title, levels.unit):
-        return OtherMetric(then.title, levels.title)
-    return OtherLoadSteps() if list(then.load_steps) != nulled(as_dict(levels.load_steps)) else None
+    if (reported.title, reported.unit) != (levels.title, levels.unit):
+        return OtherMetric(reported.title, levels.title)
+    return OtherLoadSteps() if list(reported.load_steps) != nulled(as_dict(levels.load_steps)) else None
 
 
 def _ratios(
-    read: Challenged, levels: Levels, then: ThenLevels, level: float, otherwise: frozenset[str]
-) -> Iterator[AgainstThen]:
+    read: Challenged, levels: Levels, reported: ReportedLevels, level: float, otherwise: frozenset[str]
+) -> Iterator[ReferenceRatio]:
     """Those who ran again first: they tell what else changed. The challenger is held against the others alone, for with
     those there is a paired ratio, and not against whom clients talked `otherwise` with. Whoever lost a trial has none:
     its other blocks would make it look better than it is.
     """
     former = {
-        one.contender: _logs(one.values) for one in then.contenders if one.contender in read.contenders and not one.lost
+        one.contender: _logs(one.values)
+        for one in reported.contenders
+        if one.contender in read.contenders and not one.lost
     }
     now = {one.contender: _logs(one.values) for one in levels.contenders if not one.lost}
     bridge = tuple(name for name in now if name != read.challenger and name in former)
@@ -136,9 +140,9 @@ def _ratios(
         yield from _against(read.challenger, name, bridge, alone)
 
 
-def _against(name: str, then: str, over: tuple[str, ...], made: UnpairedRatio) -> Iterator[AgainstThen]:
+def _against(name: str, reference: str, over: tuple[str, ...], made: UnpairedRatio) -> Iterator[ReferenceRatio]:
     if all(made.blocks):
-        yield AgainstThen(name, then, over, made.blocks[1], made.blocks[0], made.ratio, made.low, made.high)
+        yield ReferenceRatio(name, reference, over, made.blocks[1], made.blocks[0], made.ratio, made.low, made.high)
 
 
 def _logs(values: Sequence[float | None]) -> Logs:
@@ -151,15 +155,15 @@ def _fitting(values: Logs, other: Logs) -> Logs:
 
 
 def _differences(run: RunRecord, read: Challenged) -> Iterator[Fact]:
-    if read.then.corpus != corpus_of(run):
+    if read.origin.corpus != corpus_of(run):
         yield OtherContent()
-    machines = [(m.cpu, m.kernel) for m in read.then.machines]
+    machines = [(m.cpu, m.kernel) for m in read.origin.machines]
     facts = [agent.facts for agent in run.agents]
     here = [(f["cpu"].get("model") if isinstance(f.get("cpu"), dict) else None, f.get("kernel")) for f in facts]
     if machines != here:
-        yield OtherMachines(_told(machines), _told(here))
+        yield OtherMachines(_known_once(machines), _known_once(here))
 
 
-def _told(machines: Sequence[tuple[str | None, str | None]]) -> tuple[Machine, ...]:
+def _known_once(machines: Sequence[tuple[str | None, str | None]]) -> tuple[Machine, ...]:
     """What is known of each; those that are alike once."""
     return tuple(dict.fromkeys(tuple(part for part in machine if part) for machine in machines))

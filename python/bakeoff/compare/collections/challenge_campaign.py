@@ -22,7 +22,7 @@ def challenge_over_all(suites: Sequence[SuiteResult], read: ChallengedCampaign) 
         report=read.report,
         sha256=read.sha256,
         title=read.title,
-        said=read.said,
+        reported=read.headline,
         challenger=read.challenger,
         suites=tuple(_suite(one, results[one.name]) for one in read.suites),
     )
@@ -36,13 +36,13 @@ def _suite(one: ChallengedSuite, result: SuiteResult) -> SuiteChallenge:
         missing=result.missing if result.comparison is None and not one.left_out else "",
         again=() if own is None else own.again,
         absent=dict(one.absent if own is None else own.absent),
-        said=() if one.missing else _said(one),
+        reported=() if one.missing else _headline_of(one),
         had_no_figures=one.missing,
         has_figures=result.comparison is not None,
     )
 
 
-def _said(one: ChallengedSuite) -> tuple[str, ...]:
+def _headline_of(one: ChallengedSuite) -> tuple[str, ...]:
     comparison = one.data.get("comparison")
     lines = comparison.get("headline") if isinstance(comparison, dict) else None
     return tuple(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ()

@@ -28,7 +28,7 @@ class NotByBlock(Fact):
 class OtherMetric(Fact):
     """The report decides by something else than this run."""
 
-    then: str
+    reported: str
     now: str
 
 
@@ -50,7 +50,7 @@ Machine = tuple[str, ...]
 class OtherMachines(Fact):
     """The load came from other machines."""
 
-    then: tuple[Machine, ...]
+    reported: tuple[Machine, ...]
     now: tuple[Machine, ...]
 
 
@@ -64,7 +64,7 @@ class AskedOtherwise(Fact):
 
 
 @dataclass(frozen=True)
-class AgainstThen:
+class ReferenceRatio:
     """`contender` as it was measured now, by `then` as the report has it, over so many blocks of either.
 
     With a bridge, `over` those who stand beside either in its own run, it is a ratio of ratios: what changed between
@@ -73,10 +73,10 @@ class AgainstThen:
     """
 
     contender: str
-    then: str
+    reference: str
     over: tuple[str, ...]
     blocks_now: int
-    blocks_then: int
+    reference_blocks: int
     ratio: float
     low: float
     high: float
@@ -99,14 +99,14 @@ class Challenge:
     suite: str
     created_at: str
     plan_hash: str
-    said: tuple[str, ...]
+    reported: tuple[str, ...]
     challenger: str
     again: tuple[str, ...]
     absent: dict[str, str]
     metric: str
     unit: str
     higher_is_better: bool
-    ratios: tuple[AgainstThen, ...]
+    ratios: tuple[ReferenceRatio, ...]
     why_none: Fact | None
     missing: str
     differences: tuple[Fact, ...]
@@ -125,7 +125,7 @@ class SuiteChallenge:
     missing: str
     again: tuple[str, ...]
     absent: dict[str, str]
-    said: tuple[str, ...]
+    reported: tuple[str, ...]
     had_no_figures: str = ""
     has_figures: bool = True
 
@@ -140,7 +140,7 @@ class CampaignChallenge:
     report: str
     sha256: str
     title: str
-    said: tuple[str, ...]
+    reported: tuple[str, ...]
     challenger: str
     suites: tuple[SuiteChallenge, ...]
 

@@ -24,10 +24,10 @@ from bakeoff.compare.collections.joined_model import (
     Drift,
     FileRatio,
     FileVerdictKind,
-    HeldBeside,
     JoinedPair,
     LostOutright,
     OtherWork,
+    WithheldInFile,
 )
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs
@@ -86,41 +86,41 @@ class Together:
         return self.having(name)[0].identity(name)
 
 
-def joined_pairs(told: Together, metric: Metric) -> tuple[JoinedPair, ...]:
+def joined_pairs(joint: Together, metric: Metric) -> tuple[JoinedPair, ...]:
     """Every pair that several files have; where their plans differ, by what the contenders are called in the files."""
     same: dict[tuple[str, str], list[tuple[JoinedFile, str, str]]] = defaultdict(list)
-    for file in told.files:
-        for pair in combinations(told.cube.contenders, 2):
+    for file in joint.files:
+        for pair in combinations(joint.cube.contenders, 2):
             if all(name in file.names for name in pair):
                 same[pair].append((file, *pair))
     other: dict[tuple[tuple[str, str], tuple[str, str]], list[tuple[JoinedFile, str, str]]] = defaultdict(list)
     for pair, files in same.items():
-        other[told.known(pair[0]), told.known(pair[1])] += files
-    pairs = [_joined_pair(told, metric, files, True) for files in same.values() if len(files) > 1]
+        other[joint.known(pair[0]), joint.known(pair[1])] += files
+    pairs = [_joined_pair(joint, metric, files, True) for files in same.values() if len(files) > 1]
     for files in other.values():
         if len({(one, two) for _, one, two in files}) > 1:
-            pairs.append(_joined_pair(told, metric, files, False))
+            pairs.append(_joined_pair(joint, metric, files, False))
     return tuple(pairs)
 
 
 def _joined_pair(
-    told: Together, metric: Metric, files: Sequence[tuple[JoinedFile, str, str]], same_work: bool
+    joint: Together, metric: Metric, files: Sequence[tuple[JoinedFile, str, str]], same_work: bool
 ) -> JoinedPair:
-    ratios = tuple(_alone(told.alone[file.label], file, metric, one, two) for file, one, two in files)
-    outcomes = [told.logs(one, two, metric) for _, one, two in files]
+    ratios = tuple(_alone(joint.alone[file.label], file, metric, one, two) for file, one, two in files)
+    outcomes = [joint.logs(one, two, metric) for _, one, two in files]
     kept: Mask = np.logical_and.reduce([kept_of_pair(each)[0] for each in outcomes])
-    groups = [_group(told, file, each, kept) for (file, _, _), each in zip(files, outcomes, strict=True)]
+    groups = [_group(joint, file, each, kept) for (file, _, _), each in zip(files, outcomes, strict=True)]
     there = [at for at, group in enumerate(groups) if group.size]
     labels = [files[at][0].label for at in there]
     if len(there) > 1:
-        apart = farthest_apart([groups[at] for at in there], told.delta)
+        apart = farthest_apart([groups[at] for at in there], joint.delta)
         between, ratio, p = (labels[apart.places[0]], labels[apart.places[1]]), apart.ratio, apart.p
     else:
         between, ratio, p = ("", ""), UnpairedRatio((0, 0), math.nan, math.nan, math.nan), math.nan
     over = over_groups([groups[at] for at in there]) if there else None
     kinds = {(each.verdict.kind, each.verdict.winner) for each in ratios}
     names = [files[0][1], files[0][2]] if same_work else [files[0][0].names[name] for name in files[0][1:]]
-    counted, why = _counted(ratios, ratio, p, told.delta) if same_work else ("apart", "other_plans")
+    counted, why = _counted(ratios, ratio, p, joint.delta) if same_work else ("apart", "other_plans")
     return JoinedPair(
         baseline=names[0],
         contender=names[1],
@@ -139,11 +139,11 @@ def _joined_pair(
     )
 
 
-def _group(told: Together, file: JoinedFile, outcomes: PairLogs, kept: Mask) -> Logs:
+def _group(joint: Together, file: JoinedFile, outcomes: PairLogs, kept: Mask) -> Logs:
     """The log-ratios of the blocks of a file, over the load steps that all files have; without blocks that have a
     hole.
     """
-    logs = over_load_steps(told.cube, outcomes.settled(), kept)[told.within(file)]
+    logs = over_load_steps(joint.cube, outcomes.settled(), kept)[joint.within(file)]
     found: Logs = logs[np.isfinite(logs)]
     return found
 
@@ -179,12 +179,12 @@ def _counted(
     return "together", "not_shown" if p > ALPHA else "within_delta"
 
 
-def file_gates(told: Together, metrics: Sequence[Metric]) -> dict[tuple[str, frozenset[str]], Gate]:
+def file_gates(joint: Together, metrics: Sequence[Metric]) -> dict[tuple[str, frozenset[str]], Gate]:
     """What keeps blocks of several files from counting together, or qualifies it: by metric and pair."""
     return {
         (metric.key, frozenset((pair.baseline, pair.contender))): _gate(pair)
         for metric in metrics
-        for pair in joined_pairs(told, metric)
+        for pair in joined_pairs(joint, metric)
         if pair.same_work and pair.counted != "together"
     }
 
@@ -195,18 +195,20 @@ def _gate(pair: JoinedPair) -> Gate:
     return Gate("files", level, pair.contender, FilesDiffer(files))
 
 
-def drifts(told: Together) -> tuple[Drift, ...]:
+def drifts(joint: Together) -> tuple[Drift, ...]:
     """Each contender that several files have, in each of them against the first that has it."""
     known: dict[tuple[str, str], list[tuple[JoinedFile, str]]] = defaultdict(list)
-    for file in told.files:
+    for file in joint.files:
         for name in file.names:
             known[file.identity(name)].append((file, name))
     found = []
     for (called, _), (first, *others) in known.items():
         for other in others:
-            kept = _common([told.levels(name)[:, told.within(file)] for file, name in (first, other)])
-            below, above = (over_load_steps(told.cube, told.levels(n), kept)[told.within(f)] for f, n in (first, other))
-            ratio = unpaired_from_logs(below, above, told.delta)
+            kept = _common([joint.levels(name)[:, joint.within(file)] for file, name in (first, other)])
+            below, above = (
+                over_load_steps(joint.cube, joint.levels(n), kept)[joint.within(f)] for f, n in (first, other)
+            )
+            ratio = unpaired_from_logs(below, above, joint.delta)
             same = first[1] == other[1]
             found.append(
                 Drift(called, other[0].label, first[0].label, same, ratio.ratio, *_bounds(ratio), ratio.p, ratio.blocks)
@@ -224,59 +226,59 @@ def _bounds(ratio: UnpairedRatio) -> tuple[float, float]:
     return both_shown(ratio.low, ratio.high, min(ratio.blocks))
 
 
-def between_pairs(told: Together, judge: Judge, pairs: Sequence[JoinedPair]) -> tuple[BetweenPair, ...]:
+def between_pairs(joint: Together, judge: Judge, pairs: Sequence[JoinedPair]) -> tuple[BetweenPair, ...]:
     """Every two contenders that no file has both of, but for one that is the same under two plans."""
     apart = [
         pair
-        for pair in combinations(told.cube.contenders, 2)
-        if not told.having(*pair) and told.known(pair[0]) != told.known(pair[1]) and not _in_one_file(told, *pair)
+        for pair in combinations(joint.cube.contenders, 2)
+        if not joint.having(*pair) and joint.known(pair[0]) != joint.known(pair[1]) and not _in_one_file(joint, *pair)
     ]
-    bridged = [(pair, bridges) for pair in apart if (bridges := _bridges(told, *pair))]
-    ratios = {pair: _over_bridges(told, *pair, bridges) for pair, bridges in bridged}
+    bridged = [(pair, bridges) for pair in apart if (bridges := _bridges(joint, *pair))]
+    ratios = {pair: _over_bridges(joint, *pair, bridges) for pair, bridges in bridged}
     found = [ratio for ratio, _, _ in ratios.values()]
     difference, equivalence = holm([ratio.p for ratio in found]), holm([ratio.p_equivalence for ratio in found])
     adjusted = dict(zip(ratios, zip(map(float, difference), map(float, equivalence), strict=True), strict=True))
     return tuple(
-        _bridged(told, judge, pairs, pair, dict(bridged)[pair], ratios[pair], adjusted[pair])
+        _bridged(joint, judge, pairs, pair, dict(bridged)[pair], ratios[pair], adjusted[pair])
         if pair in ratios
-        else _unbridged(told, *pair)
+        else _unbridged(joint, *pair)
         for pair in apart
     )
 
 
-def _in_one_file(told: Together, one: str, other: str) -> bool:
+def _in_one_file(joint: Together, one: str, other: str) -> bool:
     """Whether a file has both under the names of its own: then it is the one that pairs them."""
-    both = {told.known(one), told.known(other)}
-    return any(both <= {file.identity(name) for name in file.names} for file in told.files)
+    both = {joint.known(one), joint.known(other)}
+    return any(both <= {file.identity(name) for name in file.names} for file in joint.files)
 
 
 Bridge = tuple[str, str]
 
 
-def _bridges(told: Together, baseline: str, contender: str) -> tuple[Bridge, ...]:
+def _bridges(joint: Together, baseline: str, contender: str) -> tuple[Bridge, ...]:
     """Contenders that stand in a file beside either, by their names there."""
-    beside = []
+    bridges = []
     for name in (baseline, contender):
-        others = {other for file in told.having(name) for other in file.names if other != name}
-        beside.append({told.known(other): other for other in sorted(others)})
-    return tuple((beside[0][one], beside[1][one]) for one in beside[0] if one in beside[1])
+        others = {other for file in joint.having(name) for other in file.names if other != name}
+        bridges.append({joint.known(other): other for other in sorted(others)})
+    return tuple((bridges[0][one], bridges[1][one]) for one in bridges[0] if one in bridges[1])
 
 
 def _over_bridges(
-    told: Together, baseline: str, contender: str, bridges: Sequence[Bridge]
+    joint: Together, baseline: str, contender: str, bridges: Sequence[Bridge]
 ) -> tuple[UnpairedRatio, Mask, bool]:
     """The ratio of ratios, the load steps that it is over, and whether a loss is in it."""
-    sides = [[told.logs(bridge[side], name) for bridge in bridges] for side, name in enumerate((baseline, contender))]
+    sides = [[joint.logs(bridge[side], name) for bridge in bridges] for side, name in enumerate((baseline, contender))]
     kept: Mask = np.logical_and.reduce([kept_of_pair(one)[0] for side in sides for one in side])
     below, above = (
-        np.mean([over_load_steps(told.cube, one.settled(), kept) for one in side], axis=0) for side in sides
+        np.mean([over_load_steps(joint.cube, one.settled(), kept) for one in side], axis=0) for side in sides
     )
     lost = any(bool(marks[kept].any()) for side in sides for one in side for marks in (*one.lost, one.ties))
-    return unpaired_from_logs(below, above, told.delta), kept, lost
+    return unpaired_from_logs(below, above, joint.delta), kept, lost
 
 
 def _bridged(
-    told: Together,
+    joint: Together,
     judge: Judge,
     pairs: Sequence[JoinedPair],
     pair: tuple[str, str],
@@ -285,14 +287,19 @@ def _bridged(
     adjusted: tuple[float, float],
 ) -> BetweenPair:
     ratio, kept, lost = found
-    names = tuple(dict.fromkeys(told.known(one)[0] for one, _ in bridges))
-    why_not = _why_not(told, judge, pairs, pair, bridges, lost)
-    load_steps = tuple(load_step for load_step, keep in zip(told.cube.load_steps, kept, strict=True) if keep)
+    names = tuple(dict.fromkeys(joint.known(one)[0] for one, _ in bridges))
+    why_not = _why_not(joint, judge, pairs, pair, bridges, lost)
+    load_steps = tuple(load_step for load_step, keep in zip(joint.cube.load_steps, kept, strict=True) if keep)
     low, high = _bounds(ratio)
     is_above = ratio.ratio > 1.0
-    decision = _decision(ratio, *adjusted, told.delta, judge.interim.alpha)
+    decision = _decision(ratio, *adjusted, joint.delta, judge.interim.alpha)
     verdict, _ = judge.verdict(
-        decision, *pair, load_steps, leader(pair, is_above, told.decides), min(ratio.blocks), reach(low, high, is_above)
+        decision,
+        *pair,
+        load_steps,
+        leader(pair, is_above, joint.decides),
+        min(ratio.blocks),
+        reach(low, high, is_above),
     )
     if verdict.kind in ("disqualified", "too_few"):
         why_not = None
@@ -316,7 +323,7 @@ def _decision(ratio: UnpairedRatio, p: float, p_equivalence: float, delta: float
 
 
 def _why_not(
-    told: Together,
+    joint: Together,
     judge: Judge,
     pairs: Sequence[JoinedPair],
     pair: tuple[str, str],
@@ -329,19 +336,19 @@ def _why_not(
     if lost:
         return LostOutright()
     names = {one for one, _ in bridges}
-    for told_pair in pairs:
-        if {told_pair.baseline, told_pair.contender} <= names and told_pair.counted != "together":
-            return BridgesContradict(told_pair)
-    for file in told.files:
-        strict = replace(judge, both=True, metric=told.decides.key, cube=_of_file(told.cube, file))
+    for joined_pair_of in pairs:
+        if {joined_pair_of.baseline, joined_pair_of.contender} <= names and joined_pair_of.counted != "together":
+            return BridgesContradict(joined_pair_of)
+    for file in joint.files:
+        strict = replace(judge, both=True, metric=joint.decides.key, cube=_of_file(joint.cube, file))
         for name, bridge in ((name, bridge) for name in pair for bridge in sorted(names)):
             if not {name, bridge} <= file.names.keys():
                 continue
             _, gates = strict.verdict(
-                Decision("equivalent", 0), bridge, name, told.cube.load_steps, name, MINIMUM_BLOCKS
+                Decision("equivalent", 0), bridge, name, joint.cube.load_steps, name, MINIMUM_BLOCKS
             )
             if red := [gate for gate in gates if gate.level == "red"]:
-                return HeldBeside(red[0])
+                return WithheldInFile(red[0])
     return None
 
 
@@ -355,17 +362,19 @@ def _of_file(cube: Cube, file: JoinedFile) -> Cube:
     )
 
 
-def _unbridged(told: Together, baseline: str, contender: str) -> BetweenPair:
+def _unbridged(joint: Together, baseline: str, contender: str) -> BetweenPair:
     """The bare ratio. No interval of it is honest: what changed between the files may be all of it."""
-    masks = [np.logical_or.reduce([told.within(file) for file in told.having(name)]) for name in (baseline, contender)]
-    levels = [told.levels(name)[:, mask] for name, mask in zip((baseline, contender), masks, strict=True)]
+    masks = [
+        np.logical_or.reduce([joint.within(file) for file in joint.having(name)]) for name in (baseline, contender)
+    ]
+    levels = [joint.levels(name)[:, mask] for name, mask in zip((baseline, contender), masks, strict=True)]
     kept = _common(levels)
     below, above = (
-        over_load_steps(told.cube, told.levels(name), kept)[mask]
+        over_load_steps(joint.cube, joint.levels(name), kept)[mask]
         for name, mask in zip((baseline, contender), masks, strict=True)
     )
-    ratio = unpaired_from_logs(below, above, told.delta)
-    lost = tuple(name for name in (baseline, contender) if told.cube.losses(name).any())
+    ratio = unpaired_from_logs(below, above, joint.delta)
+    lost = tuple(name for name in (baseline, contender) if joint.cube.losses(name).any())
     nothing = math.nan
     return BetweenPair(
         baseline, contender, (), ratio.ratio, nothing, nothing, nothing, nothing, ratio.blocks,

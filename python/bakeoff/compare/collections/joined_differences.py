@@ -43,7 +43,7 @@ def _contenders(files: Sequence[JoinedFile]) -> list[dict[str, Any]]:
     only that it is there.
     """
     everywhere = set.intersection(*(set(file.names.values()) for file in files))
-    told: list[dict[str, Any]] = []
+    tables: list[dict[str, Any]] = []
     for file in files:
         tree: dict[str, Any] = {}
         for one in file.run.contenders:
@@ -51,8 +51,8 @@ def _contenders(files: Sequence[JoinedFile]) -> list[dict[str, Any]]:
             called = file.names[one.name]
             own = {"address": one.address, "reset": one.reset, "settings": _settings(file, called), **found}
             tree[called] = own if called in everywhere else "measured"
-        told.append(tree)
-    return told
+        tables.append(tree)
+    return tables
 
 
 def _settings(file: JoinedFile, name: str) -> dict[str, Any]:

@@ -17,21 +17,21 @@ from bakeoff.store.records.run_records import JoinedFile, TrialRecord
 
 
 def made_of(
-    told: Together, pairs: Sequence[JoinedPair], between: Sequence[BetweenPair], counted: Sequence[IfCounted]
+    joint: Together, pairs: Sequence[JoinedPair], between: Sequence[BetweenPair], counted: Sequence[IfCounted]
 ) -> Joined:
     """All that is told of several files."""
-    run = told.run
+    run = joint.run
     return Joined(
         files=tuple(_info(file) for file in run.joined),
-        figure=told.decides.short,
-        unit=told.decides.unit,
-        same_work=len({file.plan for file in told.files}) == 1,
+        figure=joint.decides.short,
+        unit=joint.decides.unit,
+        same_work=len({file.plan for file in joint.files}) == 1,
         with_factors=any(file.run.planned.factors for file in run.joined),
         differences=differences(run.joined),
-        drifts=drifts(told),
+        drifts=drifts(joint),
         pairs=tuple(pairs),
         between=tuple(between),
-        failed=tuple(one for file in run.joined if file.failed for one in _failed(told, file)),
+        failed=tuple(one for file in run.joined if file.failed for one in _failed(joint, file)),
         if_counted=tuple(counted),
     )
 
@@ -60,24 +60,24 @@ def _info(file: JoinedFile) -> FileInfo:
     )
 
 
-def _failed(told: Together, file: JoinedFile) -> list[FailedTrial]:
+def _failed(joint: Together, file: JoinedFile) -> list[FailedTrial]:
     """Every trial of a file that failed: also those that went well, which count no more either."""
     return [
         FailedTrial(
             file.label, trial.contender, trial.load_step, trial.block, trial.state, trial.reason,
-            _value(told, trial), _repeated(told, trial),
+            _value(joint, trial), _repeated(joint, trial),
         )
         for trial in sorted(file.run.trials, key=lambda each: (each.contender, each.load_step, each.block))
     ]  # fmt: skip
 
 
-def _value(told: Together, trial: TrialRecord) -> float:
-    return math.nan if why_unusable(trial) is not None else told.decides.extract(trial)
+def _value(joint: Together, trial: TrialRecord) -> float:
+    return math.nan if why_unusable(trial) is not None else joint.decides.extract(trial)
 
 
-def _repeated(told: Together, trial: TrialRecord) -> float:
+def _repeated(joint: Together, trial: TrialRecord) -> float:
     """The geometric mean over the blocks that count, at the same load step."""
-    found = [_value(told, each) for each in told.cube.of(trial.contender, (trial.load_step,))]
+    found = [_value(joint, each) for each in joint.cube.of(trial.contender, (trial.load_step,))]
     logs = [math.log(value) for value in found if value > 0.0]
     return float(np.exp(np.mean(logs))) if logs else math.nan
 

@@ -127,7 +127,7 @@ class BridgesContradict(Fact):
 
 
 @dataclass(frozen=True)
-class HeldBeside(Fact):
+class WithheldInFile(Fact):
     """What is red beside the bridge."""
 
     gate: Gate

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bakeoff.compare.cube.cells import CellArray, CellKey
-from bakeoff.compare.model.cell import CachedBehind, CacheRule, CacheUntold, CacheZone, FewFileSizes, NoFall
+from bakeoff.compare.model.cell import CachedBehind, CacheRule, CacheUnknown, CacheZone, FewFileSizes, NoFall
 from bakeoff.compare.model.fact import Fact
 
 # A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
@@ -42,19 +42,21 @@ def _rules(array: CellArray, contender: int) -> list[CacheRule]:
         row = logs[at][np.isfinite(logs[at])]
         if file and record and row.size:
             columns[test][record / 1024.0][file / 1024.0] = float(row.mean())
-    alike: dict[tuple[tuple[tuple[float, float], Ends | Fact], ...], list[tuple[str, list[float]]]] = defaultdict(list)
+    by_stretches: dict[tuple[tuple[tuple[float, float], Ends | Fact], ...], list[tuple[str, list[float]]]] = (
+        defaultdict(list)
+    )
     for test, by_record in columns.items():
         found = {
             record: _unless_cached(_fall(by_file), [file for file in by_file if _key(test, file, record) in cached])
             for record, by_file in by_record.items()
         }
-        stretches = _stretches({record: told if isinstance(told, Fact) else told[0] for record, told in found.items()})
+        stretches = _stretches({record: rule if isinstance(rule, Fact) else rule[0] for record, rule in found.items()})
         falls = [
-            _median([told[1] for record, told in found.items() if not isinstance(told, Fact) and low <= record <= high])
+            _median([rule[1] for record, rule in found.items() if not isinstance(rule, Fact) and low <= record <= high])
             for (low, high), _ in stretches
         ]
-        alike[tuple(stretches)].append((test, falls))
-    return [_rule(array, contender, stretches, tests) for stretches, tests in alike.items()]
+        by_stretches[tuple(stretches)].append((test, falls))
+    return [_rule(array, contender, stretches, tests) for stretches, tests in by_stretches.items()]
 
 
 def _rule(
@@ -63,26 +65,26 @@ def _rule(
     stretches: tuple[tuple[tuple[float, float], Ends | Fact], ...],
     tests: list[tuple[str, list[float]]],
 ) -> CacheRule:
-    zones, untold = [], []
-    for place, (records, told) in enumerate(stretches):
-        if isinstance(told, Fact):
-            untold.append(CacheUntold(*records, told))
+    zones, unknown = [], []
+    for place, (records, rule) in enumerate(stretches):
+        if isinstance(rule, Fact):
+            unknown.append(CacheUnknown(*records, rule))
         else:
-            strong, weak, none, levelled = told
+            strong, weak, none, levelled = rule
             fall = _median([falls[place] for _, falls in tests])
             zones.append(CacheZone(*records, strong, weak, none, fall, levelled))
     named = tuple(test for test, _ in tests)
-    return CacheRule(array.contenders[contender], array.load_step, named, tuple(zones), tuple(untold))
+    return CacheRule(array.contenders[contender], array.load_step, named, tuple(zones), tuple(unknown))
 
 
 def _stretches(by_record: Mapping[float, Ends | Fact]) -> list[tuple[tuple[float, float], Ends | Fact]]:
     """Neighbouring record sizes with the same ends, or the same reason, as one."""
     found: list[tuple[tuple[float, float], Ends | Fact]] = []
-    for record, told in sorted(by_record.items(), key=lambda one: one[0]):
-        if found and found[-1][1] == told:
-            found[-1] = ((found[-1][0][0], record), told)
+    for record, rule in sorted(by_record.items(), key=lambda one: one[0]):
+        if found and found[-1][1] == rule:
+            found[-1] = ((found[-1][0][0], record), rule)
         else:
-            found.append(((record, record), told))
+            found.append(((record, record), rule))
     return found
 
 
@@ -110,11 +112,11 @@ def _key(test: str, file_kib: float, record_kib: float) -> CellKey:
     return test, round(file_kib * 1024), round(record_kib * 1024)
 
 
-def _unless_cached(told: tuple[Ends, float] | Fact, cached: Sequence[float]) -> tuple[Ends, float] | Fact:
+def _unless_cached(rule: tuple[Ends, float] | Fact, cached: Sequence[float]) -> tuple[Ends, float] | Fact:
     """A fall behind which a cache still served files, by what disk or wire carried, is not where caching ends."""
-    if isinstance(told, Fact) or not cached or max(cached) < told[0][2]:
-        return told
-    return CachedBehind(float(f"{told[1]:.2g}"), max(cached))
+    if isinstance(rule, Fact) or not cached or max(cached) < rule[0][2]:
+        return rule
+    return CachedBehind(float(f"{rule[1]:.2g}"), max(cached))
 
 
 def _median(values: Sequence[float]) -> float:

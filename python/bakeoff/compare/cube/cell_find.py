@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cells import CellKey
-from bakeoff.compare.model.cell import Crossing, SizePoint, UnlikeNeighbours, WildBlock
+from bakeoff.compare.model.cell import Crossing, NeighbourOutliers, SizePoint, WildBlock
 from bakeoff.compare.model.fact import Fact
 
 Floats = NDArray[np.float64]
@@ -84,7 +84,7 @@ def _lonely(keys: tuple[CellKey, ...], centres: Floats) -> dict[int, Fact]:
     usual = 1.4826 * float(np.median([abs(centres[at] - middle) for at, middle in around.items()]))
     limit = max(UNUSUAL * usual, math.log(OUTLYING))
     return {
-        at: UnlikeNeighbours(math.exp(centres[at]), math.exp(middle))
+        at: NeighbourOutliers(math.exp(centres[at]), math.exp(middle))
         for at, middle in around.items()
         if abs(centres[at] - middle) > limit
     }

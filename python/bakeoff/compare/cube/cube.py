@@ -97,14 +97,14 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     ordered = (baseline, *(name for name in names if name != baseline))
     trials = {(t.contender, t.load_step, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
     usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
-    unlike = _by_other_machines(usable)
-    usable = {key: trial for key, trial in usable.items() if key not in unlike}
+    by_other_machines = _by_other_machines(usable)
+    usable = {key: trial for key, trial in usable.items() if key not in by_other_machines}
     kind = compare_part(run.kind)
     lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough)) is not None}
     lost = {**unserved(kind, trials), **lost}
     blocks = tuple(sorted({block for _, _, block in trials}))
     asked = {name: frozenset(b for file in run.joined if name in file.names for b in file.blocks) for name in names}
-    left_out = _left_out(trials, unlike)
+    left_out = _left_out(trials, by_other_machines)
     load_steps = tuple(sorted(run.load_steps))
     return Cube(kind, ordered, load_steps, blocks, trials, usable, lost, left_out, asked if run.joined else {})
 
@@ -131,7 +131,7 @@ def usual_of(trials: Sequence[TrialRecord]) -> TrialRecord:
     return max(trials, key=lambda trial: (frequent[machines_of(trial)], len(trial.per_agent)))
 
 
-def alike(one: TrialRecord, other: TrialRecord) -> bool:
+def same_machines(one: TrialRecord, other: TrialRecord) -> bool:
     """Whether the same machines sent both, or would have: one with few clients leaves machines without any."""
     mine, theirs = set(machines_of(one)), set(machines_of(other))
     return mine == theirs or (mine < theirs and _is_small(one)) or (theirs < mine and _is_small(other))
@@ -151,22 +151,22 @@ def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, Fact]:
     for key, trial in usable.items():
         if trial.per_agent:
             pairs[key[1:]][key] = trial
-    unlike: dict[Key, Fact] = {}
+    by_other_machines: dict[Key, Fact] = {}
     for driven in pairs.values():
         usual = usual_of(list(driven.values()))
         for key, trial in driven.items():
-            if not alike(trial, usual):
-                unlike[key] = OtherMachines(machines_of(trial), machines_of(usual))
-    return unlike
+            if not same_machines(trial, usual):
+                by_other_machines[key] = OtherMachines(machines_of(trial), machines_of(usual))
+    return by_other_machines
 
 
-def _left_out(trials: dict[Key, TrialRecord], unlike: dict[Key, Fact]) -> tuple[LeftOut, ...]:
+def _left_out(trials: dict[Key, TrialRecord], by_other_machines: dict[Key, Fact]) -> tuple[LeftOut, ...]:
     left_out = []
     for key, trial in sorted(trials.items(), key=lambda item: item[1].order):
         reason = why_unusable(trial)
-        if key in unlike:
+        if key in by_other_machines:
             where = trial.id, trial.contender, trial.load_step, trial.block, trial.order
-            left_out.append(LeftOut(*where, UNPAIRED, unlike[key]))
+            left_out.append(LeftOut(*where, UNPAIRED, by_other_machines[key]))
         elif reason is not None:
             state = trial.state if trial.state != OK else "failed"
             left_out.append(

@@ -25,9 +25,9 @@ def _again(state: str | None) -> str:
 
 def left_out_contenders(run: RunRecord) -> tuple[LeftOutContender, ...]:
     """Those that the run went on without, and has not taken in again by repeating what they failed."""
-    told = {each.contender: each for each in run.amended(LEFT_OUT) if each.contender is not None}
+    by_name = {each.contender: each for each in run.amended(LEFT_OUT) if each.contender is not None}
     found = []
-    for name, each in told.items():
+    for name, each in by_name.items():
         own = [trial for trial in run.trials if trial.contender == name]
         missing = [t.block for t in own if t.code == LEFT_OUT]
         missing += [s.block for s in run.searches if s.contender == name and s.code == LEFT_OUT]

@@ -141,10 +141,12 @@ def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge
     effects = here.effects(metrics[:1])
     # How many blocks are still needed is said once: for what decides.
     explaining = [_without_number(effect) for effect in here.effects(metrics[1:])]
-    told = tuple(Combination(name, design.levels(cell), here.missing.get(cell)) for cell, name in design.cells.items())
+    combinations = tuple(
+        Combination(name, design.levels(cell), here.missing.get(cell)) for cell, name in design.cells.items()
+    )
     return FactorComparison(
         factors=design.factors,
-        combinations=told,
+        combinations=combinations,
         effects=effects,
         explaining=tuple(explaining),
         planes=here.planes(metrics[0]),

@@ -63,7 +63,7 @@ class InterimAnalysis:
         return decision
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether interim analyses need saying: not where the end of the plan is the only analysis."""
         return bool(self.added or self.planned or self.between or self.earlier or self.level > LEVEL)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bakeoff.core.redact import hidden
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.store.records import check_facts
 from bakeoff.store.records.run_records import RunRecord
 
@@ -37,10 +37,10 @@ def bodies_of(run: RunRecord) -> tuple[Bodies, ...]:
     """Of each contender whose checks told it."""
     listed = []
     for contender in run.contenders:
-        told = facts_of(run, contender.name).get("bodies")
-        if isinstance(told, dict):
+        stored = facts_of(run, contender.name).get("bodies")
+        if isinstance(stored, dict):
             names = ("pages", "held", "changing", "unsafe", "unknown", "unchecked")
-            counts = [count if isinstance(count := told.get(name), int) and count > 0 else 0 for name in names]
+            counts = [count if isinstance(count := stored.get(name), int) and count > 0 else 0 for name in names]
             listed.append(Bodies(contender.name, *counts))
     return tuple(listed)
 
@@ -83,7 +83,7 @@ def changed_of(run: RunRecord) -> tuple[ChangedFact, ...]:
     return tuple(
         ChangedFact(
             each.contender,
-            visible(each.fact)[:LONGEST],
+            sanitize(each.fact)[:LONGEST],
             tuple(ChangedValue(_shown(each.fact, value), number) for value, number in each.values),
         )
         for each in check_facts.changed_facts(run)
@@ -94,5 +94,5 @@ def _shown(fact: str, value: Any) -> str:
     """A value on a line, without secrets."""
     value = hidden({fact: value})[fact]
     text = value if isinstance(value, str) else "none" if value is None else json.dumps(value, ensure_ascii=False)
-    text = visible(text)
+    text = sanitize(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"

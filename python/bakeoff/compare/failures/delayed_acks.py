@@ -43,7 +43,7 @@ def delayed_steps(cube: Cube, kind: str) -> tuple[DelayedStep, ...]:
 
 
 def _found(kind: str, name: str, step: str, trials: Iterable[TrialRecord]) -> DelayedStep | None:
-    told, quickest, asked = list[tuple[float, float]](), list[float](), 0
+    delays, quickest, asked = list[tuple[float, float]](), list[float](), 0
     for trial in trials:
         own = [operation.service for operation in trial.per_operation if operation.name == step]
         own = [summary for summary in own if summary.count >= LEAST]
@@ -52,13 +52,13 @@ def _found(kind: str, name: str, step: str, trials: Iterable[TrialRecord]) -> De
             continue
         asked += 1
         if (plateau := _plateau(own[0])) is not None:
-            told.append(plateau)
+            delays.append(plateau)
             quickest.append(ms_of(min(others)))
-    if not told or 2 * len(told) < asked:
+    if not delays or 2 * len(delays) < asked:
         return None
-    share = min(share for share, _ in told)
-    typical = sorted(ms for _, ms in told)[len(told) // 2]
-    return DelayedStep(name, step, StepName(kind, step), share, typical, min(quickest), len(told))
+    share = min(share for share, _ in delays)
+    typical = sorted(ms for _, ms in delays)[len(delays) // 2]
+    return DelayedStep(name, step, StepName(kind, step), share, typical, min(quickest), len(delays))
 
 
 def _plateau(times: Summary) -> tuple[float, float] | None:

@@ -61,8 +61,8 @@ def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fa
         sums: Counter[str] = Counter()
         touched = 0
         for trial in counted:
-            told = source.counts(trial).items()
-            counts = {name: count for name, count in told if name in source.classes and count > 0}
+            items = source.counts(trial).items()
+            counts = {name: count for name, count in items if name in source.classes and count > 0}
             sums.update(counts)
             touched += bool(counts)
         if touched:

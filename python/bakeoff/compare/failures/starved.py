@@ -25,18 +25,18 @@ from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 def starved_advice(run: RunRecord) -> list[Fact]:
     """What is to be known of each contender that starved clients."""
-    enough, told = compare_part(run.kind).enough, list[Fact]()
+    enough, facts = compare_part(run.kind).enough, list[Fact]()
     for name in (contender.name for contender in run.contenders):
         trials = blamed([trial for trial in run.trials if trial.contender == name])
         if hit := tuple(_in_trial(trial, some) for trial in trials if (some := starved_clients(trial, enough))):
-            told.append(ClientsStarved(name, hit, len(trials)))
+            facts.append(ClientsStarved(name, hit, len(trials)))
         if in_cells := tuple(
             CellClients(cell_name(cell), name, trial.block, SomeClients(idle, len(cell.per_client)))
             for trial in trials
             for cell, idle in starving_cells(trial)
         ):
-            told.append(StarvedInCells(name, in_cells))
-    return told
+            facts.append(StarvedInCells(name, in_cells))
+    return facts
 
 
 def unrun_advice(cube: Cube) -> list[Fact]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
-from bakeoff.compare.cube.cube import UNPAIRED, Cube, alike, build_cube, machines_of, usual_of
+from bakeoff.compare.cube.cube import UNPAIRED, Cube, build_cube, machines_of, same_machines, usual_of
 from bakeoff.compare.estimate.intervals import shown
 from bakeoff.compare.estimate.pairs import compare_pairs
 from bakeoff.compare.limits.capacity_model import (
@@ -103,15 +103,15 @@ def _changing_machines(run: RunRecord, search: SearchRecord) -> OtherProbeMachin
         and trial.per_agent
     ]
     usual = usual_of(own) if own else None
-    sets = dict.fromkeys(machines_of(trial) for trial in own if usual is not None and not alike(trial, usual))
+    sets = dict.fromkeys(machines_of(trial) for trial in own if usual is not None and not same_machines(trial, usual))
     if usual is None or not sets:
         return None
     return OtherProbeMachines(machines_of(usual), tuple(sets))
 
 
-def unpaired(run: RunRecord, baseline: str, told: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
+def unpaired(run: RunRecord, baseline: str, left_out: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
     """Capacities that are compared with none, since other machines found them, where that was not `told` already."""
-    known = {left.trial_id for left in told}
+    known = {left.trial_id for left in left_out}
     cube = build_cube(found_view(run), baseline)
     return tuple(left for left in cube.left_out if left.state in (UNPAIRED, VOIDED) and left.trial_id not in known)
 
@@ -151,9 +151,9 @@ class CapacityJudge(Judge):
     searches: dict[str, tuple[SearchRecord, ...]] = field(default_factory=dict)
     held: dict[str, tuple[ShareHeld, ...]] = field(default_factory=dict)
 
-    def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
-        gates = super()._gates(leader, follower, load_steps, alike)
-        return [*gates, *self._unconfirmed(leader, True), *self._unconfirmed(follower, alike)]
+    def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], both_sides: bool) -> list[Gate]:
+        gates = super()._gates(leader, follower, load_steps, both_sides)
+        return [*gates, *self._unconfirmed(leader, True), *self._unconfirmed(follower, both_sides)]
 
     def _unconfirmed(self, name: str, ahead: bool) -> list[Gate]:
         """Whoever is fast in the probes of its search, and fails most trials well below what was found, does not carry
@@ -210,17 +210,17 @@ def missed_loads(run: RunRecord) -> dict[tuple[str, int], float]:
     }
 
 
-def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str) -> tuple[PairComparison, ...]:
+def capacity_pairs(run: RunRecord, baseline: str, judge: Judge, unit: str) -> tuple[PairComparison, ...]:
     """The verdicts about capacities, by the statistics of any run."""
-    judge = capacity_judge(run, baseline, like)
+    judge = capacity_judge(run, baseline, judge)
     return compare_pairs(judge.cube, (capacity_metric(unit, missed_loads(run)),), judge)
 
 
-def capacity_judge(run: RunRecord, baseline: str, like: Judge) -> CapacityJudge:
+def capacity_judge(run: RunRecord, baseline: str, judge: Judge) -> CapacityJudge:
     """The judge of capacities, with the cube that has them."""
     cube = build_cube(found_view(run), baseline)
     searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
-    same = {field.name: getattr(like, field.name) for field in fields(like)}
+    same = {field.name: getattr(judge, field.name) for field in fields(judge)}
     held = {name: _shares(run, name) for name in cube.contenders}
     return CapacityJudge(**{**same, "cube": cube, "searches": searches, "held": held})
 

@@ -135,8 +135,8 @@ def soak_of(run: RunRecord) -> Soak | None:
 
 
 def _contender(rows: list[SoakRowRecord], trial: TrialRecord | None, planned_s: float, row_s: float) -> ContenderSoak:
-    told = trial.figures(Figures).soak if trial is not None else None
-    void = set(told.void) if told is not None else set()
+    figures = trial.figures(Figures).soak if trial is not None else None
+    void = set(figures.void) if figures is not None else set()
     counted = [row for row in rows if row.number not in void]
     errors: dict[str, int] = {}
     for row in counted:
@@ -152,7 +152,7 @@ def _contender(rows: list[SoakRowRecord], trial: TrialRecord | None, planned_s: 
         stretches=max(row.stretch for row in rows),
         operations=sum(row.operations for row in counted),
         errors=errors,
-        stopped_by=told.stopped_by if told is not None else None,
+        stopped_by=figures.stopped_by if figures is not None else None,
         reason=trial.reason if trial is not None else "",
         rows=tuple(_row(row, at_s, row.number in void) for row, at_s in zip(rows, starts_s, strict=True)),
         trends=tuple(_trend(name, rows, starts_s, row_s, void) for name in FIGURES),

@@ -54,7 +54,7 @@ def dominant_steps(cube: Cube, kind: str) -> tuple[DominantStep, ...]:
 
 def _dominant(kind: str, name: str, by_name: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterable[DominantStep]:
     for of, parts in by_name[name].items():
-        shares = {who: _shares(told.get(of, {})) for who, told in by_name.items()}
+        shares = {who: _shares(steps.get(of, {})) for who, steps in by_name.items()}
         step = max(parts, key=lambda step: parts[step], default=OTHER)
         share = shares[name].get(step, 0.0)
         others = {who: theirs.get(step, 0.0) for who, theirs in shares.items() if who != name and theirs}

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from bakeoff.compare.cube.cell_form import Axis, CellForm
 from bakeoff.compare.cube.file_weights import FileWeights
-from bakeoff.compare.model.fact import OMITTED, TOLD, Fact
+from bakeoff.compare.model.fact import NARRATED, OMITTED, Fact
 from bakeoff.compare.model.plain import Words, as_dict, no_words
 from bakeoff.load.load_step import LoadStep, named
 
@@ -38,7 +38,7 @@ class CellRatio:
     p: float
     q: float
     state: CellState
-    reason: Fact | None = dataclasses.field(metadata=TOLD)
+    reason: Fact | None = dataclasses.field(metadata=NARRATED)
     cached: tuple[str, ...]
     outlier: Fact | None
     baseline_kib_s: float
@@ -51,7 +51,7 @@ class CellRatio:
 
 
 @dataclass(frozen=True)
-class UnlikeNeighbours(Fact):
+class NeighbourOutliers(Fact):
     """The ratio of a cell, and the median of those around it."""
 
     ratio: float
@@ -228,7 +228,7 @@ class CachedBehind(Fact):
 
 
 @dataclass(frozen=True)
-class CacheUntold:
+class CacheUnknown:
     """With records from `record_low_kib` to `record_high_kib` nothing can be told of caching, and `why`."""
 
     record_low_kib: float
@@ -246,7 +246,7 @@ class CacheRule:
     load_step: LoadStep
     tests: tuple[str, ...]
     zones: tuple[CacheZone, ...]
-    untold: tuple[CacheUntold, ...]
+    unknown: tuple[CacheUnknown, ...]
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ def _short(value: Any) -> Any:
 
 def _cell(cell: CellRatio, field: dataclasses.Field[Any], words: Words) -> Any:
     value = getattr(cell, field.name)
-    if field.metadata.get("told") and words is not no_words:
+    if field.metadata.get("narrated") and words is not no_words:
         return words(value).get("text", "")
     return _all_short(as_dict(value, words)) if isinstance(value, Fact) else _short(value)
 

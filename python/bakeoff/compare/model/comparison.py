@@ -21,7 +21,7 @@ from bakeoff.compare.limits.capacity_model import CapacityComparison
 from bakeoff.compare.limits.objective_model import ObjectiveHeld
 from bakeoff.compare.limits.soak import Soak
 from bakeoff.compare.model.cell import CellComparison
-from bakeoff.compare.model.fact import TOLD, Fact
+from bakeoff.compare.model.fact import NARRATED, Fact
 from bakeoff.compare.model.factor import FactorComparison
 from bakeoff.compare.model.level import Levels
 from bakeoff.compare.model.pair import PairComparison
@@ -98,7 +98,7 @@ class DominantStep:
     contender: str
     of: str
     step: str
-    words: StepName = field(metadata=TOLD)
+    words: StepName = field(metadata=NARRATED)
     share: float
     others: dict[str, float]
 
@@ -111,10 +111,10 @@ class DelayedStep(Fact):
 
     contender: str
     step: str
-    words: StepName = field(metadata=TOLD)
+    words: StepName = field(metadata=NARRATED)
     share: float
     typical_ms: float
-    beside_ms: float
+    other_steps_ms: float
     trials: int
 
 
@@ -230,7 +230,7 @@ class LeftOut:
     block: int
     order: int
     state: str
-    reason: Fact = field(metadata=TOLD)
+    reason: Fact = field(metadata=NARRATED)
     code: str = ""
 
 
@@ -269,7 +269,7 @@ class Lost:
     load_step: LoadStep
     block: int
     cell: str
-    reason: Fact = field(metadata=TOLD)
+    reason: Fact = field(metadata=NARRATED)
 
 
 @dataclass(frozen=True)

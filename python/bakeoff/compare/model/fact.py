@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-TOLD: Mapping[str, bool] = {"told": True}
+NARRATED: Mapping[str, bool] = {"narrated": True}
 """Metadata of a field of values that JSON has in words alone: the data of the same stand elsewhere in it."""
 OMITTED: Mapping[str, bool] = {"omitted": True}
 """Metadata of a field that JSON does not have, as it has the same elsewhere, or in words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bakeoff.compare.model.fact import TOLD, Fact
+from bakeoff.compare.model.fact import NARRATED, Fact
 from bakeoff.compare.model.pair import Gate
 from bakeoff.compare.verdict.why_open import Open
 from bakeoff.load.load_step import LoadStep
@@ -33,7 +33,7 @@ class TrialsLost(Fact):
 
     trials: int
     of: int
-    reason: Fact = field(metadata=TOLD)
+    reason: Fact = field(metadata=NARRATED)
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class EffectVerdict:
     blocks: int
     margin: float
     more_blocks: int | None
-    reasons: tuple[Gate, ...] = field(default=(), metadata=TOLD)
+    reasons: tuple[Gate, ...] = field(default=(), metadata=NARRATED)
     still: Open | None = None
-    decisive: tuple[Gate, ...] = field(default=(), metadata=TOLD)
+    decisive: tuple[Gate, ...] = field(default=(), metadata=NARRATED)
     better: tuple[str, str] | None = None
 
 

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
-from bakeoff.compare.model.fact import TOLD
+from bakeoff.compare.model.fact import NARRATED
 from bakeoff.compare.model.gate import GateDetail
 from bakeoff.compare.verdict.why_open import Open, without_number
 from bakeoff.load.load_step import LoadStep
@@ -68,7 +68,7 @@ class Verdict:
     kind: VerdictKind
     winner: str | None = None
     more_blocks: int | None = None
-    reasons: tuple[Gate, ...] = field(default=(), metadata=TOLD)
+    reasons: tuple[Gate, ...] = field(default=(), metadata=NARRATED)
     sized: bool = True
     blocks: int = 0
     margin: float = math.nan

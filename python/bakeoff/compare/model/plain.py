@@ -32,7 +32,7 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
             if field.metadata.get("omitted"):
                 continue
             item = getattr(value, field.name)
-            if field.metadata.get("told") and words is not no_words:
+            if field.metadata.get("narrated") and words is not no_words:
                 members[field.name] = _told(item, words)
                 continue
             is_load_step = isinstance(item, LoadStep) or (item is None and field.name.endswith("_load_step"))

@@ -207,8 +207,8 @@ def stored_noise(noise: NoiseFloor) -> dict[str, Any]:
 def same_setup(noise: NoiseFloor, run: RunRecord) -> bool:
     """Whether it may be quoted without being named: the same machine, suite and one of the addresses."""
     here = setup_of(run)
-    alike = all(noise.setup.get(name) == here.get(name) for name in ("host", "processor", "machines"))
-    return alike and noise.suite == run.suite and any(c.address == noise.address for c in run.contenders)
+    is_same = all(noise.setup.get(name) == here.get(name) for name in ("host", "processor", "machines"))
+    return is_same and noise.suite == run.suite and any(c.address == noise.address for c in run.contenders)
 
 
 def quoted(noise: NoiseFloor, run: RunRecord, pairs: tuple[PairComparison, ...]) -> NoiseQuote:
@@ -234,9 +234,9 @@ def _differs(noise: NoiseFloor, run: RunRecord) -> Iterator[Fact]:
     if all(contender.address != noise.address for contender in run.contenders):
         yield NoContender(noise.address)
     here = setup_of(run)
-    for name, then in noise.setup.items():
-        if here.get(name) != then:
-            yield OtherHere(name, then, here.get(name))
+    for name, earlier in noise.setup.items():
+        if here.get(name) != earlier:
+            yield OtherHere(name, earlier, here.get(name))
     now = _settings(run)
     differ = [name for name, value in noise.settings.items() if name in now and now[name] != value]
     for name in differ[:LISTED]:
@@ -244,13 +244,13 @@ def _differs(noise: NoiseFloor, run: RunRecord) -> Iterator[Fact]:
     if len(differ) > LISTED:
         yield MoreSettings(len(differ) - LISTED)
     names = tuple(contender.name for contender in run.contenders)
-    if unlike := differing(client_options_of(run), names):
-        yield ClientOptionsNoise(ClientOptionsDiffer(run.kind, unlike, names))
+    if differing_options := differing(client_options_of(run), names):
+        yield ClientOptionsNoise(ClientOptionsDiffer(run.kind, differing_options, names))
 
 
-def _days(then: str, now: str) -> int:
+def _days(earlier: str, now: str) -> int:
     try:
-        return int((datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds() / 86_400)
+        return int((datetime.fromisoformat(now) - datetime.fromisoformat(earlier)).total_seconds() / 86_400)
     except (ValueError, TypeError):
         return 0
 

@@ -48,11 +48,11 @@ def floors_for(
         newest = [] if named else _near(paths)
         if not named and not newest:
             return {}
-        told = held or _folder_of(paths)
-        if told is not None:
-            return _named_for(told, named) if named else _quotable(newest, told.runs)
+        folder = held or _folder_of(paths)
+        if folder is not None:
+            return _named_for(folder, named) if named else _quotable(newest, folder.runs)
     if not named:
-        return _beside(paths)
+        return _nearby(paths)
     if len(named) > 1:
         raise PlanError("a run quotes one noise floor: name one A/A run")
     return {THE_RUN: _measured(named[0])}
@@ -89,7 +89,7 @@ def _named_for(folder: CampaignFolder, named: Sequence[Path]) -> dict[str, Quote
     return {name: by_suite[run.suite] for name, run in runs.items() if run.suite in by_suite}
 
 
-def _beside(paths: Sequence[Path]) -> dict[str, Quoted]:
+def _nearby(paths: Sequence[Path]) -> dict[str, Quoted]:
     """The newest of the same set-up in the folder of a run."""
     if len(paths) != 1 or not paths[0].is_file():
         return {}

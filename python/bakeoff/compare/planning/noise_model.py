@@ -86,7 +86,7 @@ class OtherDay(Fact):
 class OtherSuite(Fact):
     """It is of another suite."""
 
-    then: str
+    earlier: str
     here: str
 
 
@@ -102,7 +102,7 @@ class OtherHere(Fact):
     """Something of its set-up, or a setting, is another here; None where nobody knows what."""
 
     name: str
-    then: str
+    earlier: str
     here: str | None
 
 

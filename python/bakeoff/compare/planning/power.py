@@ -177,8 +177,8 @@ def power_of(
         return Series(title, load_step, level, len(logs), log_sd, low, high, needs, shown)
 
     at_load_step = usual / pairs / max(1, len(load_steps))
-    told = [series(measured.title, None, alpha, alpha_equal, measured.primary)]
-    told += [
+    series_found = [series(measured.title, None, alpha, alpha_equal, measured.primary)]
+    series_found += [
         # A band of two sides must lie within ±δ: each has half of what one-sided tests of an endpoint have.
         series(f"at {load_step.words}", load_step, at_load_step, at_load_step / 2.0, measured.load_steps[load_step])
         for load_step in load_steps
@@ -197,7 +197,7 @@ def power_of(
         block_s=block_s,
         block_by=block_by,
         assumed=tuple(_assumed(pilot, plan, measured, pairs)),
-        series=tuple(told),
+        series=tuple(series_found),
     )
 
 
@@ -299,8 +299,10 @@ def _different(pilot: RunRecord, plan: Plan, alone: bool) -> list[OtherSetting]:
     """Settings that both have, in which they differ; first the order of trials, of which one contender `alone` has
     none.
     """
-    then, now, order = pilot.planned.settings.stored(), plan.settings.stored(), pilot.planned.order
+    earlier, now, order = pilot.planned.settings.stored(), plan.settings.stored(), pilot.planned.order
     differ = [OtherSetting("order", order, plan.order)] if order != plan.order and not alone else []
-    differ += [OtherSetting(name, then[name], now[name]) for name in now if name in then and then[name] != now[name]]
+    differ += [
+        OtherSetting(name, earlier[name], now[name]) for name in now if name in earlier and earlier[name] != now[name]
+    ]
     own = {contender.name: contender.settings for contender in plan.contenders if contender.settings}
     return differ if own == settings.of_single(pilot.plan) else [*differ, OtherSetting("")]

@@ -126,18 +126,18 @@ def chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None
 def _suite(suite_run: SuiteRun, pilot: Pilot | None, family: int) -> SuitePower:
     found, pairs = expected_duration(suite_run.plan), pairs_of(suite_run.plan)
 
-    def told(block: tuple[float, str], power: Power | None, why_not: NotKnown | None = None) -> SuitePower:
+    def suite_power(block: tuple[float, str], power: Power | None, why_not: NotKnown | None = None) -> SuitePower:
         return SuitePower(suite_run.name, pairs, suite_run.plan.blocks, *block, found.layout_s, power, why_not)
 
     if pilot is None:
-        return told(_forecast(suite_run, found), None, NotKnown("no_pilot", suite_run.plan.suite))
+        return suite_power(_forecast(suite_run, found), None, NotKnown("no_pilot", suite_run.plan.suite))
     block = block_time(pilot.run, pilot.blocks_s, suite_run.plan, found)
     if not pairs:
-        return told(block, None, NotKnown("alone", suite_run.plan.suite))
+        return suite_power(block, None, NotKnown("alone", suite_run.plan.suite))
     try:
-        return told(block, power_of(pilot.run, suite_run.plan, block[0], found.layout_s, family, block[1]))
+        return suite_power(block, power_of(pilot.run, suite_run.plan, block[0], found.layout_s, family, block[1]))
     except PlanError as error:
-        return told(block, None, NotKnown("unusable", suite_run.plan.suite, str(error)))
+        return suite_power(block, None, NotKnown("unusable", suite_run.plan.suite, str(error)))
 
 
 def _forecast(suite_run: SuiteRun, found: ExpectedDuration) -> tuple[float, str]:
@@ -173,5 +173,5 @@ def _need(suites: Sequence[SuitePower], difference: float | None, power: float) 
     )
 
 
-def _of(told: Power, difference: float | None, power: float) -> Need:
-    return next(need for need in told.series[0].needs if (need.difference, need.power) == (difference, power))
+def _of(result: Power, difference: float | None, power: float) -> Need:
+    return next(need for need in result.series[0].needs if (need.difference, need.power) == (difference, power))

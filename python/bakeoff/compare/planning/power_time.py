@@ -22,10 +22,10 @@ def block_time(pilot: RunRecord, blocks_s: Iterable[float], plan: Plan, found: E
     a block is forecast to take here and there; of another suite, or without any that was whole, the forecast alone.
     """
     forecast_s, known = found.trials_s / plan.blocks, list(blocks_s)
-    then = _planned(pilot)
-    if not known or then is None or then.suite != plan.suite:
+    pilot_plan = _planned(pilot)
+    if not known or pilot_plan is None or pilot_plan.suite != plan.suite:
         return forecast_s, FORECAST
-    there, here = (expected_duration(each).trials_s / each.blocks for each in (then, plan))
+    there, here = (expected_duration(each).trials_s / each.blocks for each in (pilot_plan, plan))
     if not there > 0.0:
         return forecast_s, FORECAST
     # The lower one of the middle: a run that was interrupted has one that lasted until it was gone on with.
@@ -39,7 +39,7 @@ def block_times(runs: Mapping[str, RunRecord]) -> dict[str, tuple[float, ...]]:
     begun = [(begins, name, block) for name, run in runs.items() for block, begins in sorted(_beginnings(run).items())]
     # Where a clock was set back its moments order nothing: blocks of one run are told apart by their numbers.
     if len(runs) > 1:
-        if any(now < then for one in runs for then, now in pairwise(b for b, name, _ in begun if name == one)):
+        if any(now < before for one in runs for before, now in pairwise(b for b, name, _ in begun if name == one)):
             return dict.fromkeys(runs, ())
         begun.sort()
     ends = [begins for begins, _, _ in begun[1:]]

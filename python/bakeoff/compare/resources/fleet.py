@@ -79,7 +79,7 @@ def _range(contender: str, load_step: LoadStep, cube: Cube) -> MachineRange:
     cpu = each(lambda shares: _most(share.cpu_share for share in shares))
     shares = [share for one in by_agent.values() for share in one]
     starts = [[s.start_offset_ns for s in t.per_agent if s.start_offset_ns is not None] for t in trials]
-    told = MachineRange(
+    found = MachineRange(
         contender=contender, load_step=load_step, trials=len(trials), agents=len(by_agent),
         rate_low=min(rates), rate_high=max(rates), p50_low_ms=min(p50), p50_high_ms=max(p50),
         p99_low_ms=min(p99), p99_high_ms=max(p99), cpu_share_low=min(cpu), cpu_share_high=max(cpu),
@@ -89,7 +89,7 @@ def _range(contender: str, load_step: LoadStep, cube: Cube) -> MachineRange:
         start_error_ms=_most(ms_or_nan(error_ns) for error_ns in map(_start_error_ns, trials) if error_ns is not None),
         slowest="", fastest="", ratio=math.nan, jain=math.nan, probability=math.nan, unfair=False,
     )  # fmt: skip
-    return told if any(trial.starts for trial in trials) else _with_fairness(told, trials, by_agent)
+    return found if any(trial.starts for trial in trials) else _with_fairness(found, trials, by_agent)
 
 
 def _start_error_ns(trial: TrialRecord) -> int | None:
@@ -99,7 +99,7 @@ def _start_error_ns(trial: TrialRecord) -> int | None:
 
 
 def _with_fairness(
-    told: MachineRange, trials: Sequence[TrialRecord], by_agent: dict[str, list[AgentResultRecord]]
+    found: MachineRange, trials: Sequence[TrialRecord], by_agent: dict[str, list[AgentResultRecord]]
 ) -> MachineRange:
     """How much a client got on each machine; machines without a client of this load step are not compared."""
     per_client = {
@@ -108,13 +108,13 @@ def _with_fairness(
         if all(share.clients for share in shares)
     }
     if len(per_client) < 2 or not any(per_client.values()):
-        return told
+        return found
     rates = list(per_client.values())
     ranked = sorted(per_client, key=lambda agent: per_client[agent])
     slowest, fastest = ranked[0], ranked[-1]
     squares = sum(rate * rate for rate in rates)
     return replace(
-        told,
+        found,
         slowest=slowest,
         fastest=fastest,
         ratio=per_client[slowest] / per_client[fastest],
@@ -143,9 +143,9 @@ def _by_chance(trials: Sequence[TrialRecord]) -> float:
 
 def _judged(ranges: Sequence[MachineRange], delta: float) -> tuple[MachineRange, ...]:
     """Those are unfair that chance cannot explain, over all of them together, and that matter."""
-    looked_at = sum(math.isfinite(told.probability) for told in ranges)
+    looked_at = sum(math.isfinite(one.probability) for one in ranges)
     return tuple(
-        replace(told, unfair=told.probability * looked_at < UNFAIR_P and 1.0 - told.ratio > delta) for told in ranges
+        replace(one, unfair=one.probability * looked_at < UNFAIR_P and 1.0 - one.ratio > delta) for one in ranges
     )
 
 

@@ -24,12 +24,12 @@ def fleet_advice(machines: Machines | None, are_floors: bool) -> list[Fact]:
 
 def _uneven(machines: Machines) -> list[Fact]:
     """Clients of one machine got less than those of another: with every contender it is the machine, else a server."""
-    unfair = [told for told in machines.ranges if told.unfair]
+    unfair = [one for one in machines.ranges if one.unfair]
     if not unfair:
         return []
-    worst = min(unfair, key=lambda told: told.ratio)
-    contenders = {told.contender for told in machines.ranges if told.agents > 1}
-    of_it = sorted({told.contender for told in unfair if told.slowest == worst.slowest})
+    worst = min(unfair, key=lambda one: one.ratio)
+    contenders = {one.contender for one in machines.ranges if one.agents > 1}
+    of_it = sorted({one.contender for one in unfair if one.slowest == worst.slowest})
     return [AgentSlow(worst, tuple(of_it), len(contenders))]
 
 

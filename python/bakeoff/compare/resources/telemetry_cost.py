@@ -100,9 +100,9 @@ def cost_metrics(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
 
     def paired(cube: Cube, baseline: str, contender: str) -> PairLogs:
         below, above = (cube.values(extract)[cube.index(name)] for name in (baseline, contender))
-        alike = known.get(baseline) == known.get(contender) is not None
+        same_source = known.get(baseline) == known.get(contender) is not None
         # What a contender lost it did not work for: there is no such ratio, and no loss either.
-        logs = np.log(above) - np.log(below) if alike else np.full(below.shape, math.nan)
+        logs = np.log(above) - np.log(below) if same_source else np.full(below.shape, math.nan)
         none = np.zeros(logs.shape, dtype=bool)
         return PairLogs(logs, none, (none, none), math.nan)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bakeoff.compare.model.fact import TOLD, Fact
+from bakeoff.compare.model.fact import NARRATED, Fact
 from bakeoff.load.load_step import LoadStep
 
 
@@ -27,7 +27,7 @@ class WatchedContender:
     contender: str
     source: str
     scope: str
-    why_not: NoProcessorTime | None = field(metadata=TOLD)
+    why_not: NoProcessorTime | None = field(metadata=NARRATED)
     # Whether its machine sends the load, too: its processors are then shared.
     shares_machine: bool
     trials: int

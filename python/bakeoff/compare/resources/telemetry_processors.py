@@ -10,7 +10,7 @@ from bakeoff.core.thresholds import PROCESSOR_FULL
 from bakeoff.telemetry.model import Telemetry
 
 # More than these are told by their middle and their ends.
-MOST_TOLD = 64
+MOST_REPORTED = 64
 # A thread that goes from one processor to another leaves each of them this much idler than the busiest.
 MOVED = 0.1
 
@@ -23,17 +23,17 @@ def each_processor(seen: Sequence[Telemetry]) -> EachProcessor | None:
     count = max(map(len, known))
     by_number = [[v for shares in known if (v := (*shares, *[None] * count)[n]) is not None] for n in range(count)]
     means = [_mean(values) for values in by_number]
-    told = sorted(mean for mean in means if math.isfinite(mean))
-    if not told:
+    ordered = sorted(mean for mean in means if math.isfinite(mean))
+    if not ordered:
         return None
     return EachProcessor(
-        processors=len(told),
+        processors=len(ordered),
         busiest_share=_mean([one.busiest_share for one in seen if one.busiest_share is not None]),
-        highest_share=told[-1],
-        median_share=(told[(len(told) - 1) // 2] + told[len(told) // 2]) / 2,
-        lowest_share=told[0],
-        full=sum(mean >= PROCESSOR_FULL for mean in told),
-        shares=tuple(means) if len(means) <= MOST_TOLD else (),
+        highest_share=ordered[-1],
+        median_share=(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2,
+        lowest_share=ordered[0],
+        full=sum(mean >= PROCESSOR_FULL for mean in ordered),
+        shares=tuple(means) if len(means) <= MOST_REPORTED else (),
     )
 
 

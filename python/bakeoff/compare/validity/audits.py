@@ -176,9 +176,9 @@ def _fates(trials: list[TrialRecord]) -> Audit:
             if s is not None and s.fates is not None
         ]
 
-    told = [trial for trial in trials if trial.starts is not None and trial.starts.fates is not None]
-    audit = exact("Fates", FatesRule(), told, map(sums, told))
-    return replace(audit, not_applicable=len(trials) - len(told))
+    with_fates = [trial for trial in trials if trial.starts is not None and trial.starts.fates is not None]
+    audit = exact("Fates", FatesRule(), with_fates, map(sums, with_fates))
+    return replace(audit, not_applicable=len(trials) - len(with_fates))
 
 
 def exact(

@@ -27,17 +27,17 @@ LEAST_LEFT = 0.05
 
 def lost_share(trial: TrialRecord) -> float:
     """The share of the window in which the generator was stopped, of several machines that which lost most."""
-    told = [share.disturbances.get("lost_share", 0.0) for share in trial.per_agent]
-    return max([trial.figures(Figures).lost_share, *(float(each) for each in told if isinstance(each, int | float))])
+    shares = [share.disturbances.get("lost_share", 0.0) for share in trial.per_agent]
+    return max([trial.figures(Figures).lost_share, *(float(each) for each in shares if isinstance(each, int | float))])
 
 
 def others_of(trial: TrialRecord) -> OtherLoad | None:
     """What others took of the machine that sent load, of several of the one of which they took most; None where nobody
     could tell.
     """
-    told = [trial.figures(Figures).others]
-    told += [OtherLoad.model_validate(one) for share in trial.per_agent if (one := share.disturbances.get("others"))]
-    return max((each for each in told if each is not None), key=lambda each: each.share, default=None)
+    loads = [trial.figures(Figures).others]
+    loads += [OtherLoad.model_validate(one) for share in trial.per_agent if (one := share.disturbances.get("others"))]
+    return max((each for each in loads if each is not None), key=lambda each: each.share, default=None)
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class Crowded(GateDetail):
 
 def crowd(usable: Sequence[TrialRecord]) -> Crowd:
     """Of all trials that count."""
-    told = [others_of(trial) for trial in usable]
+    loads = [others_of(trial) for trial in usable]
     waits = [share for trial in usable if (share := trial.generator_run_delay_share) is not None]
     taken: dict[str, float] = {}
-    for each in told:
+    for each in loads:
         for process in () if each is None else each.processes:
             taken[process.name] = taken.get(process.name, 0.0) + process.taken
-    known = [each.share for each in told if each is not None]
+    known = [each.share for each in loads if each is not None]
     return Crowd(
         trials=len(usable),
         disturbed=sum(GENERATOR_WAITED in trial.marks or OTHER_LOAD in trial.marks for trial in usable),

@@ -29,7 +29,7 @@ from bakeoff.compare.validity.disturbances import crowd, crowd_gate, lost_share
 from bakeoff.compare.validity.generator_capacity import GeneratorCapacity
 from bakeoff.compare.validity.steadiness_model import SteadyState
 from bakeoff.compare.verdict.why_open import Open
-from bakeoff.core.thresholds import LOST_TOLD
+from bakeoff.core.thresholds import LOST_REPORTED
 from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import Decision
 from bakeoff.store.records.marks import (
@@ -100,9 +100,9 @@ class Judge:
         """The verdict on `contender` against `baseline` over `load_steps`; `leader` is the one ahead, by a factor
         inside `reach`, which equals would show in a share `p` of runs. `still` is what is open where none is.
         """
-        alike = self.both or decision.outcome not in AHEAD
+        both_sides = self.both or decision.outcome not in AHEAD
         follower = baseline if leader == contender else contender
-        found = self._gates(leader, follower, load_steps, alike)
+        found = self._gates(leader, follower, load_steps, both_sides)
         if (gate := self._crowded(decision, leader, follower, load_steps, (reach[0], p))) is not None:
             found.append(gate)
         gates = tuple(found)
@@ -142,7 +142,7 @@ class Judge:
         sized = not any(gate.name == "other load" for gate in gates)
         return replace(verdict("better"), winner=leader, sized=sized)
 
-    def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
+    def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], both_sides: bool) -> list[Gate]:
         gates: list[Gate] = []
         if (leader in self.different) != (follower in self.different):
             name = leader if leader in self.different else follower
@@ -151,12 +151,12 @@ class Judge:
         if other is not None:
             gates.append(Gate("different pages", "red", leader, of.DifferentPages(other)))
         gates += [gate] if (gate := self.files.get((self.metric, frozenset((leader, follower))))) else []
-        gates += self._talked_to(leader, follower)
-        gates += self._error_replies(leader, follower, load_steps, alike)
-        gates += self._stopped(leader, follower, load_steps, alike)
+        gates += self._client_options_gates(leader, follower)
+        gates += self._error_replies(leader, follower, load_steps, both_sides)
+        gates += self._stopped(leader, follower, load_steps, both_sides)
         for name in (leader, follower):
             trials = self.cube.of(name, load_steps)
-            ahead = alike or name == leader
+            ahead = both_sides or name == leader
             gates += self._faults(name, ahead)
             gates += self._broken(name, trials, ahead)
             gates += self._repeated(name, load_steps)
@@ -166,10 +166,10 @@ class Judge:
             # Honest refusals do not save an opponent whose content or books are wrong.
             gates += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
             gates += self.cube.kind.gates(name, usable, ahead)
-            gates += self._generator(name, usable, alike or name == follower)
+            gates += self._generator(name, usable, both_sides or name == follower)
             gates += self._near_generator_capacity(name, usable)
-            gates += self._link(name, usable, alike or name == follower)
-            gates += self._schedule(name, usable, alike or name == follower)
+            gates += self._link(name, usable, both_sides or name == follower)
+            gates += self._schedule(name, usable, both_sides or name == follower)
             gates += self._waited(name, usable)
             gates += self._little(name, usable)
             gates += self._spread(name, usable)
@@ -181,7 +181,7 @@ class Judge:
         listed = self.faults.get(name)
         return [Gate("wrong content", "red" if ahead else "amber", name, of.Faulty(listed))] if listed else []
 
-    def _talked_to(self, leader: str, follower: str) -> list[Gate]:
+    def _client_options_gates(self, leader: str, follower: str) -> list[Gate]:
         """A setting of one side alone may be all of its lead: whoever reads the verdict reads that."""
         if all(option.values.get(leader) == option.values.get(follower) for option in self.client_options):
             return []
@@ -312,7 +312,7 @@ class Judge:
         }
         return crowd_gate(decision, leader, follower, crowds, self.delta, *found)
 
-    def _stopped(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], alike: bool) -> list[Gate]:
+    def _stopped(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], both_sides: bool) -> list[Gate]:
         """A generator that was stopped while one of two was measured makes that one look slow."""
         lost = {name: self._lost(name, load_steps) for name in (leader, follower)}
         gates: list[Gate] = []
@@ -320,8 +320,8 @@ class Judge:
             trials, share = lost[name]
             if not trials:
                 continue
-            more = share >= LOST_TOLD and share > LOST_TIMES * lost[other][1]
-            red = more and (alike or name == follower)
+            more = share >= LOST_REPORTED and share > LOST_TIMES * lost[other][1]
+            red = more and (both_sides or name == follower)
             detail = of.Stopped(trials, share, other, lost[other][1])
             gates.append(Gate("generator stopped", "red" if red else "amber", name, detail))
         return gates
@@ -341,8 +341,10 @@ class Judge:
     def _unsteady(self, name: str) -> list[Gate]:
         """Whoever sinks while it is measured looks as good as its window is short."""
         contenders = () if self.steady is None else self.steady.contenders
-        told = [(steadiness.told, steadiness.worst) for steadiness in contenders if steadiness.contender == name]
-        often = [(one, worst) for one, worst in told if one is not None and 2 * one.trials > max(2, one.of)]
+        unsteady = [
+            (steadiness.unsteady_trials, steadiness.worst) for steadiness in contenders if steadiness.contender == name
+        ]
+        often = [(one, worst) for one, worst in unsteady if one is not None and 2 * one.trials > max(2, one.of)]
         return [Gate("not steady", "amber", name, of.NotSteady(one), worst) for one, worst in often]
 
     def _stale(self, name: str, usable: list[TrialRecord]) -> list[Gate]:

@@ -57,9 +57,9 @@ def common_capacity(run: RunRecord) -> GeneratorCapacity | None:
     return next(iter(found.values())) if same else None
 
 
-def _read(told: object) -> GeneratorCapacity | None:
-    per_s, words = (told.get("operations_per_s"), told.get("words")) if isinstance(told, dict) else (None, None)
+def _read(stored: object) -> GeneratorCapacity | None:
+    per_s, words = (stored.get("operations_per_s"), stored.get("words")) if isinstance(stored, dict) else (None, None)
     if not isinstance(per_s, int | float) or not isinstance(words, str):
         return None
-    busy = told.get("busy_share") if isinstance(told, dict) else None
+    busy = stored.get("busy_share") if isinstance(stored, dict) else None
     return GeneratorCapacity(float(per_s), words, float(busy) if isinstance(busy, int | float) else None)

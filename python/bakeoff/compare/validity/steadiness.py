@@ -64,11 +64,11 @@ def steady_audit(found: SteadyState) -> Audit:
 
 def steady_advice(run: RunRecord, found: SteadyState | None) -> list[Fact]:
     """Whose trials were not steady: one note of all of whom the same is to be done."""
-    told: dict[int | None, list[UnsteadyTrials]] = {}
+    by_mix: dict[int | None, list[UnsteadyTrials]] = {}
     for steadiness in found.contenders if found is not None else ():
-        if (each := steadiness.told) is not None:
-            told.setdefault(_ramp_up_s(run, steadiness), []).append(each)
-    return [NotSteady(tuple(contenders), ramp_up_s) for ramp_up_s, contenders in told.items()]
+        if (each := steadiness.unsteady_trials) is not None:
+            by_mix.setdefault(_ramp_up_s(run, steadiness), []).append(each)
+    return [NotSteady(tuple(contenders), ramp_up_s) for ramp_up_s, contenders in by_mix.items()]
 
 
 def _ramp_up_s(run: RunRecord, steadiness: ContenderSteadiness) -> int | None:

@@ -37,7 +37,7 @@ class ContenderSteadiness:
     unsteady: tuple[Unsteady, ...]
 
     @property
-    def told(self) -> UnsteadyTrials | None:
+    def unsteady_trials(self) -> UnsteadyTrials | None:
         """That it was not steady; None where it was."""
         of = self.contender, len(self.unsteady), self.judged
         return UnsteadyTrials(*of, max(self.unsteady, key=size)) if self.unsteady else None

@@ -100,7 +100,7 @@ def fitting(more: int | None, blocks: int, block_s: float) -> int | None:
 def _accepted(blocks: int, beyond: float, blocks_at: BlocksAt) -> float | None:
     """The smallest margin above `beyond` with which twice the blocks that were measured would be enough."""
     for margin in (percent / 100.0 for percent in MARGINS if percent / 100.0 > beyond):
-        needed_then = blocks_at(margin)
-        if needed_then is not None and needed_then <= ACCEPTED_TIMES * blocks:
+        needed_accepting = blocks_at(margin)
+        if needed_accepting is not None and needed_accepting <= ACCEPTED_TIMES * blocks:
             return margin
     return None

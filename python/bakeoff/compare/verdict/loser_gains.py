@@ -17,7 +17,9 @@ def without_losers(pair: PairComparison, decides: str) -> PairComparison:
     """`pair` with no *better* for whoever is certainly behind in what decides, in its short name `decides`."""
     behind = loser(pair, pair.primary)
     first = next((curve for curve in pair.curves if curve.metric == pair.primary.metric), None)
-    secondary = tuple(replace(end, verdict=_told(end.metric, end.verdict, behind, decides)) for end in pair.secondary)
+    secondary = tuple(
+        replace(end, verdict=_loss_verdict(end.metric, end.verdict, behind, decides)) for end in pair.secondary
+    )
     curves = tuple(curve if curve is first else _curve(curve, first, behind, decides) for curve in pair.curves)
     return replace(pair, secondary=secondary, curves=curves)
 
@@ -36,7 +38,7 @@ def _curve(curve: RatioCurve, first: RatioCurve | None, behind: str, decides: st
     points = []
     for index, point in enumerate(curve.points):
         here = None if first is None else first.points[index]
-        points.append(replace(point, verdict=_told(curve.metric, point.verdict, _here(here, behind), decides)))
+        points.append(replace(point, verdict=_loss_verdict(curve.metric, point.verdict, _here(here, behind), decides)))
     return replace(curve, points=tuple(points))
 
 
@@ -46,7 +48,7 @@ def _here(first: RatioPoint | None, behind: str) -> str:
     return "" if ahead else behind
 
 
-def _told(metric: str, verdict: Verdict, behind: str, decides: str) -> Verdict:
+def _loss_verdict(metric: str, verdict: Verdict, behind: str, decides: str) -> Verdict:
     if metric == CPU or verdict.kind != "better" or not behind or verdict.winner != behind:
         return verdict
     against = Gate("behind", "red", behind, BehindIn(decides))

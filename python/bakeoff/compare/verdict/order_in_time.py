@@ -23,7 +23,7 @@ class Turned(Fact):
     """`first` led by `before` in all blocks before `at`, `then` by `after` in all others; both ratios are above 1."""
 
     first: str
-    then: str
+    later: str
     at: int
     before: float
     after: float
@@ -40,8 +40,8 @@ def turned_in_time(cube: Cube, metric: Metric, pair: tuple[str, str]) -> Turned 
     if at is None:
         return None
     before, after = float(np.mean(logs[:at])), float(np.mean(logs[at:]))
-    first, then = pair[before > 0.0], pair[after > 0.0]
-    return Turned(first, then, blocks[at], math.exp(abs(before)), math.exp(abs(after)))
+    first, later = pair[before > 0.0], pair[after > 0.0]
+    return Turned(first, later, blocks[at], math.exp(abs(before)), math.exp(abs(after)))
 
 
 def _last_before_change(logs: Sequence[float]) -> int | None:

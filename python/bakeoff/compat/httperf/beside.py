@@ -29,7 +29,7 @@ class Result:
     figures: HttperfFigures
 
 
-def beside(paths: Sequence[Path], as_json: bool) -> str:
+def side_by_side(paths: Sequence[Path], as_json: bool) -> str:
     """A table: a column for each, the range over them, and their sum where sums mean something.
 
     Raises PlanError for files that hold no single run of httperf, RunFileError for those that cannot be read.

@@ -8,7 +8,7 @@ from bakeoff.agents.base import Agent, Facts
 from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.plan.settings.fleet import ONE_MACHINE
 from bakeoff.run.fleet.session import FleetSession
 from bakeoff.run.fleet.sessions import Fleet
@@ -67,19 +67,19 @@ class DividedSession:
         return self._session.snapshot()
 
     def drain_events(self) -> Sequence[EngineEvent]:
-        told, self._apart = self._apart, []
-        return [*self._session.drain_events(), *told]
+        events, self._apart = self._apart, []
+        return [*self._session.drain_events(), *events]
 
     def drain_rows(self) -> Sequence[SoakRow]:
         return ()
 
     def wait(self, timeout_s: float) -> Outcome | None:
-        """See TrialSession. Raises LabError when a machine was lost: its connections were never counted."""
+        """See TrialSession. Raises GeneratorError when a machine was lost: its connections were never counted."""
         outcome = self._session.wait(timeout_s)
         if outcome is None:
             return None
         if outcome.lost or outcome.whole is None:
-            raise LabError(f"{outcome.lost}: what it did is in no figure, so there is no report; run it again")
+            raise GeneratorError(f"{outcome.lost}: what it did is in no figure, so there is no report; run it again")
         if outcome.spread_s > ONE_MACHINE.start_spread_s:
             text = f"the machines began {outcome.spread_s * 1e3:.1f} ms apart: their starts are not one even sequence"
             self._apart.append(EngineEvent(at_s=0.0, level="warning", text=text))

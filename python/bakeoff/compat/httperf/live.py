@@ -3,11 +3,13 @@
 import json
 
 from bakeoff.agents.result import EngineEvent
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 
 def live_lines(event: EngineEvent) -> list[str] | None:
-    """The lines of an event; None for one that is no part of the output. Raises LabError for figures that are none."""
+    """The lines of an event; None for one that is no part of the output. Raises GeneratorError for figures that are
+    none.
+    """
     if event.level == "print":
         return shown(event.text).split("\n")
     if event.level not in ("rate", "periodic"):
@@ -20,7 +22,7 @@ def live_lines(event: EngineEvent) -> list[str] | None:
         if figures["sessions_per_s"] is not None:
             lines.append(f"session-rate = {figures['sessions_per_s']:<8.1f}")
     except (ValueError, KeyError, TypeError) as error:
-        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+        raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
     return lines
 
 

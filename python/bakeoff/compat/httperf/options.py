@@ -47,7 +47,7 @@ class Options:
     help: bool = False
     version: bool = False
     warnings: tuple[str, ...] = ()
-    beside: tuple[Path, ...] = ()
+    side_by_side: tuple[Path, ...] = ()
     cluster: str | None = None
     agents: int = 1
 
@@ -89,7 +89,7 @@ def parse(words: Sequence[str]) -> Options:
         return Options(NO_SETTINGS, help="help" in given, version="version" in given)
     operands = given.pop("", [])
     if "side-by-side" in given:
-        return _beside(given, operands)
+        return _side_by_side(given, operands)
     if operands:
         raise PlanError(f"{operands[0][:80]!r} belongs to no option: values of optional ones stand behind =; {HINT}")
     tls = "ssl" in given
@@ -123,13 +123,13 @@ def parse(words: Sequence[str]) -> Options:
     )
 
 
-def _beside(given: dict[str, Any], operands: Sequence[str]) -> Options:
+def _side_by_side(given: dict[str, Any], operands: Sequence[str]) -> Options:
     others = [f"--{name}" for name in given if name not in ("side-by-side", "json")]
     if others:
         raise PlanError(f"--side-by-side sends nothing: leave {', '.join(others)} out")
     if not operands:
         raise PlanError("--side-by-side: name the run files: bakeoff httperf --side-by-side r0.bakeoff r1.bakeoff")
-    return Options(NO_SETTINGS, json="json" in given, beside=tuple(map(Path, operands)))
+    return Options(NO_SETTINGS, json="json" in given, side_by_side=tuple(map(Path, operands)))
 
 
 def _settings(given: dict[str, Any]) -> HttperfSettings:

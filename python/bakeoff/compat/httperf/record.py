@@ -12,7 +12,7 @@ from bakeoff.agents.base import Agent
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.compat.httperf.echo import echo
 from bakeoff.compat.httperf.options import Options
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.plan.design.order import order_trials
@@ -60,14 +60,14 @@ class Record:
         """Store what was counted until now as an attempt that was broken off: what is stored next takes its place. So a
         run that is killed keeps what it had.
 
-        Raises LabError when the engine tells what cannot be read.
+        Raises GeneratorError when the engine tells what cannot be read.
         """
         if self._writer is None:
             return
         try:
             figures = HttperfFigures.model_validate_json(event.text)
         except ValidationError as error:
-            raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+            raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
         length_s, text = figures.test_duration_s, began.isoformat(timespec="milliseconds")
         reason = f"broken off: these are the figures of its first {format_duration(round(length_s, 1))}"
         bytes_in = figures.reply_header_bytes + figures.reply_content_bytes + figures.reply_footer_bytes

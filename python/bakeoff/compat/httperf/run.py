@@ -17,7 +17,7 @@ from bakeoff.compat.httperf.options import Options
 from bakeoff.compat.httperf.progress import Progress
 from bakeoff.compat.httperf.record import Record
 from bakeoff.compat.httperf.statistics import statistics
-from bakeoff.core.errors import LabError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import values_of
 from bakeoff.kinds.httperf.run import host_of
@@ -37,7 +37,7 @@ Write = Callable[[str], None]
 def run(options: Options, agent: Agent, write: Write, tell: Write, progress: Progress) -> bool:
     """Carry out `options`: lines go to `write`, warnings and where the run is kept to `tell`. Whether it was stopped.
 
-    Raises TargetError for a server whose name is not known, PlanError for what the engine refuses, RunFileError when
+    Raises ContenderError for a server whose name is not known, PlanError for what the engine refuses, RunFileError when
     the run file cannot be written; what goes wrong later is part of the figures.
     """
     spec = trial_spec(options)
@@ -53,19 +53,19 @@ def run(options: Options, agent: Agent, write: Write, tell: Write, progress: Pro
         began = datetime.now(UTC)
         with stop.deferred():
             session = agent.start(spec).go()
-        stopped, said = False, _Said(options, write, tell, lambda event: record.so_far(began, event))
+        stopped, messages = False, _Messages(options, write, tell, lambda event: record.so_far(began, event))
         try:
-            outcome = _watch(session, said, progress, stop)
+            outcome = _watch(session, messages, progress, stop)
         except KeyboardInterrupt:
             stopped = True
         with stop.deferred():
             if stopped:
-                outcome = _stopped(session, said)
+                outcome = _stopped(session, messages)
             progress.end()
             result = outcome.result
             record.keep(began, outcome)
             if result.fatal:
-                raise TargetError(result.fatal)
+                raise ContenderError(result.fatal)
             figures = figures_of(HttperfFigures, result)
             write(_json(options, figures, stopped) if options.json else report(options, figures))
             if figures.prints_lost:
@@ -85,7 +85,7 @@ def report(options: Options, figures: HttperfFigures) -> str:
 
 
 def trial_spec(options: Options) -> TrialSpec:
-    """What the engine is told. Raises TargetError for a host that is not known."""
+    """What the engine is told. Raises ContenderError for a host that is not known."""
     servers = [ServerSpec(host=host_of(host), address=_place(host, options.port)) for host in options.hosts]
     settings = options.settings
     return TrialSpec(
@@ -102,7 +102,7 @@ def _place(host: str, port: int) -> str:
     return next((place for place in places if not place.startswith("[")), places[0])
 
 
-class _Said:
+class _Messages:
     """What the engine tells while it runs, and where it goes."""
 
     def __init__(self, options: Options, write: Write, tell: Write, keep: Callable[[EngineEvent], None]) -> None:
@@ -119,27 +119,27 @@ class _Said:
                 self._write("".join(f"{line}\n" for line in lines))
 
 
-def _watch(session: TrialSession, said: _Said, progress: Progress, stop: Stop) -> Outcome:
+def _watch(session: TrialSession, messages: _Messages, progress: Progress, stop: Stop) -> Outcome:
     """Pass on what the engine tells until the trial is over."""
     while (outcome := session.wait(POLL_S)) is None:
         stop.check()
-        said.pass_on(session.drain_events())
+        messages.pass_on(session.drain_events())
         if (snapshot := session.snapshot()) is not None:
             progress.show(snapshot)
-    said.pass_on(session.drain_events())
+    messages.pass_on(session.drain_events())
     return outcome
 
 
-def _stopped(session: TrialSession, said: _Said) -> Outcome:
-    """The outcome so far. Raises LabError when there is none."""
+def _stopped(session: TrialSession, messages: _Messages) -> Outcome:
+    """The outcome so far. Raises GeneratorError when there is none."""
     session.cancel()
     until = time.monotonic() + CANCEL_PATIENCE_S
     outcome = None
     while outcome is None and time.monotonic() < until:
         outcome = session.wait(POLL_S)
-    said.pass_on(session.drain_events())
+    messages.pass_on(session.drain_events())
     if outcome is None:
-        raise LabError("the engine does not stop: its figures are lost; end it with SIGKILL")
+        raise GeneratorError("the engine does not stop: its figures are lost; end it with SIGKILL")
     return outcome
 
 

@@ -13,7 +13,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.compat.iozone import layout
 from bakeoff.compat.iozone.layout import THROUGHPUT, Clients
 from bakeoff.compat.iozone.options import Options
-from bakeoff.core.errors import LabError, PlanError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError, PlanError
 from bakeoff.core.system.mounts import mount_of
 from bakeoff.core.times import us_of
 from bakeoff.kinds.file_matrix.plan import KIB
@@ -35,7 +35,7 @@ def run(options: Options, agent: Agent, write: Write) -> None:
     if options.throughput:
         file, record = _sizes(options)
         if record > file:
-            raise TargetError(f"-r: a record of {record // KIB} kB does not fit a file of {file // KIB} kB")
+            raise ContenderError(f"-r: a record of {record // KIB} kB does not fit a file of {file // KIB} kB")
     write(layout.splash(options, __version__, datetime.now().strftime("%a %b %e %H:%M:%S %Y")))
     if options.throughput:
         _throughput(options, agent, write)
@@ -122,7 +122,7 @@ def _clients(options: Options, cell: dict[str, Any], record: int) -> Clients:
 def trial(
     options: Options, agent: Agent, pairs: Sequence[tuple[int, int]], tests: Sequence[str], clients: int
 ) -> list[dict[str, Any]]:
-    """The cells of one trial. Raises TargetError when the folder failed."""
+    """The cells of one trial. Raises ContenderError when the folder failed."""
     folder, mount = str(options.folder), options.mount
     workload = FileMatrixWorkload(
         folder=folder,
@@ -162,8 +162,8 @@ def trial(
         session.wait(CANCEL_PATIENCE_S)
         raise
     if outcome.result.fatal:
-        raise TargetError(outcome.result.fatal)
+        raise ContenderError(outcome.result.fatal)
     cells = (outcome.result.workload or {}).get("cells", [])
     if any(cell["skipped"] for cell in cells):
-        raise LabError("the trial ended before all of its tests were done")
+        raise GeneratorError("the trial ended before all of its tests were done")
     return list(cells)

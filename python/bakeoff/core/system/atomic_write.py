@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 ANOTHER = "choose another with -o"
 
@@ -14,7 +14,7 @@ ANOTHER = "choose another with -o"
 def write_whole(target: Path, content: str | bytes, replace: bool = True, advice: str = ANOTHER) -> None:
     """Write `content`: a full disk, a kill or a crash leaves no half file and no damaged old one.
 
-    Without `replace` a file that is there stays. Raises PlanError or LabError; `advice` is what to do then.
+    Without `replace` a file that is there stays. Raises PlanError or GeneratorError; `advice` is what to do then.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     try:
@@ -29,7 +29,7 @@ def write_whole(target: Path, content: str | bytes, replace: bool = True, advice
         raise PlanError(f"{target} exists already: {advice}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise LabError(f"{target} cannot be written ({why}): {advice}") from None
+        raise GeneratorError(f"{target} cannot be written ({why}): {advice}") from None
 
 
 def _replace(target: Path, data: bytes, replace: bool) -> None:

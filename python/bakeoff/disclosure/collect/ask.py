@@ -11,8 +11,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from bakeoff.core.errors import LabError
-from bakeoff.core.sanitize import visible
+from bakeoff.core.errors import GeneratorError
+from bakeoff.core.sanitize import sanitize
 from bakeoff.core.units import format_size
 from bakeoff.disclosure.collect.ways import Way
 
@@ -24,7 +24,7 @@ GRACE_S = 2.0
 
 
 @dataclass
-class _Said:
+class _Output:
     """What came from a process."""
 
     out: bytearray
@@ -34,7 +34,7 @@ class _Said:
 
 
 def ask(way: Way, script: bytes, longest_s: float = LONGEST_S, most: int = MOST_BYTES) -> bytes:
-    """What a machine answers to `script`, given as its standard input. Raises LabError with one sentence."""
+    """What a machine answers to `script`, given as its standard input. Raises GeneratorError with one sentence."""
     # No window may ask for a password either.
     environment = {name: text for name, text in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     environment["SSH_ASKPASS_REQUIRE"] = "never"
@@ -48,27 +48,29 @@ def ask(way: Way, script: bytes, longest_s: float = LONGEST_S, most: int = MOST_
             start_new_session=True,  # it has no terminal to ask at, and ends as a whole
         )
     except OSError as error:
-        raise LabError(f"{way.text}: {way.argv[0]} cannot be started ({error.strerror}): install it") from None
+        raise GeneratorError(f"{way.text}: {way.argv[0]} cannot be started ({error.strerror}): install it") from None
     try:
-        said = _talk(process, b"" if way.kind == "command" else script, longest_s, most)
-        code = None if said.late or said.flooded else process.wait(GRACE_S)
+        output = _exchange(process, b"" if way.kind == "command" else script, longest_s, most)
+        code = None if output.late or output.flooded else process.wait(GRACE_S)
     except subprocess.TimeoutExpired:
         code = None  # it closed its output and goes on: it is ended below
     finally:
         _end(process)
-    if said.late:
-        raise LabError(f"{way.text} did not answer within {longest_s:g} s: {_advice(way)}")
-    if said.flooded:
-        raise LabError(f"{way.text} answered with more than {format_size(most)}: is it the right machine or command?")
+    if output.late:
+        raise GeneratorError(f"{way.text} did not answer within {longest_s:g} s: {_advice(way)}")
+    if output.flooded:
+        raise GeneratorError(
+            f"{way.text} answered with more than {format_size(most)}: is it the right machine or command?"
+        )
     if code:
-        raise LabError(_why(way, code, bytes(said.err)))
-    return bytes(said.out)
+        raise GeneratorError(_why(way, code, bytes(output.err)))
+    return bytes(output.out)
 
 
-def _talk(process: subprocess.Popen[bytes], script: bytes, longest_s: float, most: int) -> _Said:
+def _exchange(process: subprocess.Popen[bytes], script: bytes, longest_s: float, most: int) -> _Output:
     """Write and read until the other side has closed both of its outputs, at most so long and so much."""
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    said, ends_at = _Said(bytearray(), bytearray()), time.monotonic() + longest_s
+    output, ends_at = _Output(bytearray(), bytearray()), time.monotonic() + longest_s
     rest = memoryview(script)
     with selectors.DefaultSelector() as selector:
         for stream, what in ((process.stdin, "in"), (process.stdout, "out"), (process.stderr, "err")):
@@ -78,21 +80,21 @@ def _talk(process: subprocess.Popen[bytes], script: bytes, longest_s: float, mos
         while any(key.data != "in" for key in selector.get_map().values()):
             left_s = ends_at - time.monotonic()
             if left_s <= 0:
-                said.late = True
-                return said
+                output.late = True
+                return output
             for key, _ in selector.select(left_s):
                 if key.data == "in":
                     rest = _write(key.fd, rest)
                     closed = not rest
                 else:
-                    closed = _read(key.fd, said, key.data)
+                    closed = _read(key.fd, output, key.data)
                 if closed:
                     selector.unregister(key.fileobj)
                     key.fileobj.close()  # type: ignore[union-attr]
-            if len(said.out) > most:
-                said.flooded = True
-                return said
-    return said
+            if len(output.out) > most:
+                output.flooded = True
+                return output
+    return output
 
 
 def _write(fd: int, rest: memoryview) -> memoryview:
@@ -105,7 +107,7 @@ def _write(fd: int, rest: memoryview) -> memoryview:
         return rest[:0]
 
 
-def _read(fd: int, said: _Said, what: str) -> bool:
+def _read(fd: int, output: _Output, what: str) -> bool:
     """Read a piece; whether that was the end."""
     try:
         piece = os.read(fd, _PIECE)
@@ -114,9 +116,9 @@ def _read(fd: int, said: _Said, what: str) -> bool:
     except OSError:
         return True
     if what == "out":
-        said.out += piece
-    elif len(said.err) < MOST_COMPLAINT:
-        said.err += piece
+        output.out += piece
+    elif len(output.err) < MOST_COMPLAINT:
+        output.err += piece
     return not piece
 
 
@@ -150,5 +152,5 @@ def _why(way: Way, code: int, complaint: bytes) -> str:
                 "asked (ssh-copy-id)"
             )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    last = visible(lines[-1])[:200] if lines else f"it ended with {code}"
+    last = sanitize(lines[-1])[:200] if lines else f"it ended with {code}"
     return f"{way.text} gave no facts ({last}): {_advice(way)}"

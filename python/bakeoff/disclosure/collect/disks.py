@@ -69,7 +69,7 @@ def controllers(answer: Answer) -> str:
 
 def raid(answer: Answer) -> str:
     """RAID by the kernel: `md0: raid1, 2 members, [UU]`. That of controllers is hidden behind them."""
-    told = []
+    arrays = []
     blocks = re.split(r"\n(?=md)", "\n" + answer.text("/proc/mdstat"))
     for block in blocks:
         found = re.match(
@@ -79,20 +79,20 @@ def raid(answer: Answer) -> str:
             state = re.search(r"\[[U_]{1,200}\]", block)
             members = len(re.findall(r"\S+\[\d+\]", found[3]))
             words = (found[2] or "not running", f"{members} members", state[0] if state else "")
-            told.append(f"{found[1]}: {', '.join(filter(None, words))}")
-    return _lines(told)
+            arrays.append(f"{found[1]}: {', '.join(filter(None, words))}")
+    return _lines(arrays)
 
 
 def file_systems(answer: Answer) -> str:
     """`/srv: ext4 (rw,relatime) on /dev/sda1`: those that hold data, with the options that are listed."""
-    told = []
+    lines = []
     for line in answer.text("/proc/mounts").splitlines():
         words = [_unescaped(word) for word in line.split(" ")]
         if len(words) < 4 or words[2] not in DATA.split() or words[1].startswith(PRIVATE):
             continue
         options = ",".join(each for each in words[3].split(",") if each.partition("=")[0] in OPTIONS.split())
-        told.append(f"{words[1]}: {words[2]} ({options}) on {words[0]}")
-    return _lines(told)
+        lines.append(f"{words[1]}: {words[2]} ({options}) on {words[0]}")
+    return _lines(lines)
 
 
 def _unescaped(word: str) -> str:

@@ -24,8 +24,8 @@ def solution(answer: Answer) -> str:
 def firmware(answer: Answer) -> str:
     """Version and day of the board's firmware."""
     values = answer.values("values")
-    told = [values.get(f"/sys/class/dmi/id/bios_{name}", "") for name in ("vendor", "version", "date")]
-    return " ".join(filter(None, told))
+    parts = [values.get(f"/sys/class/dmi/id/bios_{name}", "") for name in ("vendor", "version", "date")]
+    return " ".join(filter(None, parts))
 
 
 def operating_system(answer: Answer) -> str:
@@ -39,7 +39,7 @@ def tuning_hardware(answer: Answer) -> str:
     """How the processor is allowed to run, listed kernel parameters, its clock and large pages."""
     values = answer.values("values")
     turbo = {"0": "on", "1": "off"}.get(values.get("/sys/devices/system/cpu/intel_pstate/no_turbo", ""), "")
-    told = {
+    settings = {
         "governor": values.get("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", ""),
         "turbo": turbo,
         "SMT": values.get("/sys/devices/system/cpu/smt/control", ""),
@@ -47,7 +47,7 @@ def tuning_hardware(answer: Answer) -> str:
         "clock": values.get("/sys/devices/system/clocksource/clocksource0/current_clocksource", ""),
         "kernel parameters": kernel_parameters(answer),
     }
-    return "\n".join(f"{name}: {value}" for name, value in told.items() if value)
+    return "\n".join(f"{name}: {value}" for name, value in settings.items() if value)
 
 
 def chosen(text: str) -> str:
@@ -77,13 +77,13 @@ def processors(answer: Answer) -> str:
 
 
 def _caches(answer: Answer) -> list[str]:
-    values, told = answer.values("values"), []
+    values, caches = answer.values("values"), []
     for index in range(8):
         at = f"{_CACHE}index{index}/"
         if level := values.get(f"{at}level"):
             letter = {"Data": "d", "Instruction": "i"}.get(values.get(f"{at}type", ""), "")
-            told.append(f"L{level}{letter} {values.get(f'{at}size', '?')}")
-    return told
+            caches.append(f"L{level}{letter} {values.get(f'{at}size', '?')}")
+    return caches
 
 
 def memory(answer: Answer) -> str:
@@ -98,15 +98,15 @@ def memory(answer: Answer) -> str:
 
 
 def _modules(text: str) -> list[str]:
-    told = []
+    modules = []
     for block in text.split("\n\n"):
         table = _table(block)
         size = table.get("Size", "")
         if size and size[0].isdigit():
             parts = (size, table.get("Type", ""), table.get("Configured Memory Speed") or table.get("Speed", ""))
             maker = table.get("Manufacturer", ""), table.get("Part Number", "")
-            told.append(" ".join(part for part in (*parts, *maker) if part and part != "Unknown"))
-    return told
+            modules.append(" ".join(part for part in (*parts, *maker) if part and part != "Unknown"))
+    return modules
 
 
 def _kib(text: str) -> str:
@@ -117,9 +117,9 @@ def _kib(text: str) -> str:
 def virtualisation(answer: Answer) -> str:
     """What it runs in: `kvm`, `docker`, `none`."""
     hypervisor = answer.values("values").get("/sys/hypervisor/type", "")
-    told = answer.line("virtualisation") or hypervisor
-    if told:
-        return told
+    text = answer.line("virtualisation") or hypervisor
+    if text:
+        return text
     flags = re.search(r"^flags\s*:.*", answer.text("/proc/cpuinfo"), re.MULTILINE)
     return "a hypervisor that tells no name" if flags and "hypervisor" in flags[0].split() else ""
 
@@ -128,8 +128,8 @@ def security(answer: Answer) -> str:
     """How the kernel shields against faults of the processor."""
     known = "/sys/devices/system/cpu/vulnerabilities/"
     pairs = {PurePosixPath(key).name: text for key, text in answer.values("values").items() if key.startswith(known)}
-    told = {name: text for name, text in sorted(pairs.items()) if text != "Not affected"}
-    return "\n".join(f"{name}: {text}" for name, text in told.items())
+    affected = {name: text for name, text in sorted(pairs.items()) if text != "Not affected"}
+    return "\n".join(f"{name}: {text}" for name, text in affected.items())
 
 
 def _table(text: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import resources
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.redact import without_secrets
 from bakeoff.disclosure.collect import disks, machine, network, software
 from bakeoff.disclosure.collect.answer import Answer, answer_of
@@ -66,7 +66,9 @@ def check_config(paths: Sequence[str]) -> None:
 
 
 def collect(way: Way, config: Sequence[str] = (), root: str = "", longest_s: float = LONGEST_S) -> Collected:
-    """What the machine at `way` tells, without secrets; `config` are paths of files to be shown. Raises LabError."""
+    """What the machine at `way` tells, without secrets; `config` are paths of files to be shown. Raises
+    GeneratorError.
+    """
     check_config(config)
     data = ask(way, script(config, root), longest_s)
     found = _of_command(way, data) if way.kind == "command" else _of_machine(way, data, config)
@@ -77,7 +79,7 @@ def _of_machine(way: Way, data: bytes, config: Sequence[str]) -> Collected:
     answer = answer_of(data)
     if answer is None:
         shell = "a shell that takes a script (sh -s)"
-        raise LabError(f"{way.text} gave no facts: what answered is not {shell}; name another way")
+        raise GeneratorError(f"{way.text} gave no facts: what answered is not {shell}; name another way")
     files, missing = config_files(answer.files, config)
     facts = {name: read(answer) for name, read in READERS.items()}
     if not answer.text("dmidecode") or ("DMI" in answer.text("dmidecode") and "Size:" not in answer.text("dmidecode")):
@@ -96,25 +98,25 @@ def _of_machine(way: Way, data: bytes, config: Sequence[str]) -> Collected:
 
 
 def _sysctls(answer: Answer) -> dict[str, str]:
-    told = {key.removeprefix("/proc/sys/").replace("/", "."): text for key, text in answer.values("sysctl").items()}
-    return {name: " ".join(told[name].split())[:LONGEST_WORD] for name in SYSCTLS if name in told}
+    settings = {key.removeprefix("/proc/sys/").replace("/", "."): text for key, text in answer.values("sysctl").items()}
+    return {name: " ".join(settings[name].split())[:LONGEST_WORD] for name in SYSCTLS if name in settings}
 
 
 def _of_command(way: Way, data: bytes) -> Collected:
-    told = own_of(data)
-    if not told.facts and not told.sysctls and not told.packages:
-        unknown = f"; it has {', '.join(told.unknown)}" if told.unknown else ""
-        raise LabError(
+    answer = own_of(data)
+    if not answer.facts and not answer.sysctls and not answer.packages:
+        unknown = f"; it has {', '.join(answer.unknown)}" if answer.unknown else ""
+        raise GeneratorError(
             f"{_way(way)} told no field of `bakeoff disclose --template`: let it write key = value, TOML or JSON"
             f"{unknown}"
         )
     return Collected(
         way=_way(way),
         date=_now(),
-        missing=tuple(f"not a field: {key}"[:LONGEST_WORD] for key in told.unknown),
-        facts={name: without_secrets(text)[:LONGEST] for name, text in told.facts.items() if text},
-        sysctls=_safe(told.sysctls),
-        packages=_safe(told.packages),
+        missing=tuple(f"not a field: {key}"[:LONGEST_WORD] for key in answer.unknown),
+        facts={name: without_secrets(text)[:LONGEST] for name, text in answer.facts.items() if text},
+        sysctls=_safe(answer.sysctls),
+        packages=_safe(answer.packages),
     )
 
 

@@ -26,7 +26,7 @@ def cards(answer: Answer) -> dict[str, dict[str, str]]:
 def transport(answer: Answer) -> str:
     """`eth0: Intel X710, driver i40e, 10 Gbit/s, full duplex, MTU 9000, up`, a line for each."""
     models = dict(re.findall(r"^(\S{1,20}) [^:\n]{1,60}: (.{1,200})$", answer.text("lspci"), re.MULTILINE))
-    told = []
+    parts = []
     for name, facts in sorted(cards(answer).items()):
         slot = facts.get("slot", "")
         model = models.get(slot) or models.get(slot.removeprefix("0000:"), "")
@@ -38,8 +38,8 @@ def transport(answer: Answer) -> str:
             f"MTU {facts['mtu']}" if facts.get("mtu") else "",
             facts.get("operstate", ""),
         )
-        told.append(f"{name}: {', '.join(filter(None, words))}")
-    return "\n".join(told[:MOST])
+        parts.append(f"{name}: {', '.join(filter(None, words))}")
+    return "\n".join(parts[:MOST])
 
 
 def speed(facts: dict[str, str]) -> str:
@@ -65,11 +65,11 @@ def switch(answer: Answer) -> str:
         parts = key.split(".")
         if mark and len(parts) > 2 and parts[0] == "lldp":
             found[parts[1]].setdefault(".".join(parts[2:]), value.strip())
-    told = []
+    lines = []
     for card, facts in sorted(found.items()):
         named = facts.get("chassis.name") or facts.get("chassis.mac", "")
         about = f" ({facts['chassis.descr']})" if facts.get("chassis.descr") else ""
         port = facts.get("port.ifname") or facts.get("port.descr", "")
         if named:
-            told.append(f"{card}: {named}{about}" + (f", port {port}" if port else ""))
-    return "\n".join(told[:MOST])
+            lines.append(f"{card}: {named}{about}" + (f", port {port}" if port else ""))
+    return "\n".join(lines[:MOST])

@@ -31,17 +31,17 @@ class Own:
 def own_of(data: bytes) -> Own:
     """What a command wrote, in whichever of the three forms it is. Never raises."""
     text = text_of(data.removeprefix(b"\xef\xbb\xbf"))
-    told = Own()
+    answer = Own()
     for name, value in _table(text).items():
         key = _name(name)
         if key in TABLES and isinstance(value, dict):
             pairs = [(_name(of), _text(inner)[:LONGEST_WORD]) for of, inner in list(value.items())[:MOST]]
-            getattr(told, key).update(pairs)
+            getattr(answer, key).update(pairs)
         elif key in CONTENDER:
-            told.facts[key] = _text(value)[:LONGEST]
-        elif len(told.unknown) < NAMED:
-            told.unknown.append(f"{key[:60]} ({did_you_mean(key, CONTENDER)})")
-    return told
+            answer.facts[key] = _text(value)[:LONGEST]
+        elif len(answer.unknown) < NAMED:
+            answer.unknown.append(f"{key[:60]} ({did_you_mean(key, CONTENDER)})")
+    return answer
 
 
 def _table(text: str) -> dict[str, Any]:

@@ -32,12 +32,12 @@ def packages(answer: Answer) -> dict[str, str]:
 
 def servers(answer: Answer) -> str:
     """What servers say of themselves: also those that came from no package."""
-    told = []
+    servers_found = []
     for name, text in sorted(answer.parts.items()):
         program = name.removeprefix("version ")
         if program != name and program not in ("openssl", "php") and (found := _VERSION.search(text)):
-            told.append(f"{program} {found[0]}")
-    return "\n".join(told)
+            servers_found.append(f"{program} {found[0]}")
+    return "\n".join(servers_found)
 
 
 def libraries(answer: Answer) -> str:

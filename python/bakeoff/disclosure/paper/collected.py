@@ -26,7 +26,7 @@ Word = Annotated[str, Field(max_length=LONGEST_WORD)]
 # What TOML does not take between three quotation marks: two of them, one before the end, and what steers.
 _QUOTE = re.compile(r'"(?="|\Z)')
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-Told = Annotated[str, Field(max_length=LONGEST)]
+Disclosed = Annotated[str, Field(max_length=LONGEST)]
 
 
 class ConfigFile(Part):
@@ -48,7 +48,7 @@ class Collected(Part):
     date: Word
     seal: Word = ""
     missing: Annotated[tuple[Word, ...], Field(max_length=MOST, strict=False)] = ()
-    facts: Annotated[dict[str, Told], AfterValidator(known(CONTENDER))] = Field(default_factory=dict)
+    facts: Annotated[dict[str, Disclosed], AfterValidator(known(CONTENDER))] = Field(default_factory=dict)
     sysctls: Annotated[dict[Word, Word], Field(max_length=MOST)] = Field(default_factory=dict)
     packages: Annotated[dict[Word, Word], Field(max_length=MOST)] = Field(default_factory=dict)
     files: Annotated[tuple[ConfigFile, ...], Field(max_length=MOST, strict=False)] = ()

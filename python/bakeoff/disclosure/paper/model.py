@@ -68,7 +68,7 @@ class Price(Part):
         return self.cost + years * self.per_year
 
 
-class Told(Part):
+class Disclosed(Part):
     """`[contenders.NAME.disclosure]`: what a person says of a contender, by the fields of `paper/disclosure.py`, and
     by which way more may be collected.
     """
@@ -80,7 +80,7 @@ class Told(Part):
     fields: dict[str, Text] = Field(default_factory=dict, description="")
 
 
-def _told(given: Any) -> Any:
+def _without_fields(given: Any) -> Any:
     """Fields stand beside `collect` and `config` in a file."""
     if not isinstance(given, dict):
         return given
@@ -122,9 +122,9 @@ class About(Part):
 
     price: Price | None = Field(None, description='{ cost = 1200, per_year = 100, availability = "2026-11" }')
     pros: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks for it.")
-    disclosure: Annotated[Told, BeforeValidator(_told), BeforeValidator(known(CONTENDER, "collect", "config"))] = Field(
-        default_factory=Told, description="See `bakeoff disclose --template`."
-    )
+    disclosure: Annotated[
+        Disclosed, BeforeValidator(_without_fields), BeforeValidator(known(CONTENDER, "collect", "config"))
+    ] = Field(default_factory=Disclosed, description="See `bakeoff disclose --template`.")
     collected: Collected | None = Field(None, description="What `bakeoff disclose --collect` wrote.")
     cons: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks against it.")
 

@@ -41,9 +41,9 @@ def read_paper(path: Path, disclosed: bool = True) -> Paper:
         if "features" in tables:
             raise PlanError(f"{path}: features stand in {words.features} and in [[features]]: keep one of them")
         tables = {**tables, "features": read_features(path.parent / words.features)}
-    beside = ("features", "disclosure")
+    allowed = ("features", "disclosure")
     if "paper" in tables:
-        tables = {**tables, "paper": {key: value for key, value in tables["paper"].items() if key not in beside}}
+        tables = {**tables, "paper": {key: value for key, value in tables["paper"].items() if key not in allowed}}
     return paper_of(tables, str(path))
 
 

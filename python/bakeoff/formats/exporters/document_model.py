@@ -100,8 +100,8 @@ def _made(name: str, about: str | None, members: list[tuple[str, Any]]) -> Any:
 def members_of(record: Any) -> tuple[Member, ...]:
     """What is shown of a record: its fields, and the properties whose type says by a `Figure` what they mean."""
     left_out = ELSEWHERE.get(record) or {NAMES.get(record)}
-    told = [one for one in (*fields_of(record), *_properties(record)) if one.name not in left_out]
-    return (*(member for one in told for member in _members(record, one)), *MORE.get(record, ()))
+    fields = [one for one in (*fields_of(record), *_properties(record)) if one.name not in left_out]
+    return (*(member for one in fields for member in _members(record, one)), *MORE.get(record, ()))
 
 
 def _properties(record: Any) -> Iterator[Field]:
@@ -207,7 +207,10 @@ MORE: dict[Any, tuple[Member, ...]] = {
             lambda trial: trial.figures(Figures).began_at,
         ),
         Member(
-            "workload", dict[str, Any], "what its kind tells of it, and what any trial may", lambda trial: trial.told
+            "workload",
+            dict[str, Any],
+            "what its kind tells of it, and what any trial may",
+            lambda trial: trial.all_figures,
         ),
         Member(LEFT_OUT, str | None, "why its figures are in no statistic; null for those that count", lambda _: None),
     ),

@@ -48,21 +48,23 @@ class Iozone(Exporter):
     def notes(self, run: RunRecord) -> tuple[str, ...]:
         """How to read it in again, and what does not stand in it."""
         whole = _whole(run)
-        told = [f"{len(run.trials) - len(whole):,} of {len(run.trials):,} trials did not end well: they are left out"]
-        told = told if len(whole) < len(run.trials) else []
+        notes = [f"{len(run.trials) - len(whole):,} of {len(run.trials):,} trials did not end well: they are left out"]
+        notes = notes if len(whole) < len(run.trials) else []
         if any(cell.test == "mixed" for trial in whole if trial.load_step == Clients(1) for cell in _cells(run, trial)):
-            told.append("IOzone's matrix has no column for the mixed test: it is left out")
+            notes.append("IOzone's matrix has no column for the mixed test: it is left out")
         if any(trial.load_step != Clients(1) for trial in whole):
-            told.append("trials of several clients are throughput tests, which `bakeoff import iozone` does not read")
+            notes.append("trials of several clients are throughput tests, which `bakeoff import iozone` does not read")
         names = {trial.id: name for name, trial in _named(whole)}
         if words := [shlex.quote(f"{trial.contender}={names[trial.id]}") for trial in _paired(run, whole)]:
-            told.append(f"in that folder: bakeoff import iozone {' '.join(words)} -o RUN.bakeoff")
-        return tuple(told)
+            notes.append(f"in that folder: bakeoff import iozone {' '.join(words)} -o RUN.bakeoff")
+        return tuple(notes)
 
 
 def _whole(run: RunRecord) -> list[TrialRecord]:
     """The trials whose cells can be told, in the order of blocks."""
-    found = [trial for trial in run.trials if trial.state == OK and any(_told(cell) for cell in _cells(run, trial))]
+    found = [
+        trial for trial in run.trials if trial.state == OK and any(_is_exported(cell) for cell in _cells(run, trial))
+    ]
     return sorted(found, key=lambda trial: (trial.block, trial.order))
 
 
@@ -82,7 +84,7 @@ def _cells(run: RunRecord, trial: TrialRecord) -> Sequence[CellFigures]:
     return trial.figures(model).cells or ()
 
 
-def _told(cell: CellFigures) -> bool:
+def _is_exported(cell: CellFigures) -> bool:
     return cell.skipped is None and bool(cell.rate_kib_s) and bool(cell.file_bytes) and bool(cell.record_bytes)
 
 
@@ -124,7 +126,7 @@ def _head(options: Options, run: RunRecord, trial: TrialRecord) -> str:
 
 
 def _matrix(run: RunRecord, trial: TrialRecord) -> str:
-    cells = [cell for cell in _cells(run, trial) if _told(cell)]
+    cells = [cell for cell in _cells(run, trial) if _is_exported(cell)]
     rows: dict[tuple[int, int], dict[str, int]] = {}
     for cell in cells:
         rate = int(cell.rate_kib_s or 0.0)
@@ -140,7 +142,9 @@ def _matrix(run: RunRecord, trial: TrialRecord) -> str:
 
 
 def _throughput(run: RunRecord, trial: TrialRecord) -> str:
-    cells = [cell for cell in _cells(run, trial) if _told(cell) and cell.per_client and cell.test in layout.THROUGHPUT]
+    cells = [
+        cell for cell in _cells(run, trial) if _is_exported(cell) and cell.per_client and cell.test in layout.THROUGHPUT
+    ]
     options = _options(run, trial, cells, ["-t", f"{trial.load_step}", "-C"])
     text = _head(options, run, trial)
     pairs = sorted({(cell.file_bytes or 0, cell.record_bytes or 0) for cell in cells})

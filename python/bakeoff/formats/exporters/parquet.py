@@ -2,7 +2,7 @@
 
 import io
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.formats.exporters.base import Exporter
 from bakeoff.formats.exporters.tables import table_of
 from bakeoff.store.records.run_records import RunRecord
@@ -17,11 +17,11 @@ class Parquet(Exporter):
     tables = True
 
     def content(self, run: RunRecord, table: str | None = None) -> bytes:
-        """See Exporter. Raises LabError without Polars."""
+        """See Exporter. Raises GeneratorError without Polars."""
         from bakeoff.api import framed, is_installed
 
         if not is_installed("polars"):
-            raise LabError(ADVICE)
+            raise GeneratorError(ADVICE)
 
         made = table_of(run, table)
         file = io.BytesIO()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bakeoff import _engine
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.plan.input.address import SocketAddress
 from bakeoff.run.contenders.probe_connection import shown
 
@@ -42,16 +42,16 @@ def greet(
 ) -> AppServer:
     """Open a session and close it again. `record_bytes` 0 asks for no data segment.
 
-    Raises TargetError that says what is wrong with the contender `name`.
+    Raises ContenderError that says what is wrong with the contender `name`.
     """
     where = f"{name} ({address.place})"
     try:
         return AppServer(*_engine.greet_app(address.unix or addresses[0], record_bytes, timeout_s))
     except _engine.EngineError as error:
-        raise TargetError(f"{where}{_told(timeout_s, *error.args)}") from None
+        raise ContenderError(f"{where}{_fault_text(timeout_s, *error.args)}") from None
 
 
-def _told(timeout_s: float, fault: str, raw: bytes, count: int, _: int) -> str:
+def _fault_text(timeout_s: float, fault: str, raw: bytes, count: int, _: int) -> str:
     why = shown(raw)
     if fault == "refused":
         return ": connection refused: start the server, or correct the address"

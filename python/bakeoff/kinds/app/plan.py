@@ -82,7 +82,7 @@ class AppPlanPart(PlanPart):
     """The kind `app`."""
 
     settings = AppSettings
-    door = "app"
+    address_kind = "app"
     placeholders = ("a.invalid:8090", "b.invalid:8090")
     endpoint = "transactions per second (unweighted harmonic mean over clients)"
     common_settings = MappingProxyType(

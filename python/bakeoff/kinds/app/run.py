@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.core.units import format_size
 from bakeoff.kinds.app.hello import AppServer, greet
 from bakeoff.kinds.app.plan import app_settings, parse_app_address, workload
@@ -34,13 +34,13 @@ class AppCheck(Check):
         server = self._greet(contender, settings.record_bytes if self._stores else 0)
         largest = max(settings.upload_bytes, settings.download_bytes)
         if largest > server.payload_max:
-            raise TargetError(
+            raise ContenderError(
                 f"{contender.name} takes {format_size(server.payload_max)} at most, the plan moves "
                 f"{format_size(largest)}: raise its --payload-max"
             )
         records = max(settings.read_records, settings.write_records)
         if self._stores and records > server.records_max:
-            raise TargetError(
+            raise ContenderError(
                 f"{contender.name} reads or writes {server.records_max} records at once at most, the plan {records}: "
                 "lower read_records or write_records"
             )

@@ -7,7 +7,7 @@ from bakeoff.kinds.app.plan import app_settings
 from bakeoff.report.layout.context import Context
 
 
-def story(context: Context) -> tuple[str, ...]:
+def narrative(context: Context) -> tuple[str, ...]:
     """What a transaction is, and what the score is made of."""
     settings = app_settings(context.run.planned.settings)
     up, down, record = settings.upload_bytes, settings.download_bytes, settings.record_bytes

@@ -171,10 +171,10 @@ class FileBlocksSettings(FileSettings):
         if len(set(sizes)) != len(sizes) or min(sizes) < 1 or max(sizes) > 1 << 30:
             raise ValueError("block_sizes: give different sizes of 1 byte to 1 GiB")
         ordered = [load_step for load_step in self.load_steps if isinstance(load_step, InFlight)]
-        if alike := next(((a, b) for a, b in pairwise(ordered) if a.x == b.x), None):
+        if duplicate := next(((a, b) for a, b in pairwise(ordered) if a.x == b.x), None):
             raise ValueError(
-                f"outstanding: {alike[0]} and {alike[1]} (clients × outstanding) keep equally many in flight, and no "
-                "curve over it can tell them apart: leave one out"
+                f"outstanding: {duplicate[0]} and {duplicate[1]} (clients × outstanding) keep as many in flight, and "
+                "no curve over it can tell them apart: leave one out"
             )
         if self.access and self.icf:
             raise ValueError("access and icf exclude each other: leave one out")

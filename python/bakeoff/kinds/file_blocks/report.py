@@ -9,7 +9,7 @@ from functools import partial
 from bakeoff.compare.model.cell import CellComparison, CellLevel, Level
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.kinds.file_blocks.figures import BlockFigures
-from bakeoff.kinds.file_blocks.story import story
+from bakeoff.kinds.file_blocks.story import narrative
 from bakeoff.load.load_step import InFlight, LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Doublings, Logs
@@ -17,7 +17,7 @@ from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.cells import longest_or_p99, size, title
@@ -30,7 +30,7 @@ USUAL_KIB = 4.0
 CellName = tuple[str, float | None]
 
 
-@report_section("queue-depth", depth=Depth.COMPARISON, after="heat-map")
+@report_section("queue-depth", detail=Detail.COMPARISON, after="heat-map")
 def section(context: Context) -> Section | None:
     """None with one load. Charts of one size of each pattern, then a table of all."""
     compared, load_steps = context.comparison.cells, context.comparison.run.load_steps
@@ -170,7 +170,7 @@ def _table(
         "transfers for a p99, the longest of all."
     )
     return Table(
-        caption, tuple(columns), tuple(rows), note, folded=folded, depth=Depth.PAGE if folded else Depth.COMPARISON
+        caption, tuple(columns), tuple(rows), note, folded=folded, detail=Detail.PAGE if folded else Detail.COMPARISON
     )
 
 
@@ -191,8 +191,8 @@ class FileBlocks(ReportPart):
     sections = (section,)
     figures_shown = frozenset({"cell_limit_s", "min_transfers", "outstanding", "region_bytes"})
 
-    def story(self, context: Context) -> tuple[str, ...]:
-        return story(context)
+    def narrative(self, context: Context) -> tuple[str, ...]:
+        return narrative(context)
 
 
 PART = FileBlocks()

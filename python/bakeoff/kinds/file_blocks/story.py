@@ -9,12 +9,12 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
 
 
-def story(context: Context) -> tuple[str, ...]:
+def narrative(context: Context) -> tuple[str, ...]:
     """What a cell is, and how long it is measured."""
     asked = block_settings(context.run.planned.settings)
     reads, random = asked.mixed_read, asked.mixed_random
-    alike = settings.common(context.run.plan)
-    direct = " past the page cache (O_DIRECT)" if alike.get("direct") is True else " through the page cache"
+    common = settings.common(context.run.plan)
+    direct = " past the page cache (O_DIRECT)" if common.get("direct") is True else " through the page cache"
     if any(option.setting == "direct" for option in context.comparison.client_options):
         direct = ""  # the sentence on what contenders have otherwise says it
     depth = asked.outstanding[0] if len(asked.outstanding) == 1 else 1

@@ -24,11 +24,11 @@ TESTS = {
 }
 
 
-def story(context: Context) -> tuple[str, ...]:
+def narrative(context: Context) -> tuple[str, ...]:
     """What a cell is, and each test of this run in a line."""
     cells = context.comparison.cells
-    told = dict.fromkeys(level.test for level in cells.measured) if cells is not None else {}
-    tests = "; ".join(f"{title(test)} {TESTS[test]}" for test in told if test in TESTS)
+    measured = dict.fromkeys(level.test for level in cells.measured) if cells is not None else {}
+    tests = "; ".join(f"{title(test)} {TESTS[test]}" for test in measured if test in TESTS)
     text = (
         "Each test is done for each size of file and of record: a cell. A cell's rate is the bytes of the file over "
         "the time of the whole test."

@@ -10,7 +10,7 @@ from bakeoff.core.times import ms_of
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context, geometric_mean
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.store.records.run_records import TrialRecord
@@ -19,7 +19,7 @@ from bakeoff.store.records.trial_parts import Summary
 HEADS = ("count", "mean ms", "p50 ms", "p99 ms", "failed")
 
 
-@report_section("mix-operations", depth=Depth.COMPARISON, after="caches")
+@report_section("mix-operations", detail=Detail.COMPARISON, after="caches")
 def section(context: Context) -> Section | None:
     """A table at the highest load in the open, those of the others folded."""
     loads = [load_step for load_step in reversed(context.comparison.run.load_steps) if _names(context, load_step)]
@@ -58,7 +58,7 @@ def _table(context: Context, load_step: LoadStep, folded: bool) -> Table:
         f"With fewer than {P99_OPERATIONS} of an operation in some block there is no p99: `max` is the longest of all."
     )
     caption = f"Operations at {load_step.words}"
-    return Table(caption, tuple(columns), rows, note, folded, Depth.PAGE if folded else Depth.COMPARISON)
+    return Table(caption, tuple(columns), rows, note, folded, Detail.PAGE if folded else Detail.COMPARISON)
 
 
 def _figures(trials: Sequence[TrialRecord], name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from bakeoff.core.units import format_duration
 from bakeoff.kinds.file_mix import operations
 from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_turns
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
-from bakeoff.kinds.file_mix.story import story
+from bakeoff.kinds.file_mix.story import narrative
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
@@ -27,9 +27,9 @@ FAULTS["written"] = FaultWords("did not keep what was written", "writes read bac
 
 @advised.register
 def _(fact: NotOnceThrough) -> tuple[str, str]:
-    told = [f"{name} in {n:,} of {wording.plural(of, 'trial')}" for name, (n, of) in fact.trials.items()]
+    names = [f"{name} in {n:,} of {wording.plural(of, 'trial')}" for name, (n, of) in fact.trials.items()]
     return (
-        f"Some clients did not come through the mix once: {wording.names(told)}.",
+        f"Some clients did not come through the mix once: {wording.names(names)}.",
         "The throughput there is that of the applications that it came to, whose calls may be larger or smaller than "
         "those of the whole mix: it flatters or wrongs who is slow. Use a longer `--length`.",
     )
@@ -126,8 +126,8 @@ class FileMix(ReportPart):
         """A turn is many operations, and no part of one."""
         return any(has_turns(trial) for trial in context.usable)
 
-    def story(self, context: Context) -> tuple[str, ...]:
-        return story(context)
+    def narrative(self, context: Context) -> tuple[str, ...]:
+        return narrative(context)
 
 
 PART = FileMix()

@@ -7,7 +7,7 @@ from bakeoff.kinds.file_mix.plan import file_mix_settings
 from bakeoff.report.layout.context import Context
 
 
-def story(context: Context) -> tuple[str, ...]:
+def narrative(context: Context) -> tuple[str, ...]:
     """What a client does in its folder, and what is counted."""
     settings = file_mix_settings(context.run.planned.settings)
     counted = "An operation counts with the time of its call; throughput is what was read and written."

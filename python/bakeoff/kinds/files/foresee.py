@@ -12,7 +12,7 @@ import numpy as np
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.core.units import format_size
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload
@@ -55,7 +55,7 @@ class Trying:
 
 def foresee(plan: Plan, trying: Trying | None) -> Foreseen:
     """Whether the folders are there and have room, and how long the run takes, by a try in each where there is one.
-    Raises TargetError for a folder that cannot be used.
+    Raises ContenderError for a folder that cannot be used.
     """
     room, cache_drops = _room(plan), _emptied(plan)
     found = expected_duration(plan)
@@ -203,18 +203,18 @@ def _emptied(plan: Plan) -> tuple[str, ...]:
 
 
 def _room(plan: Plan) -> tuple[str, ...]:
-    """What the work needs in each folder and what is free there. Raises TargetError for too little, or no folder."""
+    """What the work needs in each folder and what is free there. Raises ContenderError for too little, or no folder."""
     kind = plan_part(plan.kind)
     assert isinstance(kind, FolderPlanPart)
     needed, stays = kind.space_bytes(plan.settings), kind.kept_folder(plan) is not None
     devices: dict[int, list[Contender]] = {}
     for contender in plan.contenders:
         if not Path(contender.address).is_dir():
-            raise TargetError(
+            raise ContenderError(
                 f"{contender.name}: there is no folder {contender.address}: mount the share, or make the folder"
             )
         if os.statvfs(contender.address).f_flag & os.ST_RDONLY:
-            raise TargetError(
+            raise ContenderError(
                 f"{contender.name}: {contender.address} cannot be written to (Read-only file system): "
                 "mount it for writing"
             )
@@ -225,7 +225,7 @@ def _room(plan: Plan) -> tuple[str, ...]:
         wanted = needed * (len(sharing) if stays else 1)
         names = ", ".join(contender.name for contender in sharing)
         if usage.total and usage.free < wanted:  # some FUSE file systems say that they have no space at all
-            raise TargetError(
+            raise ContenderError(
                 f"{names}: {sharing[0].address} has {format_size(usage.free)} free, the run needs "
                 f"{format_size(wanted)}: free some space, or use smaller files, a smaller region or fewer clients"
             )

@@ -137,7 +137,7 @@ def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
 class FolderPlanPart(PlanPart):
     """Base of the kinds whose contenders are folders."""
 
-    door = "files"
+    address_kind = "files"
     placeholders = ("/mnt/a.invalid", "/mnt/b.invalid")
     acts_by = "write, read and remove files in"
     leaves_behind = "what a trial leaves in caches is its contender's, and in turns others would drive it out"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bakeoff.agents.engine import load_engine
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.core.system.bounded_read import why_no_folder
 from bakeoff.core.system.mounts import Mount, mount_at
 from bakeoff.core.timeouts import HangsError, answers
@@ -80,7 +80,7 @@ class FolderCheck(Check):
             (owner, other) for other in sorted(names) if (owner := load_engine().work_folder_owner(other))
         ]
         if space.total and space.free < self._missing[name]:
-            raise TargetError(
+            raise ContenderError(
                 f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the highest load step needs "
                 f"{self._missing[name] / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
                 + "".join(f"; {note}" for note in self._notes_of_others(name, "over"))
@@ -126,7 +126,7 @@ class FolderCheck(Check):
         return notes
 
     def _fit_together(self) -> None:
-        """What stays for the whole run must fit for all contenders of a file system. Raises TargetError."""
+        """What stays for the whole run must fit for all contenders of a file system. Raises ContenderError."""
         if self._kept is None:
             return
         for device in {device for device, _ in self._devices.values()}:
@@ -135,7 +135,7 @@ class FolderCheck(Check):
             missing = sum(self._missing[name] for name in folders.values())
             free = min((free for name in folders.values() if (free := self._free[name]) is not None), default=None)
             if free is not None and free < missing:
-                raise TargetError(
+                raise ContenderError(
                     f"{', '.join(folders.values())} lie on one file system with {free / 1e6:.0f} MB free; together "
                     f"they need {missing / 1e6:.0f} MB: free some space, or use a smaller region"
                 )
@@ -173,7 +173,7 @@ class FolderCheck(Check):
         if not expired and (now.point, now.type, now.source) != (was.point, was.type, was.source):
             there = os.path.lexists(contender.address)
             instead = f"is now on {now.type} from {now.source or '?'}" if there else "is not there without it"
-            raise TargetError(
+            raise ContenderError(
                 f"{contender.name}: {was.source or was.type} is not mounted at {was.point} any more: "
                 f"{contender.address} {instead}; mount it again"
             )
@@ -188,7 +188,7 @@ class FolderCheck(Check):
                 if contender.name in self._mounts:
                     self.unchanged(contender)
                 in_time(partial(_remove, folder), contender, self._patience_s)
-            except (TargetError, OSError) as error:
+            except (ContenderError, OSError) as error:
                 notes.append(Note("warning", f"{contender.name}: {folder} could not be removed ({error}): remove it"))
         return notes
 
@@ -215,13 +215,13 @@ def _remove(folder: Path) -> None:
 
 
 def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PATIENCE_S) -> T:
-    """What `work` returns. Raises TargetError when it hangs, as a share does whose server is gone."""
+    """What `work` returns. Raises ContenderError when it hangs, as a share does whose server is gone."""
     try:
         if answers(contender.address, patience_s):
             return within(work, patience_s)
     except HangsError:
         pass  # told below
-    raise TargetError(
+    raise ContenderError(
         f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the server of the network "
         "folder up?"
     )
@@ -233,19 +233,19 @@ def _try_out(contender: Contender) -> None:
     trial = folder / load_engine().work_folder_name(f"check-{secrets.token_hex(4)}")
     where = f"{contender.name}: {folder}"
     if fault := why_no_folder(folder):
-        raise TargetError(f"{where} {fault}: make it, or mount the share")
+        raise ContenderError(f"{where} {fault}: make it, or mount the share")
     try:
         trial.mkdir(0o700)
         try:
             sample = secrets.token_bytes(4096)
             (trial / "sample").write_bytes(sample)
             if (trial / "sample").read_bytes() != sample:
-                raise TargetError(f"{where} gives back other bytes than were written: it cannot be trusted")
+                raise ContenderError(f"{where} gives back other bytes than were written: it cannot be trusted")
         finally:
             with contextlib.suppress(OSError):
                 shutil.rmtree(trial)
     except OSError as error:
-        raise TargetError(f"{where} cannot be written to ({error.strerror}): {_advice(error)}") from None
+        raise ContenderError(f"{where} cannot be written to ({error.strerror}): {_advice(error)}") from None
 
 
 def _advice(error: OSError) -> str:

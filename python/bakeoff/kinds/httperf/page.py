@@ -11,7 +11,7 @@ from bakeoff.kinds.web.checks.learned import Learnt, held, learn
 from bakeoff.kinds.web.checks.probe import Reply, reply_of
 from bakeoff.kinds.web.settings.body import SAFE
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.run.contenders.probe_connection import Bounds, SlowError, WireError
+from bakeoff.run.contenders.probe_connection import Bounds, ProbeError, SlowError
 
 # Of the bodies behind a trial's first ones, one in so many is hashed.
 CHECK_EVERY = 100
@@ -59,7 +59,7 @@ def learnt(work: HttperfWorkload) -> Page | None:
     try:
         first = _fetch(work)
         return Page(first, learn(lambda: seen_in(_fetch(work)), seen_in(first)))
-    except WireError:
+    except ProbeError:
         return None
 
 
@@ -77,7 +77,7 @@ def _fetch(work: HttperfWorkload) -> Reply:
             return _exchange(work)
         except (SlowError, UnopenedError):
             raise
-        except WireError:
+        except ProbeError:
             continue
     return _exchange(work)
 

@@ -383,7 +383,7 @@ def _range(word: str, first: str, last: str) -> list[str]:
 class HttperfPlanPart(PlanPart):
     """The kind `httperf`."""
 
-    door = "web"
+    address_kind = "web"
     settings = HttperfSettings
     client_options = (
         "http_version", "add_header", "send_buffer", "recv_buffer", "close_with_reset", "session_cookies",

@@ -7,7 +7,7 @@ from statistics import fmean
 from bakeoff.kinds.httperf.compare import ConnectionsRule, OtherReplies, OtherStatuses, RepliesRule
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import Line, lines_of
-from bakeoff.kinds.httperf.story import story
+from bakeoff.kinds.httperf.story import narrative
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
@@ -93,8 +93,8 @@ class Httperf(ReportPart):
     sections = (section,)
     figures_shown = frozenset(HttperfFigures.model_fields)
 
-    def story(self, context: Context) -> tuple[str, ...]:
-        return story(context)
+    def narrative(self, context: Context) -> tuple[str, ...]:
+        return narrative(context)
 
 
 PART = Httperf()

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.page import Page, held_to, is_one, is_safe, learnt, pages_of, reach
 from bakeoff.kinds.httperf.plan import HttperfSettings, httperf_settings
 from bakeoff.kinds.httperf.spec import HttperfWorkload, ServerSpec
 from bakeoff.kinds.httperf.work import workload
-from bakeoff.kinds.web.checks.check import alike, unlike
+from bakeoff.kinds.web.checks.check import reply_difference, same_reply
 from bakeoff.kinds.web.checks.learned import Learnt, bodies, mended
 from bakeoff.kinds.web.settings.address import parse_web_address
 from bakeoff.plan.input.address import resolve
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.contenders.probe_connection import WireError
+from bakeoff.run.contenders.probe_connection import ProbeError
 from bakeoff.run.kind import Check, Fault, Note, RunPart, figures_of
 from bakeoff.store.records import run_records
 
@@ -34,8 +34,8 @@ class HttperfCheck(Check):
     def answers(self, contender: Contender) -> None:
         try:
             reach(self._asked(contender, self.addresses(contender)))
-        except WireError as error:
-            raise TargetError(f"{contender.name} ({contender.address}): {error}") from None
+        except ProbeError as error:
+            raise ContenderError(f"{contender.name} ({contender.address}): {error}") from None
 
     def addresses(self, contender: Contender) -> Sequence[str]:
         return resolve(parse_web_address(contender.address))
@@ -92,8 +92,8 @@ class HttperfCheck(Check):
         for (one, left), (other, right) in itertools.combinations(self._pages.items(), 2):
             changes = [known[name].digest is None for name in (one, other)]
             same = known[one] == known[other] and not any(changes)
-            if not same and not (alike(left.first, right.first) and changes[0] == changes[1]):
-                found.append(unlike("the page", ((one, left.first), (other, right.first)), changes, False))
+            if not same and not (same_reply(left.first, right.first) and changes[0] == changes[1]):
+                found.append(reply_difference("the page", ((one, left.first), (other, right.first)), changes, False))
         return found
 
 

@@ -11,7 +11,7 @@ BY_THE_CLOCK = "begin by the clock of httperf's options, whether or not the serv
 IN_TURN = "begin one after the other, each when the one before is over: a server that is slow is asked less"
 
 
-def story(context: Context) -> tuple[str, ...]:
+def narrative(context: Context) -> tuple[str, ...]:
     """When connections begin, what a reply is, and what is given up."""
     settings = httperf_settings(context.run.planned.settings)
     in_turn = all(isinstance(load_step, Clients) for load_step in context.comparison.run.load_steps)

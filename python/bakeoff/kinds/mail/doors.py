@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.mail.plan import MailSettings
-from bakeoff.kinds.mail.talk import talk
-from bakeoff.run.contenders.probe_connection import WireError
+from bakeoff.kinds.mail.talk import probe_handshake
+from bakeoff.run.contenders.probe_connection import ProbeError
 from bakeoff.testdata.mail.accounts import Account
 from bakeoff.testdata.mail.address import Place
 
@@ -64,8 +64,8 @@ def _alone(account: Account, why: str, fault: Fault, until: float) -> str | None
 def login_fault(account: Account, place: Place, mail: MailSettings) -> str | None:
     """Why POP3 does not let an account in, or None."""
     try:
-        return talk(place, mail, *login(account, mail.pop3_login)).refusal
-    except (WireError, TargetError) as error:
+        return probe_handshake(place, mail, *login(account, mail.pop3_login)).refusal
+    except (ProbeError, ContenderError) as error:
         return str(error)
 
 

@@ -184,7 +184,7 @@ class AtPeak(Shape):
     let_in_expected: NumberOrNan = 0.0
 
 
-class Door(Shape):
+class ServiceSessions(Shape):
     """Sessions at a time behind one door of the server."""
 
     peak: Count = 0
@@ -224,7 +224,7 @@ class MailFigures(Figures):
     flow: Flow | None = None
     visible: Visible = Visible()
     response: Response = Response()
-    sessions: dict[str, Door] = Field(default_factory=dict, max_length=MOST_LISTED)
+    sessions: dict[str, ServiceSessions] = Field(default_factory=dict, max_length=MOST_LISTED)
     refusals: Refusals = Refusals()
     init: Emptied = Emptied()
     done: Done | None = None

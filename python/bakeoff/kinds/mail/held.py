@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.kinds.mail.figures import MailFigures
 from bakeoff.load.capacity.judge import Answers
 from bakeoff.run.kind import Timed
@@ -20,8 +20,8 @@ NONE_TIMED: tuple[Callable[[int], int], Callable[[float], int | None]] = (lambda
 
 def messages_held(workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
     """The messages of a trial: their times are those from the acceptance on in which they were certainly not visible
-    yet; those that were refused, lost or damaged failed. Empty where none was sent. Raises LabError for a histogram
-    that cannot be read.
+    yet; those that were refused, lost or damaged failed. Empty where none was sent. Raises GeneratorError for a
+    histogram that cannot be read.
     """
     figures = MailFigures.model_validate(workload)
     counts, after = figures.ledger.counts, figures.visible.after
@@ -35,6 +35,6 @@ def messages_held(workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Ans
     try:
         within, at = timed(base64.b64decode(figures.visible.after_histogram, validate=True)) if count else NONE_TIMED
     except binascii.Error:
-        raise LabError("the engine told no times of messages: build it again with `make build`") from None
+        raise GeneratorError("the engine told no times of messages: build it again with `make build`") from None
     mean_ns = after.mean_ns if math.isfinite(after.mean_ns) else None
     return {VISIBLE: Answers(accepted + refused, good, failed, count, mean_ns, within, at)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bakeoff.agents.engine import load_engine
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.core.units import plural
 from bakeoff.kinds.mail.plan import mail_settings, workload
 from bakeoff.load.load_step import Clients
@@ -43,7 +43,7 @@ class Held:
 
 
 def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
-    """Log in to every mailbox of the plan and count; nothing is deleted. Raises TargetError when that fails."""
+    """Log in to every mailbox of the plan and count; nothing is deleted. Raises ContenderError when that fails."""
     settings = mail_settings(plan.settings)
     work = workload(plan, contender, addresses)
     boxes = len(work.mailboxes)
@@ -67,5 +67,5 @@ def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
             if is_tls
             else "see whether all accounts work with `bakeoff users check`"
         )
-        raise TargetError(f"{contender.name}: its mailboxes could not be looked at ({why}): {advice}")
+        raise ContenderError(f"{contender.name}: its mailboxes could not be looked at ({why}): {advice}")
     return Held(dict(result.workload["init"]["foreign"]))

@@ -203,7 +203,7 @@ class MailPlanPart(PlanPart):
         "messages_per_connection", "pipelining", "close_with_reset", "starttls", "handshake_apart", "smtp_login",
         "pop3_login", "insecure",
     )  # fmt: skip
-    door = "mail"
+    address_kind = "mail"
     placeholders = ("a.invalid", "b.invalid")
     endpoint = "messages delivered per second"
     leaves_behind = "mail that is queued when a trial is over would be delivered in the trial of another in turns"

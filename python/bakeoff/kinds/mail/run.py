@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.mail.doors import login_fault, refused
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
@@ -13,11 +13,11 @@ from bakeoff.kinds.mail.held import messages_held
 from bakeoff.kinds.mail.look import Held, look
 from bakeoff.kinds.mail.plan import MailSettings, accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
-from bakeoff.kinds.mail.talk import Talk, TalkError, talk
+from bakeoff.kinds.mail.talk import Handshake, HandshakeError, probe_handshake
 from bakeoff.load.capacity.judge import Answers
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.contenders.listeners import backlog
-from bakeoff.run.contenders.probe_connection import WireError, shown
+from bakeoff.run.contenders.probe_connection import ProbeError, shown
 from bakeoff.run.kind import Check, Fault, Note, RunPart, Timed, figures_of
 from bakeoff.store.records import run_records
 from bakeoff.store.records.marks import UNBALANCED, Mark
@@ -41,12 +41,12 @@ class MailCheck(Check):
     def answers(self, contender: Contender) -> None:
         """See Check. Both servers must greet."""
         address = parse_mail_address(contender.address)
-        settings = self._talking(contender)
+        settings = self._handshakes(contender)
         for place in (address.sending, address.reading):
             try:
-                talk(place, settings)
-            except TalkError as error:
-                raise TargetError(f"{contender.name}: {place.protocol} at {place.text} {error.told}") from None
+                probe_handshake(place, settings)
+            except HandshakeError as error:
+                raise ContenderError(f"{contender.name}: {place.protocol} at {place.text} {error.text}") from None
 
     def examine(self, contender: Contender) -> None:
         """See Check. Both servers must greet, every account must get in, and no mailbox may hold mail that is not
@@ -55,17 +55,17 @@ class MailCheck(Check):
         self.answers(contender)
         address = parse_mail_address(contender.address)
         self._let_in(contender, address.reading)
-        self._facts[contender.name] = self._look(address, self._talking(contender))
+        self._facts[contender.name] = self._look(address, self._handshakes(contender))
         self._hold(contender)
 
-    def _talking(self, contender: Contender) -> MailSettings:
+    def _handshakes(self, contender: Contender) -> MailSettings:
         """How clients talk with it."""
         return mail_settings(self.plan.settings_of(contender.name))
 
     def _hold(self, contender: Contender) -> None:
         held = look(self.plan, contender, self.addresses(contender))
         if held.foreign and not self._settings.empty_mailboxes:
-            raise TargetError(
+            raise ContenderError(
                 f"{contender.name} holds {held.text}: {self.plan.suite} needs mailboxes without other mail; use "
                 "accounts that are there for nothing else, or give --empty-mailboxes to delete all mail of these "
                 "accounts before each trial"
@@ -73,7 +73,7 @@ class MailCheck(Check):
         self._held[contender.name] = held
 
     def _let_in(self, contender: Contender, place: Place) -> None:
-        settings = self._talking(contender)
+        settings = self._handshakes(contender)
 
         def fault(account: Account) -> str | None:
             return login_fault(account, place, settings)
@@ -83,7 +83,7 @@ class MailCheck(Check):
             return
         some = "at least " if len(failed) == LOGINS_NAMED else ""
         named = "; ".join(f"{a.address} (line {a.line}): {why}" for a, why in failed[:3])
-        raise TargetError(
+        raise ContenderError(
             f"{contender.name}: pop3 at {place.text} does not let {some}{len(failed)} of {len(self._accounts):,} "
             f"accounts of {self._settings.users} in: {named}{'; …' if len(failed) > 3 else ''}: correct them, or give "
             "the server these accounts with `bakeoff users convert`, then try `bakeoff users check`"
@@ -91,12 +91,12 @@ class MailCheck(Check):
 
     def _look(self, address: MailAddress, settings: MailSettings) -> dict[str, Any]:
         facts: dict[str, Any] = {}
-        with contextlib.suppress(WireError):
-            sending = talk(address.sending, settings)
+        with contextlib.suppress(ProbeError):
+            sending = probe_handshake(address.sending, settings)
             facts["smtp offers"] = _first_words(sending.greeting.lower().splitlines()[1:])
             facts |= _tls("smtp", sending)
-        with contextlib.suppress(WireError):
-            reading = talk(address.reading, settings, "CAPA")
+        with contextlib.suppress(ProbeError):
+            reading = probe_handshake(address.reading, settings, "CAPA")
             facts |= _tls("pop3", reading)
             facts["pop3 banner"] = shown(reading.greeting.encode())
             if reading.answers:
@@ -113,7 +113,7 @@ class MailCheck(Check):
             for name, held in self._held.items()
             if held.foreign
         ]
-        notes += [*self._unlike(), *self._short_drain()]
+        notes += [*self._tls_warning(), *self._short_drain()]
         for name, facts in self._facts.items():
             notes += [
                 Note("info", f"{name}: the {key} is {value}: more connections at once than that can be refused")
@@ -122,13 +122,17 @@ class MailCheck(Check):
             ]
         return notes
 
-    def _unlike(self) -> list[Note]:
+    def _tls_warning(self) -> list[Note]:
         """That some contenders are spoken to by TLS and others are not: handshakes are part of what is measured."""
-        ways = {c.name: way_of(parse_mail_address(c.address), self._talking(c).starttls) for c in self.plan.contenders}
+        ways = {
+            c.name: way_of(parse_mail_address(c.address), self._handshakes(c).starttls) for c in self.plan.contenders
+        }
         if len(set(ways.values())) < 2:
             return []
-        said = ", ".join(f"{name} by {way}" for name, way in ways.items())
-        return [Note("warning", f"contenders are not spoken to alike: {said}: the ratio is that of these ways, too")]
+        ways_text = ", ".join(f"{name} by {way}" for name, way in ways.items())
+        return [
+            Note("warning", f"contenders are not spoken to alike: {ways_text}: the ratio is that of these ways, too")
+        ]
 
     def _short_drain(self) -> list[Note]:
         """That mail which is only slow will be taken for lost."""
@@ -157,9 +161,9 @@ class MailCheck(Check):
         return {"corpus": accounts, "contenders": self._facts}
 
 
-def _tls(side: str, said: Talk) -> dict[str, Any]:
+def _tls(side: str, handshake: Handshake) -> dict[str, Any]:
     """Version and cipher that a side agreed on with the check; nothing of plain text."""
-    return {} if said.tls is None else {f"{side} TLS": said.tls}
+    return {} if handshake.tls is None else {f"{side} TLS": handshake.tls}
 
 
 def _first_words(lines: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.narrate import wording
 
 
-def story(context: Context) -> tuple[str, ...]:
+def narrative(context: Context) -> tuple[str, ...]:
     """What clients do, when a message is delivered, and that none may be lost."""
     settings = mail_settings(context.run.planned.settings)
     late = settings.late_after_s

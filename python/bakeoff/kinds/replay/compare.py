@@ -46,11 +46,11 @@ class NoRequests(Fact):
 
 
 @dataclass(frozen=True)
-class UnlikeTheLog(Fact):
+class LogMismatch(Fact):
     """Replies of a contender whose status does not fit the log's, most often of `path`. They may count as answered."""
 
     contender: str
-    unlike: int
+    mismatched: int
     replies: int
     path: str
     got_status: int | None
@@ -136,7 +136,7 @@ class Replay(ComparePart):
 
     def advice(self, run: RunRecord) -> list[Fact]:
         """See ComparePart: what of the log was not replayed as it was, and replies that do not fit it."""
-        return [*_of_the_log(run), *_unlike_the_log(run)]
+        return [*_of_the_log(run), *_log_mismatches(run)]
 
     def summary(self, run: RunRecord) -> ReplaySummary:
         usable = [trial for trial in run.trials if why_unusable(trial) is None]
@@ -208,7 +208,7 @@ def _row(path: str, parts: Sequence[PathFigures], window_s: float, requests: int
         errors.update(part.errors)
     in_log = max((part.in_log for part in parts), default=0)
     answered = sum(part.answered for part in parts)
-    unlike = next((part for part in parts if part.other_status), None)
+    mismatched = next((part for part in parts if part.other_status), None)
     return PathRow(
         path=path,
         in_log=in_log,
@@ -223,8 +223,8 @@ def _row(path: str, parts: Sequence[PathFigures], window_s: float, requests: int
         statuses=dict(sorted(statuses.items())),
         errors=dict(sorted(errors.items())),
         other_status=sum(part.other_status for part in parts),
-        logged_status=unlike.logged_status if unlike else None,
-        got_status=unlike.got_status if unlike else None,
+        logged_status=mismatched.logged_status if mismatched else None,
+        got_status=mismatched.got_status if mismatched else None,
     )
 
 
@@ -242,7 +242,7 @@ def _of_the_log(run: RunRecord) -> list[Fact]:
     return [*left_out, *([NoRequests(lines, log.lines)] if lines else [])]
 
 
-def _unlike_the_log(run: RunRecord) -> list[Fact]:
+def _log_mismatches(run: RunRecord) -> list[Fact]:
     found = list[Fact]()
     counted = replay_settings(run.planned.settings).statuses == "any"
     for contender in run.contenders:
@@ -251,11 +251,11 @@ def _unlike_the_log(run: RunRecord) -> list[Fact]:
             if trial.contender == contender.name and why_unusable(trial) is None:
                 paths = trial.figures(ReplayFigures).paths
                 rows += [*paths.rows, *([paths.others.sum] if paths.others else [])]
-        unlike, replies = sum(row.other_status for row in rows), sum(sum(row.statuses.values()) for row in rows)
-        if unlike:
+        mismatched, replies = sum(row.other_status for row in rows), sum(sum(row.statuses.values()) for row in rows)
+        if mismatched:
             most = max(rows, key=lambda row: row.other_status)
             seen = most.path, most.got_status, most.logged_status
-            found.append(UnlikeTheLog(contender.name, unlike, replies, *seen, counted))
+            found.append(LogMismatch(contender.name, mismatched, replies, *seen, counted))
     return found
 
 

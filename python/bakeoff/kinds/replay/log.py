@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.units import format_size
 from bakeoff.kinds.replay.bodies import GivenBody
 from bakeoff.plan.settings.fields import Strict
@@ -104,7 +104,7 @@ def read_log(path: Path, bodies: Sequence[GivenBody], keep_hosts: bool) -> LogFa
         _place(digest).write_bytes(trace)
         _place(digest, "json").write_text(json.dumps(samples))
     except OSError as error:
-        raise LabError(f"the trace of {path} cannot be written ({error}): make room in {_folder()}") from None
+        raise GeneratorError(f"the trace of {path} cannot be written ({error}): make room in {_folder()}") from None
     return LogFacts.model_validate({**summary, "path": str(path), "sha256": digest})
 
 

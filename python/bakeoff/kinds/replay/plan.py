@@ -220,7 +220,7 @@ def _length_s(given: Mapping[str, Any], log: LogFacts) -> float:
 class ReplayPlanPart(PlanPart):
     """The kind `replay`."""
 
-    door = "web"
+    address_kind = "web"
     settings = ReplaySettings
     client_options = CLIENT_OPTIONS
     endpoint = "requests per second"

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from bakeoff.core.times import ms_of
 from bakeoff.kinds.replay.compare import (
     OTHERS,
+    LogMismatch,
     NoRequests,
     NotReplayed,
     PathRow,
     PathTable,
     ReplaySummary,
-    UnlikeTheLog,
     log_of,
 )
 from bakeoff.kinds.replay.log import LogFacts
@@ -21,7 +21,7 @@ from bakeoff.kinds.replay.plan import ReplaySettings, replay_settings
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
@@ -51,17 +51,17 @@ def _(fact: NoRequests) -> tuple[str, str]:
 
 
 @advised.register
-def _(fact: UnlikeTheLog) -> tuple[str, str]:
+def _(fact: LogMismatch) -> tuple[str, str]:
     counted = " They count as answered, as --statuses any was given." if fact.counted else ""
     return (
-        f"{fact.contender} answered {fact.unlike:,} of {fact.replies:,} requests "
-        f"({wording.percent(fact.unlike / fact.replies)}) with a status that does not fit the log's, most often "
+        f"{fact.contender} answered {fact.mismatched:,} of {fact.replies:,} requests "
+        f"({wording.percent(fact.mismatched / fact.replies)}) with a status that does not fit the log's, most often "
         f"{fact.path} ({fact.got_status}, the log has {fact.logged_status}).",
         f"See the table of paths: does it serve the site of the log, with the data of that time?{counted}",
     )
 
 
-@report_section("paths", depth=Depth.COMPARISON, after="response")
+@report_section("paths", detail=Detail.COMPARISON, after="response")
 def paths(context: Context) -> Section | None:
     """The paths at each load step: most asked, of the longest time, and replies that do not fit the log."""
     summary = context.comparison.own
@@ -83,7 +83,7 @@ def paths(context: Context) -> Section | None:
 
 def _at_load_step(tables: Sequence[PathTable], last: bool) -> list[Block]:
     at = tables[0].load_step.words
-    depth = Depth.COMPARISON if last else Depth.PAGE
+    detail = Detail.COMPARISON if last else Detail.PAGE
     note = (
         "All blocks together; percentiles of response times, from the planned start, are geometric means over the "
         "blocks. A path stands without its query. Share: of the lines of the log. Other status: replies whose status "
@@ -95,7 +95,9 @@ def _at_load_step(tables: Sequence[PathTable], last: bool) -> list[Block]:
     blocks: list[Block] = [Table(f"Most asked paths at {at}", _columns(tables), (*rows, *rest), note, folded=not last)]
     if last:  # a terminal has room for the first of them
         short = (*rows[:IN_SHORT], *(rest if len(rows) <= IN_SHORT else ()))
-        blocks.append(Table(f"Most asked paths at {at} (first {len(short)})", _columns(tables), short, "", True, depth))
+        blocks.append(
+            Table(f"Most asked paths at {at} (first {len(short)})", _columns(tables), short, "", True, detail)
+        )
     longest = _names(tables, "longest")
     if longest:
         note = (
@@ -105,7 +107,7 @@ def _at_load_step(tables: Sequence[PathTable], last: bool) -> list[Block]:
         blocks.append(
             Table(f"Of the other paths, those that took the most time at {at}", _columns(tables), listed, note, True)
         )
-    return [*blocks, *_unlike(tables, at)]
+    return [*blocks, *_mismatches(tables, at)]
 
 
 def _names(tables: Sequence[PathTable], which: str) -> list[str]:
@@ -155,7 +157,7 @@ def _line(title: str, known: PathRow, found: Sequence[PathRow | None]) -> tuple[
     return tuple(cells)
 
 
-def _unlike(tables: Sequence[PathTable], at: str) -> list[Block]:
+def _mismatches(tables: Sequence[PathTable], at: str) -> list[Block]:
     """What was answered otherwise than the log says, or not at all."""
     columns = (
         Column("Path", numeric=False),
@@ -246,7 +248,7 @@ class Replay(ReportPart):
     figures_shown = frozenset({"paths"})
     tells_operations = True
 
-    def story(self, context: Context) -> tuple[str, ...]:
+    def narrative(self, context: Context) -> tuple[str, ...]:
         """How the requests came about."""
         return ("Requests are those of an access log, in its order and at its moments; see the section on the log.",)
 

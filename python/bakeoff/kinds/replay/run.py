@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.replay.log import LogSample
 from bakeoff.kinds.replay.plan import host_of, replay_settings, trace_and_samples, workload
 from bakeoff.kinds.replay.spec import ReplayWorkload
 from bakeoff.kinds.spec import Workload
-from bakeoff.kinds.web.checks.check import HttpCheck, alike, seen_in, trait_differences, unlike
+from bakeoff.kinds.web.checks.check import HttpCheck, reply_difference, same_reply, seen_in, trait_differences
 from bakeoff.kinds.web.checks.learned import PAGES_S, Learnt, Seen, bodies, held, learn, mended
 from bakeoff.kinds.web.checks.probe import Prober, Reply
 from bakeoff.kinds.web.settings.address import parse_web_address
@@ -47,7 +47,7 @@ class ReplayCheck(HttpCheck):
         self._learnt: dict[str, list[Learnt]] = {}
 
     def examine(self, contender: Contender) -> None:
-        """See Check. Raises TargetError when no request at all is answered as in the log."""
+        """See Check. Raises ContenderError when no request at all is answered as in the log."""
         prober = self._prober(contender)
         prober.begin()
         prober.connect()
@@ -64,7 +64,7 @@ class ReplayCheck(HttpCheck):
         wrong = [key for key, sample in enumerate(tried) if not fits(sample.status, replies[key].status)]
         if wrong and len(wrong) == len(tried) and self._settings.statuses == "log":
             sample, reply = self._samples[0], replies[0]
-            raise TargetError(
+            raise ContenderError(
                 f"{prober.name} ({prober.address.place}): {sample.method} {sample.path} is answered by status "
                 f"{reply.status}, the log has {sample.status}, and none of the {len(wrong)} requests that it has most "
                 "is answered as there: does it serve that site? (--host names it; --statuses any takes any)"
@@ -97,7 +97,7 @@ class ReplayCheck(HttpCheck):
 
     def compare(self) -> Sequence[Note]:
         notes = self._repeated()
-        notes += [Note("warning", text) for name in self._replies for text in self._unlike_the_log(name)]
+        notes += [Note("warning", text) for name in self._replies for text in self._log_mismatches(name)]
         for difference in self._differences():
             withheld = (
                 ": there will be no verdict between them (--different allows it)" if difference["withhold"] else ""
@@ -108,7 +108,7 @@ class ReplayCheck(HttpCheck):
             notes += trait_differences(names[0], self._replies[names[0]][0], other, self._replies[other][0])
         return notes
 
-    def _unlike_the_log(self, name: str) -> list[str]:
+    def _log_mismatches(self, name: str) -> list[str]:
         replies = self._replies[name]
         tried = self._samples[: len(replies)]
         wrong = [key for key, sample in enumerate(tried) if not fits(sample.status, replies[key].status)]
@@ -125,11 +125,11 @@ class ReplayCheck(HttpCheck):
             for key, (left, right) in enumerate(zip(self._replies[one], self._replies[other], strict=False)):
                 pages = [known[name][key] for name in (one, other)]
                 changes = [page.digest is None for page in pages]
-                same = alike(left, right) and changes[0] == changes[1]
+                same = same_reply(left, right) and changes[0] == changes[1]
                 if same or (pages[0] == pages[1] and not any(changes)):
                     continue
                 pair = ((one, left), (other, right))
-                differences.append(unlike(self._samples[key].path, pair, changes, self._settings.different))
+                differences.append(reply_difference(self._samples[key].path, pair, changes, self._settings.different))
                 break
         return differences
 

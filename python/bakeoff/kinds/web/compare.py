@@ -17,7 +17,7 @@ from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
 @dataclass(frozen=True)
-class AskedUnlike(Fact):
+class MixedTls(Fact):
     """By contender the scheme of its address, where some have TLS and others have not."""
 
     ways: Mapping[str, str]
@@ -39,7 +39,7 @@ class Web(ComparePart):
         ways = {each.name: each.address.partition(":")[0] for each in run.contenders}
         if "https" not in ways.values() or len(set(ways.values())) < 2:
             return []
-        return [AskedUnlike(ways)]
+        return [MixedTls(ways)]
 
     def summary(self, run: RunRecord) -> WebSummary:
         """Connections."""

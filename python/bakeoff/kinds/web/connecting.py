@@ -16,7 +16,7 @@ from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.palette import Placed
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.sections.load.curves import whole
@@ -34,7 +34,7 @@ NOTE = (
 ONLY_SOME = " Where there is no line, none was opened and none failed."
 
 
-@report_section("connections", depth=Depth.COMPARISON, after="steps")
+@report_section("connections", detail=Detail.COMPARISON, after="steps")
 def section(context: Context) -> Section | None:
     """Of those who opened any a curve over the load steps, where loads have clients, and the table; of others a
     sentence.
@@ -42,16 +42,16 @@ def section(context: Context) -> Section | None:
     own = context.comparison.own
     if not isinstance(own, WebSummary) or not own.connections:
         return None
-    told = [one for one in own.connections if one.opened or one.failed]
-    opened = dict.fromkeys(one.contender for one in told if one.opened)
+    connecting = [one for one in own.connections if one.opened or one.failed]
+    opened = dict.fromkeys(one.contender for one in connecting if one.opened)
     kept = [name for name in dict.fromkeys(one.contender for one in own.connections) if name not in opened]
-    blocks: list[Block] = [Text(_kept(context, kept), depth=Depth.COMPARISON)] if kept else []
+    blocks: list[Block] = [Text(_kept(context, kept), detail=Detail.COMPARISON)] if kept else []
     if kept and opened:
-        blocks.append(Text(_closed(own, list(opened)), depth=Depth.COMPARISON))
+        blocks.append(Text(_closed(own, list(opened)), detail=Detail.COMPARISON))
     if drawn := _with_a_course(context, own):
         blocks.append(_chart(context, own, drawn))
-    if told:
-        blocks.append(_table(context, told, ONLY_SOME if len(told) < len(own.connections) else ""))
+    if connecting:
+        blocks.append(_table(context, connecting, ONLY_SOME if len(connecting) < len(own.connections) else ""))
     return Section("Connections", tuple(blocks))
 
 
@@ -64,9 +64,9 @@ def _kept(context: Context, names: list[str]) -> str:
     spans = {
         name: f"{min(of):,}" + (f" to {max(of):,}" if min(of) < max(of) else "") for name, of in counts.items() if of
     }
-    alike = len(set(spans.values())) == 1
-    told = dict.fromkeys(span if alike else f"{span} of {name}" for name, span in spans.items())
-    many = f" ({', '.join(told)} in each trial)" if told else ""
+    is_common = len(set(spans.values())) == 1
+    kept_spans = dict.fromkeys(span if is_common else f"{span} of {name}" for name, span in spans.items())
+    many = f" ({', '.join(kept_spans)} in each trial)" if kept_spans else ""
     return (
         f"No trial of {wording.names(names)} opened a connection within its window: clients kept those that they had "
         f"opened before{many}."
@@ -110,9 +110,9 @@ def _chart(context: Context, own: WebSummary, names: Placed) -> Chart:
         for one in (found.get((name, load_step)),)
     ]
     bars = any(row["high"] is not None for row in rows)
-    told = f"mean over blocks, {'bars: 95 % interval' if bars else 'no interval from so few blocks'}"
+    subtitle = f"mean over blocks, {'bars: 95 % interval' if bars else 'no interval from so few blocks'}"
     down = Amounts("connections/s for each client", far=True)
-    spec = lines(rows, names, Loads(load_steps), down, (TITLE, told))
+    spec = lines(rows, names, Loads(load_steps), down, (TITLE, subtitle))
     columns = (Column(context.load_step_title), *(Column(name) for name in names))
     cells = tuple(
         (
@@ -128,7 +128,7 @@ def _chart(context: Context, own: WebSummary, names: Placed) -> Chart:
     return Chart("chart-connections", TITLE, description, spec, Table(TITLE, columns, cells))
 
 
-def _table(context: Context, told: Sequence[ConnectionsAtLoadStep], note: str) -> Table:
+def _table(context: Context, connecting: Sequence[ConnectionsAtLoadStep], note: str) -> Table:
     columns = (
         Column(context.load_step_title),
         Column("Contender", numeric=False),
@@ -137,10 +137,10 @@ def _table(context: Context, told: Sequence[ConnectionsAtLoadStep], note: str) -
     rows = tuple(
         (f"{one.load_step}", one.contender, *_cells(one))
         for load_step in context.comparison.run.load_steps
-        for one in told
+        for one in connecting
         if one.load_step == load_step
     )
-    return Table("Connections opened in the window", columns, rows, NOTE + note, depth=Depth.DETAILS)
+    return Table("Connections opened in the window", columns, rows, NOTE + note, detail=Detail.DETAILS)
 
 
 def _cells(one: ConnectionsAtLoadStep) -> tuple[str, ...]:

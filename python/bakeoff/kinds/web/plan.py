@@ -123,7 +123,7 @@ class WebSettings(HttpSettings):
 class WebPlanPart(PlanPart):
     """The kind `web`."""
 
-    door = "web"
+    address_kind = "web"
     settings = WebSettings
     suite_class = WebClass
     client_options = CLIENT_OPTIONS

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bakeoff.compare.validity.client_options import settings_by_name
-from bakeoff.kinds.web.compare import AskedUnlike, only_heads
+from bakeoff.kinds.web.compare import MixedTls, only_heads
 from bakeoff.kinds.web.connecting import section
 from bakeoff.kinds.web.figures import WebFigures
-from bakeoff.kinds.web.story import story
+from bakeoff.kinds.web.story import narrative
 from bakeoff.plan.settings.shared import CommonSettings
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
@@ -15,7 +15,7 @@ from bakeoff.report.narrate.advised import advised
 
 
 @advised.register
-def _(fact: AskedUnlike) -> tuple[str, str]:
+def _(fact: MixedTls) -> tuple[str, str]:
     return (
         f"Contenders are not asked alike: {', '.join(f'{name} by {way}' for name, way in fact.ways.items())}.",
         "Ask all of them alike, unless TLS is what is compared: handshakes are part of what is measured.",
@@ -31,17 +31,17 @@ class Web(ReportPart):
         counts = {name: count for name in context.names if (count := _hashed(context, name)) is not None}
         if not counts:
             return ()
-        told = [f"{wording.plural(count, 'reply', 'replies')} of {name}" for name, count in counts.items()]
-        text = f"The bodies of {wording.names(told)} were hashed, ramps included; the others were held to their length"
+        notes = [f"{wording.plural(count, 'reply', 'replies')} of {name}" for name, count in counts.items()]
+        text = f"The bodies of {wording.names(notes)} were hashed, ramps included; the others were held to their length"
         return (f"{text} alone.",)
 
-    def story(self, context: Context) -> tuple[str, ...]:
+    def narrative(self, context: Context) -> tuple[str, ...]:
         """See ReportPart; with what clients and streams are, and that there were no bodies."""
         heads = "Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
         settings = context.run.planned.settings
         asked = {own.get("http"): None for own in settings_by_name(context.run).values()}
         notes = [_with_streams(settings, version) for version in asked if version in ("2", "3")]
-        return (*story(context), *notes, *([heads] if only_heads(context.run) else []))
+        return (*narrative(context), *notes, *([heads] if only_heads(context.run) else []))
 
 
 def _with_streams(settings: CommonSettings, version: str) -> str:

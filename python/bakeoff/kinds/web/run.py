@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.core.units import format_size
-from bakeoff.kinds.web.checks.check import TRAITS, HttpCheck, alike, seen_in, trait_differences, unlike
+from bakeoff.kinds.web.checks.check import TRAITS, HttpCheck, reply_difference, same_reply, seen_in, trait_differences
 from bakeoff.kinds.web.checks.learned import PAGES_MOST, PAGES_S, Learnt, Seen, bodies, held, learn, mended
 from bakeoff.kinds.web.checks.probe import Carried, Prober, Reply
 from bakeoff.kinds.web.plan import different_bodies, needed_corpus, requests_of, web_settings, workload
@@ -90,7 +90,7 @@ class WebCheck(HttpCheck):
         path = f"{prober.address.prefix}/{MANIFEST_NAME}"
         reply = prober.fetch(path)
         if reply.status != 200:
-            raise TargetError(
+            raise ContenderError(
                 f"{prober.name}: {path} is answered by status {reply.status}: serve a folder made by "
                 f"`bakeoff corpus {self._corpus} DIR`, or name that folder with --corpus DIR"
             )
@@ -103,7 +103,7 @@ class WebCheck(HttpCheck):
                 f"`bakeoff corpus {self._corpus} DIR`"
             )
         if self.manifest is not None and manifest != self.manifest:
-            raise TargetError(
+            raise ContenderError(
                 f"{origin} (seed {manifest.seed}) and {self._origin} (seed {self.manifest.seed}) serve "
                 f"different corpora: "
                 "make both with the same --seed"
@@ -149,7 +149,7 @@ class WebCheck(HttpCheck):
         if reply.status == 400 and prober.address.scheme == "http" and b"HTTPS" in reply.body:
             fault = "it speaks TLS there: write the address with https://"
         asked = request.path if request.method == "GET" else f"{request.method} {request.path}"
-        raise TargetError(f"{prober.name} ({prober.address.place}): {asked}: {fault}")
+        raise ContenderError(f"{prober.name} ({prober.address.place}): {asked}: {fault}")
 
     def _again(self, prober: Prober, sample: _Sample) -> Seen:
         return seen_in(self._right_reply(prober, sample))
@@ -223,11 +223,11 @@ class WebCheck(HttpCheck):
                 changes = [page is not None and page.digest is None for page in pages]
                 if all(page is not None and page == pages[0] for page in pages) and not any(changes):
                     continue
-                same = alike(left, right) and changes[0] == changes[1]
+                same = same_reply(left, right) and changes[0] == changes[1]
                 if same or (sample in self._unsafe_samples and left.status == right.status):
                     continue
                 pair = ((one, left), (other, right))
-                differences.append(unlike(sample[0], pair, tuple(changes), may_differ(self._settings.expect)))
+                differences.append(reply_difference(sample[0], pair, tuple(changes), may_differ(self._settings.expect)))
                 break
         return differences
 

@@ -14,12 +14,12 @@ from bakeoff.report.narrate import wording
 VERSIONS = {"2": "HTTP/2", "3": "HTTP/3"}
 
 
-def story(context: Context) -> tuple[str, ...]:
+def narrative(context: Context) -> tuple[str, ...]:
     """What a client asks for, over which connections, and when a request counts."""
-    alike, classes = settings.common(context.run.plan), web_classes(context.run.planned.classes)
+    common, classes = settings.common(context.run.plan), web_classes(context.run.planned.classes)
     differ = {option.setting for option in context.comparison.client_options}
     every = web_settings(context.run.planned.settings).check_every
-    how = " ".join(filter(None, (_connections(alike, differ), _counts(every, classes))))
+    how = " ".join(filter(None, (_connections(common, differ), _counts(every, classes))))
     return tuple(filter(None, (_mixture(classes), how)))
 
 
@@ -45,11 +45,11 @@ def _files(one: WebClass) -> str:
     return f"of {int(size):,} bytes" if size.isdecimal() and len(size) < 10 else one.name
 
 
-def _connections(alike: Mapping[str, Any], differ: Set[str]) -> str:
-    version = alike.get("http")
+def _connections(common: Mapping[str, Any], differ: Set[str]) -> str:
+    version = common.get("http")
     if version in VERSIONS or differ & {"http", "keep_alive"}:
         return ""  # the sentence on streams says it, or the one on what contenders have otherwise
-    kept = "A connection is kept for the next request" if alike.get("keep_alive") is True else _closed()
+    kept = "A connection is kept for the next request" if common.get("keep_alive") is True else _closed()
     return f"{kept} (HTTP/{version})." if version else f"{kept}."
 
 

@@ -239,11 +239,11 @@ def _body(table: Mapping[str, Any], folder: Path, method: str, values: set[str])
     return body, fill
 
 
-def _check_places(what: str, text: bytes, values: set[str], unsaid: str | None) -> None:
+def _check_places(what: str, text: bytes, values: set[str], unnamed: str | None) -> None:
     """Raise ValueError for a value that no step takes before, or that does not say how it is written."""
     for place in _PLACE.finditer(text):
         whole, name = place[0].decode(), place[1].decode()
-        how = unsaid if place[2] is None else place[2].decode()
+        how = unnamed if place[2] is None else place[2].decode()
         if name not in values:
             near = difflib.get_close_matches(name, values, 1)
             meant = f": did you mean {{{near[0]}}}?" if near else f" (there are {', '.join(sorted(values))})"

@@ -51,7 +51,7 @@ class SessionSettings(HttpSettings):
 class SessionPlanPart(PlanPart):
     """The kind `web-session`."""
 
-    door = "web"
+    address_kind = "web"
     settings = SessionSettings
     client_options = CLIENT_OPTIONS
     endpoint = "sessions per second"

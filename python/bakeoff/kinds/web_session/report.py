@@ -9,13 +9,13 @@ from bakeoff.kinds.web_session.compare import SessionSummary, StepTable, steps_o
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.validity.failed_requests import faults
 
 
-@report_section("sessions", depth=Depth.COMPARISON, after="numbers")
+@report_section("sessions", detail=Detail.COMPARISON, after="numbers")
 def section(context: Context) -> Section | None:
     """The steps of a session at the peak, or at the lowest load step of a run without one: times, and where sessions
     broke.
@@ -40,8 +40,10 @@ def section(context: Context) -> Section | None:
         "reply and the pauses are in none."
     )
     blocks: list[Block] = [
-        Text(f"At {load_step.words}: " + "; ".join(_sentence(table) for table in tables) + ".", depth=Depth.COMPARISON),
-        Table(f"Steps at {load_step.words}", tuple(columns), rows, note, depth=Depth.COMPARISON),
+        Text(
+            f"At {load_step.words}: " + "; ".join(_sentence(table) for table in tables) + ".", detail=Detail.COMPARISON
+        ),
+        Table(f"Steps at {load_step.words}", tuple(columns), rows, note, detail=Detail.COMPARISON),
     ]
     faults = tuple(_faults(context, table) for table in tables)
     if any(faults):
@@ -52,7 +54,7 @@ def section(context: Context) -> Section | None:
             Column("How", numeric=False),
         )
         broken = tuple(row for rows_of in faults for row in rows_of)
-        blocks.append(Table(f"Broken sessions at {load_step.words}", why, broken, depth=Depth.COMPARISON))
+        blocks.append(Table(f"Broken sessions at {load_step.words}", why, broken, detail=Detail.COMPARISON))
     return Section("Sessions and their steps", tuple(blocks))
 
 
@@ -73,8 +75,8 @@ def _cells(table: StepTable, index: int) -> tuple[str, ...]:
 def _faults(context: Context, table: StepTable) -> list[tuple[str, str, str, str]]:
     words = context.told.error_words
     broken = [row for row in table.steps if row.broken]
-    told = (faults(FailedRequest(row.step, row.faults), words) for row in broken)
-    return [(row.step, table.contender, f"{row.broken:,}", how) for row, how in zip(broken, told, strict=True)]
+    texts = (faults(FailedRequest(row.step, row.faults), words) for row in broken)
+    return [(row.step, table.contender, f"{row.broken:,}", how) for row, how in zip(broken, texts, strict=True)]
 
 
 class Sessions(ReportPart):
@@ -85,7 +87,7 @@ class Sessions(ReportPart):
         """The steps of a session are the better split of its time."""
         return True
 
-    def story(self, context: Context) -> tuple[str, ...]:
+    def narrative(self, context: Context) -> tuple[str, ...]:
         """What a session is."""
         steps = steps_of(context.run)
         if not steps:

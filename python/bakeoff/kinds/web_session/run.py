@@ -80,8 +80,8 @@ class SessionCheck(HttpCheck):
         return asked.model_copy(update={"web": asked.web.model_copy(update={"classes": tuple(classes)})})
 
 
-def _seen(told: dict[str, Any]) -> Seen:
-    return Seen(told["status"], told["length"], told["sha256"], told["content_type"])
+def _seen(answer: dict[str, Any]) -> Seen:
+    return Seen(answer["status"], answer["length"], answer["sha256"], answer["content_type"])
 
 
 def _names_client(step: Step) -> bool:

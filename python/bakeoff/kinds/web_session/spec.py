@@ -61,8 +61,8 @@ class SessionWorkload(OverWeb):
         failed = figures.get("failed", {}).get("requests", {})
         for step, faults in failed.items():
             fault = next(iter(faults), "it failed")
-            said = f"status {fault}" if fault.isdigit() else fault.replace("_", " ")
-            return f"{said} in step {step}: correct the session file, or the server"
+            text = f"status {fault}" if fault.isdigit() else fault.replace("_", " ")
+            return f"{text} in step {step}: correct the session file, or the server"
         return None
 
 

@@ -60,13 +60,13 @@ def judge(
     generator, if anything did. `also` is what the same objective holds for beside the answers, by the word in front of
     its terms.
     """
-    beside = [
+    others_judged = [
         replace(judged, term=f"{word} {judged.term}")
         for word, others in also.items()
         if others.asked
         for judged in (_judged(term, others) for term in objective.terms)
     ]
-    terms = (*(_judged(term, answers) for term in objective.terms), *_growth(answers), *beside)
+    terms = (*(_judged(term, answers) for term in objective.terms), *_growth(answers), *others_judged)
     lost = _share(answers.lost, answers.asked) if answers.asked else 1.0
     lost = max([lost, *(_share(others.lost, others.asked) for others in also.values())])
     met = not failed and answers.good > 0 and all(term.met for term in terms)

@@ -66,8 +66,8 @@ def client_options_text(part: PlanPart, own: Mapping[str, Any]) -> str:
     """What a contender has otherwise than the run (plain JSON values by field name), for a line: `http 2`. Secrets are
     hidden.
     """
-    fields, told = part.settings.model_fields, hidden(dict(own))
-    typed = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    fields, shown = part.settings.model_fields, hidden(dict(own))
+    typed = {name: tuple(value) if isinstance(value, list) else value for name, value in shown.items()}
     return ", ".join(
         f"{key} {text_of(name, fields[name], typed[name])}" for key, name in keys_of(part).items() if name in typed
     )

@@ -203,26 +203,26 @@ def _combined(
     for key in (*places, "reset", "watch"):
         if isinstance(made.get(key), str):
             made[key] = _filled(made[key], levels, tables, f"{where} {key}", strict=key != "reset")
-    if settings := _talked_to(contender, tables, f"{where} {SETTINGS}"):
+    if settings := _client_options_of(contender, tables, f"{where} {SETTINGS}"):
         made[SETTINGS] = _filled_all(settings, levels, tables, f"{where} {SETTINGS}")
     return {**made, "levels": levels}
 
 
-def _talked_to(contender: Table, tables: Mapping[str, Table], where: str) -> Any:
+def _client_options_of(contender: Table, tables: Mapping[str, Table], where: str) -> Any:
     """The settings of a contender at its levels, each of which replaces the contender's; in campaigns they are in
     tables of their own, one for each sort of suite.
     """
     own = contender.get(SETTINGS, {})
     if not isinstance(own, dict):
         return own  # it will be refused
-    made, said = dict(own), dict[str, str]()
+    made, texts = dict(own), dict[str, str]()
     for name, table in tables.items():
         for key, value in table.get(SETTINGS, {}).items():
             whole = f"{key}." if isinstance(value, dict) else key
             inner = [f"{whole}{one}" for one in value] if isinstance(value, dict) else [key]
-            if twice := next((one for one in inner if one in said), None):
-                raise PlanError(f"{where} {twice}: both {said[twice]} and {name} say it: leave it to one of them")
-            said |= dict.fromkeys(inner, name)
+            if twice := next((one for one in inner if one in texts), None):
+                raise PlanError(f"{where} {twice}: both {texts[twice]} and {name} say it: leave it to one of them")
+            texts |= dict.fromkeys(inner, name)
             before = made.get(key)
             made[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
     return made
@@ -246,12 +246,12 @@ def _own_name(contender: Table) -> str:
 
 def _replaced(key: str, tables: Mapping[str, Table], where: str) -> Any:
     """What the levels say of a key in place of the contender."""
-    said = [name for name, table in tables.items() if key in table]
-    if len(said) > 1:
+    naming = [name for name, table in tables.items() if key in table]
+    if len(naming) > 1:
         raise PlanError(
-            f"{where} {key}: both {said[0]} and {said[1]} replace it: let one name the other as {{{said[1]}}}"
+            f"{where} {key}: both {naming[0]} and {naming[1]} replace it: let one name the other as {{{naming[1]}}}"
         )
-    return tables[said[0]][key] if said else None
+    return tables[naming[0]][key] if naming else None
 
 
 def _filled(text: str, levels: Mapping[str, str], tables: Mapping[str, Table], where: str, strict: bool) -> str:

@@ -3,7 +3,7 @@
 import socket
 from dataclasses import dataclass
 
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def parse_socket_address(text: str, scheme: str, what: str, forms: str) -> Socke
 def resolve(endpoint: SocketAddress) -> tuple[str, ...]:
     """The numeric addresses in the system's order, `127.0.0.1:80` or `[::1]:80`; none for a socket.
 
-    Raises TargetError when the name is not known.
+    Raises ContenderError when the name is not known.
     """
     if endpoint.unix is not None:
         return ()
@@ -53,7 +53,7 @@ def resolve(endpoint: SocketAddress) -> tuple[str, ...]:
         answers = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise TargetError(
+        raise ContenderError(
             f"{endpoint.text}: the host name {endpoint.host!r} cannot be resolved ({reason}): check the spelling and "
             "the DNS"
         ) from None

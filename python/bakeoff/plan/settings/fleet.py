@@ -58,15 +58,15 @@ class FleetPlan(Strict):
         """Warnings of agents that reach some contenders by addresses of their own, and others as the plan says: what
         goes over another link, or lies on another mount, is not compared alike.
         """
-        told = []
+        warnings = []
         for agent, places in self.addresses.items():
             left = [name for name in contenders if name not in places]
             if left and len(left) < len(contenders):
-                told.append(
+                warnings.append(
                     f"[agents.{agent}] addresses: they name {', '.join(places)}, and not {', '.join(left)}, which that "
                     "machine reaches as the plan says: name all, unless both ways are alike"
                 )
-        return told
+        return warnings
 
 
 ONE_MACHINE = FleetPlan.model_validate({})

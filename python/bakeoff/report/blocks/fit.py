@@ -15,7 +15,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 
 GAP = 2  # columns of characters between two columns, and kept free at the edge
 # Words wrap down to this width and no further, so that a sentence does not become a column of syllables.
@@ -61,7 +61,7 @@ class ConsoleTable:
         """Add a column; numeric ones are aligned to the right and do not wrap. Those of a `group` stay together, and a
         `mark` stands before the title.
         """
-        self.heads.append(Head(visible(title), numeric, spare, visible(group), mark))
+        self.heads.append(Head(sanitize(title), numeric, spare, sanitize(group), mark))
 
     def row(self, *cells: str | Text) -> None:
         """Add a row with one cell for each column."""
@@ -71,8 +71,8 @@ class ConsoleTable:
 def _shown(cell: str | Text) -> Text:
     """A cell as a console shows it, so that its width is known."""
     if isinstance(cell, str):
-        return Text(visible(cell))
-    return Text(plain, style=cell.style) if (plain := visible(cell.plain)) != cell.plain else cell
+        return Text(sanitize(cell))
+    return Text(plain, style=cell.style) if (plain := sanitize(cell.plain)) != cell.plain else cell
 
 
 def fitted(console_table: ConsoleTable, console: Console) -> RenderableType:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bakeoff.compare.model.pair import RatioPoint, Verdict
-from bakeoff.report.blocks.tree import Tone, Toned
+from bakeoff.report.blocks.tree import Severity, SeverityText
 from bakeoff.report.narrate.sentences import sentence
 
 # By the kinds of verdicts, and of sentences of a headline.
-TONES: dict[str, Tone] = {
+SEVERITIES: dict[str, Severity] = {
     "loss": "bad",
     "better": "good",
     "equivalent": "good",
@@ -24,12 +24,12 @@ TONES: dict[str, Tone] = {
 }
 
 
-def toned(of: Verdict | RatioPoint) -> Toned:
+def verdict_cell(of: Verdict | RatioPoint) -> SeverityText:
     """A verdict as a cell, or that at one load with what was lost there."""
     verdict = of.verdict if isinstance(of, RatioPoint) else of
-    return Toned(sentence(of), TONES[verdict.kind])
+    return SeverityText(sentence(of), SEVERITIES[verdict.kind])
 
 
-def apart(text: str, low: float, high: float) -> Toned:
+def ratio_cell(text: str, low: float, high: float) -> SeverityText:
     """A ratio as a cell, with the tone of the side of 1 on which its interval lies."""
-    return Toned(text, "good" if low > 1.0 else "bad" if high < 1.0 else "plain")
+    return SeverityText(text, "good" if low > 1.0 else "bad" if high < 1.0 else "plain")

@@ -1,6 +1,6 @@
 """What a report is made of: sections of blocks. Renderers turn each kind of block into their own form.
 
-Every block has a `depth` from which on it is shown (see bakeoff.report.layout.detail).
+Every block has a `detail` from which on it is shown (see bakeoff.report.layout.detail).
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from bakeoff.report.charts.drawing import Drawing
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 
-Tone = Literal["plain", "good", "warning", "bad"]
+Severity = Literal["plain", "good", "warning", "bad"]
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Toned(str):
+class SeverityText(str):
     """A cell of a table that says how its content is to be taken."""
 
-    tone: Tone
+    severity: Severity
 
-    def __new__(cls, text: str, tone: Tone) -> Toned:
+    def __new__(cls, text: str, severity: Severity) -> SeverityText:
         """`text` with a tone."""
         cell = super().__new__(cls, text)
-        cell.tone = tone
+        cell.severity = severity
         return cell
 
 
@@ -36,9 +36,9 @@ class Text:
     """A paragraph of plain text; `advice` is set apart after it."""
 
     text: str
-    tone: Tone = "plain"
+    severity: Severity = "plain"
     advice: str = ""
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Bullets:
     """A list of short sentences."""
 
     items: tuple[str, ...]
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     folded: bool = False
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Chart:
     wide: bool = False
     plain: Table | None = None
     folded: bool = False
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", _NO_NAME.sub("-", self.id))
@@ -107,7 +107,7 @@ class Card:
     caption: str
     lines: tuple[tuple[str, str], ...]
     series: int
-    tone: Tone = "plain"
+    severity: Severity = "plain"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Cards:
     """Cards side by side."""
 
     cards: tuple[Card, ...]
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Listing:
 
     title: str
     text: str
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Prose:
 
     by: str
     passages: tuple[Passage, ...]
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
 
 
 Block = Text | Bullets | Table | Chart | Cards | Listing | Prose
@@ -208,9 +208,9 @@ class Report:
     title: str
     subtitle: str
     verdict: str
-    tone: Tone
+    severity: Severity
     headline: tuple[str, ...]
-    tones: tuple[Tone, ...]
+    severities: tuple[Severity, ...]
     sections: tuple[Section, ...]
     facts: tuple[tuple[str, str], ...]
     embedded: dict[str, Any] = field(default_factory=dict)
@@ -219,9 +219,9 @@ class Report:
     cover: Cover | None = None
     caveat: str = ""
 
-    def blocks(self, depth: Depth) -> tuple[Block, ...]:
-        """What a reader at `depth` is shown, in its order."""
-        return tuple(block for section in self.sections for block in section.blocks if block.depth <= depth)
+    def blocks(self, detail: Detail) -> tuple[Block, ...]:
+        """What a reader at `detail` is shown, in its order."""
+        return tuple(block for section in self.sections for block in section.blocks if block.detail <= detail)
 
     def charts(self) -> tuple[Chart, ...]:
         """All charts in the order of their appearance."""

@@ -58,7 +58,7 @@ def lines(
     if isinstance(down, Amounts):
         # No amount is less than nothing, whatever an interval around its mean says.
         rows = [{**row, "low": max(0.0, row["low"])} if row.get("low") is not None else row for row in rows]
-    titles = (titles[0], _told(titles[1], rows)) if isinstance(across, Loads) else titles
+    titles = (titles[0], _subtitle(titles[1], rows)) if isinstance(across, Loads) else titles
     if isinstance(across, Loads) and len(across.load_steps) == 1 and not (bold or guides):
         return bars_of(rows, names, Named("contender", names, None), down, titles, flat=True)
     rows = across.placed(rows, names)
@@ -116,7 +116,7 @@ def _is_missing(row: Row, bold: str) -> bool:
     return row["value"] is None and row.get("time", bold) == bold
 
 
-def _told(subtitle: str, rows: Sequence[Row]) -> str:
+def _subtitle(subtitle: str, rows: Sequence[Row]) -> str:
     """The line under a title, with what hollow marks and crosses mean where there are any."""
     if any(row.get("whole") is False and row["value"] is not None for row in rows):
         subtitle += "; hollow: some trials are left out"

@@ -74,17 +74,17 @@ def shares(
     titles: tuple[str, str],
 ) -> dict[str, Any]:
     """Bars of shares on each other. Rows: contender, load step (text), step, share, order."""
-    tones = [PARTS[place % len(PARTS)] for place in range(len(steps))]
-    tone = alt.Color("step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=tones))
+    hues = [PARTS[place % len(PARTS)] for place in range(len(steps))]
+    hue = alt.Color("step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=hues))
     outer = max(0.1, 1.5 - 0.5 * len(load_steps))
     x = by_load_step(load_steps).x(rows, alt.Scale(paddingInner=0.15, paddingOuter=outer))
     y = _level(Shares(unit, whole=True).scaled(rows)).y("share")
 
     def draw(chart: Callable[[str], Any], _: str) -> Any:
         bars = chart("rows").mark_bar(stroke=LIGHT_PAPER, strokeWidth=0.6)
-        return bars.encode(x=x, y=y, color=tone, order=alt.Order("order:Q"))
+        return bars.encode(x=x, y=y, color=hue, order=alt.Order("order:Q"))
 
-    keys = [Key(step, tone, "patch") for step, tone in zip(steps, tones, strict=True)]
+    keys = [Key(step, hue, "patch") for step, hue in zip(steps, hues, strict=True)]
     return _each(names, {"rows": rows}, {}, titles, keys, draw)
 
 

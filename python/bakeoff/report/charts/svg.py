@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from bakeoff.core.errors import LabError
-from bakeoff.core.sanitize import visible
+from bakeoff.core.errors import GeneratorError
+from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, colour, short_hex
 from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, fixed_of, legend_of, owners_of
@@ -65,10 +65,10 @@ class Figure:
 
 
 def check_drawing() -> None:
-    """Raise LabError where the drawing engine cannot start: it would take the whole process with it."""
+    """Raise GeneratorError where the drawing engine cannot start: it would take the whole process with it."""
     allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
     if allowed != resource.RLIM_INFINITY and allowed < DRAWING_ADDRESSES:
-        raise LabError(
+        raise GeneratorError(
             f"drawing charts reserves {DRAWING_ADDRESSES >> 30} GiB of addresses (not of memory), and this shell "
             f"allows {allowed >> 20} MiB: lift the limit (`ulimit -v unlimited`), or use `bakeoff compare`"
         )
@@ -140,7 +140,7 @@ def with_legend(svg: str, spec: dict[str, Any], font: str, by: float = 1.0) -> s
     width, top = float(size[1]) / by, float(size[2])
     parts, x, y = [], LEGEND_LEFT, LEGEND_ROW / 2  # from the foot of the drawing, before it is grown
     for key in keys:
-        mark, label = mark_of(key), visible(key.label)
+        mark, label = mark_of(key), sanitize(key.label)
         mark_width = int(re.findall(r'width="(\d+)"', mark)[0])
         entry_width = mark_width + LEGEND_GAP + len(label) * LETTER
         if x > LEGEND_LEFT and x + entry_width > width:

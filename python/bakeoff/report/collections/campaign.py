@@ -9,18 +9,29 @@ from typing import Any
 
 from bakeoff.compare.collections.campaign_model import CampaignComparison, Disqualified, OverallPair, SuiteVerdict
 from bakeoff.compare.limits.objective import worst
-from bakeoff.report.blocks.severity import TONES
-from bakeoff.report.blocks.tree import Block, Chart, Column, Report, Section, Table, Text, Tone, Toned, in_order
+from bakeoff.report.blocks.severity import SEVERITIES
+from bakeoff.report.blocks.tree import (
+    Block,
+    Chart,
+    Column,
+    Report,
+    Section,
+    Severity,
+    SeverityText,
+    Table,
+    Text,
+    in_order,
+)
 from bakeoff.report.collections.shared_notes import SharedNotes
 from bakeoff.report.collections.suite_files import suite_files
 from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
 from bakeoff.report.embed.provenance import MEASURED, measured
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, ShownPairs
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.campaign import headline, missing_words, weights_of
-from bakeoff.report.narrate.collections.ranking_doubts import doubts, place_told
+from bakeoff.report.narrate.collections.ranking_doubts import doubts, place_text
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.figures.factors import title_words
 from bakeoff.report.narrate.sentences import sentence
@@ -38,7 +49,7 @@ def compose_campaign(
     folder: CampaignFolder,
     facts: tuple[tuple[str, str], ...],
     surfaces: bool = False,
-    depth: Depth = Depth.PAGE,
+    detail: Detail = Detail.PAGE,
     shown: ShownPairs = BASELINE_AND_FEW,
 ) -> Report:
     """The report of the campaign in `folder`."""
@@ -50,21 +61,21 @@ def compose_campaign(
     for number, suite in enumerate(comparison.suites, 1):
         if suite.name in compared:
             run, of = folder.runs[suite.name], compared[suite.name]
-            own = chapter(run, of, surfaces, depth, shown, comparison.contenders, shared.texts)
+            own = chapter(run, of, surfaces, detail, shown, comparison.contenders, shared.texts)
             sections += [_of_chapter(section, suite.name, number) for section in own]
     sections += [] if shared.section is None else [shared.section]
-    told = headline(comparison)
-    verdict, tone = _verdict(comparison)
+    sentences = headline(comparison)
+    verdict, severity = _verdict(comparison)
     return Report(
         title=comparison.title,
         subtitle=f"{wording.names(list(comparison.contenders))} under {_number(comparison)}",
         verdict=verdict,
-        tone=tone,
-        headline=tuple(one.text for one in told),
-        tones=tuple(TONES.get(one.kind, "plain") for one in told),
+        severity=severity,
+        headline=tuple(one.text for one in sentences),
+        severities=tuple(SEVERITIES.get(one.kind, "plain") for one in sentences),
         sections=in_order(_once(sections)),
         facts=facts,
-        embedded=data_of_campaign(folder, comparison) if depth == Depth.PAGE else {},
+        embedded=data_of_campaign(folder, comparison) if detail == Detail.PAGE else {},
         contenders=comparison.contenders,
         caveat=box(comparison.caveat),
     )
@@ -85,7 +96,7 @@ def _number(comparison: CampaignComparison) -> str:
     return wording.plural(len(comparison.suites), "suite")
 
 
-def _verdict(comparison: CampaignComparison) -> tuple[str, Tone]:
+def _verdict(comparison: CampaignComparison) -> tuple[str, Severity]:
     if any(place.no_place == Disqualified() for place in comparison.places):
         return VERDICTS["disqualified"]
     held = [suite.comparison.objective for suite in comparison.suites if suite.comparison is not None]
@@ -107,9 +118,9 @@ def _of_chapter(section: Section, name: str, number: int) -> Section:
 
 def _once(sections: list[Section]) -> list[Section]:
     """What all suites say in the same words is said once, and of none."""
-    said = Counter((section.title, section.blocks) for section in sections if section.chapter)
+    counts = Counter((section.title, section.blocks) for section in sections if section.chapter)
     suites = len({section.chapter for section in sections if section.chapter})
-    shared = {key for key, times in said.items() if times == suites > 1}
+    shared = {key for key, times in counts.items() if times == suites > 1}
     found: dict[tuple[str, str], Section] = {}
     for section in sections:
         whole = (section.title, section.blocks) in shared
@@ -119,9 +130,9 @@ def _once(sections: list[Section]) -> list[Section]:
 
 
 def _over_all(comparison: CampaignComparison) -> Section:
-    blocks: list[Block] = [Text(text, "bad", depth=Depth.SUMMARY) for text in _missing(comparison)]
-    blocks += [Text(text, depth=Depth.SUMMARY) for text in _elsewhere(comparison)]
-    blocks += [Text(text, "bad", advice, Depth.SUMMARY) for text, advice in _within_the_noise(comparison)]
+    blocks: list[Block] = [Text(text, "bad", detail=Detail.SUMMARY) for text in _missing(comparison)]
+    blocks += [Text(text, detail=Detail.SUMMARY) for text in _elsewhere(comparison)]
+    blocks += [Text(text, "bad", advice, Detail.SUMMARY) for text, advice in _within_the_noise(comparison)]
     blocks += [_suites(comparison)]
     blocks += [_places(comparison), _pairs(comparison)] if comparison.overall else []
     blocks += [_effects(comparison)] if comparison.effects else []
@@ -151,20 +162,20 @@ def _elsewhere(comparison: CampaignComparison) -> list[str]:
 
 def _within_the_noise(comparison: CampaignComparison) -> list[tuple[str, str]]:
     """Leads that equals show on this set-up as well, with what to do."""
-    told = [
+    leads = [
         f"{one.suite}: {one.contender} and {one.baseline} differ by {wording.percent(lead)}, and equals by up to "
         f"{wording.percent(one.floor)}"
         for one in comparison.verdicts
         if one.kind in CALLED and (lead := _lead(one.ratio)) < one.floor
     ]
-    told += [
+    leads += [
         f"over all suites {pair.contender} and {pair.baseline} differ by {wording.percent(lead)}, and equals may by "
         f"{wording.percent(pair.floor)}"
         for pair in comparison.overall
         if pair.winner is not None and (lead := _lead(pair.ratio)) < pair.floor
     ]
     advice = "Do not call it a difference of the servers: find what tells equals apart here, or measure more blocks."
-    return [(f"Smaller than the noise floor of this set-up: {'; '.join(told)}.", advice)] if told else []
+    return [(f"Smaller than the noise floor of this set-up: {'; '.join(leads)}.", advice)] if leads else []
 
 
 def _lead(ratio: float) -> float:
@@ -190,7 +201,7 @@ def _suites(comparison: CampaignComparison) -> Table:
         "be chance among so many. Rates above 1 and response times below 1 are better."
     )
     note += f" {FLOOR}: by what equals differ at most in so many blocks (95 %); see the suite." if with_floor else ""
-    return Table("The suites", columns, rows, note, depth=Depth.SUMMARY)
+    return Table("The suites", columns, rows, note, detail=Detail.SUMMARY)
 
 
 def _effects(comparison: CampaignComparison) -> Table:
@@ -211,17 +222,17 @@ def _effects(comparison: CampaignComparison) -> Table:
             wording.ratio(one.ratio, one.low, one.high),
             wording.interval(one.low, one.high),
             wording.probability(one.p_family),
-            Toned(sentence(one), TONES.get(one.kind, "plain")),
+            SeverityText(sentence(one), SEVERITIES.get(one.kind, "plain")),
         )
         for one in ordered
     )
     note = f"The primary endpoint of each suite; Holm counts all {len(rows)} effects of all suites together."
-    return Table("Factors over the suites", columns, rows, note, depth=Depth.SUMMARY)
+    return Table("Factors over the suites", columns, rows, note, detail=Detail.SUMMARY)
 
 
 def _suite_row(one: SuiteVerdict, weight: str, with_floor: bool) -> tuple[str, ...]:
     p = wording.probability(one.p_family)
-    verdict = Toned(sentence(one), TONES.get(one.kind, "plain"))
+    verdict = SeverityText(sentence(one), SEVERITIES.get(one.kind, "plain"))
     pair = f"{one.contender} ÷ {one.baseline}"
     ratio = wording.ratio(one.ratio, one.low, one.high)
     floor = [wording.percent(one.floor)] if with_floor else []
@@ -236,7 +247,7 @@ def _places(comparison: CampaignComparison) -> Table:
     )
     rows = tuple(
         (
-            Toned(place_told(place), "good" if place.contender == comparison.winner else "plain"),
+            SeverityText(place_text(place), "good" if place.contender == comparison.winner else "plain"),
             place.contender,
             wording.names(list(place.better_than)) or wording.MISSING,
         )
@@ -247,7 +258,7 @@ def _places(comparison: CampaignComparison) -> Table:
         "only where that is certain (Holm over all pairs); places that are shared are not. Who was not measured in all "
         "suites has none."
     )
-    return Table("Ranking over all suites", columns, rows, note, depth=Depth.SUMMARY)
+    return Table("Ranking over all suites", columns, rows, note, detail=Detail.SUMMARY)
 
 
 def _pairs(comparison: CampaignComparison) -> Table:
@@ -261,7 +272,7 @@ def _pairs(comparison: CampaignComparison) -> Table:
     )
     rows = tuple(_pair_row(pair) for pair in comparison.overall)
     note = "Above 1 the first of a pair is better: suites in which less is better are turned round."
-    return Table("Pairs over all suites", columns, rows, note, depth=Depth.COMPARISON)
+    return Table("Pairs over all suites", columns, rows, note, detail=Detail.COMPARISON)
 
 
 def _pair_row(pair: OverallPair) -> tuple[str, ...]:
@@ -273,5 +284,5 @@ def _pair_row(pair: OverallPair) -> tuple[str, ...]:
         wording.ratio(pair.ratio, pair.low, pair.high),
         wording.interval(pair.low, pair.high),
         p,
-        Toned(order, "good" if pair.winner else "plain"),
+        SeverityText(order, "good" if pair.winner else "plain"),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.warned import Warned, warnings_of
 from bakeoff.store.records.run_records import EventRecord, RunRecord
@@ -48,9 +48,9 @@ class SharedNotes:
                 by_text.setdefault(note.text, {})[suite] = None
         advice = next(iter(of.values()))[0].advice
         if len(by_text) == 1 and len(of) == self._suites:
-            return Text(next(iter(by_text)), "warning", advice, Depth.SUMMARY)
-        told = " ".join(f"{wording.names(list(suites))}: {text}" for text, suites in by_text.items())
-        return Text(told, "warning", advice, Depth.SUMMARY)
+            return Text(next(iter(by_text)), "warning", advice, Detail.SUMMARY)
+        joined = " ".join(f"{wording.names(list(suites))}: {text}" for text, suites in by_text.items())
+        return Text(joined, "warning", advice, Detail.SUMMARY)
 
     def _warnings(self) -> Table:
         columns = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.narrate import wording
 from bakeoff.report.paper.testbed import UNKNOWN, Generators, of_generators
@@ -30,11 +30,11 @@ def suite_files(runs: Mapping[str, RunRecord]) -> Section:
     if machines:
         text = f"The suites were not measured in one place: {wording.names(machines)} differ."
     columns = (Column("Item", numeric=False), *(Column(suite, numeric=False) for suite in runs))
-    blocks: list[Block] = [Text(text, "warning" if machines else "plain", depth=Depth.COMPARISON)]
+    blocks: list[Block] = [Text(text, "warning" if machines else "plain", detail=Detail.COMPARISON)]
     blocks.append(Table("What differs between the suites' run files", columns, tuple(differing), NOTE))
     if same:
-        alike = (Column("Item", numeric=False), Column("All", numeric=False))
-        blocks.append(Table("The same of all suites", alike, tuple(same), folded=True))
+        same_columns = (Column("Item", numeric=False), Column("All", numeric=False))
+        blocks.append(Table("The same of all suites", same_columns, tuple(same), folded=True))
     return Section("The run files", tuple(blocks), "run-files", Part.FRONT)
 
 
@@ -42,12 +42,12 @@ MACHINES = ("Load generators", "Their software")
 
 
 def _facts(run: RunRecord) -> dict[str, str]:
-    told = of_generators(Generators(run.agents))
+    facts = of_generators(Generators(run.agents))
     return {
         "File": run.path.name,
         "Started": Context.moment(run.created_at),
-        "Load generators": told.get("load_generators", UNKNOWN),
-        "Their software": told.get("load_generator_software", UNKNOWN),
+        "Load generators": facts.get("load_generators", UNKNOWN),
+        "Their software": facts.get("load_generator_software", UNKNOWN),
         "Bakeoff": run.tool.get("version", "unknown version"),
         **{f"Address of {one.name}": one.address for one in run.contenders},
     }

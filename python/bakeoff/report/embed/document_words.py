@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from bakeoff.report.embed.embedded_data import PREFIX, Scripts, parsed
 from bakeoff.report.embed.embedded_runs import ABOUT, NONE, RUNS, Packed, digest
 from bakeoff.report.embed.pdf_text import printed
-from bakeoff.report.embed.report_options import KEY, Edition, edition_text
+from bakeoff.report.embed.report_options import KEY, ReportOptions, options_text
 
 AROUND = 6
 """Words on either side of a difference that show where it is."""
@@ -37,12 +37,12 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Said:
+class ReportContent:
     """The words of a report in their order; of paper also what its pages look like."""
 
     words: tuple[str, ...]
     pages: tuple[str, ...] = ()
-    edition: Edition | None = None
+    options: ReportOptions | None = None
     inside: Packed = NONE
     """The runs that it holds."""
 
@@ -95,26 +95,26 @@ def _of_data(text: str) -> list[str]:
     return text.replace(",", " , ").split()
 
 
-def said(form: str, content: bytes) -> Said:
-    """What a report of this form says. Raises LabError or PlanError where it cannot be read."""
+def content_of(form: str, content: bytes) -> ReportContent:
+    """What a report of this form says. Raises GeneratorError or PlanError where it cannot be read."""
     if form == "html":
         page = _Page()
         page.read(content)
         data = {name: _parsed(page.data.get(name, "")) for name in (KEY, RUNS, ABOUT)}
-        return Said(tuple(page.words), (), _edition(data[KEY]), _inside(data))
+        return ReportContent(tuple(page.words), (), _options(data[KEY]), _inside(data))
     if form == "pdf":
-        return _said_on_paper(content)
+        return _pdf_content(content)
     text = content.decode("utf-8", "replace")
-    return Said(tuple(text.split()), (), _edition(_parsed(edition_text(text))))
+    return ReportContent(tuple(text.split()), (), _options(_parsed(options_text(text))))
 
 
-def _said_on_paper(content: bytes) -> Said:
+def _pdf_content(content: bytes) -> ReportContent:
     found = printed(content, with_pages=True)
     data = parsed(found.data, "this PDF")
-    told = data if isinstance(data, dict) else {}
-    rows = told.get(RUNS)
+    embedded = data if isinstance(data, dict) else {}
+    rows = embedded.get(RUNS)
     text = found.data.replace(json.dumps(rows), json.dumps(_known_by(rows)), 1) if rows else found.data
-    return Said((*found.words, *_of_data(text)), found.pages, _edition(told.get(KEY)), _inside(told))
+    return ReportContent((*found.words, *_of_data(text)), found.pages, _options(embedded.get(KEY)), _inside(embedded))
 
 
 def _known_by(rows: Any) -> str:
@@ -134,14 +134,14 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _edition(told: Any) -> Edition | None:
+def _options(given: Any) -> ReportOptions | None:
     try:
-        return Edition.model_validate(told) if isinstance(told, dict) else None
+        return ReportOptions.model_validate(given) if isinstance(given, dict) else None
     except (ValueError, RecursionError, ValidationError):
         return None
 
 
-def differences(here: Said, there: Said) -> list[Difference]:
+def differences(here: ReportContent, there: ReportContent) -> list[Difference]:
     """What `here` says otherwise than `there`; of paper with the same words, which pages look different."""
     found = [] if here.words == there.words else _of_words(here.words, there.words)
     if not found and here.pages != there.pages:

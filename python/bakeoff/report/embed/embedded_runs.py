@@ -38,7 +38,7 @@ from bakeoff.store.sqlite.read import read_tables, record_of
 from bakeoff.store.sqlite.rows import TRIALS, VERSION, Tables
 from bakeoff.store.sqlite.schema import damaged
 
-RUNS, ABOUT = "runs", "held"
+RUNS, ABOUT = "runs", "embedded"
 """What a report holds under these names: the rows, packed, and what is said of them."""
 FORMAT = 1
 MOST_CHARACTERS = 850_000
@@ -52,7 +52,7 @@ NAME = r"[^/\x00-\x1f]{1,255}"
 
 
 @dataclass(frozen=True)
-class HeldFile:
+class EmbeddedFile:
     """A run file by its rows. Of `path` reports tell the name."""
 
     path: Path
@@ -70,7 +70,7 @@ class HeldFile:
 
 
 @dataclass(frozen=True)
-class HeldCampaign:
+class EmbeddedCampaign:
     """The campaign that the files are of: its folder, what it planned, the hash of that, why suites did not start, and
     what it challenges.
     """
@@ -83,15 +83,15 @@ class HeldCampaign:
 
 
 @dataclass(frozen=True)
-class Held:
+class EmbeddedRuns:
     """What a report is made of. `why_not` says why a report cannot hold it, and is empty when it can. `aa` are the A/A
     runs whose noise floors it quotes, `aa_why_not` the same of these.
     """
 
-    files: tuple[HeldFile, ...]
-    campaign: HeldCampaign | None = None
+    files: tuple[EmbeddedFile, ...]
+    campaign: EmbeddedCampaign | None = None
     why_not: str = ""
-    aa: tuple[HeldFile, ...] = ()
+    aa: tuple[EmbeddedFile, ...] = ()
     aa_why_not: str = ""
 
     @property
@@ -103,51 +103,57 @@ class Held:
     def folder(self) -> CampaignFolder:
         """The campaign with its runs. Raises RunFileError."""
         assert self.campaign is not None
-        told = self.campaign
+        campaign = self.campaign
         by_name = {file.path.name: file for file in self.files}
         runs = {
             suite_run.name: by_name[suite_run.file].record
-            for suite_run in told.stored.suite_runs
+            for suite_run in campaign.stored.suite_runs
             if suite_run.file in by_name
         }
-        return CampaignFolder(told.path, told.stored, runs, told.faults, told.challenged, told.plan_hash)
+        return CampaignFolder(
+            campaign.path, campaign.stored, runs, campaign.faults, campaign.challenged, campaign.plan_hash
+        )
 
 
-def held_of(paths: Sequence[Path], aa: Sequence[Path] = ()) -> Held:
+def embedded_from(paths: Sequence[Path], aa: Sequence[Path] = ()) -> EmbeddedRuns:
     """What of run files, or of a campaign, and of A/A runs may be told: without secrets. Raises RunFileError, also
     where a run is not the one that a campaign planned.
     """
     folder, hide = campaign_of(paths), HiddenRows()
     if folder is None:
-        files = tuple(_told(path, hide) for path in paths)
-        return _with_floors(Held(files, None, hide.why_not), aa, hide)
+        files = tuple(_embedded_file(path, hide) for path in paths)
+        return _with_floors(EmbeddedRuns(files, None, hide.why_not), aa, hide)
     stored = read_planned(folder)
     faults, challenges = read_faults(folder, stored), read_challenged(folder, stored)
     files = tuple(
-        _told(folder / suite_run.file, hide) for suite_run in stored.suite_runs if (folder / suite_run.file).exists()
+        _embedded_file(folder / suite_run.file, hide)
+        for suite_run in stored.suite_runs
+        if (folder / suite_run.file).exists()
     )
     suite_runs = tuple(
         suite_run.model_copy(update={"plan": hide.plan(suite_run.plan)}) for suite_run in stored.suite_runs
     )
-    told = {name: hide.text(text) for name, text in faults.items()}
+    hidden_faults = {name: hide.text(text) for name, text in faults.items()}
     if challenges is not None:
         challenges = ChallengedCampaign.model_validate(hide.plan(challenges.model_dump(mode="json")))
-    campaign = HeldCampaign(folder, stored.model_copy(update={"suite_runs": suite_runs}), stored.hash, told, challenges)
-    held = _with_floors(Held(files, campaign, hide.why_not), aa, hide)
-    check_runs(replace(held.folder, campaign=stored))
-    return held
+    campaign = EmbeddedCampaign(
+        folder, stored.model_copy(update={"suite_runs": suite_runs}), stored.hash, hidden_faults, challenges
+    )
+    embedded = _with_floors(EmbeddedRuns(files, campaign, hide.why_not), aa, hide)
+    check_runs(replace(embedded.folder, campaign=stored))
+    return embedded
 
 
-def _with_floors(held: Held, aa: Sequence[Path], hide: HiddenRows) -> Held:
+def _with_floors(embedded: EmbeddedRuns, aa: Sequence[Path], hide: HiddenRows) -> EmbeddedRuns:
     """With A/A runs, which are told last: what cannot be hidden in them keeps them alone out."""
-    floors = tuple(_told(path, hide) for path in aa)
-    return replace(held, aa=floors, aa_why_not=hide.why_not)
+    floors = tuple(_embedded_file(path, hide) for path in aa)
+    return replace(embedded, aa=floors, aa_why_not=hide.why_not)
 
 
-def _told(path: Path, hide: HiddenRows) -> HeldFile:
+def _embedded_file(path: Path, hide: HiddenRows) -> EmbeddedFile:
     tables = read_tables(path)
     try:
-        return HeldFile(path, hide.tables(tables))
+        return EmbeddedFile(path, hide.tables(tables))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:  # JSON that is none
         raise damaged(path, error) from error
 
@@ -168,17 +174,17 @@ class Packed:
 NONE = Packed()
 
 
-def packed(held: Held) -> Packed:
+def packed(embedded: EmbeddedRuns) -> Packed:
     """As a report holds it: where it has no room for its A/A runs, or may not tell of these, without them."""
-    if held.aa and not held.aa_why_not and (found := _as_packed(held)).rows:
+    if embedded.aa and not embedded.aa_why_not and (found := _compressed(embedded)).rows:
         return found
-    return _as_packed(replace(held, aa=()))
+    return _compressed(replace(embedded, aa=()))
 
 
-def _as_packed(held: Held) -> Packed:
-    if held.why_not:
-        return Packed(about={"missing": held.why_not})
-    text = _text(held)
+def _compressed(embedded: EmbeddedRuns) -> Packed:
+    if embedded.why_not:
+        return Packed(about={"missing": embedded.why_not})
+    text = _text(embedded)
     if len(text) > MOST_UNPACKED:
         return Packed(about={"missing": f"they have {format_size(len(text))}, {format_size(MOST_UNPACKED)} at most"})
     if (values := values_in(text.decode())) > MOST_VALUES:
@@ -187,36 +193,36 @@ def _as_packed(held: Held) -> Packed:
     if len(rows) > MOST_CHARACTERS:
         missing = f"packed they have {format_size(len(rows))}, {format_size(MOST_CHARACTERS)} at most"
         return Packed(about={"missing": missing})
-    return _packed(held, rows, text)
+    return _with_digest(embedded, rows, text)
 
 
-def as_held(held: Held, rows: str) -> Packed:
+def repacked(embedded: EmbeddedRuns, rows: str) -> Packed:
     """The same of what a report holds already."""
-    return _packed(held, rows, _unpacked(rows, "this report"))
+    return _with_digest(embedded, rows, _unpacked(rows, "this report"))
 
 
-def _packed(held: Held, rows: str, text: bytes) -> Packed:
-    return Packed(rows, {"trials": held.trials, "sha256": hashlib.sha256(text).hexdigest()})
+def _with_digest(embedded: EmbeddedRuns, rows: str, text: bytes) -> Packed:
+    return Packed(rows, {"trials": embedded.trials, "sha256": hashlib.sha256(text).hexdigest()})
 
 
-def _text(held: Held) -> bytes:
-    told: dict[str, Any] = {
+def _text(embedded: EmbeddedRuns) -> bytes:
+    document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "files": [{"name": file.path.name, "tables": file.tables} for file in held.files],
+        "files": [{"name": file.path.name, "tables": file.tables} for file in embedded.files],
     }
-    if held.aa:
-        told["aa"] = [{"name": file.path.name, "tables": file.tables} for file in held.aa]
-    if held.campaign is not None:
-        campaign = held.campaign
-        told["campaign"] = {
+    if embedded.aa:
+        document["aa"] = [{"name": file.path.name, "tables": file.tables} for file in embedded.aa]
+    if embedded.campaign is not None:
+        campaign = embedded.campaign
+        document["campaign"] = {
             "folder": campaign.path.name,
             "stored": campaign.stored.model_dump(mode="json"),
             "plan_hash": campaign.plan_hash,
             "faults": dict(campaign.faults),
             "challenged": None if campaign.challenged is None else campaign.challenged.model_dump(mode="json"),
         }
-    return json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
+    return json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
 
 
 def digest(rows: str) -> str:
@@ -241,7 +247,7 @@ class _Campaign(BaseModel):
     challenged: ChallengedCampaign | None = None
 
 
-class _Told(BaseModel):
+class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     format: int
@@ -251,43 +257,45 @@ class _Told(BaseModel):
     aa: list[_File] = Field(default=[], max_length=MOST_FILES)
 
 
-def held_in(rows: str, named: str) -> Held:
+def read_embedded(rows: str, named: str) -> EmbeddedRuns:
     """What the report `named` holds, from packed rows. Raises PlanError for what is damaged or of another version."""
     found = parsed(_unpacked(rows, named).decode("utf-8", "replace"), named)
     try:
-        told = _Told.model_validate(found)
+        document = _Document.model_validate(found)
     except ValidationError as error:
         if isinstance(found, dict) and (found.get("format"), found.get("version")) != (FORMAT, VERSION):
             raise _other_version(named) from None
         where = ".".join(map(str, error.errors(include_url=False)[0]["loc"][:4]))
         raise _damaged(named, where) from None
-    if (told.format, told.version) != (FORMAT, VERSION):
+    if (document.format, document.version) != (FORMAT, VERSION):
         raise _other_version(named)
-    files, floors = (tuple(HeldFile(Path(file.name), file.tables) for file in each) for each in (told.files, told.aa))
-    held = Held(files, _campaign(told.campaign, named), aa=floors)
-    if held.campaign is None and not held.files:
+    files, floors = (
+        tuple(EmbeddedFile(Path(file.name), file.tables) for file in each) for each in (document.files, document.aa)
+    )
+    embedded = EmbeddedRuns(files, _campaign(document.campaign, named), aa=floors)
+    if embedded.campaign is None and not embedded.files:
         raise _damaged(named, "there are none")
-    return held
+    return embedded
 
 
-def _campaign(told: _Campaign | None, named: str) -> HeldCampaign | None:
-    if told is None:
+def _campaign(found: _Campaign | None, named: str) -> EmbeddedCampaign | None:
+    if found is None:
         return None
     try:
-        challenges = told.challenged and challenged_by(told.stored, told.challenged)
+        challenges = found.challenged and challenged_by(found.stored, found.challenged)
     except ValueError as error:
         raise _damaged(named, str(error)) from None
-    return HeldCampaign(Path(told.folder), told.stored, told.plan_hash, told.faults, challenges)
+    return EmbeddedCampaign(Path(found.folder), found.stored, found.plan_hash, found.faults, challenges)
 
 
-def checked(held: Held, named: str) -> Held:
+def checked(embedded: EmbeddedRuns, named: str) -> EmbeddedRuns:
     """The same, when all of its rows are those of runs. Raises PlanError."""
     try:
-        for file in (*held.files, *held.aa):
+        for file in (*embedded.files, *embedded.aa):
             _ = file.record
     except RunFileError as error:
         raise _damaged(named, str(error.__cause__ or error)) from None
-    return held
+    return embedded
 
 
 def _other_version(named: str) -> PlanError:

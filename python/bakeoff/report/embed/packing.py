@@ -8,7 +8,7 @@ import json
 import zlib
 from typing import Any
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 PLAIN, PACKED = "application/json", "application/gzip;base64"
 """What the `type` of a script element says."""
@@ -28,7 +28,9 @@ def script_of(value: Any) -> tuple[str, str]:
 
 
 def text_of(type_: str, content: str) -> str:
-    """The JSON of a script element. Raises LabError for what is not packed as it says, or is larger than any report."""
+    """The JSON of a script element. Raises GeneratorError for what is not packed as it says, or is larger than any
+    report.
+    """
     if type_ != PACKED:
         return content
     try:
@@ -36,7 +38,7 @@ def text_of(type_: str, content: str) -> str:
         unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
         text = unpacker.decompress(packed, MOST_UNPACKED)
     except (ValueError, zlib.error) as error:  # also letters that are none of base64
-        raise LabError(f"the data in this report cannot be unpacked ({error}): write the report again") from None
+        raise GeneratorError(f"the data in this report cannot be unpacked ({error}): write the report again") from None
     if not unpacker.eof:
-        raise LabError("the data in this report is cut off, or larger than any report: write the report again")
+        raise GeneratorError("the data in this report is cut off, or larger than any report: write the report again")
     return text.decode("utf-8", "replace")

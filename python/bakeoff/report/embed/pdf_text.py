@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -43,16 +43,16 @@ class Printed:
 
 
 def printed(content: bytes, with_pages: bool) -> Printed:
-    """What a PDF holds. Raises LabError where it cannot be read, PlanError where it is none of Bakeoff's."""
+    """What a PDF holds. Raises GeneratorError where it cannot be read, PlanError where it is none of Bakeoff's."""
     # -P: a report may lie beside files that are called like modules.
     words = [sys.executable, "-P", "-m", __name__, *(["pages"] if with_pages else [])]
     try:
         done = subprocess.run(words, input=content, capture_output=True, timeout=PATIENCE_S, check=False)
         found = json.loads(done.stdout) if done.returncode == 0 else {"unread": TOO_MUCH}
     except (subprocess.TimeoutExpired, ValueError):
-        raise LabError(TOO_MUCH) from None
+        raise GeneratorError(TOO_MUCH) from None
     if "unread" in found:
-        raise LabError(found["unread"])
+        raise GeneratorError(found["unread"])
     if "foreign" in found:
         raise PlanError(found["foreign"])
     return Printed(found["data"], tuple(found["words"]), tuple(found["pages"]))

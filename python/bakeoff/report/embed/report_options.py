@@ -11,15 +11,15 @@ from pydantic import BaseModel, ConfigDict
 from bakeoff.core.redact import hidden
 from bakeoff.report.embed.packing import script_of, text_of
 
-KEY = "edition"
-MARK = "bakeoff-edition"
+KEY = "options"
+MARK = "bakeoff-options"
 """Begins the last line of a report in Markdown or text."""
 HYPHENS = r"-\u002d"
 """Two of them, as JSON: they would end a comment, and stand inside of texts alone."""
 _LINE = re.compile(rf"(?:<!-- )?{MARK} (application/\S{{1,20}}) (.*?)(?: -->)?")
 
 
-class Edition(BaseModel):
+class ReportOptions(BaseModel):
     """The flags of `bakeoff report`, as they are embedded in what it writes."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -40,7 +40,7 @@ class Edition(BaseModel):
     """What A/A runs have shown of the set-up: for a run under `run`, for suites of a campaign under their names."""
 
 
-def edition_line(embedded: Mapping[str, Any]) -> str:
+def options_line(embedded: Mapping[str, Any]) -> str:
     """The edition as a line of text, which may stand in a comment of HTML; empty where none is known."""
     if KEY not in embedded:
         return ""
@@ -53,9 +53,9 @@ def _is_given(value: Any) -> bool:
     return value not in (None, (), []) and value is not False
 
 
-def edition_text(report: str) -> str:
+def options_text(report: str) -> str:
     """The JSON of the edition in the last line of a report in Markdown or text; empty where there is none. Raises
-    LabError where it is damaged.
+    GeneratorError where it is damaged.
     """
     found = _LINE.fullmatch(report.rstrip().rpartition("\n")[2])
     return text_of(found[1], found[2]) if found else ""

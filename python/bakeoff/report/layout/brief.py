@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bakeoff.report.blocks.tree import Block, Bullets, Cards, Chart, Listing, Report, Section, Table, Text
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 
 CHARTS = 2
 ROWS = 24
@@ -14,7 +14,7 @@ ROWS = 24
 
 def brief(report: Report) -> Report:
     """The result, the cards, what must be known, the first charts, and the tables that end a run."""
-    drawn = {chart.id for chart in [one for one in report.charts() if one.depth <= Depth.COMPARISON][:CHARTS]}
+    drawn = {chart.id for chart in [one for one in report.charts() if one.detail <= Detail.COMPARISON][:CHARTS]}
     kept = [replace(section, blocks=_kept(section, drawn)) for section in report.sections]
     return replace(report, sections=tuple(section for section in kept if section.blocks), short=True)
 
@@ -26,7 +26,8 @@ def _kept(section: Section, drawn: set[str]) -> tuple[Block, ...]:
     return tuple(
         block
         for block, own, alone in zip(section.blocks, kept, [*leads[1:], False], strict=True)
-        if own and not (alone and isinstance(block, Text) and block.tone == "warning" and block.depth > Depth.SUMMARY)
+        if own
+        and not (alone and isinstance(block, Text) and block.severity == "warning" and block.detail > Detail.SUMMARY)
     )
 
 
@@ -37,10 +38,10 @@ def _decides(block: Block, drawn: set[str]) -> bool:
         case Chart():
             return block.id in drawn
         case Table():
-            return block.depth == Depth.SUMMARY and not block.folded and len(block.rows) <= ROWS
+            return block.detail == Detail.SUMMARY and not block.folded and len(block.rows) <= ROWS
         case Text():
-            return block.tone in ("bad", "warning") or block.depth == Depth.SUMMARY
+            return block.severity in ("bad", "warning") or block.detail == Detail.SUMMARY
         case Listing():
             return False
         case _:
-            return block.depth == Depth.SUMMARY
+            return block.detail == Detail.SUMMARY

@@ -3,8 +3,8 @@
 from enum import IntEnum
 
 
-class Depth(IntEnum):
-    """What is shown at one depth is shown at all deeper ones."""
+class Detail(IntEnum):
+    """What is shown at one detail is shown at all deeper ones."""
 
     SUMMARY = 1
     """What one wants to see at the end of a run."""

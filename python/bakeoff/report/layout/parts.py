@@ -12,7 +12,7 @@ class Part(IntEnum):
     """How it was tested, in prose."""
     RESULTS = 3
     """Curves, ratios, what broke, resources: where most sections stand."""
-    TOLD = 4
+    AUTHOR = 4
     """What an author gave: prices, features, administration."""
     CONFIGURATION = 5
     """Machines, settings, disclosure."""

@@ -6,10 +6,10 @@ import math
 
 from bakeoff.compare.model.comparison import Comparison, CurvePoint
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.report.blocks.severity import toned
+from bakeoff.report.blocks.severity import verdict_cell
 from bakeoff.report.blocks.tree import Column, Table
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate import wording
 
 LOST = (
@@ -41,11 +41,11 @@ def rates_table(context: Context) -> Table:
             row.append(wording.figures(point.centre) + half + lost)
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), verdict_cell(at)]
         rows.append(tuple(row))
     title = f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)"
     note = LOST if any(not lost.cell and lost.load_step in info.load_steps for lost in comparison.lost) else ""
-    return Table(title, tuple(columns), tuple(rows), note, depth=Depth.SUMMARY)
+    return Table(title, tuple(columns), tuple(rows), note, detail=Detail.SUMMARY)
 
 
 def reach(ratio: float, low: float, high: float, all_lost: str = "") -> str:

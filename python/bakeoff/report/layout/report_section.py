@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bakeoff.report.blocks.tree import Section
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ReportSection:
     """One section: `make` gives its title and blocks, or None when it has nothing to say.
 
-    `depth` is the least at which it has anything to show; its blocks say for themselves from which depth on they are
+    `detail` is the least at which it has anything to show; its blocks say for themselves from which detail on they are
     shown, never above that. `fits` says of which runs it would say something, and something right. A section of a kind
     of suite stands after the general one with the id `after`.
     """
@@ -26,7 +26,7 @@ class ReportSection:
     id: str
     make: Callable[[Context], Section | None]
     part: Part = Part.RESULTS
-    depth: Depth = Depth.PAGE
+    detail: Detail = Detail.PAGE
     after: str = ""
     fits: Callable[[Context], bool] = lambda _: True
 
@@ -39,9 +39,9 @@ class ReportSection:
 def report_section(
     id_: str,
     part: Part = Part.RESULTS,
-    depth: Depth = Depth.PAGE,
+    detail: Detail = Detail.PAGE,
     after: str = "",
     fits: Callable[[Context], bool] = lambda _: True,
 ) -> Callable[[Callable[[Context], Section | None]], ReportSection]:
     """Register the function below as a section."""
-    return lambda make: ReportSection(id_, make, part, depth, after, fits)
+    return lambda make: ReportSection(id_, make, part, detail, after, fits)

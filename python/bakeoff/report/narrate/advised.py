@@ -11,5 +11,5 @@ from bakeoff.report.narrate.sentences import words_for
 @singledispatch
 def advised(fact: Fact) -> tuple[str, str]:
     """The words of a fact: a text, and what to do about it."""
-    told: tuple[str, str] = words_for(advised, type(fact))(fact)
-    return told
+    words: tuple[str, str] = words_for(advised, type(fact))(fact)
+    return words

@@ -13,7 +13,7 @@ from bakeoff.compare.model.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.collections.campaign import headline as over_all
 from bakeoff.report.narrate.figures import cells
-from bakeoff.report.narrate.sentences import Sentence, is_told, sentence
+from bakeoff.report.narrate.sentences import Sentence, is_reported, sentence
 from bakeoff.report.narrate.validity.audits import ruled
 from bakeoff.report.narrate.verdict.headline import headline
 
@@ -22,10 +22,10 @@ def to_dict(found: Comparison | CampaignComparison) -> dict[str, Any]:
     """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
     plain = found.to_dict(words_of)
     if isinstance(found, Comparison):
-        return plain | _told(headline(found))
+        return plain | _by_kind(headline(found))
     for one, suite in zip(plain["suites"], found.suites, strict=True):
         one["comparison"] = suite.comparison and to_dict(suite.comparison)
-    return plain | _told(over_all(found))
+    return plain | _by_kind(over_all(found))
 
 
 def to_json(found: Comparison | CampaignComparison, indent: int | None = None) -> str:
@@ -39,8 +39,8 @@ def plain(value: Any) -> dict[str, Any]:
     return found
 
 
-def _told(told: Sequence[Sentence]) -> dict[str, list[str]]:
-    return {"headline": [one.text for one in told], "headline_kinds": [one.kind for one in told]}
+def _by_kind(sentences: Sequence[Sentence]) -> dict[str, list[str]]:
+    return {"headline": [one.text for one in sentences], "headline_kinds": [one.kind for one in sentences]}
 
 
 def words_of(value: Any) -> Mapping[str, Any]:
@@ -51,4 +51,4 @@ def words_of(value: Any) -> Mapping[str, Any]:
         return dict(zip(("what", "tolerance"), ruled(value.rule), strict=True))
     if isinstance(value, CellPair):
         return {"summary": list(cells.pair_summary(value)), "sentences": list(cells.sentences_of_tests(value))}
-    return {"text": sentence(value)} if is_told(type(value)) else {}
+    return {"text": sentence(value)} if is_reported(type(value)) else {}

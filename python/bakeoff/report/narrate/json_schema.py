@@ -15,7 +15,7 @@ from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.gate import GateDetail
 from bakeoff.kinds import KINDS
 from bakeoff.load.load_step import Clients, Rate
-from bakeoff.report.narrate.sentences import is_told
+from bakeoff.report.narrate.sentences import is_reported
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -76,12 +76,12 @@ def keys_of(made: Any) -> list[tuple[str, Any]]:
             hint = hints[field.name]
             if field.metadata.get("omitted"):
                 continue
-            if field.metadata.get("told"):
+            if field.metadata.get("narrated"):
                 hint = tuple[str, ...] if get_origin(hint) is tuple else str
             found.append((field.metadata.get("json", field.name), hint))
     several = made is CellPair
-    told = [(key, tuple[str, ...] if several else str) for key in _words(made)]
-    return found + told + (list(HEADLINE) if made is Comparison else [])
+    keys = [(key, tuple[str, ...] if several else str) for key in _words(made)]
+    return found + keys + (list(HEADLINE) if made is Comparison else [])
 
 
 def is_own(hint: Any) -> bool:
@@ -134,7 +134,7 @@ def _words(made: Any) -> tuple[str, ...]:
         return "what", "tolerance"
     if made is CellPair:
         return "summary", "sentences"
-    return ("text", "advice") if made is Advisory else ("text",) if is_told(made) else ()
+    return ("text", "advice") if made is Advisory else ("text",) if is_reported(made) else ()
 
 
 def _members(prefix: str) -> dict[str, Schema]:

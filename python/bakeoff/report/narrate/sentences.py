@@ -26,8 +26,8 @@ class Sentence:
 @singledispatch
 def sentence(value: Any) -> str:
     """What a value of a comparison says, in words. Raises TypeError of a type that nobody tells of."""
-    told: str = words_for(sentence, type(value))(value)
-    return told
+    text: str = words_for(sentence, type(value))(value)
+    return text
 
 
 def words_for(dispatcher: Any, of: type[Any]) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def words_for(dispatcher: Any, of: type[Any]) -> Callable[..., Any]:
     return found
 
 
-def is_told(of: type[Any]) -> bool:
+def is_reported(of: type[Any]) -> bool:
     """Whether there are words for this type; loads those who may have them."""
     load_words(of)
     return sentence.dispatch(of) is not sentence.dispatch(object)

@@ -11,14 +11,14 @@ from bakeoff.compare.model.comparison import Comparison, ContenderSummary
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.model import Cell, Paper
 from bakeoff.plan.input.messages import did_you_mean
-from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Text, Tone, Toned
+from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.narrate import wording
 
 BY = "Told by the author, not found by Bakeoff."
 UNSHOWN = f"{BY} * is an answer without evidence."
 UNSTATED = "not stated"
-TONES: Mapping[str, Tone] = {"yes": "good", "no": "bad", "partly": "warning"}
+SEVERITIES: Mapping[str, Severity] = {"yes": "good", "no": "bad", "partly": "warning"}
 
 
 def author_tables(paper: Paper, names: tuple[str, ...], comparisons: Mapping[str, Comparison]) -> list[Section]:
@@ -42,7 +42,7 @@ def _prices(paper: Paper, names: tuple[str, ...], comparisons: Mapping[str, Comp
     for suite, comparison in comparisons.items():
         unit = paper.price.currency
         blocks += [_for_money(comparison, suite, totals, unit), Text(cheapest(comparison, suite, totals, unit))]
-    return Section("Prices", tuple(blocks), "author-prices", Part.TOLD)
+    return Section("Prices", tuple(blocks), "author-prices", Part.AUTHOR)
 
 
 def _costs(paper: Paper, names: tuple[str, ...], totals: Mapping[str, float]) -> Table:
@@ -81,7 +81,7 @@ def _for_money(comparison: Comparison, suite: str, totals: Mapping[str, float], 
         elif found is None or not math.isfinite(factor) or not found.higher_is_better:
             words = wording.MISSING
         elif found.verdict.kind in ("withheld", "disqualified"):
-            words = Toned(found.verdict.kind, "bad")
+            words = SeverityText(found.verdict.kind, "bad")
         else:
             ends = (found.ratio * factor, found.low * factor, found.high * factor)
             interval = "" if math.isnan(found.low) else f" ({wording.interval(*ends[1:])})"
@@ -118,10 +118,10 @@ def cheapest(comparison: Comparison, suite: str, totals: Mapping[str, float], un
     of = f"within δ = {wording.percent(comparison.run.delta)} of the fastest"
     if not priced:
         return f"{suite}: none is named as the cheapest: no contender with a price is shown to be {of}."
-    alike = [name for name in priced if totals[name] == totals[priced[0]]]
-    text = f"{suite}: cheapest {of}: {wording.names(alike)}, {_money(totals[alike[0]])} {unit}."
+    equal = [name for name in priced if totals[name] == totals[priced[0]]]
+    text = f"{suite}: cheapest {of}: {wording.names(equal)}, {_money(totals[equal[0]])} {unit}."
     lost = {p.contender if v == p.baseline else p.baseline for p in comparison.pairs if (v := p.primary.verdict.winner)}
-    less = [name for name in names if totals.get(name, math.inf) < totals[alike[0]]]
+    less = [name for name in names if totals.get(name, math.inf) < totals[equal[0]]]
     open_ = [name for name in less if name not in lost]  # who was not beaten may be as fast
     if open_:
         text += f" {wording.names(open_)} cost less; whether they are {of} is not shown."
@@ -140,7 +140,7 @@ def _features(paper: Paper, names: tuple[str, ...]) -> Section | None:
         rows.append((title, *(_cell(found.get(name), f"{name}, {row.feature}", notes) for name in names)))
     columns = (Column("Feature", False), *(Column(name, False) for name in names))
     blocks = _with_notes(Table("Features", columns, tuple(rows), UNSHOWN), notes)
-    return Section("Features", blocks, "author-features", Part.TOLD)
+    return Section("Features", blocks, "author-features", Part.AUTHOR)
 
 
 def _own_tables(paper: Paper) -> Section | None:
@@ -155,7 +155,7 @@ def _own_tables(paper: Paper) -> Section | None:
         columns = (Column(table.of, False), *(Column(name, False) for name in table.columns))
         note = f"{table.note.rstrip('.')}. {UNSHOWN}" if table.note else UNSHOWN
         blocks += _with_notes(Table(table.title, columns, rows, note), notes)
-    return Section("The author's tables", tuple(blocks), "author-tables", Part.TOLD) if blocks else None
+    return Section("The author's tables", tuple(blocks), "author-tables", Part.AUTHOR) if blocks else None
 
 
 def _with_notes(table: Table, notes: list[str]) -> tuple[Block, ...]:
@@ -167,10 +167,10 @@ def _cell(found: Cell | None, of: str, notes: list[str]) -> str:
     if found is None or (found.text == "unknown" and not (found.evidence or found.note)):
         return "unknown"
     text = found.text + ("" if found.evidence or found.text == "unknown" else "*")
-    if said := ". ".join(part.rstrip(".") for part in (found.note, found.evidence) if part):
-        notes.append(f"[{len(notes) + 1}] {of}: {said}.")
+    if note_text := ". ".join(part.rstrip(".") for part in (found.note, found.evidence) if part):
+        notes.append(f"[{len(notes) + 1}] {of}: {note_text}.")
         text += f" [{len(notes)}]"
-    return Toned(text, TONES.get(found.text, "plain"))
+    return SeverityText(text, SEVERITIES.get(found.text, "plain"))
 
 
 def _administration(paper: Paper, names: tuple[str, ...]) -> Section | None:
@@ -181,17 +181,17 @@ def _administration(paper: Paper, names: tuple[str, ...]) -> Section | None:
     )
     columns = (Column("Task", False), *(Column(name, False) for name in names), Column("Note", False))
     table = Table("Time that it took", columns, rows, BY)
-    return Section("Administration", (table,), "author-administration", Part.TOLD)
+    return Section("Administration", (table,), "author-administration", Part.AUTHOR)
 
 
 def _pros_and_cons(paper: Paper, names: tuple[str, ...]) -> Section | None:
-    rows = tuple((name, sort, text) for name in names for sort, text in _said(paper, name))
+    rows = tuple((name, sort, text) for name in names for sort, text in _author_texts(paper, name))
     columns = (Column("Contender", False), Column("", False), Column("In the author's words", False))
     table = Table("Pros and cons", columns, rows, BY)
-    return Section("Pros and cons", (table,), "author-pros", Part.TOLD) if rows else None
+    return Section("Pros and cons", (table,), "author-pros", Part.AUTHOR) if rows else None
 
 
-def _said(paper: Paper, name: str) -> Iterable[tuple[str, str]]:
+def _author_texts(paper: Paper, name: str) -> Iterable[tuple[str, str]]:
     about = paper.contenders.get(name)
     if about is None:
         return ()

@@ -12,7 +12,7 @@ from bakeoff.disclosure.paper.model import Paper
 from bakeoff.disclosure.paper.read import paper_of
 from bakeoff.report.blocks.prose import passages_of
 from bakeoff.report.blocks.tree import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table, in_order
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.paper.author_tables import author_tables
 from bakeoff.report.paper.disclosed import disclosure
@@ -23,8 +23,8 @@ from bakeoff.report.paper.testbed import Generators
 BY = "Author's text, as under every heading “Author: …”: Bakeoff measured none of it but the numbers that it inserted"
 TITLE_BY = "Author's title"
 NOWHERE: Mapping[str, Generators] = {}
-CHAPTERS = (("summary", "Summary", Depth.SUMMARY), ("findings", "Key findings", Depth.SUMMARY))
-AFTER = (("conclusion", "Conclusion", Depth.PAGE), ("disclaimer", "Disclaimer", Depth.PAGE))
+CHAPTERS = (("summary", "Summary", Detail.SUMMARY), ("findings", "Key findings", Detail.SUMMARY))
+AFTER = (("conclusion", "Conclusion", Detail.PAGE), ("disclaimer", "Disclaimer", Detail.PAGE))
 
 
 def with_paper(
@@ -68,7 +68,7 @@ class _Author:
     paper: Paper
     comparisons: Mapping[str, Comparison]
     numbers: list[dict[str, Any]] = field(default_factory=list)
-    said_whose: bool = False
+    attributed: bool = False
 
     def chapters(self) -> list[Section]:
         """Summary, findings, notes, conclusion and disclaimer, those that are there; then the numbers inserted."""
@@ -80,12 +80,12 @@ class _Author:
             sections[-1] = replace(last, blocks=(*last.blocks, self._table()))
         return sections
 
-    def _chapter(self, key: str, title: str, depth: Depth) -> Section | None:
+    def _chapter(self, key: str, title: str, detail: Detail) -> Section | None:
         text = getattr(self.paper.words, key)
         passages = self._passages(text, key)
         if not passages:
             return None
-        return Section(f"Author: {title}", (self._prose(passages, depth),), f"author-{key}", Part.FRONT)
+        return Section(f"Author: {title}", (self._prose(passages, detail),), f"author-{key}", Part.FRONT)
 
     def _notes(self) -> Section | None:
         blocks: list[Block] = []
@@ -94,10 +94,10 @@ class _Author:
             blocks.append(self._prose((day, *self._passages(note.text, f"notes[{number}] text"))))
         return Section("Author: Notes", tuple(blocks), "author-notes", Part.FRONT) if blocks else None
 
-    def _prose(self, passages: tuple[Passage, ...], depth: Depth = Depth.PAGE) -> Prose:
+    def _prose(self, passages: tuple[Passage, ...], detail: Detail = Detail.PAGE) -> Prose:
         """Whose it is stands above the first of it, and in every heading."""
-        by, self.said_whose = "" if self.said_whose else BY, True
-        return Prose(by, passages, depth)
+        by, self.attributed = "" if self.attributed else BY, True
+        return Prose(by, passages, detail)
 
     def _passages(self, text: str, key: str) -> tuple[Passage, ...]:
         return passages_of(text, f"{self.paper.origin} [paper] {key}", self._insert)

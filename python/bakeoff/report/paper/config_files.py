@@ -30,12 +30,12 @@ def config_files(found: Mapping[str, Collected], names: tuple[str, ...]) -> list
         columns = (Column("File", False), *(Column(name, False) for name in shown))
         rows = tuple((path, *(_short(files[name].get(path)) for name in shown)) for path in differing)
         blocks.append(Table("Configuration files that differ", columns, rows, NOTE))
-    alike = tuple((path, *_full(files[shown[0]][path])) for path in paths if path not in differing)
+    same = tuple((path, *_full(files[shown[0]][path])) for path in paths if path not in differing)
     columns = (Column("File", False), Column("Bytes"), Column("SHA-256", False))
-    if alike:
+    if same:
         one = len(shown) == 1
         title = f"Configuration files of {shown[0]}" if one else f"Configuration files: the same of {', '.join(shown)}"
-        blocks.append(Table(title, columns, alike, NOTE, folded=True))
+        blocks.append(Table(title, columns, same, NOTE, folded=True))
     whole = tuple(
         (name, path, *_full(file))
         for path in differing
@@ -54,8 +54,8 @@ def _texts(path: str, files: Mapping[str, Mapping[str, ConfigFile]], names: list
     if not given:
         return []
     first, basis = given[0]
-    alike = [name for name, file in given if file.text == basis.text]
-    listings: list[Block] = [Listing(f"{path} of {', '.join(alike)}", _bounded(basis.text.splitlines()))]
+    same = [name for name, file in given if file.text == basis.text]
+    listings: list[Block] = [Listing(f"{path} of {', '.join(same)}", _bounded(basis.text.splitlines()))]
     for name, file in given:
         if file.text != basis.text:
             lines = difflib.unified_diff(basis.text.splitlines(), file.text.splitlines(), first, name, lineterm="")

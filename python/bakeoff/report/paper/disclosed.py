@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from bakeoff.disclosure.collect.sysctls import SYSCTLS
 from bakeoff.disclosure.paper.collected import Collected
 from bakeoff.disclosure.paper.disclosure import CONTENDER, TESTBED, label_of
-from bakeoff.disclosure.paper.model import Paper, Told
-from bakeoff.report.blocks.tree import Block, Column, Section, Table, Toned
+from bakeoff.disclosure.paper.model import Disclosed, Paper
+from bakeoff.report.blocks.tree import Block, Column, Section, SeverityText, Table
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.narrate import wording
 from bakeoff.report.paper.config_files import config_files
@@ -28,13 +28,13 @@ Tables = Mapping[str, Mapping[str, str]]
 def disclosure(paper: Paper, names: tuple[str, ...], beds: Sequence[PlacedBed]) -> list[Section]:
     """The sections of what is disclosed, when anything is."""
     about = [paper.contenders.get(name) for name in names]
-    told = {name: one.disclosure if one else Told() for name, one in zip(names, about, strict=True)}
+    reported = {name: one.disclosure if one else Disclosed() for name, one in zip(names, about, strict=True)}
     found = {name: one.collected for name, one in zip(names, about, strict=True) if one and one.collected}
     of_beds = any(one.bed.fields or one.bed.machines for one in beds)
-    if not (found or of_beds or any(one.fields for one in told.values())):
+    if not (found or of_beds or any(one.fields for one in reported.values())):
         return []
     blocks = [
-        *_fields(names, told, found),
+        *_fields(names, reported, found),
         *_ways(names, found),
         *_settings("System settings", {name: one.sysctls for name, one in found.items()}, names, SYSCTLS.get),
         *_settings("Packages", {name: one.packages for name, one in found.items()}, names),
@@ -70,15 +70,17 @@ def _beds(beds: Sequence[PlacedBed]) -> list[Block]:
     if len(beds) == 1:
         return [Table("Test bed", columns, tuple(rows), note, folded=not beds[0].bed.fields)]
     blocks: list[Block] = [Table("What differs between the test beds", columns, tuple(rows), note)] if rows else []
-    alike = (Column("Item", False), Column("All", False))
-    return [*blocks, Table("The same of all test beds", alike, tuple(same), note, folded=True)] if same else blocks
+    same_columns = (Column("Item", False), Column("All", False))
+    return (
+        [*blocks, Table("The same of all test beds", same_columns, tuple(same), note, folded=True)] if same else blocks
+    )
 
 
-def _fields(names: tuple[str, ...], told: Mapping[str, Told], found: Mapping[str, Collected]) -> list[Block]:
+def _fields(names: tuple[str, ...], reported: Mapping[str, Disclosed], found: Mapping[str, Collected]) -> list[Block]:
     """The fields of result pages; those that differ first."""
     rows, same = [], []
     for key, title in CONTENDER.items():
-        values = [_value(key, told[name], found.get(name)) for name in names]
+        values = [_value(key, reported[name], found.get(name)) for name in names]
         if len({value for value, _ in values}) > 1:
             rows.append((label_of(title), *(f"{value}{mark}" for value, mark in values)))
         else:
@@ -94,9 +96,9 @@ def _fields(names: tuple[str, ...], told: Mapping[str, Told], found: Mapping[str
     return blocks
 
 
-def _value(key: str, told: Told, found: Collected | None) -> tuple[str, str]:
+def _value(key: str, reported: Disclosed, found: Collected | None) -> tuple[str, str]:
     """What is shown of a field, and who said so. What was typed in hides nothing that was collected."""
-    typed = told.fields.get(key, "")
+    typed = reported.fields.get(key, "")
     collected = _collected(key, found) if found else ""
     mark = CHANGED if found and found.edited else FOUND
     if typed and collected and typed != collected:
@@ -132,7 +134,7 @@ def _ways(names: tuple[str, ...], found: Mapping[str, Collected]) -> list[Block]
         if one is None:
             rows.append((name, "not collected", "", ""))
         else:
-            edited = Toned("edited by the author since: no word of it is the machine's alone", "warning")
+            edited = SeverityText("edited by the author since: no word of it is the machine's alone", "warning")
             missing = "; ".join(one.missing) or "nothing"
             rows.append((name, one.way, one.date, edited if one.edited else missing))
             if one.edited:
@@ -142,11 +144,11 @@ def _ways(names: tuple[str, ...], found: Mapping[str, Collected]) -> list[Block]
 
 
 def _settings(
-    title: str, told: Tables, names: tuple[str, ...], why: Callable[[str], str | None] | None = None
+    title: str, reported: Tables, names: tuple[str, ...], why: Callable[[str], str | None] | None = None
 ) -> list[Block]:
     """Settings side by side; those that differ first, with why they matter where that is known."""
     # Who told none was not asked, or cannot tell: none of them is known not to be set.
-    tables = {name: table for name, table in told.items() if table}
+    tables = {name: table for name, table in reported.items() if table}
     keys = list(dict.fromkeys(key for table in tables.values() for key in table))
     if not keys:
         return []
@@ -160,12 +162,12 @@ def _settings(
         columns = (Column("Name", False), *(Column(name, False) for name in names), *reason)
         rows = tuple((key, *values[key], *((why(key) or "",) if why else ())) for key in differing)
         blocks.append(Table(f"{title} that differ", columns, rows))
-    alike = [key for key in known if key not in differing]
-    if alike:
+    same_columns = [key for key in known if key not in differing]
+    if same_columns:
         columns = (Column("Name", False), Column("Value", False), *reason)
         rows = tuple(
             (key, next(value for value in values[key] if value != MISSING), *((why(key) or "",) if why else ()))
-            for key in alike
+            for key in same_columns
         )
         of = "all" if len(tables) == len(names) else f"all that were asked: {', '.join(tables)}"
         blocks.append(Table(f"{title}: the same of {of}", columns, rows, folded=True))

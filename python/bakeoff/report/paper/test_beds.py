@@ -9,7 +9,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.model import Bed, Paper
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.report.blocks.tree import Section, Text
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.narrate import wording
 from bakeoff.report.paper.testbed import Generators
 
@@ -76,11 +76,11 @@ def with_beds(sections: Sequence[Section], beds: Sequence[PlacedBed]) -> list[Se
         place = next((id_ for id_ in ("run-files", "overview") if any(one.id == id_ for one in sections)), "")
         texts = tuple(_text(name, f"{of}: ") for of, name in words.items())
         return [replace(one, blocks=(*texts, *one.blocks)) if one.id == place else one for one in sections]
-    said: set[str] = set()
+    shown: set[str] = set()
     found = []
     for section in sections:
-        if section.chapter in words and section.chapter not in said:
-            said.add(section.chapter)
+        if section.chapter in words and section.chapter not in shown:
+            shown.add(section.chapter)
             section = replace(section, blocks=(_text(words[section.chapter]), *section.blocks))
         found.append(section)
     return found
@@ -88,4 +88,4 @@ def with_beds(sections: Sequence[Section], beds: Sequence[PlacedBed]) -> list[Se
 
 def _text(name: str, of: str = "") -> Text:
     bed = "a test bed that is not disclosed" if name == UNNAMED else f"test bed {name}, as the author tells"
-    return Text(f"{of}measured on {bed}." if of else f"Measured on {bed}.", depth=Depth.COMPARISON)
+    return Text(f"{of}measured on {bed}." if of else f"Measured on {bed}.", detail=Detail.COMPARISON)

@@ -14,7 +14,7 @@ from bakeoff.disclosure.paper.model import Bed
 from bakeoff.report.blocks.tree import Block, Chart, Column, Table
 from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.narrate import wording
-from bakeoff.report.paper.testbed_drawing import NO_DUPLEX, NO_SPEED, Box, Wire, drawing_of
+from bakeoff.report.paper.testbed_drawing import NO_DUPLEX, NO_SPEED, Box, Cable, drawing_of
 from bakeoff.store.records.run_records import AgentRecord
 
 BY_AUTHOR = "Told by the author, not found by Bakeoff."
@@ -41,7 +41,7 @@ class Generators:
     addresses: Sequence[tuple[str, str]] = field(default=())
 
 
-NOBODY = Generators()
+NO_GENERATORS = Generators()
 
 
 def bed_diagram(
@@ -50,19 +50,19 @@ def bed_diagram(
     """The diagram with the table behind it; nothing where nobody told of machines. Of several beds each is `called` so,
     and has a `number` from 1.
     """
-    told = bool(bed.machines)
-    drawn = bed if told else of_run(generators)
+    described = bool(bed.machines)
+    drawn = bed if described else of_run(generators)
     if drawn is None or not drawn.machines:
         return []
-    boxes, wires = grouped(drawn)
+    boxes, cables = grouped(drawn)
     columns = [Column(title, False) for title in ("Machine", "", "What it is", "Runs", "Linked with")]
     rows = tuple(_row(machine, drawn) for machine in drawn.machines)
-    source = BY_AUTHOR if told else BY_RUN
+    source = BY_AUTHOR if described else BY_RUN
     of = f"test bed {called}" if called else "the test bed"
     table = Table(f"Machines and links of {of}", tuple(columns), rows, source)
-    drawing = Drawing(lambda: drawing_of(boxes, wires, names, source))
+    drawing = Drawing(lambda: drawing_of(boxes, cables, names, source))
     id_ = f"chart-testbed-{number}" if number else "chart-testbed"
-    return [Chart(id_, f"{of[0].upper()}{of[1:]}", _words(boxes, wires), drawing, table, wide=True)]
+    return [Chart(id_, f"{of[0].upper()}{of[1:]}", _words(boxes, cables), drawing, table, wide=True)]
 
 
 def of_run(generators: Generators) -> Bed | None:
@@ -109,9 +109,9 @@ def of_generators(generators: Generators) -> dict[str, str]:
     """What the run knows of its agents, by fields of the test bed."""
     machines = Counter(filter(None, map(_about, generators.agents)))
     systems = Counter(filter(None, map(_system, generators.agents)))
-    told = {"load_generators": machines, "load_generator_software": systems}
+    facts = {"load_generators": machines, "load_generator_software": systems}
     return {
-        key: "; ".join(f"{count} × ({text})" for text, count in kinds.items()) for key, kinds in told.items() if kinds
+        key: "; ".join(f"{count} × ({text})" for text, count in kinds.items()) for key, kinds in facts.items() if kinds
     }
 
 
@@ -150,8 +150,8 @@ def _addresses(agent: AgentRecord) -> list[str]:
 def _speed(agent: AgentRecord) -> str:
     """The speed of its only link that states one."""
     speeds = [str(link.get("speed", "")) for link in _links(agent)]
-    told = [re.fullmatch(r"([\d,]{1,20}) bits/s", speed) for speed in speeds]
-    known = [int(match[1].replace(",", "")) for match in told if match and match[1].strip(",")]
+    matches = [re.fullmatch(r"([\d,]{1,20}) bits/s", speed) for speed in speeds]
+    known = [int(match[1].replace(",", "")) for match in matches if match and match[1].strip(",")]
     return f"{known[0] / 1e9:g} Gbit/s" if len(known) == 1 else ""
 
 
@@ -165,23 +165,23 @@ def _about(agent: AgentRecord) -> str:
     return ", ".join(words)[:300]
 
 
-def grouped(bed: Bed) -> tuple[list[Box], list[Wire]]:
+def grouped(bed: Bed) -> tuple[list[Box], list[Cable]]:
     """Machines as boxes: generators that are alike, with alike links, are one; of too many the last are one, too."""
     kinds: dict[Any, list[Machine]] = {}
     for machine in bed.machines:
-        alike = machine.role == "generator" and not machine.serves
-        key = (machine.text, _links_of(machine, bed.links)) if alike else machine.name
+        plain_generator = machine.role == "generator" and not machine.serves
+        key = (machine.text, _links_of(machine, bed.links)) if plain_generator else machine.name
         kinds.setdefault(key, []).append(machine)
     boxes = [_box(machines) for machines in kinds.values()]
     boxes = _fewer(boxes, "generator", MOST_GENERATORS)
     boxes = _fewer(boxes, "server", MOST_SERVERS)
     at = {name: place for place, box in enumerate(boxes) for name in box.members}
-    wires: dict[tuple[int, int, str, str, int], None] = {}
+    cables: dict[tuple[int, int, str, str, int], None] = {}
     for link in bed.links:
         one, other = sorted((at[link.ends[0]], at[link.ends[1]]))
         if one != other:
-            wires[one, other, link.speed, link.duplex, link.count] = None
-    return boxes, [Wire(*wire) for wire in wires]
+            cables[one, other, link.speed, link.duplex, link.count] = None
+    return boxes, [Cable(*cable) for cable in cables]
 
 
 def _links_of(machine: Machine, links: Sequence[Link]) -> tuple[tuple[str, str, str, int], ...]:
@@ -214,10 +214,10 @@ def _row(machine: Machine, bed: Bed) -> tuple[str, ...]:
     name = f"{machine.count} × {machine.name}" if machine.count > 1 else machine.name
     links = _links_of(machine, bed.links)
     switches = {other.name for other in bed.machines if other.role == "switch"}
-    told = [link for link in links if machine.role != "switch" or link[0] in switches]
-    linked = [f"{end}: {_carries(speed, duplex, count)}" for end, speed, duplex, count in told]
-    if len(told) < len(links):
-        linked.append(wording.plural(len(links) - len(told), "link") + " to other machines")
+    shown = [link for link in links if machine.role != "switch" or link[0] in switches]
+    linked = [f"{end}: {_carries(speed, duplex, count)}" for end, speed, duplex, count in shown]
+    if len(shown) < len(links):
+        linked.append(wording.plural(len(links) - len(shown), "link") + " to other machines")
     return name, ROLES[machine.role], machine.text or UNKNOWN, ", ".join(machine.serves) or "–", _joined(linked)
 
 
@@ -230,9 +230,9 @@ def _joined(linked: list[str]) -> str:
     return "; ".join(linked) or UNKNOWN
 
 
-def _words(boxes: list[Box], wires: list[Wire]) -> str:
+def _words(boxes: list[Box], cables: list[Cable]) -> str:
     """The diagram for who does not see it."""
     runs = [f", runs {', '.join(box.serves)}" if box.serves else "" for box in boxes]
     parts = [f"{box.title}, {ROLES[box.role]}{served}" for box, served in zip(boxes, runs, strict=True)]
-    lines = [f"{boxes[wire.one].title} to {boxes[wire.other].title}: {wire.words}" for wire in wires]
+    lines = [f"{boxes[cable.one].title} to {boxes[cable.other].title}: {cable.words}" for cable in cables]
     return f"Machines: {'; '.join(parts)}. Links: {'; '.join(lines) or UNKNOWN}."

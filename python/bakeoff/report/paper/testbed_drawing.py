@@ -41,12 +41,12 @@ class Box:
     @property
     def lines(self) -> list[str]:
         """What it is, in lines; who is served stands below."""
-        told = textwrap.wrap(self.text, 18 if self.role == "switch" else LETTERS)
-        return [*told[: MOST_LINES - 1], "…"] if len(told) > MOST_LINES else told
+        text_lines = textwrap.wrap(self.text, 18 if self.role == "switch" else LETTERS)
+        return [*text_lines[: MOST_LINES - 1], "…"] if len(text_lines) > MOST_LINES else text_lines
 
 
 @dataclass(frozen=True)
-class Wire:
+class Cable:
     """A link between the boxes at two places."""
 
     one: int
@@ -95,25 +95,25 @@ class _Ink:
     texts: list[dict[str, Any]] = field(default_factory=list)
 
 
-def drawing_of(boxes: Sequence[Box], wires: Sequence[Wire], names: Sequence[str], source: str) -> dict[str, Any]:
+def drawing_of(boxes: Sequence[Box], cables: Sequence[Cable], names: Sequence[str], source: str) -> dict[str, Any]:
     """The specification of the diagram. `names` are the contenders in the order of their marks."""
-    places, height = _places(boxes, wires)
+    places, height = _places(boxes, cables)
     ink = _Ink()
     bends: list[int] = []
-    for wire in wires:
-        _wire(wire, places, boxes, ink, bends)
+    for cable in cables:
+        _cable(cable, places, boxes, ink, bends)
     for box, place in zip(boxes, places, strict=True):
         _box(box, place, names, ink)
     return _specification(ink, height, source)
 
 
-def _places(boxes: Sequence[Box], wires: Sequence[Wire]) -> tuple[list[_Place], float]:
+def _places(boxes: Sequence[Box], cables: Sequence[Cable]) -> tuple[list[_Place], float]:
     """A switch with the machines that are linked with it is a group; groups stand below each other."""
     switches = [at for at, box in enumerate(boxes) if box.role == "switch"]
     homes: dict[int | None, list[int]] = {at: [] for at in switches} | {None: []}
     for at, box in enumerate(boxes):
         if box.role != "switch":
-            ends = {wire.other if wire.one == at else wire.one for wire in wires if at in (wire.one, wire.other)}
+            ends = {cable.other if cable.one == at else cable.one for cable in cables if at in (cable.one, cable.other)}
             homes[next((switch for switch in switches if switch in ends), None)].append(at)
     places: dict[int, _Place] = {}
     top = 2.0 * STACK + 2
@@ -146,14 +146,14 @@ def _column(members: Sequence[int], heights: dict[int, float]) -> float:
     return sum(heights[at] for at in members) + GAP * max(0, len(members) - 1)
 
 
-def _wire(wire: Wire, places: Sequence[_Place], boxes: Sequence[Box], ink: _Ink, bends: list[int]) -> None:
-    one, other = sorted((wire.one, wire.other), key=lambda at: places[at].x)
+def _cable(cable: Cable, places: Sequence[_Place], boxes: Sequence[Box], ink: _Ink, bends: list[int]) -> None:
+    one, other = sorted((cable.one, cable.other), key=lambda at: places[at].x)
     a, b = places[one], places[other]
     if a.x == b.x:  # one above the other
         upper, lower = sorted((a, b), key=lambda place: place.y)
         x = upper.x + upper.width / 2
-        _label(wire, x + 8, (upper.y + upper.height + lower.y) / 2, "left", ink)
-        _line(wire, [(x, upper.y + upper.height), (x, lower.y)], ink)
+        _label(cable, x + 8, (upper.y + upper.height + lower.y) / 2, "left", ink)
+        _line(cable, [(x, upper.y + upper.height), (x, lower.y)], ink)
         return
     # A switch is as tall as its group, so that links to it are level.
     y1 = _level(a, b) if boxes[one].role == "switch" else a.middle
@@ -161,8 +161,8 @@ def _wire(wire: Wire, places: Sequence[_Place], boxes: Sequence[Box], ink: _Ink,
     x1, x2 = a.x + a.width, b.x
     bar = one if boxes[one].role == "switch" else other if boxes[other].role == "switch" else None
     if y1 == y2 or bar is None:
-        _label(wire, (x1 + x2) / 2, (y1 + y2) / 2, "center", ink)
-        _line(wire, [(x1, y1), (x2, y2)], ink)
+        _label(cable, (x1 + x2) / 2, (y1 + y2) / 2, "center", ink)
+        _line(cable, [(x1, y1), (x2, y2)], ink)
         return
     # To the switch of another group: out of the box, along its side, and into the switch beyond all labels.
     bends.append(bar)
@@ -171,14 +171,14 @@ def _wire(wire: Wire, places: Sequence[_Place], boxes: Sequence[Box], ink: _Ink,
     down = place.y > y
     level = place.y + step + EDGE if down else place.y + place.height - step - EDGE
     x, start, end = (x2 - step, x2, x1) if bar == one else (x1 + step, x1, x2)
-    _line(wire, [(start, y), (x, y), (x, level), (end, level)], ink)
-    ink.texts.append({"x": (x1 + x2) / 2, "y": level - 8, "text": wire.above, "kind": "label", "align": "center"})
+    _line(cable, [(start, y), (x, y), (x, level), (end, level)], ink)
+    ink.texts.append({"x": (x1 + x2) / 2, "y": level - 8, "text": cable.above, "kind": "label", "align": "center"})
 
 
-def _line(wire: Wire, points: Sequence[tuple[float, float]], ink: _Ink) -> None:
+def _line(cable: Cable, points: Sequence[tuple[float, float]], ink: _Ink) -> None:
     """A line through points; several links are two lines."""
     for (x1, y1), (x2, y2) in pairwise(points):
-        for shift in (0.0,) if wire.count == 1 else (-1.5, 1.5):
+        for shift in (0.0,) if cable.count == 1 else (-1.5, 1.5):
             dx, dy = (shift, 0.0) if x1 == x2 else (0.0, shift)
             ink.lines.append({"x": x1 + dx, "y": y1 + dy, "x2": x2 + dx, "y2": y2 + dy})
 
@@ -188,12 +188,12 @@ def _level(bar: _Place, end: _Place) -> float:
     return min(max(end.middle, bar.y + EDGE), bar.y + bar.height - EDGE)
 
 
-def _label(wire: Wire, x: float, y: float, align: str, ink: _Ink) -> None:
+def _label(cable: Cable, x: float, y: float, align: str, ink: _Ink) -> None:
     """Speed above the line, duplex below it; what is half duplex stands out."""
-    ink.texts.append({"x": x, "y": y - 9, "text": wire.above, "kind": "label", "align": align})
-    if wire.below:
-        kind = "warned" if wire.duplex == "half" else "label"
-        ink.texts.append({"x": x, "y": y + 10, "text": wire.below, "kind": kind, "align": align})
+    ink.texts.append({"x": x, "y": y - 9, "text": cable.above, "kind": "label", "align": align})
+    if cable.below:
+        kind = "warned" if cable.duplex == "half" else "label"
+        ink.texts.append({"x": x, "y": y + 10, "text": cable.below, "kind": kind, "align": align})
 
 
 def _box(box: Box, place: _Place, names: Sequence[str], ink: _Ink) -> None:

@@ -18,12 +18,12 @@ class Renderer(Protocol):
     """What the module of a renderer has."""
 
     def prepare(self) -> None:
-        """Start in the background what takes a moment. Raises LabError where this form cannot be made."""
+        """Start in the background what takes a moment. Raises GeneratorError where this form cannot be made."""
 
     def render(self, report: Report, stem: str) -> bytes:
         """The whole report as the content of a file, whose name is `stem` and an ending."""
 
-    def beside(self, report: Report, stem: str) -> Mapping[str, bytes]:
+    def sidecar_files(self, report: Report, stem: str) -> Mapping[str, bytes]:
         """The files that it needs beside it, by path: of most forms none."""
 
 

@@ -12,7 +12,7 @@ from jinja2 import Environment, select_autoescape
 from markupsafe import Markup
 
 from bakeoff.core.redact import hidden
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.blocks.narrow import stacks, wide
 from bakeoff.report.charts.palette import marker, stylesheet
@@ -55,7 +55,7 @@ def render_html(report: tree.Report) -> str:
         chapters=_chapters(report.sections),
         result=_result(report.sections),
     )
-    return visible(page)  # names and reasons come from files and servers
+    return sanitize(page)  # names and reasons come from files and servers
 
 
 def prepare() -> None:
@@ -74,7 +74,7 @@ def render(report: tree.Report, stem: str = "") -> bytes:
     return render_html(report).encode("utf-8", "backslashreplace")
 
 
-def beside(report: tree.Report, stem: str) -> Mapping[str, bytes]:
+def sidecar_files(report: tree.Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.charts.svg import check_drawing, draw
-from bakeoff.report.embed.report_options import edition_line
+from bakeoff.report.embed.report_options import options_line
 
 SIGNS = {"plain": "", "good": "✅ ", "warning": "⚠️ ", "bad": "❌ "}
 _MARKUP = re.compile(r"([\\*_\[\]|~#!$])")
@@ -29,12 +29,12 @@ def render(report: tree.Report, stem: str = "report") -> bytes:
     parts.append("\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts))
     for section in report.sections:
         parts += [f"## {_plain(section.heading)}", *(_block(block, stem) for block in section.blocks)]
-    if line := edition_line(report.embedded):
+    if line := options_line(report.embedded):
         parts.append(f"<!-- {line} -->")
-    return visible("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "backslashreplace")
+    return sanitize("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "backslashreplace")
 
 
-def beside(report: tree.Report, stem: str) -> Mapping[str, bytes]:
+def sidecar_files(report: tree.Report, stem: str) -> Mapping[str, bytes]:
     return {_figure(chart, stem): draw(chart).encode() for chart in report.charts()}
 
 
@@ -46,17 +46,21 @@ def _cover(cover: tree.Cover | None) -> Iterable[str]:
 
 
 def _result(report: tree.Report) -> Iterable[str]:
-    lines = [f"**{SIGNS[report.tone]}{_plain(report.verdict)}**"]
-    told = [f"{SIGNS[tone]}{_plain(text)}" for text, tone in zip(report.headline, report.tones, strict=True)]
+    lines = [f"**{SIGNS[report.severity]}{_plain(report.verdict)}**"]
+    sentences = [
+        f"{SIGNS[severity]}{_plain(text)}" for text, severity in zip(report.headline, report.severities, strict=True)
+    ]
     caveat = [f"**{SIGNS['warning']}{_plain(report.caveat)}**"] if report.caveat else []
-    lines += [*told[:1], *caveat, *told[1:]]
+    lines += [*sentences[:1], *caveat, *sentences[1:]]
     return ("\n".join(f"> {line}\n>" for line in lines),)
 
 
 def _block(block: tree.Block, stem: str) -> str:
     match block:
         case tree.Text():
-            return f"{SIGNS[block.tone]}{_worded(block.text)}" + (f" *{_worded(block.advice)}*" if block.advice else "")
+            return f"{SIGNS[block.severity]}{_worded(block.text)}" + (
+                f" *{_worded(block.advice)}*" if block.advice else ""
+            )
         case tree.Bullets():
             return "\n".join(f"- {_worded(item)}" for item in block.items)
         case tree.Table():

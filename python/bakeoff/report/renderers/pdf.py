@@ -17,9 +17,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.core.redact import hidden
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.blocks.print_columns import columns_of
 from bakeoff.report.charts.palette import colour, marker
@@ -44,7 +44,7 @@ ADVICE = "making a PDF needs Typst: pip install 'bakeoff[pdf]', or give the repo
 def prepare() -> None:
     check_drawing()
     if importlib.util.find_spec("typst") is None:
-        raise LabError(ADVICE)
+        raise GeneratorError(ADVICE)
 
 
 def render(report: tree.Report, stem: str = "") -> bytes:
@@ -59,7 +59,7 @@ def render(report: tree.Report, stem: str = "") -> bytes:
         return _compiled(root / "report.typ")
 
 
-def beside(report: tree.Report, stem: str) -> Mapping[str, bytes]:
+def sidecar_files(report: tree.Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 
@@ -71,7 +71,9 @@ def _compiled(source: Path) -> bytes:
         return bytes(typst.compile(str(source), root=str(source.parent), pdf_standards=[ACCESSIBLE]))
     except typst.TypstError as error:
         if NO_SIGN not in str(error):
-            raise LabError(f"Typst cannot set this report ({error}): write it as .html, and report this") from error
+            raise GeneratorError(
+                f"Typst cannot set this report ({error}): write it as .html, and report this"
+            ) from error
     return bytes(typst.compile(str(source), root=str(source.parent)))
 
 
@@ -83,7 +85,7 @@ def _write(path: Path, content: object) -> None:
 def _shown(content: object) -> object:
     """The same with all text made visible: names and reasons come from files and servers."""
     if isinstance(content, str):
-        return visible(content)
+        return sanitize(content)
     if isinstance(content, Mapping):
         return {_shown(name): _shown(value) for name, value in content.items()}
     return [_shown(value) for value in content] if isinstance(content, list | tuple) else content
@@ -142,11 +144,14 @@ def _content(report: tree.Report) -> dict[str, Any]:
         "title": report.title,
         "subtitle": report.subtitle,
         "verdict": report.verdict,
-        "tone": report.tone,
+        "severity": report.severity,
         "short": report.short,
         "cover": None if report.cover is None else asdict(report.cover),
         "caveat": report.caveat,
-        "headline": [{"text": text, "tone": tone} for text, tone in zip(report.headline, report.tones, strict=True)],
+        "headline": [
+            {"text": text, "severity": severity}
+            for text, severity in zip(report.headline, report.severities, strict=True)
+        ],
         "facts": report.facts,
         "sections": [_section(section, report.contenders, at) for at, section in enumerate(report.sections)],
     }
@@ -162,7 +167,7 @@ def _section(section: tree.Section, contenders: Sequence[str], at: int) -> dict[
 def _block(block: tree.Block, contenders: Sequence[str]) -> dict[str, Any]:
     match block:
         case tree.Text():
-            return {"kind": "text", "text": block.text, "tone": block.tone, "advice": block.advice}
+            return {"kind": "text", "text": block.text, "severity": block.severity, "advice": block.advice}
         case tree.Bullets():
             return {"kind": "bullets", "items": block.items}
         case tree.Table():
@@ -218,7 +223,7 @@ def _table(table: tree.Table, contenders: Sequence[str]) -> dict[str, Any]:
             [
                 {
                     "text": cell,
-                    "tone": getattr(cell, "tone", "plain"),
+                    "severity": getattr(cell, "severity", "plain"),
                     "mark": _mark(cell, contenders) if place in named else None,
                 }
                 for place, cell in enumerate(row)
@@ -236,6 +241,6 @@ def _card(card: tree.Card) -> dict[str, Any]:
         "figure": card.figure,
         "caption": card.caption,
         "lines": card.lines,
-        "tone": card.tone,
+        "severity": card.severity,
         "colour": colour(card.series),
     }

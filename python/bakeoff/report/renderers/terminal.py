@@ -12,7 +12,7 @@ from typing import TypeGuard
 from rich.console import Console
 from rich.text import Text as Line
 
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks.fit import ConsoleTable, fitted
 from bakeoff.report.blocks.tree import (
     Block,
@@ -23,16 +23,16 @@ from bakeoff.report.blocks.tree import (
     Passage,
     Prose,
     Report,
+    Severity,
+    SeverityText,
     Table,
     Text,
-    Tone,
-    Toned,
 )
 from bakeoff.report.charts.palette import colour, marker
-from bakeoff.report.embed.report_options import edition_line
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.embed.report_options import options_line
+from bakeoff.report.layout.detail import Detail
 
-STYLES: dict[Tone, str] = {"plain": "", "good": "green", "warning": "yellow", "bad": "red"}
+STYLES: dict[Severity, str] = {"plain": "", "good": "green", "warning": "yellow", "bad": "red"}
 # More warnings than this drown what is above them; a file has room for all.
 WARNINGS = 12
 # No paragraph is set in less.
@@ -47,45 +47,45 @@ def prepare() -> None:
 
 def render(report: Report, stem: str = "") -> bytes:
     text = io.StringIO()
-    show(report, Console(file=text, width=FILE_WIDTH, highlight=False, color_system=None), Depth.PAGE)
-    line = edition_line(report.embedded)
-    return visible(text.getvalue() + (f"\n{line}\n" if line else "")).encode()
+    show(report, Console(file=text, width=FILE_WIDTH, highlight=False, color_system=None), Detail.PAGE)
+    line = options_line(report.embedded)
+    return sanitize(text.getvalue() + (f"\n{line}\n" if line else "")).encode()
 
 
-def beside(report: Report, stem: str) -> Mapping[str, bytes]:
+def sidecar_files(report: Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 
-def show(report: Report, console: Console, depth: Depth) -> None:
-    """Print what a reader at `depth` wants to see. Of a comparison what a page folds is detail, too, and detail is
+def show(report: Report, console: Console, detail: Detail) -> None:
+    """Print what a reader at `detail` wants to see. Of a comparison what a page folds is detail, too, and detail is
     named at the end.
     """
     left: list[str] = []
-    for at, (sentence, tone) in enumerate(zip(report.headline, report.tones, strict=True)):
-        _line(console, sentence, f"bold {STYLES[tone]}" if STYLES[tone] else "")
+    for at, (sentence, severity) in enumerate(zip(report.headline, report.severities, strict=True)):
+        _line(console, sentence, f"bold {STYLES[severity]}" if STYLES[severity] else "")
         if at == 0 and report.caveat:
             _line(console, report.caveat, f"bold {STYLES['warning']}")
     console.print()
     if report.cover is not None:
         _facts([(report.cover.by, report.cover.title)] if report.cover.title else [], console)
         _facts(report.cover.lines, console)
-    if depth == Depth.PAGE:
+    if detail == Detail.PAGE:
         _facts(report.facts, console)
     chapter = ""
     for section in report.sections:
-        blocks = [block for block in section.blocks if block.depth <= depth and not _is_warning(block)]
-        if depth == Depth.COMPARISON:
+        blocks = [block for block in section.blocks if block.detail <= detail and not _is_warning(block)]
+        if detail == Detail.COMPARISON:
             blocks = [block for block in blocks if not _is_folded(block)]
             left += [b.title.partition(" (")[0] for b in section.blocks if _is_detail(b)]
-        if depth == Depth.PAGE and blocks:
+        if detail == Detail.PAGE and blocks:
             _line(console, f"\n{section.heading}\n{'=' * len(section.heading)}", "bold")
         elif blocks and section.chapter != chapter:
             chapter = section.chapter
             _line(console, f"\n{chapter}" if chapter else "", "bold")
         for block in blocks:
-            _block(block, console, depth, report.contenders)
-    warnings = [block for block in report.blocks(depth) if isinstance(block, Text) and _is_warning(block)]
-    _warnings(warnings, console, len(warnings) if depth == Depth.PAGE else WARNINGS)
+            _block(block, console, detail, report.contenders)
+    warnings = [block for block in report.blocks(detail) if isinstance(block, Text) and _is_warning(block)]
+    _warnings(warnings, console, len(warnings) if detail == Detail.PAGE else WARNINGS)
     if left:
         titles = f"{left[0]} to {left[-1]}" if len(left) > 1 else left[0]
         tables = "1 more table" if len(left) == 1 else f"{len(left)} more tables"
@@ -100,11 +100,11 @@ def _is_folded(block: Block) -> bool:
 def _is_detail(block: Block) -> TypeGuard[Table | Chart]:
     if not isinstance(block, Table | Chart):
         return False
-    return block.depth == Depth.DETAILS or (_is_folded(block) and block.depth < Depth.DETAILS)
+    return block.detail == Detail.DETAILS or (_is_folded(block) and block.detail < Detail.DETAILS)
 
 
 def _is_warning(block: Block) -> bool:
-    return isinstance(block, Text) and block.tone == "warning"
+    return isinstance(block, Text) and block.severity == "warning"
 
 
 def _facts(facts: Iterable[tuple[str, str]], console: Console) -> None:
@@ -119,21 +119,21 @@ def _warnings(warnings: list[Text], console: Console, most: int) -> None:
         _line(console, f"! {len(warnings) - most} more warnings: see the report.", STYLES["warning"])
 
 
-def _block(block: Block, console: Console, depth: Depth, contenders: tuple[str, ...]) -> None:
+def _block(block: Block, console: Console, detail: Detail, contenders: tuple[str, ...]) -> None:
     match block:
         case Text():
-            _line(console, _sentence(block), STYLES[block.tone])
+            _line(console, _sentence(block), STYLES[block.severity])
         case Bullets():
             for item in block.items:
                 _line(console, item)
         case Table():
-            _table(block, console, depth, contenders)
+            _table(block, console, detail, contenders)
         case Chart():
-            _table(block.plain or block.table, console, depth, contenders)
+            _table(block.plain or block.table, console, detail, contenders)
         case Cards():
             for card in block.cards:
                 line = Line(f"{marker(card.series)} ", style=colour(card.series))
-                line.append(visible(f"{card.title}: {card.figure}, {card.caption}"), STYLES[card.tone])
+                line.append(sanitize(f"{card.title}: {card.figure}, {card.caption}"), STYLES[card.severity])
                 console.print(line, soft_wrap=not console.is_terminal)
                 _facts(((f"  {name}", value) for name, value in card.lines), console)
         case Listing():
@@ -142,10 +142,12 @@ def _block(block: Block, console: Console, depth: Depth, contenders: tuple[str, 
             if block.by:
                 _line(console, block.by, "dim")
             for passage in block.passages:
-                _line(console, f"{'  ' * passage.level}{passage.marker} " * bool(passage.level) + _said(passage))
+                _line(
+                    console, f"{'  ' * passage.level}{passage.marker} " * bool(passage.level) + _plain_passage(passage)
+                )
 
 
-def _said(passage: Passage) -> str:
+def _plain_passage(passage: Passage) -> str:
     """The words of a passage, with where its links lead."""
     return "".join(
         f"{span.text} ({span.link})" if span.link and span.link != span.text else span.text for span in passage.spans
@@ -156,8 +158,8 @@ def _sentence(text: Text) -> str:
     return f"{text.text} {text.advice}".rstrip()
 
 
-def _table(table: Table, console: Console, depth: Depth, contenders: tuple[str, ...]) -> None:
-    console_table = ConsoleTable(visible(table.title))
+def _table(table: Table, console: Console, detail: Detail, contenders: tuple[str, ...]) -> None:
+    console_table = ConsoleTable(sanitize(table.title))
     for column in table.columns:
         names = [name for name in (column.group, column.title) if name in contenders]
         console_table.column(column.title, column.numeric, column.spare, column.group, _mark(contenders, names))
@@ -167,9 +169,9 @@ def _table(table: Table, console: Console, depth: Depth, contenders: tuple[str, 
             *(_named(cell, contenders) if own else _cell(cell) for cell, own in zip(row, named, strict=True))
         )
     console.print(fitted(console_table, console))
-    if table.note and depth > Depth.COMPARISON:
+    if table.note and detail > Detail.COMPARISON:
         # As wide as the table may be; a width of no words is none.
-        console.print(Line(visible(table.note), style="dim"), soft_wrap=console.width < NARROWEST)
+        console.print(Line(sanitize(table.note), style="dim"), soft_wrap=console.width < NARROWEST)
 
 
 def _mark(contenders: tuple[str, ...], names: list[str]) -> Line | None:
@@ -182,13 +184,13 @@ def _mark(contenders: tuple[str, ...], names: list[str]) -> Line | None:
 
 def _named(cell: str, contenders: tuple[str, ...]) -> str | Line:
     mark = _mark(contenders, [cell] if cell in contenders else [])
-    return _cell(cell) if mark is None else mark.append(visible(cell), "default")
+    return _cell(cell) if mark is None else mark.append(sanitize(cell), "default")
 
 
 def _cell(cell: str) -> str | Line:
-    return Line(cell, style=STYLES[cell.tone]) if isinstance(cell, Toned) else cell
+    return Line(cell, style=STYLES[cell.severity]) if isinstance(cell, SeverityText) else cell
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
     """Text as it is, for names of contenders may look like markup: one line, on a terminal wrapped at words."""
-    console.print(Line(visible(text), style=style), soft_wrap=not console.is_terminal)
+    console.print(Line(sanitize(text), style=style), soft_wrap=not console.is_terminal)

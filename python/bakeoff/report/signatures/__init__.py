@@ -17,7 +17,7 @@ MOST_SIGNATURE_BYTES = 64 << 10
 
 
 def check_signer(key: Path) -> None:
-    """Raises PlanError where this file is no key to sign with, LabError without `ssh-keygen`."""
+    """Raises PlanError where this file is no key to sign with, GeneratorError without `ssh-keygen`."""
     if not ssh.is_secret(_text(key, MOST_KEY_BYTES, "--sign")):
         raise PlanError(
             f"--sign: {key} is no key to sign with: name a private SSH key, or the .pub of one that an agent holds"
@@ -29,7 +29,7 @@ def check_signature(report: Path, content: bytes, trusted: str) -> Checked:
     """Who signed `content`, which was read from `report`, by the signature beside it. `trusted` names a file of allowed
     signers or a public key, or is a public key.
 
-    Raises PlanError where there is no signature or no key, LabError without `ssh-keygen`.
+    Raises PlanError where there is no signature or no key, GeneratorError without `ssh-keygen`.
     """
     keys = trusted if ssh.is_public(trusted) else _text(Path(trusted), MOST_KEY_BYTES, "--signed-by")
     if not ssh.is_public(keys):
@@ -38,13 +38,15 @@ def check_signature(report: Path, content: bytes, trusted: str) -> Checked:
             "SSH"
         )
     ssh.find()
-    beside = signature_of(report)
+    signature_path = signature_of(report)
     try:
-        signature = read_bounded(beside, MOST_SIGNATURE_BYTES)
+        signature = read_bounded(signature_path, MOST_SIGNATURE_BYTES)
     except FileNotFoundError:
-        raise PlanError(f"{beside} is not there: the signature stands beside its report") from None
+        raise PlanError(f"{signature_path} is not there: the signature stands beside its report") from None
     except OSError as error:
-        raise PlanError(f"{beside} cannot be read ({error.strerror or error}): get the signature again") from None
+        raise PlanError(
+            f"{signature_path} cannot be read ({error.strerror or error}): get the signature again"
+        ) from None
     return ssh.check(content, signature, keys)
 
 

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 
 NAME, PACKAGE = "ssh-keygen", "openssh-client"
 # A person may type a passphrase or touch a token while it signs.
@@ -19,7 +19,7 @@ _PROMPT = re.compile(r"^(?:Enter passphrase[^:]{0,200}|Password): ")
 
 
 @dataclass(frozen=True)
-class Said:
+class Reply:
     """What it said before it ended."""
 
     code: int
@@ -34,14 +34,14 @@ class Said:
 
 
 def find() -> str:
-    """Where the program lies. Raises LabError where it does not."""
+    """Where the program lies. Raises GeneratorError where it does not."""
     found = shutil.which(NAME)
     if found is None:
-        raise LabError(f"{NAME} is not installed: install it (Debian: apt install {PACKAGE})")
+        raise GeneratorError(f"{NAME} is not installed: install it (Debian: apt install {PACKAGE})")
     return found
 
 
-def call(words: Sequence[str], content: bytes | None, time_s: float) -> Said:
+def call(words: Sequence[str], content: bytes | None, time_s: float) -> Reply:
     """Run it; `content` is what it reads. It asks for a passphrase at the terminal, which it opens itself."""
     try:
         done = subprocess.run(
@@ -54,7 +54,7 @@ def call(words: Sequence[str], content: bytes | None, time_s: float) -> Said:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise LabError(f"{NAME} did not end within {time_s:.0f} s: try it by hand") from None
+        raise GeneratorError(f"{NAME} did not end within {time_s:.0f} s: try it by hand") from None
     except OSError as error:
-        raise LabError(f"{NAME} cannot be started ({error.strerror}): install it again") from None
-    return Said(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+        raise GeneratorError(f"{NAME} cannot be started ({error.strerror}): install it again") from None
+    return Reply(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))

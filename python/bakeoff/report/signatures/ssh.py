@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.report.signatures.program import CHECK_S, SIGN_S, call, find
 
 NAMESPACE = "bakeoff-report"
@@ -41,35 +41,37 @@ def is_public(text: str) -> bool:
 
 
 def sign(key: Path, content: bytes) -> bytes:
-    """The signature of a report. Raises LabError where there is none. A passphrase is asked for at the terminal, or by
-    SSH_ASKPASS.
+    """The signature of a report. Raises GeneratorError where there is none. A passphrase is asked for at the
+    terminal, or by SSH_ASKPASS.
     """
-    said = call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], content, SIGN_S)
-    if said.code or not said.out.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        raise LabError(f"ssh-keygen did not sign with {key} ({said.last}): give another key, or load it into ssh-agent")
-    return said.out
+    reply = call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], content, SIGN_S)
+    if reply.code or not reply.out.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+        raise GeneratorError(
+            f"ssh-keygen did not sign with {key} ({reply.last}): give another key, or load it into ssh-agent"
+        )
+    return reply.out
 
 
 def check(content: bytes, signature: bytes, keys: str) -> Checked:
     """Whether `signature` is one of `content` by one of `keys`: first whether the bytes are those that were signed,
-    then whether the key is allowed to. Raises LabError where the program does not answer.
+    then whether the key is allowed to. Raises GeneratorError where the program does not answer.
     """
     with tempfile.TemporaryDirectory(prefix="bakeoff-signed-") as folder:
-        beside, allowed = Path(folder, "signature"), Path(folder, "allowed")
-        beside.write_bytes(signature)
+        signature_path, allowed = Path(folder, "signature"), Path(folder, "allowed")
+        signature_path.write_bytes(signature)
         allowed.write_text(f'{HOLDER} namespaces="{NAMESPACE}" {keys.strip()}\n' if _KEY.match(keys) else keys)
-        whole = call(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(beside)], content, CHECK_S)
+        whole = call(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(signature_path)], content, CHECK_S)
         if whole.code:
             return Checked(fault=_of_bytes(whole.words))
         key = _key_of(whole.out)
-        found = call(["-Y", "find-principals", "-s", str(beside), "-f", str(allowed)], None, CHECK_S)
+        found = call(["-Y", "find-principals", "-s", str(signature_path), "-f", str(allowed)], None, CHECK_S)
         reason = _of_signer(found.words, key)
         for who in found.out.decode("utf-8", "replace").splitlines()[:MOST_PRINCIPALS] if not found.code else ():
-            words = ["-Y", "verify", "-f", str(allowed), "-I", who, "-n", NAMESPACE, "-s", str(beside)]
-            said = call(words, content, CHECK_S)
-            if not said.code and _GOOD.search(said.out.decode("utf-8", "replace")):
+            words = ["-Y", "verify", "-f", str(allowed), "-I", who, "-n", NAMESPACE, "-s", str(signature_path)]
+            reply = call(words, content, CHECK_S)
+            if not reply.code and _GOOD.search(reply.out.decode("utf-8", "replace")):
                 return Checked(by=f"{'' if who == HOLDER else f'{who}, '}{key}")
-            reason = _of_signer(said.words, key)
+            reason = _of_signer(reply.words, key)
         return Checked(fault=reason)
 
 

@@ -8,7 +8,7 @@ from bakeoff.agents.machine.socket_capacity import REUSE_S, TIME_WAIT_S, WIDEN_P
 from bakeoff.agents.machine.vitals import Vitals
 from bakeoff.core.thresholds import OTHER_LOAD_SHARE
 from bakeoff.core.units import format_size
-from bakeoff.run.outcome.disturbances import STOLEN_SHARE, STOLEN_TOLD
+from bakeoff.run.outcome.disturbances import STOLEN_REPORTED, STOLEN_SHARE
 
 SCHEMA = "bakeoff-doctor/1"
 
@@ -79,7 +79,7 @@ def _steal(machine: Vitals) -> Finding:
     if share is None or ever is None:
         return _unknown("stolen time", "share", limits)
     text = f"{share:.1%} now, {ever:.1%} since boot"
-    if share > STOLEN_TOLD or ever > STOLEN_TOLD:
+    if share > STOLEN_REPORTED or ever > STOLEN_REPORTED:
         mend = "measure on a quieter host, or on one that gives this guest processors of its own"
         return Finding("stolen time", "mend", share, "share", text, limits, mend)
     return Finding("stolen time", "good", share, "share", text, limits)

@@ -7,7 +7,7 @@ from typing import Any
 
 from bakeoff.agents.result import Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.core.errors import AgentLostError, LabError, PlanError
+from bakeoff.core.errors import AgentLostError, GeneratorError, PlanError
 from bakeoff.kinds.spec import NullCalibration
 from bakeoff.load.load_step import Clients
 from bakeoff.plan.model import Plan
@@ -54,13 +54,15 @@ class GeneratorCapacities:
                 why_not |= dict.fromkeys(names, str(error))
         if not missing:
             return
-        told = {n: self._told(n, calibration) for names, calibration in ways for n in names if n in self._known}
-        writer.set_generator_capacities(told | {name: {CAPACITY_WHY_NOT: why} for name, why in why_not.items()})
+        ceilings = {
+            n: self._stored_ceiling(n, calibration) for names, calibration in ways for n in names if n in self._known
+        }
+        writer.set_generator_capacities(ceilings | {name: {CAPACITY_WHY_NOT: why} for name, why in why_not.items()})
         if len(self._specs.null_calibration) == 1 and not why_not:
             found = self._known[missing[0][0][0]]
             writer.set_null_rate(found.per_s, found.by_agent)
 
-    def _told(self, name: str, calibration: NullCalibration) -> dict[str, Any]:
+    def _stored_ceiling(self, name: str, calibration: NullCalibration) -> dict[str, Any]:
         found = self._known[name]
         streams = self._specs.streams
         return {
@@ -117,12 +119,12 @@ class GeneratorCapacities:
             outcome = session.wait(length_s + OVERDUE_S)
         except AgentLostError:
             raise
-        except (LabError, PlanError) as error:
+        except (GeneratorError, PlanError) as error:
             if session is not None:
                 session.cancel()
             raise _UnmeasurableError(str(error)) from None
         if outcome is not None and outcome.lost:
-            raise LabError(f"{outcome.lost}: bring it back, then run the plan again")
+            raise GeneratorError(f"{outcome.lost}: bring it back, then run the plan again")
         if outcome is None:
             session.cancel()
         return outcome
@@ -130,11 +132,11 @@ class GeneratorCapacities:
 
 def _stored(run: RunRecord) -> dict[str, GeneratorCapacity]:
     """What an earlier part of the run has measured."""
-    told = run.environment.get(GENERATOR_CAPACITIES)
-    if isinstance(told, dict):
+    stored = run.environment.get(GENERATOR_CAPACITIES)
+    if isinstance(stored, dict):
         return {
             name: GeneratorCapacity(float(each["operations_per_s"]), each.get("agents") or {}, each.get("busy_share"))
-            for name, each in told.items()
+            for name, each in stored.items()
             if CAPACITY_WHY_NOT not in each
         }
     if run.null_operations_per_s is None:

@@ -28,7 +28,7 @@ def polls(settings: CommonSettings, addresses: Sequence[str], facts: Facts) -> b
     return bool(addresses) and not there and _has_own_cores(settings, facts)
 
 
-def alike(specs: Mapping[K, TrialSpec]) -> dict[K, TrialSpec]:
+def common_polling(specs: Mapping[K, TrialSpec]) -> dict[K, TrialSpec]:
     """The specifications with one way of waiting for all contenders: they are compared with each other."""
     poll = all(spec.poll for spec in specs.values())
     return {key: spec.model_copy(update={"poll": poll}) for key, spec in specs.items()}

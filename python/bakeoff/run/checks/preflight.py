@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.spec import WHOLE, Slice
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.plan.model import Plan
 from bakeoff.plan.settings.network import NetworkSettings
 
@@ -88,16 +88,16 @@ def trial_bytes(plan: Plan) -> int:
 
 
 def check_disk(run_file: Path, needed: int) -> None:
-    """Raises LabError when the disk of the run file has less than `needed` bytes free."""
+    """Raises GeneratorError when the disk of the run file has less than `needed` bytes free."""
     folder = run_file.absolute().parent
     try:
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        raise LabError(
+        raise GeneratorError(
             f"{folder} cannot be used for the run file: {error.strerror}; choose another place with -o"
         ) from None
     if free < needed:
-        raise LabError(
+        raise GeneratorError(
             f"the disk of {folder} has {free / 1e6:.1f} MB free, the run file may need {needed / 1e6:.1f} "
             f"MB: free some "
             "space or choose another place with -o"

@@ -9,7 +9,7 @@ from typing import Any
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.load.load_step import Clients
 from bakeoff.plan.model import Plan
 
@@ -17,8 +17,8 @@ PATIENCE_S = 5.0
 
 
 def rehearse(plan: Plan, specs: Mapping[str, TrialSpec], agent: Agent) -> dict[str, list[dict[str, Any]]]:
-    """What replies were, of each contender whose work tells that, as the engine tells it twice. Raises TargetError for
-    a contender with whom the engine cannot speak TLS, or whose replies are not as the work needs them.
+    """What replies were, of each contender whose work tells that, as the engine tells it twice. Raises ContenderError
+    for a contender with whom the engine cannot speak TLS, or whose replies are not as the work needs them.
     """
     lessons: dict[str, list[dict[str, Any]]] = {}
     for contender in plan.contenders:
@@ -30,7 +30,7 @@ def rehearse(plan: Plan, specs: Mapping[str, TrialSpec], agent: Agent) -> dict[s
         for _ in range(1 if learning is None else 2):
             reason, learnt = _try(spec, agent)
             if reason is not None:
-                raise TargetError(f"{contender.name} ({contender.address}): {reason}")
+                raise ContenderError(f"{contender.name} ({contender.address}): {reason}")
             if learnt is not None:
                 lessons.setdefault(contender.name, []).append(learnt)
     return lessons

@@ -17,7 +17,7 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], fac
     """
     s = check.plan.settings_of(contender.name)
     return TrialSpec(
-        workload=check.told(contender, addresses),
+        workload=check.checked_workload(contender, addresses),
         load=s.load_steps[0].load,
         threads=s.threads,
         streams=s.sessions_per_client // s.threads,

@@ -49,19 +49,19 @@ class Silence:
             self._failures += snapshot.errors - self._errors
             self._failure_s = snapshot.elapsed_s
         self._errors = snapshot.errors
-        silent_s, quiet_s = snapshot.elapsed_s - self._success_s, snapshot.elapsed_s - self._failure_s
-        if silent_s < self._patience_s or self._failures < FAILURES or quiet_s > self._patience_s / 2.0:
+        unresponsive_s, quiet_s = snapshot.elapsed_s - self._success_s, snapshot.elapsed_s - self._failure_s
+        if unresponsive_s < self._patience_s or self._failures < FAILURES or quiet_s > self._patience_s / 2.0:
             return None
         return (
-            f"dead: nothing but failures came back for {short_duration(silent_s)} ({self._failures:,} of them), so "
-            f"that the trial was cut after {short_duration(snapshot.elapsed_s)}"
+            f"dead: nothing but failures came back for {short_duration(unresponsive_s)} ({self._failures:,} of them), "
+            f"so that the trial was cut after {short_duration(snapshot.elapsed_s)}"
         )
 
 
 def is_dead(trials: Iterable[TrialRecord]) -> bool | None:
     """Whether nothing succeeded in the trials of a visit; None when they say nothing about the contender."""
-    said = [trial for trial in trials if trial.state not in (VOIDED, INTERRUPTED)]
-    return all(t.state == FAILED and t.operations == 0 for t in said) if said else None
+    judged = [trial for trial in trials if trial.state not in (VOIDED, INTERRUPTED)]
+    return all(t.state == FAILED and t.operations == 0 for t in judged) if judged else None
 
 
 class Deaths:
@@ -93,10 +93,10 @@ class Deaths:
             dead = {(search.block, search.contender): search.outcome == DIED for search in run.searches}
         for (block, contender), is_so in sorted(dead.items()):
             self._count(contender, block, is_so)
-        told = [(t.contender, t.block, t.code) for t in run.trials]
-        told += [(s.contender, s.block, s.code) for s in run.searches]
+        outcomes = [(t.contender, t.block, t.code) for t in run.trials]
+        outcomes += [(s.contender, s.block, s.code) for s in run.searches]
         for each in run.amended(LEFT_OUT):
-            since = [code for name, block, code in told if name == each.contender and block > each.blocks_seen + 1]
+            since = [code for name, block, code in outcomes if name == each.contender and block > each.blocks_seen + 1]
             # Who was asked again since then is there again.
             if each.contender is not None and all(code == LEFT_OUT for code in since):
                 self._left_out[each.contender] = each.text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from bakeoff.core.errors import LabError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError
 from bakeoff.plan.model import Plan
 from bakeoff.run.contenders.dead_contenders import is_dead
 from bakeoff.run.kind import Note
-from bakeoff.store.records.run_records import SILENT, TrialRecord
-from bakeoff.store.records.unresponsive import silent_words
+from bakeoff.store.records.run_records import UNRESPONSIVE, TrialRecord
+from bakeoff.store.records.unresponsive import unresponsive_text
 
 # So long is asked again whoever did not answer: one that still works off what it was sent is not dead.
 PATIENCE_S, RETRY_S = 3.0, 0.1
@@ -28,14 +28,17 @@ def gone_notes(
     if any(contender.reset is not None for contender in plan.contenders):
         return []
     asked = [name for name, trial in last.items() if why_not_asked(name) is None and not is_dead([trial])]
-    return [Note("warning", silent_words(name, why), SILENT, name, why) for name, why in silent(asked, answers).items()]
+    return [
+        Note("warning", unresponsive_text(name, why), UNRESPONSIVE, name, why)
+        for name, why in unresponsive(asked, answers).items()
+    ]
 
 
-def silent(
+def unresponsive(
     names: Iterable[str], answers: Callable[[str], None], clock: Callable[[], float] = time.monotonic
 ) -> dict[str, str]:
     """Which of these contenders do not answer, with why: asked one after the other, and those that fail again until all
-    patience is over. `answers` raises TargetError; what the laboratory cannot do says nothing about a contender.
+    patience is over. `answers` raises ContenderError; what the laboratory cannot do says nothing about a contender.
     """
     left, until = list(names), clock() + PATIENCE_S
     while True:
@@ -49,8 +52,8 @@ def silent(
 def _why(name: str, answers: Callable[[str], None]) -> str | None:
     try:
         answers(name)
-    except TargetError as error:
+    except ContenderError as error:
         return str(error)
-    except LabError:
+    except GeneratorError:
         return None
     return None

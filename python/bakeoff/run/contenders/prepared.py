@@ -8,12 +8,12 @@ from typing import Any
 from bakeoff.agents.base import Agent
 from bakeoff.agents.cluster.hello import refuse_small
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.core.errors import AbsentError, PlanError, TargetError
+from bakeoff.core.errors import AbsentError, ContenderError, PlanError
 from bakeoff.kinds.spec import NullCalibration, Workload, new_mark, new_secret
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.shared_addresses import ADVICE, shared_addresses
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.checks.polling import alike
+from bakeoff.run.checks.polling import common_polling
 from bakeoff.run.checks.preflight import check_disk, demand_of, estimate_bytes
 from bakeoff.run.checks.rehearsal import rehearse
 from bakeoff.run.checks.specs import trial_spec
@@ -24,21 +24,21 @@ from bakeoff.run.modes.challenge import with_contenders
 
 
 def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
-    """Warnings. Raises LabError or PlanError when an agent cannot carry its part, or the disk is too small."""
+    """Warnings. Raises GeneratorError or PlanError when an agent cannot carry its part, or the disk is too small."""
     demands = {name: demand_of(plan, part) for name, part in fleet.slices().items()}
     several = len(fleet.agents) > 1
-    unlike = refuse_small({name: fleet.facts(name) for name in demands}, demands) if several else []
+    too_small = refuse_small({name: fleet.facts(name) for name in demands}, demands) if several else []
     texts_by_agent = fleet.each(lambda agent: agent.preflight(demands[agent.name]))
     check_disk(run_file, estimate_bytes(plan))
-    told = [_of(fleet, name, text) for name, texts in texts_by_agent.items() for text in texts]
+    warnings = [_of(fleet, name, text) for name, texts in texts_by_agent.items() for text in texts]
     one_sided = plan.fleet.one_sided([contender.name for contender in plan.contenders])
     same = [f"{one.text}: {ADVICE[0].lower()}{ADVICE[1:]}" for one in shared_addresses(plan.to_dict()["contenders"])]
-    return [Note("warning", text) for text in (*same, *one_sided, *unlike, *told)]
+    return [Note("warning", text) for text in (*same, *one_sided, *too_small, *warnings)]
 
 
 class Ground:
-    """The contenders of a plan as the agents of a fleet see them. Raises PlanError, TargetError or LabError; where some
-    `may_miss`, all are looked at, and AbsentError tells of those that cannot be used.
+    """The contenders of a plan as the agents of a fleet see them. Raises PlanError, ContenderError or GeneratorError;
+    where some `may_miss`, all are looked at, and AbsentError tells of those that cannot be used.
     """
 
     def __init__(self, plan: Plan, fleet: Fleet, may_miss: bool = False) -> None:
@@ -51,7 +51,7 @@ class Ground:
             try:
                 reset(contender, partial(self.answers, contender))
                 self._examine(contender)
-            except TargetError as error:
+            except ContenderError as error:
                 if not may_miss:
                     raise
                 absent[contender.name] = str(error)
@@ -70,11 +70,11 @@ class Ground:
             self._fleet.named(agent.name, partial(check.examine, seen))
 
     def answers(self, contender: Contender) -> None:
-        """Raises TargetError unless the contender answers every agent now."""
+        """Raises ContenderError unless the contender answers every agent now."""
         self._all(lambda check, seen: check.answers(seen), contender)
 
     def unchanged(self, contender: Contender) -> None:
-        """Raises TargetError when the address does not lead to what was examined any more. May not wait."""
+        """Raises ContenderError when the address does not lead to what was examined any more. May not wait."""
         self._all(lambda check, seen: check.unchanged(seen), contender)
 
     def close(self) -> list[Note]:
@@ -118,7 +118,7 @@ class Ground:
         }
 
     def _specs(self, trial_specs: Mapping[tuple[str, str], TrialSpec]) -> "Specs":
-        return Specs(alike(trial_specs), partial(run_part(self._plan.kind).here, self._plan))
+        return Specs(common_polling(trial_specs), partial(run_part(self._plan.kind).here, self._plan))
 
     def _spec(self, agent: Agent, contender: Contender) -> TrialSpec:
         check = self._checks[agent.name]
@@ -143,7 +143,7 @@ class Ground:
         first, *others = corpora
         for other in others:
             if corpora[other] != corpora[first]:
-                raise TargetError(
+                raise ContenderError(
                     f"the contenders serve other contents to agent {other} ({corpora[other]}) than to {first} "
                     f"({corpora[first]}): let their addresses lead to the same servers from both"
                 )
@@ -151,7 +151,7 @@ class Ground:
 
 def ground_of(plan: Plan, fleet: Fleet, may_miss: bool) -> tuple[Ground, Plan, dict[str, str]]:
     """What a run stands on, the plan of the contenders that are there, and why the others are absent: none is, unless
-    some `may_miss`. Raises as Ground does, TargetError also where nobody is left.
+    some `may_miss`. Raises as Ground does, ContenderError also where nobody is left.
     """
     absent: dict[str, str] = {}
     while True:
@@ -161,7 +161,7 @@ def ground_of(plan: Plan, fleet: Fleet, may_miss: bool) -> tuple[Ground, Plan, d
             absent |= error.reasons
         left = [contender for contender in plan.contenders if contender.name not in absent]
         if not left:
-            raise TargetError("; ".join(absent.values()))
+            raise ContenderError("; ".join(absent.values()))
         plan = with_contenders(plan, left)
 
 

@@ -10,11 +10,11 @@ from bakeoff.core.units import format_duration, format_size
 UNTRUSTED = ("expired", "not_yet_valid", "other_name", "untrusted")
 
 
-class WireError(Exception):
+class ProbeError(Exception):
     """Why an exchange failed, as words that fit behind the name of a contender and a colon."""
 
 
-class SlowError(WireError):
+class SlowError(ProbeError):
     """Time ran out."""
 
 
@@ -41,7 +41,7 @@ class Bounds:
         """Take received bytes. Raises WireError when they are too many."""
         self._spent += count
         if self._spent > self.size:
-            raise WireError(f"the reply is longer than {format_size(self.size)}")
+            raise ProbeError(f"the reply is longer than {format_size(self.size)}")
 
 
 def shown(data: bytes) -> str:

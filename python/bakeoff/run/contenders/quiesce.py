@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.core.times import s_of
 from bakeoff.core.units import format_duration
 from bakeoff.run.kind import Note
@@ -34,7 +34,7 @@ TELL_S = 0.5
 
 @dataclass
 class Quiesce:
-    """Which contenders may still be at work. `answers` raises TargetError, `tell` takes what is worth to know."""
+    """Which contenders may still be at work. `answers` raises ContenderError, `tell` takes what is worth to know."""
 
     answers: Callable[[str], None]
     tell: Callable[[Note], None]
@@ -65,7 +65,7 @@ class Quiesce:
         while True:
             try:
                 self.answers(name)
-            except TargetError:
+            except ContenderError:
                 return  # the trial to come is the judge of that
             now_s = self.clock()
             if now_s - asked_s <= limit_s:

@@ -58,8 +58,8 @@ def trial_record(
 def _began_at(outcome: FleetOutcome) -> str | None:
     """When traffic began, by the wall clock of the first agent that tells it: what a trial makes ready comes before."""
     starts = (result.start for part in outcome.parts if (result := _result(part)) is not None)
-    told = (start.unix_ns for start in starts if start is not None)
-    unix_ns = next(told, None)
+    starts_ns = (start.unix_ns for start in starts if start is not None)
+    unix_ns = next(starts_ns, None)
     return None if unix_ns is None else datetime.fromtimestamp(s_of(unix_ns), UTC).isoformat(timespec="milliseconds")
 
 
@@ -128,11 +128,11 @@ def _share(part: AgentOutcome) -> AgentResultRecord:
     result = _result(part)
     if result is None:
         return AgentResultRecord(agent=part.agent, clients=part.clients, lost=part.lost)
-    told = {
+    figures = {
         "errors": {name: count for name, count in result.errors.items() if count},
         "late_start_p99_ns": result.generator.late_start.p99_ns,
         "lag_p99_ns": result.generator.lag.p99_ns,
         "disturbances": _disturbances(result) | _clock_error(part),
         "start_offset_ns": part.start_offset_ns,
     }
-    return AgentResultRecord(agent=part.agent, clients=part.clients, **(taken(AgentResultRecord, result) | told))
+    return AgentResultRecord(agent=part.agent, clients=part.clients, **(taken(AgentResultRecord, result) | figures))

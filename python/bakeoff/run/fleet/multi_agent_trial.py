@@ -43,7 +43,7 @@ class Part:
         self.outcome: Outcome | None = None
         self.lost = ""
         self.fault: BaseException | None = None
-        self.silent_s = 0.0
+        self.unresponsive_s = 0.0
 
     @property
     def name(self) -> str:
@@ -67,10 +67,10 @@ class Part:
         return None if start is None or self.clock is None else self.clock.here(start.real_ns)
 
 
-def _once(told: Sequence[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
+def _once(snapshots: Sequence[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
     """Without what an agent told itself before another one began to tell its figures: its thread may not know yet."""
-    by_others = {one.agent for name, snapshot in told for one in snapshot.per_agent if one.agent != name}
-    return [(name, snapshot) for name, snapshot in told if snapshot.per_agent or name not in by_others]
+    by_others = {one.agent for name, snapshot in snapshots for one in snapshot.per_agent if one.agent != name}
+    return [(name, snapshot) for name, snapshot in snapshots if snapshot.per_agent or name not in by_others]
 
 
 class Together:
@@ -80,7 +80,7 @@ class Together:
         self, parts: Sequence[Part], merged_by: TrialSpec, now_ns: Callable[[], int] = time.monotonic_ns
     ) -> None:
         self._parts, self._merged_by, self._now_ns = parts, merged_by, now_ns
-        self._told = threading.Condition()
+        self._reported = threading.Condition()
         self._start_ns: int | None = None
         self._barriers: dict[int, int] = {}  # when those of each go on, by the clock here
         self._cancelled = self._given_up = False
@@ -91,10 +91,10 @@ class Together:
         """Have all parts taken. Raises what Agent.start raises; agents that had begun are stopped then."""
         for part in self._parts:
             threading.Thread(target=self._watch_over, args=(part,), daemon=True, name=f"agent-{part.name}").start()
-        with self._told:
+        with self._reported:
             try:
                 while not all(part.session or part.over for part in self._parts):
-                    self._told.wait(ANSWER_POLL_S)
+                    self._reported.wait(ANSWER_POLL_S)
                     self._poll()
                 self._raise_faults()
                 for part in self._parts:
@@ -105,38 +105,38 @@ class Together:
                 raise
 
     def snapshot(self) -> Snapshot:
-        with self._told:
+        with self._reported:
             self._poll()
             self._raise_faults()
             left = [part for part in self._parts if not part.lost]
-            told = _once([(part.name, part.snapshot) for part in left if part.snapshot is not None])
-        return merged_snapshot(told) if told or not left else NOTHING
+            snapshots = _once([(part.name, part.snapshot) for part in left if part.snapshot is not None])
+        return merged_snapshot(snapshots) if snapshots or not left else NOTHING
 
     def drain_events(self) -> Sequence[EngineEvent]:
         events: list[EngineEvent] = []
-        with self._told:
+        with self._reported:
             for part in self._parts:
-                told, part.events = part.events, []
-                events += [event.model_copy(update={"text": f"agent {part.name}: {event.text}"}) for event in told]
+                events, part.events = part.events, []
+                events += [event.model_copy(update={"text": f"agent {part.name}: {event.text}"}) for event in events]
         return sorted(events, key=lambda event: event.at_s)
 
     def drain_rows(self) -> Sequence[SoakRow]:
         """See FleetSession. A row that a lost agent has not told is none."""
         rows: list[SoakRow] = []
-        with self._told:
+        with self._reported:
             ended = all(part.outcome is not None for part in self._parts)
             while True:
-                told = [part.rows[0] for part in self._parts if part.rows and part.rows[0].figures.row == self._row]
-                if not told or (len(told) < len(self._parts) and not ended):
+                ready = [part.rows[0] for part in self._parts if part.rows and part.rows[0].figures.row == self._row]
+                if not ready or (len(ready) < len(self._parts) and not ended):
                     return rows
                 for part in self._parts:
                     part.rows = [row for row in part.rows if row.figures.row != self._row]
-                rows.append(merged_row(told))
+                rows.append(merged_row(ready))
                 self._row += 1
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
         until = time.monotonic() + timeout_s
-        with self._told:
+        with self._reported:
             while True:
                 self._poll()
                 self._raise_faults()
@@ -145,7 +145,7 @@ class Together:
                 left_s = until - time.monotonic()
                 if left_s <= 0:
                     return None
-                self._told.wait(min(left_s, ANSWER_POLL_S))
+                self._reported.wait(min(left_s, ANSWER_POLL_S))
         return self._outcome()
 
     def rests(self) -> Callable[[], bool] | None:
@@ -155,12 +155,12 @@ class Together:
         """See FleetSession. Each is asked in the background: one that hangs keeps no other from stopping. One that was
         lost is asked as well: when it comes to itself it must not go on with its load into later trials.
         """
-        with self._told:
+        with self._reported:
             self._cancelled = True
             for part in self._parts:
                 if part.session is not None and part.outcome is None:
                     in_background(part.session.cancel, BakeoffError)
-            self._told.notify_all()
+            self._reported.notify_all()
 
     def _watch_over(self, part: Part) -> None:
         """The thread of one agent: from its start to its end."""
@@ -216,33 +216,33 @@ class Together:
     def _stand_by(self, part: Part, session: TrialSession, until: Callable[[], bool]) -> None:
         """Wait for others; whether the agent is still there, and its trial not over already, is asked meanwhile."""
         while part.outcome is None:
-            with self._told:
-                if self._told.wait_for(lambda: until() or self._cancelled, POLL_S):
+            with self._reported:
+                if self._reported.wait_for(lambda: until() or self._cancelled, POLL_S):
                     return
             self._ask(part, session, session.wait(0.0))
 
     def _ask(self, part: Part, session: TrialSession, outcome: Outcome | None = None) -> None:
         snapshot, events, rows = session.snapshot(), session.drain_events(), session.drain_rows()
-        with self._told:
+        with self._reported:
             part.events += events
             part.rows += rows
             self._tell(part, snapshot=snapshot, outcome=outcome)
 
     def _tell(self, part: Part, **news: Any) -> None:
         """Write down what an agent has told just now."""
-        with self._told:
+        with self._reported:
             if part.lost:  # it was given up, and what comes now comes too late
                 return
             for name, value in news.items():
                 setattr(part, name, value)
-            part.silent_s = 0.0
+            part.unresponsive_s = 0.0
             if part.lost or part.fault is not None:
                 self._stop_the_others()
             elif part.is_fatal and not self._cancelled:  # the trial has failed, and nothing is left to be measured
                 self._given_up = True
                 self._stop_the_others()
             if self._is_turn(part, news):
-                self._told.notify_all()
+                self._reported.notify_all()
 
     def _is_turn(self, part: Part, news: Mapping[str, Any]) -> bool:
         """Whether others waited for these news: many agents that wake each other with each word have time for nothing
@@ -271,9 +271,9 @@ class Together:
         now_s = time.monotonic()
         passed_s, self._sampled_s = min(now_s - self._sampled_s, SILENCE_STEP_S), now_s
         for part in self._parts:
-            part.silent_s += passed_s
+            part.unresponsive_s += passed_s
             patience_s = READY_S if part.session is None else WATCHDOG_S
-            if not part.over and part.silent_s > patience_s:
+            if not part.over and part.unresponsive_s > patience_s:
                 part.lost = f"it did not answer for {patience_s:g} s"
                 self._stop_the_others()
 

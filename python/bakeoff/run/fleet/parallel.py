@@ -8,7 +8,7 @@ T = TypeVar("T")
 POLL_S = 0.1  # so often a signal such as Ctrl-C is seen
 
 
-def beside(tasks: Mapping[str, Callable[[], T]]) -> dict[str, T]:
+def run_parallel(tasks: Mapping[str, Callable[[], T]]) -> dict[str, T]:
     """What each task gives, by its name; a single one is done here, several in threads of their own.
 
     Raises what the first of them raised, in the order of `tasks`, once all are over.

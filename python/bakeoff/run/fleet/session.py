@@ -55,7 +55,7 @@ class FleetOutcome:
 class FleetSession(Protocol):
     """A trial that its agents carry out. Where one is lost the others are stopped: a smaller load is another trial.
 
-    Each call but `cancel` raises LabError when an engine broke. None waits for an agent that does not answer.
+    Each call but `cancel` raises GeneratorError when an engine broke. None waits for an agent that does not answer.
     """
 
     def snapshot(self) -> Snapshot:

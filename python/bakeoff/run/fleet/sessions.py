@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bakeoff.agents.base import Agent, Facts, RunsHere, TrialSession
-from bakeoff.agents.merge import NOBODY
+from bakeoff.agents.merge import EMPTY_SNAPSHOT
 from bakeoff.agents.result import EngineEvent, Snapshot, SoakRow
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, BakeoffError, PlanError
 from bakeoff.run.fleet.multi_agent_trial import Part, Together
-from bakeoff.run.fleet.parallel import beside
+from bakeoff.run.fleet.parallel import run_parallel
 from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome, FleetSession
 from bakeoff.store.records.run_records import AgentRecord
 
@@ -62,7 +62,7 @@ class Fleet:
 
     def each(self, ask: Callable[[Agent], T]) -> dict[str, T]:
         """The answers of all agents by name, asked beside each other; errors as with `named`."""
-        return beside({agent.name: partial(self.named, agent.name, partial(ask, agent)) for agent in self.active})
+        return run_parallel({agent.name: partial(self.named, agent.name, partial(ask, agent)) for agent in self.active})
 
     def named(self, agent: str, work: Callable[[], T]) -> T:
         """What `work` for an agent gives. Its error says whose it is, when there are several."""
@@ -78,7 +78,7 @@ class Fleet:
     def accept(self, specs: Mapping[str, TrialSpec]) -> None:
         """Raises PlanError when an agent would refuse its part of a trial; `specs` are by agent."""
         parts = {part.name: partial(part.agent.accept, part.spec, part.part) for part in self._parts(specs)}
-        beside({name: partial(self.named, name, work) for name, work in parts.items()})
+        run_parallel({name: partial(self.named, name, work) for name, work in parts.items()})
 
     def start(self, specs: Mapping[str, TrialSpec], here: TrialSpec | None = None) -> FleetSession:
         """Have a trial made ready, which begins while its session is waited for; `specs` are by agent, since each may
@@ -125,7 +125,7 @@ class Alone:
         self._ask(session.go)
 
     def snapshot(self) -> Snapshot:
-        return self._ask(self._session.snapshot) or NOBODY
+        return self._ask(self._session.snapshot) or EMPTY_SNAPSHOT
 
     def drain_events(self) -> Sequence[EngineEvent]:
         events = self._ask(self._session.drain_events)

@@ -20,9 +20,9 @@ from bakeoff.run.checks.plan_origin import is_marked, mark
 from bakeoff.run.checks.trust import acts
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.run.modes.challenge import with_contenders
-from bakeoff.run.observe.deduplicating_observer import ToldOnce
+from bakeoff.run.observe.deduplicating_observer import DeduplicatingObserver
 from bakeoff.run.observe.observer import Observer
-from bakeoff.run.prompts import NOBODY, Counsel
+from bakeoff.run.prompts import NO_PROMPTS, Prompts
 from bakeoff.store.collections.campaign import (
     CAMPAIGN,
     FORMAT,
@@ -50,7 +50,7 @@ def start_campaign(
     agents: Agents,
     observer: Observer,
     say: Say,
-    counsel: Counsel = NOBODY,
+    prompts: Prompts = NO_PROMPTS,
     challenges: ChallengedCampaign | None = None,
 ) -> None:
     """Run a campaign into the new folder `path`, with what it challenges there. Raises as `resume_campaign`."""
@@ -65,11 +65,11 @@ def start_campaign(
     stored = stored_campaign(campaign, "" if challenges is None else write_challenged(path, challenges))
     write_campaign(path, stored)
     write_mark(path, mark(path / CAMPAIGN, stored.hash))
-    _carry_on(campaign, path, agents, observer, say, counsel)
+    _carry_on(campaign, path, agents, observer, say, prompts)
 
 
 def resume_campaign(
-    path: Path, agents: Agents, observer: Observer, say: Say, trust: bool = False, counsel: Counsel = NOBODY
+    path: Path, agents: Agents, observer: Observer, say: Say, trust: bool = False, prompts: Prompts = NO_PROMPTS
 ) -> None:
     """Go on with a campaign: the suites that could not start are tried again.
 
@@ -83,7 +83,7 @@ def resume_campaign(
             f"{path} was not started here by you, so nothing of its plan was done. To go on with it would:\n{lines}"
             f"If all of this may be done: bakeoff resume {path} --trust"
         )
-    _carry_on(campaign, path, agents, observer, say, counsel)
+    _carry_on(campaign, path, agents, observer, say, prompts)
 
 
 def stored_campaign(campaign: Campaign, challenges: str = "") -> StoredCampaign:
@@ -120,20 +120,20 @@ def _file(number: int, name: str) -> str:
     return f"{number:02}-{name}.bakeoff"
 
 
-def _carry_on(campaign: Campaign, path: Path, agents: Agents, observer: Observer, say: Say, counsel: Counsel) -> None:
+def _carry_on(campaign: Campaign, path: Path, agents: Agents, observer: Observer, say: Say, prompts: Prompts) -> None:
     stored = read_planned(path)
     files = {suite_run.name: path / suite_run.file for suite_run in stored.suite_runs}
     challenged = read_challenged(path, stored)
     faults: dict[str, str] = {}
     write_faults(path, faults)
-    observer = ToldOnce(observer)
+    observer = DeduplicatingObserver(observer)
     for suite_runs in campaign.rounds():
         for suite_run, block in suite_runs:
             if suite_run.name in faults:
                 continue
             try:
                 challenges = None if challenged is None else partial(challenged.of, suite_run.name, stored.challenges)
-                _one_block(suite_run, block, files[suite_run.name], agents, observer, say, counsel, challenges)
+                _one_block(suite_run, block, files[suite_run.name], agents, observer, say, prompts, challenges)
             except RunInterruptedError:
                 raise RunInterruptedError(path) from None
             except BakeoffError as error:
@@ -151,7 +151,7 @@ def _one_block(
     agents: Agents,
     observer: Observer,
     say: Say,
-    counsel: Counsel,
+    prompts: Prompts,
     challenges: Callable[[], Mapping[str, Any]] | None,
 ) -> None:
     """Everything of a suite up to the end of this block that is not there yet. A new file holds what is challenged."""
@@ -160,10 +160,10 @@ def _one_block(
         say(f"{suite_run.name}, block {block} of {suite_run.plan.blocks}")
     if run is None:
         held = None if challenges is None else challenges()
-        start_run(suite_run.plan, file, agents(suite_run.plan), observer, counsel, block, held, may_miss=True)
+        start_run(suite_run.plan, file, agents(suite_run.plan), observer, prompts, block, held, may_miss=True)
         return
     plan = _of_those_there(suite_run.plan, run)
-    resume_run(file, lambda: agents(plan), observer, plan, counsel=counsel, until_block=block, may_miss=True)
+    resume_run(file, lambda: agents(plan), observer, plan, prompts=prompts, until_block=block, may_miss=True)
 
 
 def _of_those_there(plan: Plan, run: RunRecord) -> Plan:

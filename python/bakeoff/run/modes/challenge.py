@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bakeoff.agents.base import Agent
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.core.redact import HIDDEN
 from bakeoff.plan.design.differences import client_options_text
 from bakeoff.plan.input.messages import did_you_mean
@@ -25,9 +25,9 @@ from bakeoff.plan.settings.client_options import merged
 from bakeoff.run.checks.trust import acts
 from bakeoff.run.contenders.reset import reset
 
-NOBODY = "none"
-"""Of --beside: the challenger runs alone."""
-NOT_WANTED = "it was left out by --beside"
+NO_NAMES = "none"
+"""Of --rerun: the challenger runs alone."""
+NOT_WANTED = "it was left out by --rerun"
 KEPT = ("comparison", "plan", "measured")
 MOST_CHARACTERS = 16 << 20
 _WORD = re.compile(rf"({NAME})(?::([^=]*))?=(.+)", re.DOTALL)
@@ -41,10 +41,10 @@ class Challenger:
     addresses: Mapping[str, str]
     reset: str | None = None
     # Whose settings it has, of the contenders of the report.
-    like: str | None = None
+    settings_of: str | None = None
 
 
-def challenger(words: Sequence[str], reset: str | None, like: str | None = None) -> Challenger:
+def challenger(words: Sequence[str], reset: str | None, settings_of: str | None = None) -> Challenger:
     """The challenger of `NAME=ADDRESS`, or of a `NAME:SORT=ADDRESS` for each sort of suite. Raises PlanError."""
     addresses: dict[str, str] = {}
     names: dict[str, None] = {}
@@ -63,21 +63,24 @@ def challenger(words: Sequence[str], reset: str | None, like: str | None = None)
         names[found[1]] = None
     if len(names) > 1:
         raise PlanError(f"{' and '.join(names)} cannot challenge together: one at a time")
-    return Challenger(next(iter(names)), addresses, reset, like)
+    return Challenger(next(iter(names)), addresses, reset, settings_of)
 
 
 def challenger_of(plan: Plan, own: Challenger) -> Contender:
     """The challenger as a contender of the only suite there is. Raises PlanError."""
-    door = plan_part(plan.kind).door
-    if other := [sort for sort in own.addresses if sort not in ("", door)]:
+    address_kind = plan_part(plan.kind).address_kind
+    if other := [sort for sort in own.addresses if sort not in ("", address_kind)]:
         raise PlanError(
-            f"{own.name}:{other[0]}=… is for no suite here, as {plan.suite} asks for {own.name}:{door}=…: leave it out"
+            f"{own.name}:{other[0]}=… is for no suite here, as {plan.suite} asks for "
+            f"{own.name}:{address_kind}=…: leave it out"
         )
     if len(own.addresses) > 1:
-        raise PlanError(f"{own.name} has two addresses for {door}: leave one out")
+        raise PlanError(f"{own.name} has two addresses for {address_kind}: leave one out")
     names = [contender.name for contender in plan.contenders]
-    if own.like is not None and own.like not in names:
-        raise PlanError(f"--like: the report has no contender {own.like!r}: {did_you_mean(own.like, names)}")
+    if own.settings_of is not None and own.settings_of not in names:
+        raise PlanError(
+            f"--settings-of: the report has no contender {own.settings_of!r}: {did_you_mean(own.settings_of, names)}"
+        )
     return contender_of(plan, own, *own.addresses.values())
 
 
@@ -94,36 +97,36 @@ def contender_of(plan: Plan, own: Challenger, address: str) -> Contender:
         raise PlanError(f"{own.name}={address!r}: {error.errors()[0]['msg']}: write NAME=ADDRESS") from None
     if any(made.name == other.name for other in plan.contenders):
         raise PlanError(f"the report has a contender {made.name!r} already: give the challenger another name")
-    made = made.model_copy(update={"settings": _talked_to(plan, own.like)})
+    made = made.model_copy(update={"settings": _client_options_of(plan, own.settings_of)})
     part.check_address(made.address, merged(plan.kind, plan.settings, made.settings))
     return made
 
 
-def _talked_to(plan: Plan, like: str | None) -> dict[str, Any]:
+def _client_options_of(plan: Plan, settings_of: str | None) -> dict[str, Any]:
     known = {contender.name: contender.settings for contender in plan.contenders}
-    if like not in known and len(plan.alike) > 1:
+    if settings_of not in known and len(plan.groups) > 1:
         part = plan_part(plan.kind)
         ways = ", ".join(
-            f"{', '.join(alike)}: {client_options_text(part, own) or 'the settings of the run'}"
-            for alike in plan.alike
-            for own in [known[alike[0]]]
+            f"{', '.join(group)}: {client_options_text(part, own) or 'the settings of the run'}"
+            for group in plan.groups
+            for own in [known[group[0]]]
         )
         raise PlanError(
-            f"clients talk with the contenders of the report in several ways ({ways}): say by --like NAME like which "
-            "of them the challenger is asked"
+            f"clients talk with the contenders of the report in several ways ({ways}): name by --settings-of NAME "
+            "the one whose settings the challenger has"
         )
-    return known.get(like or "", next(iter(known.values())))
+    return known.get(settings_of or "", next(iter(known.values())))
 
 
-def chosen(names: Sequence[str], beside: Sequence[str]) -> frozenset[str]:
+def chosen(names: Sequence[str], names_given: Sequence[str]) -> frozenset[str]:
     """Those of the report's contenders that are to run beside; all where nothing is said. Raises PlanError."""
-    words = [word for part in beside for word in part.split(",") if word]
+    words = [word for part in names_given for word in part.split(",") if word]
     for word in words:
-        if word != NOBODY and word not in names:
-            raise PlanError(f"--beside: the report has no contender {word!r}: {did_you_mean(word, names)}")
-    if NOBODY in words and len(set(words)) > 1:
-        raise PlanError(f"--beside: {NOBODY} stands alone: leave it out, or the names")
-    return frozenset(words or names) - {NOBODY}
+        if word != NO_NAMES and word not in names:
+            raise PlanError(f"--rerun: the report has no contender {word!r}: {did_you_mean(word, names)}")
+    if NO_NAMES in words and len(set(words)) > 1:
+        raise PlanError(f"--rerun: {NO_NAMES} stands alone: leave it out, or the names")
+    return frozenset(words or names) - {NO_NAMES}
 
 
 def foreign_plan(table: dict[str, Any], named: str) -> Plan:
@@ -151,9 +154,9 @@ def with_contenders(plan: Plan, contenders: Sequence[Contender]) -> Plan:
     return plan.model_copy(update={"contenders": tuple(contenders), "fleet": fleet})
 
 
-def foreign_acts(plan: Plan, beside: Sequence[Contender]) -> list[str]:
+def foreign_acts(plan: Plan, contenders: Sequence[Contender]) -> list[str]:
     """What the plan of a report does that its reader did not ask for: all but the load on the challenger."""
-    return acts(with_contenders(plan, beside))
+    return acts(with_contenders(plan, contenders))
 
 
 def refuse_hidden(plan: Mapping[str, Any], report: str, instead: str = "run file") -> None:
@@ -178,25 +181,25 @@ def _hidden(value: Any, name: str = "") -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Beside:
+class Rerun:
     """Who of a report's contenders is measured again, and why others are not, by name."""
 
     again: tuple[Contender, ...]
     absent: Mapping[str, str]
 
 
-def beside(plan: Plan, wanted: Collection[str], agents: Callable[[], Sequence[Agent]] | None) -> Beside:
+def rerun_of(plan: Plan, wanted: Collection[str], agents: Callable[[], Sequence[Agent]] | None) -> Rerun:
     """Who of the contenders of a plan runs beside the challenger: those that are `wanted`, and that answer the `agents`
     where they are to be asked.
     """
     others = tuple(contender for contender in plan.contenders if contender.name in wanted)
     absent = {each.name: NOT_WANTED for each in plan.contenders if each.name not in wanted}
     if others and agents is not None:
-        absent |= silent(with_contenders(plan, others), agents())
-    return Beside(tuple(contender for contender in others if contender.name not in absent), absent)
+        absent |= unresponsive(with_contenders(plan, others), agents())
+    return Rerun(tuple(contender for contender in others if contender.name not in absent), absent)
 
 
-def silent(plan: Plan, agents: Sequence[Agent]) -> dict[str, str]:
+def unresponsive(plan: Plan, agents: Sequence[Agent]) -> dict[str, str]:
     """The contenders of a plan that cannot be measured now, with why: they do not answer, also after their reset."""
     missing = {}
     for contender in plan.contenders:
@@ -207,7 +210,7 @@ def silent(plan: Plan, agents: Sequence[Agent]) -> dict[str, str]:
             try:
                 reset(own, answers)
                 answers()
-            except TargetError as error:
+            except ContenderError as error:
                 missing[contender.name] = str(error)
                 break
     return missing

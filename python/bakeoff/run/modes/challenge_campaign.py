@@ -16,14 +16,14 @@ from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import NAME, Contender, Plan
 from bakeoff.run.modes.challenge import (
-    Beside,
     Challenger,
-    beside,
+    Rerun,
     contender_of,
     foreign_plan,
     kept_data,
     refuse_hidden,
     refuse_large,
+    rerun_of,
     with_contenders,
 )
 from bakeoff.store.collections.challenged import LONGEST, ChallengedCampaign, ChallengedSuite
@@ -32,7 +32,7 @@ NO_PLAN = "that report holds no plan of it"
 UNPLANNED = "campaign"
 
 
-class ThenSuite(BaseModel):
+class ReportedSuite(BaseModel):
     """A suite as the report of a campaign holds it; `comparison` is None where it has no figures, and why `missing`."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -43,7 +43,7 @@ class ThenSuite(BaseModel):
     comparison: dict[str, Any] | None = None
 
 
-class ThenCampaign(BaseModel):
+class ReportedCampaign(BaseModel):
     """The campaign that a report tells of. One that is made of run files of several suites has their names as its."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -52,11 +52,11 @@ class ThenCampaign(BaseModel):
     title: str = Field(min_length=1, max_length=LONGEST)
     contenders: tuple[str, ...] = Field(default=(), max_length=100)
     headline: tuple[str, ...] = Field(default=(), max_length=10_000)
-    suites: tuple[ThenSuite, ...] = Field(min_length=1, max_length=SUITES_MAX)
+    suites: tuple[ReportedSuite, ...] = Field(min_length=1, max_length=SUITES_MAX)
 
     @field_validator("suites")
     @classmethod
-    def _by_their_names(cls, suites: tuple[ThenSuite, ...]) -> tuple[ThenSuite, ...]:
+    def _by_their_names(cls, suites: tuple[ReportedSuite, ...]) -> tuple[ReportedSuite, ...]:
         if len({suite.name for suite in suites}) < len(suites):
             raise ValueError("two suites have one name")
         return suites
@@ -69,7 +69,7 @@ class Suite:
     """
 
     number: int
-    then: ThenSuite
+    reported: ReportedSuite
     data: Mapping[str, Any]
     plan: Plan | None
     own: Contender | None = None
@@ -77,10 +77,10 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class HeldCampaign:
+class CampaignToChallenge:
     """A report on a campaign as it is to be challenged."""
 
-    then: ThenCampaign
+    reported: ReportedCampaign
     suites: tuple[Suite, ...]
 
     @property
@@ -94,83 +94,89 @@ class HeldCampaign:
         return list(dict.fromkeys(each.name for _, plan, _ in self.again for each in plan.contenders))
 
 
-def held_campaign(data: Mapping[str, Any], own: Challenger, named: str, stored: bool) -> HeldCampaign:
+def campaign_to_challenge(data: Mapping[str, Any], own: Challenger, named: str, stored: bool) -> CampaignToChallenge:
     """What a report on a campaign holds, for this challenger. `stored` is what has all that its plans say, as a folder
     does. Raises PlanError or RunFileError where it is damaged or cannot be carried out, or an address is for no suite.
     """
     try:
-        then = ThenCampaign.model_validate(data.get("campaign"))
+        reported = ReportedCampaign.model_validate(data.get("campaign"))
     except ValidationError:
         raise PlanError(f"the data in {named} is damaged: get the report again from where it was made") from None
-    if own.name in then.contenders:
+    if own.name in reported.contenders:
         raise PlanError(f"the report has a contender {own.name!r} already: give the challenger another name")
-    suites = [_held(number, suite, data, named) for number, suite in enumerate(then.suites, 1)]
-    doors = dict.fromkeys(plan_part(one.plan.kind).door for one in suites if one.plan is not None)
-    addresses = _by_door(own, list(doors), named)
+    suites = [_suite_of(number, suite, data, named) for number, suite in enumerate(reported.suites, 1)]
+    address_kinds = dict.fromkeys(plan_part(one.plan.kind).address_kind for one in suites if one.plan is not None)
+    addresses = _by_address_kind(own, list(address_kinds), named)
     made = tuple(_with(one, own, addresses) for one in suites)
     there = list(dict.fromkeys(each.name for one in made if one.plan is not None for each in one.plan.contenders))
-    if own.like is not None and own.like not in there:
-        raise PlanError(f"--like: the report has no contender {own.like!r}: {did_you_mean(own.like, there)}")
+    if own.settings_of is not None and own.settings_of not in there:
+        raise PlanError(
+            f"--settings-of: the report has no contender {own.settings_of!r}: {did_you_mean(own.settings_of, there)}"
+        )
     for one in made:
         if one.own is not None and not stored:
-            refuse_hidden(one.data["plan"], f"{named} ({one.then.name})", "folder of its campaign")
-    return HeldCampaign(then, made)
+            refuse_hidden(one.data["plan"], f"{named} ({one.reported.name})", "folder of its campaign")
+    return CampaignToChallenge(reported, made)
 
 
-def _held(number: int, then: ThenSuite, data: Mapping[str, Any], named: str) -> Suite:
+def _suite_of(number: int, reported: ReportedSuite, data: Mapping[str, Any], named: str) -> Suite:
     parts = {
-        "comparison": then.comparison,
+        "comparison": reported.comparison,
         "plan": data.get(f"plan-{number}"),
         "measured": data.get(f"measured-{number}"),
     }
     table = parts["plan"]
-    if then.comparison is not None and then.comparison.get("joined"):
-        raise PlanError(f"{named} tells of several run files of {then.name}: challenge one of them")
-    plan = foreign_plan(table, f"{named} ({then.name})") if isinstance(table, dict) and table else None
+    if reported.comparison is not None and reported.comparison.get("joined"):
+        raise PlanError(f"{named} tells of several run files of {reported.name}: challenge one of them")
+    plan = foreign_plan(table, f"{named} ({reported.name})") if isinstance(table, dict) and table else None
     if plan is not None and plan.capacity is not None:
-        raise PlanError(f"{named} ({then.name}) holds a search, which no campaign has: it cannot be carried out")
+        raise PlanError(f"{named} ({reported.name}) holds a search, which no campaign has: it cannot be carried out")
     kept = kept_data({name: value for name, value in parts.items() if value})
-    return Suite(number, then, kept, plan)
+    return Suite(number, reported, kept, plan)
 
 
-def _by_door(own: Challenger, doors: Sequence[str], named: str) -> Mapping[str, str]:
+def _by_address_kind(own: Challenger, address_kinds: Sequence[str], named: str) -> Mapping[str, str]:
     """The addresses of the challenger by sort of suite. Raises PlanError for one that is for none."""
-    wanted = " ".join(f"{own.name}:{door}=ADDRESS" for door in doors)
-    if not doors:
+    wanted = " ".join(f"{own.name}:{address_kind}=ADDRESS" for address_kind in address_kinds)
+    if not address_kinds:
         raise PlanError(f"{named} holds no plan of any of its suites: name the folder of its campaign")
     if "" in own.addresses:
-        if len(doors) > 1 or len(own.addresses) > 1:
+        if len(address_kinds) > 1 or len(own.addresses) > 1:
             raise PlanError(
                 f"{named} is about several suites: say for which the address {own.addresses['']} is: {wanted}"
             )
-        return {doors[0]: own.addresses[""]}
-    if unknown := next((door for door in own.addresses if door not in doors), None):
-        raise PlanError(f"{own.name}:{unknown}=… is for no suite of {named}: {did_you_mean(unknown, doors)} ({wanted})")
+        return {address_kinds[0]: own.addresses[""]}
+    if unknown := next((address_kind for address_kind in own.addresses if address_kind not in address_kinds), None):
+        raise PlanError(
+            f"{own.name}:{unknown}=… is for no suite of {named}: {did_you_mean(unknown, address_kinds)} ({wanted})"
+        )
     return own.addresses
 
 
 def _with(one: Suite, own: Challenger, addresses: Mapping[str, str]) -> Suite:
     if one.plan is None:
-        return Suite(one.number, one.then, one.data, None, None, NO_PLAN)
-    door = plan_part(one.plan.kind).door
-    if door not in addresses:
-        return Suite(one.number, one.then, one.data, one.plan, None, f"{own.name} has no address for it ({door})")
-    return Suite(one.number, one.then, one.data, one.plan, contender_of(one.plan, own, addresses[door]))
+        return Suite(one.number, one.reported, one.data, None, None, NO_PLAN)
+    address_kind = plan_part(one.plan.kind).address_kind
+    if address_kind not in addresses:
+        return Suite(
+            one.number, one.reported, one.data, one.plan, None, f"{own.name} has no address for it ({address_kind})"
+        )
+    return Suite(one.number, one.reported, one.data, one.plan, contender_of(one.plan, own, addresses[address_kind]))
 
 
-def plans_beside(held: HeldCampaign, wanted: Collection[str]) -> list[Plan]:
+def rerun_plans(source: CampaignToChallenge, wanted: Collection[str]) -> list[Plan]:
     """The plan of each suite that is measured again, of those contenders of the report that are to run beside."""
-    return [with_contenders(plan, [c for c in plan.contenders if c.name in wanted]) for _, plan, _ in held.again]
+    return [with_contenders(plan, [c for c in plan.contenders if c.name in wanted]) for _, plan, _ in source.again]
 
 
-def found_beside(
-    held: HeldCampaign, wanted: Collection[str], agents: Callable[[Plan], Sequence[Agent]] | None
-) -> dict[str, Beside]:
+def reruns_of(
+    source: CampaignToChallenge, wanted: Collection[str], agents: Callable[[Plan], Sequence[Agent]] | None
+) -> dict[str, Rerun]:
     """Who runs beside the challenger in each suite, by its name: see `beside`."""
     found = {}
-    for suite, plan, _ in held.again:
+    for suite, plan, _ in source.again:
         ask = None if agents is None else _asked(agents, plan)
-        found[suite.then.name] = beside(plan, wanted, ask)
+        found[suite.reported.name] = rerun_of(plan, wanted, ask)
     return found
 
 
@@ -178,42 +184,44 @@ def _asked(agents: Callable[[Plan], Sequence[Agent]], plan: Plan) -> Callable[[]
     return lambda: agents(plan)
 
 
-def campaign_of(held: HeldCampaign, own: Challenger, found: Mapping[str, Beside]) -> Campaign:
+def campaign_of(source: CampaignToChallenge, own: Challenger, found: Mapping[str, Rerun]) -> Campaign:
     """The new campaign: the suites in the order and with the weights of the report, by the rules of any campaign."""
     suite_runs = tuple(
-        SuiteRun(suite.then.name, with_contenders(plan, (*found[suite.then.name].again, mine)), suite.then.weight)
-        for suite, plan, mine in held.again
+        SuiteRun(
+            suite.reported.name, with_contenders(plan, (*found[suite.reported.name].again, mine)), suite.reported.weight
+        )
+        for suite, plan, mine in source.again
     )
     there = {contender.name for suite_run in suite_runs for contender in suite_run.plan.contenders}
-    taking = tuple(name for name in (*held.contenders, own.name) if name in there)
-    title = f"{held.then.title}: challenged by {own.name}"
-    name = held.then.name if re.fullmatch(NAME, held.then.name) else UNPLANNED
+    taking = tuple(name for name in (*source.contenders, own.name) if name in there)
+    title = f"{source.reported.title}: challenged by {own.name}"
+    name = source.reported.name if re.fullmatch(NAME, source.reported.name) else UNPLANNED
     return Campaign(name, title, suite_runs[0].plan.seed, taking, suite_runs)
 
 
 def challenged_of(
-    held: HeldCampaign, own: Challenger, found: Mapping[str, Beside], report: str, sha256: str
+    source: CampaignToChallenge, own: Challenger, found: Mapping[str, Rerun], report: str, sha256: str
 ) -> ChallengedCampaign:
     """What the new campaign holds of the report. Raises PlanError where that is more than any report has."""
-    suites = tuple(_challenged(one, found.get(one.then.name)) for one in held.suites)
+    suites = tuple(_challenged(one, found.get(one.reported.name)) for one in source.suites)
     refuse_large([dict(suite.data) for suite in suites])
     return ChallengedCampaign(
         report=report,
         sha256=sha256,
         challenger=own.name,
-        title=held.then.title,
-        contenders=held.then.contenders,
-        said=held.then.headline[:50],
+        title=source.reported.title,
+        contenders=source.reported.contenders,
+        headline=source.reported.headline[:50],
         suites=suites,
     )
 
 
-def _challenged(one: Suite, found: Beside | None) -> ChallengedSuite:
-    has_figures = one.then.comparison is not None
-    missing = "" if has_figures else one.then.missing or "nothing of it was measured"
+def _challenged(one: Suite, found: Rerun | None) -> ChallengedSuite:
+    has_figures = one.reported.comparison is not None
+    missing = "" if has_figures else one.reported.missing or "nothing of it was measured"
     return ChallengedSuite(
-        name=one.then.name,
-        weight=one.then.weight,
+        name=one.reported.name,
+        weight=one.reported.weight,
         left_out=one.left_out,
         missing=missing,
         contenders=() if one.plan is None else tuple(contender.name for contender in one.plan.contenders),

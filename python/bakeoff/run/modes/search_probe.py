@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bakeoff.agents.engine import explained, load_engine
-from bakeoff.core.errors import LabError
+from bakeoff.core.errors import GeneratorError
 from bakeoff.core.times import ns_of, s_of
 from bakeoff.core.units import format_duration
 from bakeoff.load.capacity.judge import Answers, judge
@@ -30,7 +30,7 @@ LATE_NS = 50e6  # where no time is asked for
 
 
 def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, bytes], part: RunPart) -> JudgedRecord:
-    """What the objective makes of a trial of this kind. Raises LabError for a histogram that cannot be read."""
+    """What the objective makes of a trial of this kind. Raises GeneratorError for a histogram that cannot be read."""
     failed = record.reason if record.state in (FAILED, VOIDED) else ""
     # However seldom it is asked for: a load is not carried under which some page is never answered.
     failed = failed or "; ".join(part.words for part in never_served(parts_of(record)))
@@ -47,7 +47,7 @@ def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
     times = record.service if record.response is None else record.response
     blob = histograms.get("service" if record.response is None else "response")
     if blob is None:
-        raise LabError("the engine told no times of a trial: build it again with `make build`")
+        raise GeneratorError("the engine told no times of a trial: build it again with `make build`")
     good, asked = record.operations, record.operations + errors
     if starts is not None:
         from bakeoff.stats import queue_growth  # NumPy takes a moment to load

@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bakeoff.core.errors import LabError, TargetError
+from bakeoff.core.errors import ContenderError, GeneratorError
 from bakeoff.load.capacity.search import Found, GoneError, Search
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.order import Visit, order_visits
@@ -149,10 +149,12 @@ class _VisitSearch:
         record = SearchRecord(self.visit.contender, self.visit.block, found.outcome, found.reason, met, missed)
         self.writer.add_search(record)
         self.died = found.outcome == DIED
-        self.trials.tell([Note("info", f"block {self.visit.block}, {self.visit.contender}: {self._told(found)}")])
+        self.trials.tell(
+            [Note("info", f"block {self.visit.block}, {self.visit.contender}: {self._outcome_text(found)}")]
+        )
         return found
 
-    def _told(self, found: Found) -> str:
+    def _outcome_text(self, found: Found) -> str:
         words = self.capacity.words
         above = "" if found.missed is None else f", {words(found.missed)} did not"
         met = "no load met the objective" if found.met is None else f"{words(found.met)} met the objective{above}"
@@ -188,7 +190,7 @@ class _VisitSearch:
         if queue:
             planned = queue.popleft()
             if (planned.load_step, planned.purpose, planned.share) != (load_step, purpose, share):
-                raise LabError(
+                raise GeneratorError(
                     f"{self.writer.path} was searched by other rules than this version has: run the plan again"
                 )
             return planned
@@ -206,7 +208,7 @@ class _VisitSearch:
         try:
             self.trials.answers(contender)
             return self.trials.changed(contender)
-        except TargetError as error:
+        except ContenderError as error:
             after = f"after {self._last}" if self._last else "at the beginning"
             self.trials.tell([Note("warning", f"{contender} does not answer {after}: {error}")])
         fault = self.trials.comes_back(contender)

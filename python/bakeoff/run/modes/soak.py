@@ -16,7 +16,7 @@ from bakeoff.agents.engine import load_engine
 from bakeoff.agents.merge import most
 from bakeoff.agents.result import DisturbancesResult, Snapshot, SoakRow, summary_of
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.core.thresholds import LOST_TOLD
+from bakeoff.core.thresholds import LOST_REPORTED
 from bakeoff.core.times import s_of
 from bakeoff.core.units import format_rate, format_share, format_size
 from bakeoff.load.load_step import Rate
@@ -28,7 +28,7 @@ from bakeoff.run.checks.preflight import SOAK_ROW_BYTES, rows_of
 from bakeoff.run.fleet.session import FleetOutcome
 from bakeoff.run.kind import Note
 from bakeoff.run.observe.observer import Observer, short_duration
-from bakeoff.run.outcome.disturbances import LOST_LEAST_S, STOLEN_TOLD, STOP_S, is_lost
+from bakeoff.run.outcome.disturbances import LOST_LEAST_S, STOLEN_REPORTED, STOP_S, is_lost
 from bakeoff.run.outcome.judge import without_result
 from bakeoff.run.outcome.void_intervals import judged_by, ran_out, void_rows
 from bakeoff.store.records import run_records
@@ -68,7 +68,7 @@ class Stretch:
         self._before = self._count = len(rows)
         self.number = 1 + max((row.stretch for row in rows), default=0)
         self.left_s = max(0.0, settings.window_s - sum(row.length_s for row in rows))
-        self._operations, self._silent_s, self._sampled_s = 0, 0.0, 0.0
+        self._operations, self._unresponsive_s, self._sampled_s = 0, 0.0, 0.0
         self._void: tuple[int, ...] = ()
         self.stopped_by: str | None = None
         self.why_stopped = ""
@@ -105,12 +105,12 @@ class Stretch:
         """See whether the contender has gone silent."""
         sampled_s, self._sampled_s = snapshot.elapsed_s - self._sampled_s, snapshot.elapsed_s
         if snapshot.operations > self._operations:
-            self._operations, self._silent_s = snapshot.operations, 0.0
+            self._operations, self._unresponsive_s = snapshot.operations, 0.0
         else:
-            self._silent_s += min(sampled_s, SAMPLE_MOST_S)
-        if self._silent_s > self._patience_s() and self.stopped_by is None:
+            self._unresponsive_s += min(sampled_s, SAMPLE_MOST_S)
+        if self._unresponsive_s > self._patience_s() and self.stopped_by is None:
             self.stopped_by = "give_up"
-            self.why_stopped = f"nothing succeeded for {short_duration(self._silent_s)}"
+            self.why_stopped = f"nothing succeeded for {short_duration(self._unresponsive_s)}"
 
     def counted(self, outcome: FleetOutcome, disturbances: Sequence[DisturbancesResult]) -> FleetOutcome:
         """The outcome as it is judged: by the rows of this stretch that are not void."""
@@ -143,8 +143,8 @@ class Stretch:
 
     def concluded(self, record: TrialRecord) -> TrialRecord:
         """The record of this stretch as that of the soak: how many stretches it took, and what stopped it."""
-        told = SoakFigures(stretches=self.number, stopped_by=self.stopped_by, void=self._void)
-        record = replace(record, soak=told.model_dump(mode="json"))
+        figures = SoakFigures(stretches=self.number, stopped_by=self.stopped_by, void=self._void)
+        record = replace(record, soak=figures.model_dump(mode="json"))
         if self.stopped_by is None or record.state == run_records.VOIDED:
             return record
         return replace(record, state=run_records.FAILED, reason=f"stopped early: {self.why_stopped}")
@@ -232,7 +232,7 @@ class Stretch:
             last = list(self._last)[-rule.rows :]
             if self.stopped_by is None and len(last) == rule.rows and all(_breaks(rule, row) for row in last):
                 self.stopped_by = rule.text
-                self.why_stopped = f"{rule.text}: {_told(rule, last[-1])} in row {last[-1].number + 1}"
+                self.why_stopped = f"{rule.text}: {_stop_text(rule, last[-1])} in row {last[-1].number + 1}"
 
     def _patience_s(self) -> float:
         """How long nothing may succeed: time-outs, pauses and the gaps of a low rate are no silence."""
@@ -272,8 +272,8 @@ def _disturbed(
     window_s, stopped_s = sum(row.length_s for row in counted), sum(row.stopped_s or 0.0 for row in counted)
     lost_share = min(1.0, stopped_s / window_s) if window_s > 0.0 else 0.0
     stolen_s = sum(row.stolen_s or 0.0 for row in counted)
-    paused = void or stopped_s >= max(LOST_LEAST_S / 2, LOST_TOLD * window_s)
-    stolen = stolen_s >= STOP_S and stolen_s > STOLEN_TOLD * window_s
+    paused = void or stopped_s >= max(LOST_LEAST_S / 2, LOST_REPORTED * window_s)
+    stolen = stolen_s >= STOP_S and stolen_s > STOLEN_REPORTED * window_s
     if not (paused or stolen):
         return record
     marks = [mark for mark, there in (("generator-paused", paused), ("stolen-time", stolen)) if there]
@@ -301,7 +301,7 @@ def _value(rule: StopRule, row: SoakRowRecord) -> float | None:
     return float("inf") if time_ns is None and row.errors_total else time_ns
 
 
-def _told(rule: StopRule, row: SoakRowRecord) -> str:
+def _stop_text(rule: StopRule, row: SoakRowRecord) -> str:
     value = _value(rule, row)
     assert value is not None
     if rule.figure == "errors":
@@ -316,6 +316,6 @@ def _merged(path: Path, order: int, without: Collection[int]) -> tuple[dict[str,
     histograms, summaries = {}, {}
     for name, blobs in zip(("service", "response"), soak_histograms(path, order, without), strict=True):
         if blobs:
-            histograms[name], told = load_engine().merge_histograms(blobs)
-            summaries[name] = summary_of(told)
+            histograms[name], summary = load_engine().merge_histograms(blobs)
+            summaries[name] = summary_of(summary)
     return histograms, summaries

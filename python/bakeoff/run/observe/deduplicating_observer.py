@@ -6,14 +6,14 @@ from bakeoff.run.observe.observer_group import Observers
 from bakeoff.store.records.run_records import EventRecord
 
 
-class ToldOnce(Observers):
+class DeduplicatingObserver(Observers):
     """Tells all to `observer`, but before the trials of a suite no text twice: notes on the machine are alike for all
     suites, and each run file has its own.
     """
 
     def __init__(self, observer: Observer) -> None:
         super().__init__(observer)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._measures = False
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
@@ -25,7 +25,7 @@ class ToldOnce(Observers):
         super().on_run_end()
 
     def on_event(self, event: EventRecord) -> None:
-        if self._measures or event.text not in self._told:
+        if self._measures or event.text not in self._reported:
             super().on_event(event)
         if not self._measures:
-            self._told.add(event.text)
+            self._reported.add(event.text)

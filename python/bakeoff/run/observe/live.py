@@ -143,10 +143,10 @@ class LiveObserver:
         self._live.refresh()
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
-        then, operations, bytes_in = self._before
-        if snapshot.elapsed_s - then < 0.15 and self._now is not None:
+        before_s, operations, bytes_in = self._before
+        if snapshot.elapsed_s - before_s < 0.15 and self._now is not None:
             return
-        span = max(snapshot.elapsed_s - then, 1e-9)
+        span = max(snapshot.elapsed_s - before_s, 1e-9)
         self._now = _Now(
             phase=_PHASES.get(snapshot.phase, snapshot.phase),
             operations_per_s=(snapshot.operations - operations) / span,

@@ -5,7 +5,7 @@ import time
 from typing import Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
-from bakeoff.core.sanitize import visible
+from bakeoff.core.sanitize import sanitize
 from bakeoff.core.system.lossy_stream import SteadyStream
 from bakeoff.core.times import ms_of
 from bakeoff.core.units import format_duration, format_rate, format_share, format_size
@@ -116,22 +116,22 @@ def trial_line(record: TrialRecord, unit: LoadUnit = OPERATIONS) -> str:
 
 def others_words(record: TrialRecord) -> str:
     """ "others took 48% of the processors (stress)" of a trial that is marked for it; empty of all others."""
-    told = record.figures(Figures).others
-    if told is None or OTHER_LOAD not in record.marks:
+    load = record.figures(Figures).others
+    if load is None or OTHER_LOAD not in record.marks:
         return ""
-    names = f" ({', '.join(each.name for each in told.processes[:2])})" if told.processes else ""
-    return f"others took {format_share(told.share)} of the processors{visible(names)}"
+    names = f" ({', '.join(each.name for each in load.processes[:2])})" if load.processes else ""
+    return f"others took {format_share(load.share)} of the processors{sanitize(names)}"
 
 
 def _beyond(judged: JudgedRecord) -> list[str]:
     """Each term that was missed, and how far: the mean itself, or what share of all that was asked for lies outside."""
-    told = []
+    texts = []
     for term in judged.terms:
         if not term.met:
             is_mean = term.term.removeprefix("visible ").startswith("mean") and term.value is not None
             how = milliseconds(term.value or 0.0) if is_mean else f"{100.0 * term.lost:.3g} % outside"
-            told.append(f"{term.term} ({how})")
-    return told
+            texts.append(f"{term.term} ({how})")
+    return texts
 
 
 def row_line(row: SoakRowRecord, unit: LoadUnit = OPERATIONS) -> str:
@@ -225,5 +225,5 @@ class PlainObserver:
         self._marks.clear()
 
     def _line(self, text: str) -> None:
-        self._stream.write(visible(text) + "\n")
+        self._stream.write(sanitize(text) + "\n")
         self._stream.flush()

@@ -7,7 +7,7 @@ and what servers did meanwhile looks like waiting. So such a trial says nothing 
 from typing import Any, Literal
 
 from bakeoff.agents.result import DisturbancesResult
-from bakeoff.core.thresholds import LOST_TOLD
+from bakeoff.core.thresholds import LOST_REPORTED
 from bakeoff.core.units import format_share
 
 # A sleeping thread of a loaded machine wakes some 10 ms late; what is later than this was stopped, or starved by more
@@ -20,7 +20,7 @@ LOST_LEAST_S = 0.02
 # Hypervisors steal a little on every shared machine. At a tenth both sides of a comparison are measured on another
 # machine than the one that the report names; from a fiftieth on it is told.
 STOLEN_SHARE = 0.10
-STOLEN_TOLD = 0.02
+STOLEN_REPORTED = 0.02
 
 
 def why_void(disturbances: DisturbancesResult | None, window_s: float) -> str | None:
@@ -93,12 +93,12 @@ def disturbance_marks(
     lost = lost_s(disturbances)
     paused = (
         stood_still(disturbances) > 0.0
-        or lost >= max(LOST_LEAST_S / 2, LOST_TOLD * window_s)
+        or lost >= max(LOST_LEAST_S / 2, LOST_REPORTED * window_s)
         or disturbances.suspended_s >= STOP_S
         or abs(disturbances.clock_step_s) >= STOP_S
     )
     marks: list[Literal["generator-paused", "stolen-time"]] = ["generator-paused"] if paused else []
-    if (disturbances.stolen_share or 0.0) > STOLEN_TOLD and (disturbances.stolen_s or 0.0) >= STOP_S:
+    if (disturbances.stolen_share or 0.0) > STOLEN_REPORTED and (disturbances.stolen_s or 0.0) >= STOP_S:
         marks.append("stolen-time")
     return marks
 

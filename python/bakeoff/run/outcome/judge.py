@@ -243,7 +243,7 @@ def to_record(
     per_s = 1 / window_s if window_s > 0 else 0.0
     generator = result.generator
     measured = taken(TrialRecord, result, "generator_")
-    told = {
+    figures = {
         "errors": {name: n for name, n in result.errors.items() if n},
         "per_client": tuple(c for c in result.per_client if result.starts is None or c.operations or c.errors),
         "connections": {name: count for name, count in result.connections.model_dump().items() if count},
@@ -268,7 +268,7 @@ def to_record(
         started_at=started_at,
         operations_per_s=result.operations * per_s,
         bytes_per_s=result.bytes_in * per_s,
-        **(measured | told),
+        **(measured | figures),
     )
 
 

@@ -66,7 +66,9 @@ def void_rows(
         if is_lost(_missed_s(row, ramp_up_s + at_s, disturbances), row.stolen_s or 0.0, row.length_s)
     }
     after = {
-        then.number for row, then in pairwise(rows) if planned and row.number in lost and row.stretch == then.stretch
+        following.number
+        for row, following in pairwise(rows)
+        if planned and row.number in lost and row.stretch == following.stretch
     }
     return tuple(sorted(lost | after | {row.number for row in rows if ran_out(row)}))
 

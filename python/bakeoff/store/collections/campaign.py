@@ -84,13 +84,13 @@ class CampaignFolder:
     runs: Mapping[str, RunRecord]
     faults: Mapping[str, str]
     challenged: ChallengedCampaign | None = None
-    told_hash: str = ""
+    stored_hash: str = ""
     """Of plans from which secrets were left out: the hash of what was planned."""
 
     @property
     def hash(self) -> str:
         """Of what was planned."""
-        return self.told_hash or self.campaign.hash
+        return self.stored_hash or self.campaign.hash
 
     @property
     def is_planned(self) -> bool:
@@ -124,12 +124,12 @@ def campaign_of(paths: Sequence[Path]) -> Path | None:
 
 
 def write_campaign(path: Path, campaign: StoredCampaign) -> None:
-    """Write what is planned. Raises LabError."""
+    """Write what is planned. Raises GeneratorError."""
     write_whole(path / CAMPAIGN, json.dumps(campaign.model_dump(mode="json"), indent=1, ensure_ascii=False))
 
 
 def write_mark(path: Path, mark: str | None) -> None:
-    """Write the mark of who started a campaign. Raises LabError."""
+    """Write the mark of who started a campaign. Raises GeneratorError."""
     write_whole(path / STARTED, mark or "")
 
 
@@ -142,12 +142,12 @@ def read_mark(path: Path) -> str | None:
 
 
 def write_faults(path: Path, faults: Mapping[str, str]) -> None:
-    """Write why suites could not start. Raises LabError."""
+    """Write why suites could not start. Raises GeneratorError."""
     write_whole(path / FAULTS, json.dumps(dict(faults), indent=1, ensure_ascii=False))
 
 
 def write_challenged(path: Path, challenged: ChallengedCampaign) -> str:
-    """Write what a campaign challenges and give its SHA-256. Raises LabError."""
+    """Write what a campaign challenges and give its SHA-256. Raises GeneratorError."""
     text = to_json(challenged.model_dump(mode="json"))
     write_whole(path / CHALLENGED, text)
     return _sha256(text)

@@ -24,7 +24,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class ThenLevel(_Part):
+class ReportedLevel(_Part):
     """What a contender came to in each block, None where it has nothing; `lost` trials were lost."""
 
     contender: str = Text
@@ -32,15 +32,15 @@ class ThenLevel(_Part):
     lost: int = 0
 
 
-class ThenLevels(_Part):
+class ReportedLevels(_Part):
     title: str = Text
     unit: str = Text
     higher_is_better: bool = True
     load_steps: tuple[Any, ...] = Field(default=(), max_length=10_000)
-    contenders: tuple[ThenLevel, ...] = Field(default=(), max_length=MOST_NAMES)
+    contenders: tuple[ReportedLevel, ...] = Field(default=(), max_length=MOST_NAMES)
 
 
-class ThenRun(_Part):
+class ReportedRun(_Part):
     """The run that the report told of."""
 
     name: str = Text
@@ -51,30 +51,30 @@ class ThenRun(_Part):
     plan_hash: str = Text
 
 
-class ThenMachine(_Part):
+class ReportedMachine(_Part):
     """A machine that sent its load."""
 
     cpu: str | None = Text
     kernel: str | None = Text
 
 
-class Then(_Part):
+class ReportedOrigin(_Part):
     """What was measured by which machines, and the seal of the file."""
 
     seal: str = Text
     corpus: str | None = Text
-    machines: tuple[ThenMachine, ...] = Field(default=(), max_length=1_000)
+    machines: tuple[ReportedMachine, ...] = Field(default=(), max_length=1_000)
 
 
-class Said(_Part):
+class ReportedComparison(_Part):
     """What of a comparison is read again."""
 
-    run: ThenRun
+    run: ReportedRun
     headline: tuple[str, ...] = Field(default=(), max_length=MOST_SENTENCES)
-    levels: ThenLevels | None = None
+    levels: ReportedLevels | None = None
 
 
-NOTHING_SAID = Said(run=ThenRun())
+NOTHING_REPORTED = ReportedComparison(run=ReportedRun())
 
 
 class Challenged(_Part):
@@ -94,14 +94,14 @@ class Challenged(_Part):
     data: Mapping[str, Any] = {}
 
     @property
-    def said(self) -> Said:
+    def reported(self) -> ReportedComparison:
         """What the report says. Raises pydantic.ValidationError where it is not one of Bakeoff's."""
-        return NOTHING_SAID if self.missing else Said.model_validate(self.data.get("comparison"))
+        return NOTHING_REPORTED if self.missing else ReportedComparison.model_validate(self.data.get("comparison"))
 
     @property
-    def then(self) -> Then:
+    def origin(self) -> ReportedOrigin:
         """Who measured it. Raises as `said` does."""
-        return Then.model_validate(self.data.get("measured") or {})
+        return ReportedOrigin.model_validate(self.data.get("measured") or {})
 
 
 class ChallengedSuite(_Part):
@@ -126,7 +126,7 @@ class ChallengedCampaign(_Part):
     challenger: str = Text
     title: str = Text
     contenders: tuple[str, ...] = Field(default=(), max_length=MOST_NAMES)
-    said: tuple[str, ...] = Field(default=(), max_length=MOST_SENTENCES)
+    headline: tuple[str, ...] = Field(default=(), max_length=MOST_SENTENCES)
     suites: tuple[ChallengedSuite, ...] = Field(default=(), max_length=MOST_NAMES)
 
     @property
@@ -156,7 +156,7 @@ def challenged(run: RunRecord) -> Challenged | None:
         return None
     try:
         read = Challenged.model_validate(found)
-        _ = read.said, read.then
+        _ = read.reported, read.origin
     except ValidationError:
         return None
     return read

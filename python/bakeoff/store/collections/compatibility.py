@@ -12,7 +12,7 @@ MOST = 100
 ALONE = "name its file alone"
 
 
-def refuse_unlike(runs: Sequence[RunRecord], failed: Sequence[int], noted: bool) -> None:
+def refuse_incompatible(runs: Sequence[RunRecord], failed: Sequence[int], noted: bool) -> None:
     """Raises PlanError for files that are not of one sort of work, or of which one is there twice."""
     if len(runs) > MOST:
         raise PlanError(f"{len(runs)} run files are too many for one report: at most {MOST}")

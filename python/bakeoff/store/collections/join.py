@@ -14,7 +14,7 @@ from string import ascii_uppercase
 from typing import Any, TypeVar
 
 from bakeoff.core.errors import PlanError
-from bakeoff.store.collections.compatibility import refuse_unlike
+from bakeoff.store.collections.compatibility import refuse_incompatible
 from bakeoff.store.records.run_records import (
     ADDED,
     CLEAR,
@@ -50,7 +50,7 @@ def join(runs: Sequence[RunRecord], failed: Sequence[str] = (), notes: Notes = (
             raise PlanError(f"{failed[0]} is named as failed, and there is no other file that repeats it: name it, too")
         return replace(runs[0], notes=notes) if notes else runs[0]
     out = sorted({place_of(path, runs) for path in failed})
-    refuse_unlike(runs, out, bool(notes))
+    refuse_incompatible(runs, out, bool(notes))
     files = _files(runs, frozenset(out))
     counted = [file for file in files if not file.failed]
     _refuse_unrepeated(files, counted)
@@ -186,10 +186,10 @@ def _called(trial: TrialRecord, called: dict[str, str]) -> TrialRecord:
     return replace(trial, contender=called[trial.contender], telemetry=watched)
 
 
-def _difference(told: Any, called: dict[str, str]) -> Any:
-    if not isinstance(told, dict) or not isinstance(told.get("between"), list):
-        return told
-    return {**told, "between": [called.get(name, name) for name in told["between"]]}
+def _difference(value: Any, called: dict[str, str]) -> Any:
+    if not isinstance(value, dict) or not isinstance(value.get("between"), list):
+        return value
+    return {**value, "between": [called.get(name, name) for name in value["between"]]}
 
 
 def _contenders(files: Sequence[JoinedFile]) -> tuple[ContenderRecord, ...]:
@@ -213,8 +213,8 @@ def _environment(runs: Sequence[RunRecord]) -> dict[str, Any]:
     for content in found:
         for name, facts in (content.get("contenders") or {}).items():
             contenders.setdefault(name, facts)
-    told = [one for content in found for one in content.get("differences") or []]
-    return {**common, "content": {**found[0], "contenders": contenders, "differences": told}}
+    differences = [one for content in found for one in content.get("differences") or []]
+    return {**common, "content": {**found[0], "contenders": contenders, "differences": differences}}
 
 
 def _generator_capacities(runs: Sequence[RunRecord]) -> dict[str, Any]:
@@ -230,8 +230,8 @@ def _generator_capacities(runs: Sequence[RunRecord]) -> dict[str, Any]:
     return {name: each for name, each in lowest.items() if name not in without}
 
 
-def _rate_of(told: object) -> float:
-    per_s = told.get("operations_per_s") if isinstance(told, dict) else None
+def _rate_of(ceiling: object) -> float:
+    per_s = ceiling.get("operations_per_s") if isinstance(ceiling, dict) else None
     return float(per_s) if isinstance(per_s, int | float) else 0.0
 
 
@@ -247,19 +247,19 @@ def _amendments(files: Sequence[JoinedFile]) -> tuple[AmendmentRecord, ...]:
     """Those of each file; where a pair is in several, a further file is an analysis: it may have been made because of
     what the ones before had shown. So is where a file stands that is between two analyses of its own.
     """
-    told = [replace(one, blocks_seen=one.blocks_seen + file.before, blocks=one.blocks + file.before,
+    renumbered = [replace(one, blocks_seen=one.blocks_seen + file.before, blocks=one.blocks + file.before,
                     blocks_before=one.blocks_before + file.before)
             for file in files for one in file.run.amendments if one.sort != CLEAR]  # fmt: skip
     further = any(len(one.names.keys() & other.names.keys()) > 1 for one, other in combinations(files, 2))
     for file in files:
         for seen in _analysed(file.run) if further or file.run.pending else ():
-            told.append(
+            renumbered.append(
                 _added(file, seen + file.before, file.before + file.run.blocks_wanted, f"analysis of {file.label}")
             )
     for before, file in pairwise(files) if further else ():
         seen = before.before + before.run.blocks_wanted
-        told.append(_added(file, seen, seen + file.run.blocks_wanted, f"{file.run.path.name} ({file.label})"))
-    return tuple(sorted(told, key=lambda one: (one.blocks_seen, one.blocks)))
+        renumbered.append(_added(file, seen, seen + file.run.blocks_wanted, f"{file.run.path.name} ({file.label})"))
+    return tuple(sorted(renumbered, key=lambda one: (one.blocks_seen, one.blocks)))
 
 
 def _analysed(run: RunRecord) -> list[int]:
@@ -282,15 +282,15 @@ def _earlier(files: Sequence[JoinedFile], trials: Sequence[TrialRecord]) -> tupl
     that of the trial that repeats it, or no trial's.
     """
     places = {(trial.contender, trial.load_step, trial.block): trial.order for trial in trials}
-    told = []
+    repetitions = []
     for file in files:
         own = file.run.earlier
         if file.failed:
             own = (*own, *(trial for trial in file.run.trials if trial.state in (FAILED, VOIDED)))
         for trial in own:
             ways = [places[key] for key in _repetitions(trial, file, files) if key in places]
-            told.append(replace(trial, block=trial.block + file.before, order=ways[0] if ways else len(trials)))
-    return tuple(replace(trial, id=len(trials) + number) for number, trial in enumerate(told, 1))
+            repetitions.append(replace(trial, block=trial.block + file.before, order=ways[0] if ways else len(trials)))
+    return tuple(replace(trial, id=len(trials) + number) for number, trial in enumerate(repetitions, 1))
 
 
 def _repetitions(trial: TrialRecord, file: JoinedFile, files: Sequence[JoinedFile]) -> list[tuple[str, Any, int]]:

@@ -14,7 +14,7 @@ MOST, LONGEST = 100, 2_000
 
 def absent_of(run: RunRecord) -> dict[str, str]:
     """Why contenders are missing from a run, by name."""
-    told = run.environment.get(ABSENT)
+    stored = run.environment.get(ABSENT)
     there = {contender.name for contender in run.contenders}
-    listed = list(told.items())[:MOST] if isinstance(told, dict) else []
+    listed = list(stored.items())[:MOST] if isinstance(stored, dict) else []
     return {str(name)[:LONGEST]: str(why)[:LONGEST] for name, why in listed if name not in there}

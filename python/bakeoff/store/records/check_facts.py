@@ -54,6 +54,6 @@ def changed_facts(run: RunRecord) -> tuple[Changed, ...]:
             values = [(trial.found or {}).get(name, begun.get(name)) for trial in trials]
             number = Counter(map(to_json, values))
             first = {to_json(value): value for value in reversed(values)}
-            told = tuple((first[text], number[text]) for text in dict.fromkeys(map(to_json, values)))
-            changed.append(Changed(contender.name, name, told))
+            changes = tuple((first[text], number[text]) for text in dict.fromkeys(map(to_json, values)))
+            changed.append(Changed(contender.name, name, changes))
     return tuple(changed)

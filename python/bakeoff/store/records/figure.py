@@ -88,7 +88,7 @@ def field_of(name: str, hint: Any) -> Field:
     bare, optional = without_none(hint)
     if get_origin(bare) is not Annotated:
         return Field(name, bare, optional, None)
-    kind, *told = get_args(bare)
+    kind, *figure = get_args(bare)
     kind, also = without_none(kind)
-    figures = [one for one in told if isinstance(one, Figure)]
+    figures = [one for one in figure if isinstance(one, Figure)]
     return Field(name, kind, optional or also, figures[-1] if figures else None)

@@ -79,8 +79,8 @@ AMENDMENTS = (ADDED, RETRIED, CLEAR, LEFT_OUT)
 # went on without its contender, that it was left out.
 REASON_CODES = ("", LEFT_OUT)
 # The same of events: a contender did not answer after its last trial.
-SILENT = "silent"
-EVENT_CODES = ("", SILENT)
+UNRESPONSIVE = "silent"
+EVENT_CODES = ("", UNRESPONSIVE)
 OF_CONTENDERS, OF_PLANNED = "REFERENCES contenders(name)", "REFERENCES planned(position)"
 Code = Annotated[
     str,
@@ -232,12 +232,12 @@ class TrialRecord:
         for known in self._figures:
             if isinstance(known, model):
                 return known
-        figures = parsed(model, self.told, f"the figures of trial {self.id}")
+        figures = parsed(model, self.all_figures, f"the figures of trial {self.id}")
         self._figures.append(figures)
         return figures
 
     @property
-    def told(self) -> dict[str, Any]:
+    def all_figures(self) -> dict[str, Any]:
         """What its kind tells of it, and what is told of any trial, where there is something."""
         around = {name: getattr(self, name) for name in AROUND}
         around["outside"] = None if self.outside is None else asdict(self.outside)
@@ -494,9 +494,9 @@ class RunRecord:
     @cached_property
     def planned(self) -> "Plan":
         """The plan as it is read, whatever is stored of it; `plan` is its stored form, for texts and hashes."""
-        from bakeoff.plan.reported import told_plan  # plans know the records of a run
+        from bakeoff.plan.reported import lenient_plan  # plans know the records of a run
 
-        return told_plan(self.plan, self.kind)
+        return lenient_plan(self.plan, self.kind)
 
     @property
     def is_complete(self) -> bool:

@@ -50,11 +50,11 @@ def parts_of(trial: TrialRecord) -> Iterator[Part]:
 
 def _named(trial: TrialRecord) -> Iterator[Part]:
     """What is told of by name when it fails, and answered how often: requests, and steps of sessions."""
-    told = trial.figures(Figures).failed
+    failures = trial.figures(Figures).failed
     steps = {step.name.rpartition("/")[2]: step.summary.count for step in trial.steps}
     classes = {one.name for one in trial.per_operation}
-    for name, faults in told.requests.items():
-        good = told.answered.get(name, steps.get(name))
+    for name, faults in failures.requests.items():
+        good = failures.answered.get(name, steps.get(name))
         if good is not None and name not in classes:
             yield Part(STEP if name in steps else "request", name, good, sum(faults.values()))
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bakeoff.store.records.run_records import SILENT, RunRecord
+from bakeoff.store.records.run_records import UNRESPONSIVE, RunRecord
 
 LONGEST = 2_000
 
 
-def silent_of(run: RunRecord) -> dict[str, str]:
+def unresponsive_contenders(run: RunRecord) -> dict[str, str]:
     """Why contenders did not answer after their last trial, by name; of several files, of each by itself. One that was
     measured again later was there again.
     """
@@ -20,14 +20,14 @@ def silent_of(run: RunRecord) -> dict[str, str]:
     for part, names in [(file.run, file.names) for file in run.joined if not file.failed] or [(run, {})]:
         for contender in part.contenders:
             name = names.get(contender.name, contender.name)
-            told = [event for event in part.events if (event.code, event.contender) == (SILENT, name)]
+            events = [event for event in part.events if (event.code, event.contender) == (UNRESPONSIVE, name)]
             started = [_moment(trial.started_at) for trial in part.trials if trial.contender == contender.name]
-            if told and max(started, default=0.0) <= _moment(told[-1].at):
-                found[contender.name] = told[-1].reason[:LONGEST]
+            if events and max(started, default=0.0) <= _moment(events[-1].at):
+                found[contender.name] = events[-1].reason[:LONGEST]
     return found
 
 
-def silent_words(name: str, why: str) -> str:
+def unresponsive_text(name: str, why: str) -> str:
     """ "b did not answer after its last trial: its port is closed"."""
     return f"{name} did not answer after its last trial: {why}"
 

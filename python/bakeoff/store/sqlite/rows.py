@@ -21,7 +21,7 @@ Tables = dict[str, Columns]
 
 RUN, TRIALS, EVENTS, SOAK_ROWS = "run", "trials", "events", "soak_rows"
 PARTS = tuple(part.shape.table for part in schema.PARTS)
-HELD = (RUN, *LISTS, TRIALS, *PARTS, EVENTS, SOAK_ROWS)
+EMBEDDED = (RUN, *LISTS, TRIALS, *PARTS, EVENTS, SOAK_ROWS)
 # Columns that no comparison and no report reads, and what a record has in their place: seals of what is not here, the
 # marks of who wrote a file, and of seconds all but their rates and tails, which are the better part of a large run.
 _NOT_OF_SECONDS = tuple(f"service_{name}_ns" for name in ("mean", "p50", "p95", "p999", "max", "min"))
@@ -59,7 +59,7 @@ class Rows(Protocol):
 
 def tables_of(rows: Rows) -> Tables:
     """All of it by table and column, without what is left out."""
-    tables: Tables = {table: {name: [] for name in held_columns(table)} for table in HELD}
+    tables: Tables = {table: {name: [] for name in embedded_columns(table)} for table in EMBEDDED}
     _add(tables[RUN], (rows.run(),))
     for table in LISTS:
         _add(tables[table], rows.table(table))
@@ -122,10 +122,10 @@ class PlainRows:
 
 
 def _checked(tables: Any) -> Tables:
-    if not isinstance(tables, dict) or set(tables) != set(HELD):
+    if not isinstance(tables, dict) or set(tables) != set(EMBEDDED):
         raise DamagedError("its tables are not those of a run")
     for table, columns in tables.items():
-        if not isinstance(columns, dict) or set(columns) != set(held_columns(table)):
+        if not isinstance(columns, dict) or set(columns) != set(embedded_columns(table)):
             raise DamagedError(f"the columns of its table {table} are not those of a run")
         values = list(columns.values())
         if any(not isinstance(one, list) or len(one) != len(values[0]) for one in values):
@@ -135,7 +135,7 @@ def _checked(tables: Any) -> Tables:
     return tables
 
 
-def held_columns(table: str) -> tuple[str, ...]:
+def embedded_columns(table: str) -> tuple[str, ...]:
     """The columns of a table that are held, in the order of the schema."""
     missing = LEFT_OUT.get(table, {})
     return tuple(name for name in columns_of(table) if name not in missing)

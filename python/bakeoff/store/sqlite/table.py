@@ -52,12 +52,12 @@ class Shape(Generic[R]):
         self.table = table
         self._record = record
         front = f"{within}_" if within else ""
-        told = [(one, f"{front}{one.column}") for one in fields_of(record) if one.figure is not None or within]
-        self._plain = [(one.name, name, reader(one), writer(one)) for one, name in told if not _is_flat(one.hint)]
+        fields = [(one, f"{front}{one.column}") for one in fields_of(record) if one.figure is not None or within]
+        self._plain = [(one.name, name, reader(one), writer(one)) for one, name in fields if not _is_flat(one.hint)]
         self._flat = [
-            (one.name, one.optional, Shape(one.hint, table, name)) for one, name in told if _is_flat(one.hint)
+            (one.name, one.optional, Shape(one.hint, table, name)) for one, name in fields if _is_flat(one.hint)
         ]
-        self.columns = tuple(_columns(told, self._flat))
+        self.columns = tuple(_columns(fields, self._flat))
 
     def row(self, record: Any) -> Values:
         """The values of the columns, by their names."""
@@ -98,9 +98,9 @@ class Shape(Generic[R]):
         return DamagedError(f"{self.table}.{column} does not hold what it must")
 
 
-def _columns(told: Sequence[tuple[Field, str]], flat: Sequence[tuple[str, bool, Shape[Any]]]) -> Iterator[Column]:
+def _columns(fields: Sequence[tuple[Field, str]], flat: Sequence[tuple[str, bool, Shape[Any]]]) -> Iterator[Column]:
     inner = {name: shape for name, _, shape in flat}
-    for one, name in told:
+    for one, name in fields:
         text = one.figure.text if one.figure else ""
         if one.name in inner:
             for each in inner[one.name].columns:

@@ -116,7 +116,7 @@ class _Bounded(io.RawIOBase):
         return count
 
 
-class _Wire:
+class _BoundedSocket:
     """What http.client takes for a socket: it reads through the bounds."""
 
     def __init__(self, connected: socket.socket) -> None:
@@ -141,7 +141,7 @@ class Exporter:
         self._host, self._port = parts.hostname or "", parts.port
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._connection: http.client.HTTPConnection | None = None
-        self._wire: _Wire | None = None
+        self._socket: _BoundedSocket | None = None
         self._sent = self._received = 0
 
     def sample(self, deadline_s: float) -> Reading:
@@ -176,15 +176,15 @@ class Exporter:
             self.close()
         return body.decode("utf-8", "replace")
 
-    def _connected(self, until_s: float) -> tuple[http.client.HTTPConnection, _Wire]:
-        if self._connection is None or self._wire is None:
+    def _connected(self, until_s: float) -> tuple[http.client.HTTPConnection, _BoundedSocket]:
+        if self._connection is None or self._socket is None:
             left_s = max(0.001, until_s - time.monotonic())
             connection = http.client.HTTPConnection(self._host, self._port, timeout=left_s)
             connection.auto_open = 0
             connection.connect()
-            self._connection, self._wire = connection, _Wire(connection.sock)
-            connection.sock = self._wire  # it has what http.client calls
-        return self._connection, self._wire
+            self._connection, self._socket = connection, _BoundedSocket(connection.sock)
+            connection.sock = self._socket  # it has what http.client calls
+        return self._connection, self._socket
 
     def traffic(self) -> tuple[int, int]:
         """See Source. Without what the connection itself needs."""
@@ -195,8 +195,8 @@ class Exporter:
 
     def close(self) -> None:
         """See Source. Waits for nobody: a sample that hangs in another thread ends by itself, as its socket is shut."""
-        connection, wire = self._connection, self._wire
-        self._connection = self._wire = None
+        connection, wire = self._connection, self._socket
+        self._connection = self._socket = None
         if wire is not None:
             with suppress(OSError):
                 wire.connected.shutdown(socket.SHUT_RDWR)

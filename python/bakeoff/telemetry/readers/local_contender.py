@@ -96,8 +96,8 @@ class WatchedGroup(QuietSource):
 
     def _memory(self, own: Reading, path: Path, cached: tuple[str, str]) -> None:
         """Without files that the kernel keeps for it, as that of processes; shared memory is among these."""
-        used, told = number((read(path) or "").strip()), _table(path.with_name("memory.stat"))
-        files, shared = (number(told.get(name, "")) or 0 for name in cached)
+        used, statistics = number((read(path) or "").strip()), _table(path.with_name("memory.stat"))
+        files, shared = (number(statistics.get(name, "")) or 0 for name in cached)
         if used is not None:
             own.gauges["own_memory_bytes"] = float(max(0, used - max(0, files - shared)))
 

@@ -146,8 +146,8 @@ class OverSsh:
         if ssh.poll() is None or not select.select([ssh.stderr], [], [], 0)[0]:
             return ""
         lines = os.read(ssh.stderr.fileno(), 1 << 14).decode("utf-8", "replace").strip().splitlines()
-        said = "".join(letter for letter in (lines[-1] if lines else "") if letter.isprintable())[:200]
-        return f"ssh: {said}" if said else ""
+        reason = "".join(letter for letter in (lines[-1] if lines else "") if letter.isprintable())[:200]
+        return f"ssh: {reason}" if reason else ""
 
     def traffic(self) -> tuple[int, int]:
         """See Source. What goes through ssh, before it is packed."""

@@ -62,8 +62,8 @@ def spent_of(rows: Mapping[int, tuple[float, float]]) -> Spent | None:
     known = {number: row for number, row in rows.items() if 0 <= number < MOST_PROCESSORS}
     if not known:
         return None
-    nobody = (math.nan, math.nan)
-    listed = [known.get(number, nobody) for number in range(max(known) + 1)]
+    unused = (math.nan, math.nan)
+    listed = [known.get(number, unused) for number in range(max(known) + 1)]
     return Spent(array("d", (worked for worked, _ in listed)), array("d", (left for _, left in listed)))
 
 
@@ -96,7 +96,7 @@ def in_window(spans: Iterable[tuple[float, float, Spent | None]], begin_s: float
     known = [(length_s, share) for length_s, share in busiest if math.isfinite(share)]
     length_s = math.fsum(length_s for length_s, _ in known)
     mean = math.fsum(length_s * share for length_s, share in known) / length_s if length_s > 0.0 else math.nan
-    return ProcessorShares(tuple(map(_told, whole.shares())), _told(mean))
+    return ProcessorShares(tuple(map(_finite, whole.shares())), _finite(mean))
 
 
 class _Sum:
@@ -123,5 +123,5 @@ class _Sum:
         return max((share for share in self.shares() if math.isfinite(share)), default=math.nan)
 
 
-def _told(share: float) -> float | None:
+def _finite(share: float) -> float | None:
     return round(share, 4) if math.isfinite(share) else None

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.testdata.corpus import dynamic
 from bakeoff.testdata.corpus.content import MAKERS
 from bakeoff.testdata.corpus.layout import LAYOUTS, Layout, PlannedFile
@@ -23,7 +23,7 @@ def write_corpus(
 
     An empty or missing folder is filled; an unfinished corpus of the same suite and seed is finished; a
     finished one is checked and repaired. Raises PlanError for a folder with other content unless `force`,
-    which adds the corpus to what is there; LabError when the disk is full or the folder is not writable.
+    which adds the corpus to what is there; GeneratorError when the disk is full or the folder is not writable.
     """
     layout = LAYOUTS[suite](seed)
     _claim(folder, suite, seed, force)
@@ -35,7 +35,7 @@ def write_corpus(
         _write_if_changed(folder / MANIFEST_NAME, manifest.to_bytes())
         (folder / UNFINISHED_NAME).unlink(missing_ok=True)
     except OSError as error:
-        raise LabError(
+        raise GeneratorError(
             f"cannot write the corpus to {folder} ({error.strerror}): it needs about "
             f"{_need(layout) // 1_000_000} MB of "
             "free space and a writable folder; the same command goes on where it stopped"

@@ -37,7 +37,7 @@ def new_accounts(count: int, domain: str) -> list[Account]:
 
 
 def write_accounts(path: Path, accounts: Sequence[Account]) -> None:
-    """Write a new CSV file. Raises PlanError or LabError when that is not possible."""
+    """Write a new CSV file. Raises PlanError or GeneratorError when that is not possible."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)

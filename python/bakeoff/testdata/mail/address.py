@@ -5,7 +5,7 @@ import socket
 from dataclasses import dataclass
 from typing import Literal
 
-from bakeoff.core.errors import PlanError, TargetError
+from bakeoff.core.errors import ContenderError, PlanError
 
 PORTS = {"smtp": 25, "lmtp": 24, "smtps": 465, "pop3": 110, "pop3s": 995}
 Security = Literal["none", "starttls", "tls"]
@@ -82,12 +82,12 @@ def _place(text: str, protocol: str, rest: str) -> Place:
 
 
 def resolve_place(place: Place) -> str:
-    """The first numeric address, `127.0.0.1:25` or `[::1]:25`. Raises TargetError when the name is not known."""
+    """The first numeric address, `127.0.0.1:25` or `[::1]:25`. Raises ContenderError when the name is not known."""
     try:
         addresses = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise TargetError(
+        raise ContenderError(
             f"{place.text}: the host name cannot be resolved ({reason}): check the spelling and the DNS"
         ) from None
     family, _, _, _, where = addresses[0]

@@ -7,7 +7,7 @@ from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.gate import GateDetail
 from bakeoff.kinds import KINDS
 from bakeoff.report.kind import report_part
-from bakeoff.report.narrate.sentences import is_told
+from bakeoff.report.narrate.sentences import is_reported
 from bakeoff.report.narrate.validity.advice import advised
 from bakeoff.report.narrate.validity.audits import ruled
 from bakeoff.report.narrate.validity.caveat import caveat_words
@@ -36,7 +36,7 @@ def below(of: type[Any]) -> set[type[Any]]:
 
 
 def load_all() -> None:
-    is_told(Fact)  # loads every subject
+    is_reported(Fact)  # loads every subject
     for kind in KINDS:
         compare_part(kind)
         report_part(kind)
@@ -52,5 +52,5 @@ def test_each_detail_of_a_gate_has_words() -> None:
 def test_each_fact_has_words() -> None:
     load_all()
     known = below(Fact)
-    silent = {one.__name__ for one in known if not is_told(one) and not any(has_words(by, one) for by in TABLES)}
+    silent = {one.__name__ for one in known if not is_reported(one) and not any(has_words(by, one) for by in TABLES)}
     assert len(known) > 30 and silent <= BY_HAND, silent - BY_HAND

@@ -12,7 +12,7 @@ import typer
 
 from bakeoff.agents.engine import load_engine
 from bakeoff.agents.machine.preflight import raise_open_files
-from bakeoff.core.errors import LabError, PlanError
+from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.core.units import parse_whole_numbers
 
 COUNTS_EVERY_S = 1.0
@@ -87,7 +87,7 @@ def serve_until_stopped(spec: dict[str, Any], scheme: str | None, what: str, cou
     except engine.SpecError as error:
         raise PlanError(f"the target refuses its settings: {error}") from None
     except (engine.EngineError, OSError) as error:
-        raise LabError(f"the target cannot start: {error}") from None
+        raise GeneratorError(f"the target cannot start: {error}") from None
     try:
         address = server.address()
         if spec.get("implicit_tls"):
@@ -113,4 +113,4 @@ def _write_counts(path: Path | None, counts: str) -> None:
         part.write_text(counts + "\n", encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        raise LabError(f"--counts-file: {path} cannot be written: {error.strerror}") from None
+        raise GeneratorError(f"--counts-file: {path} cannot be written: {error.strerror}") from None

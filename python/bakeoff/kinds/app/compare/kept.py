@@ -36,17 +36,17 @@ class ImpossibleTimes(Fact):
 
 
 def _lost(trial: TrialRecord) -> dict[str, int]:
-    told = trial.figures(AppFigures)
-    later = told.read_back
+    figures = trial.figures(AppFigures)
+    later = figures.read_back
     return {
-        "lost": told.verified.lost + (later.lost if later else 0),
-        "damaged": told.verified.damaged + (later.damaged if later else 0),
+        "lost": figures.verified.lost + (later.lost if later else 0),
+        "damaged": figures.verified.damaged + (later.damaged if later else 0),
     }
 
 
 def _writes(trial: TrialRecord) -> int:
-    told = trial.figures(AppFigures)
-    return told.read_back.writes if told.read_back else told.verified.records
+    figures = trial.figures(AppFigures)
+    return figures.read_back.writes if figures.read_back else figures.verified.records
 
 
 def _worked_wrong(trial: TrialRecord) -> dict[str, int]:
@@ -65,11 +65,11 @@ WORK = Source("worked_out", ("wrong",), _worked_wrong, _worked)
 
 def read_back(trials: Sequence[TrialRecord]) -> ReadBack | None:
     """What was read again after all these trials; None when nothing was."""
-    told = [found for trial in trials if (found := trial.figures(AppFigures).read_back) is not None]
-    if not told:
+    results = [found for trial in trials if (found := trial.figures(AppFigures).read_back) is not None]
+    if not results:
         return None
     names = tuple(ReadBack.model_fields)
-    return ReadBack(**{name: sum(getattr(found, name) for found in told) for name in names})
+    return ReadBack(**{name: sum(getattr(found, name) for found in results) for name in names})
 
 
 def unread_gates(name: str, usable: Sequence[TrialRecord], ahead: bool) -> list[Gate]:
@@ -85,8 +85,8 @@ def impossible_times(run: RunRecord) -> list[Fact]:
     listed = list[Fact]()
     for contender in run.contenders:
         times = [t.figures(AppFigures).times for t in run.trials if t.contender == contender.name]
-        told = sum(one.told for one in times)
+        reported = sum(one.told for one in times)
         long, short = sum(one.too_long for one in times), sum(one.too_short for one in times)
-        if long + short > IMPOSSIBLE_SHARE * told:
-            listed.append(ImpossibleTimes(contender.name, long, short, told))
+        if long + short > IMPOSSIBLE_SHARE * reported:
+            listed.append(ImpossibleTimes(contender.name, long, short, reported))
     return listed

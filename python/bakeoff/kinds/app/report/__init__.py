@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.kinds.app.report import bottleneck, kept, scores
-from bakeoff.kinds.app.story import story
+from bakeoff.kinds.app.story import narrative
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
 
@@ -17,8 +17,8 @@ class App(ReportPart):
         """The bottleneck has the better split of the time: it knows what the server was doing."""
         return any(step.name == "queue" for trial in context.usable for step in trial.steps)
 
-    def story(self, context: Context) -> tuple[str, ...]:
-        return story(context)
+    def narrative(self, context: Context) -> tuple[str, ...]:
+        return narrative(context)
 
 
 PART = App()

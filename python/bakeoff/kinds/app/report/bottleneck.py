@@ -174,7 +174,7 @@ def _sentence(name: str, load_steps: tuple[LoadStep, ...], known: dict[tuple[str
     bounds = [
         (load_step, _bound(value)) for load_step in load_steps if (value := known.get((name, load_step))) is not None
     ]
-    return telemetry.said(name, bounds) if bounds else ""
+    return telemetry.limit_sentence(name, bounds) if bounds else ""
 
 
 def _table(context: Context, known: dict[tuple[str, LoadStep], _LoadStep]) -> Table:

@@ -43,7 +43,7 @@ def section(context: Context) -> Section | None:
     for name in context.names:
         trials = [trial for trial in context.run.trials if trial.contender == name]
         found = read_back(trials)
-        again = [told for trial in trials if (told := trial.figures(AppFigures).worked_again) is not None]
+        again = [repeated for trial in trials if (repeated := trial.figures(AppFigures).worked_again) is not None]
         if found is None and not again:
             continue
         kept = (

@@ -31,9 +31,9 @@ from bakeoff.kinds.mail.compare.known import (
     FailedShares,
     LedgerRule,
     LostCameLater,
+    MixedTls,
     ShortDrain,
     SmallerMail,
-    SpokenToUnlike,
 )
 from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_at_rates, mail_metrics, piles_up, put_off_ns
@@ -114,7 +114,7 @@ class Mail(ComparePart):
     def advice(self, run: RunRecord) -> list[Fact]:
         """Reading that lags, foreign mail, and limits that decided the result."""
         return [
-            *_unlike_ways(run),
+            *_tls_ways(run),
             *lags(run),
             *few_messages(run),
             *foreign_mail(run),
@@ -135,7 +135,7 @@ def _sums(books: Books) -> list[tuple[str, int, int]]:
     ]
 
 
-def _unlike_ways(run: RunRecord) -> list[Fact]:
+def _tls_ways(run: RunRecord) -> list[Fact]:
     """That some contenders are spoken to by TLS, and others are not."""
     given = settings_by_name(run)
     try:
@@ -148,7 +148,7 @@ def _unlike_ways(run: RunRecord) -> list[Fact]:
         return []
     if len(set(ways.values())) < 2:
         return []
-    return [SpokenToUnlike(ways)]
+    return [MixedTls(ways)]
 
 
 def _short_drain(run: RunRecord) -> list[Fact]:

@@ -24,8 +24,8 @@ def came_later(run: RunRecord, name: str) -> int:
     or in that. Before the first trial of a run there is none of it, and behind the last nobody looks.
     """
     _, *later = sorted((t for t in run.trials if t.contender == name), key=lambda trial: trial.order) or (None,)
-    told = [trial.figures(MailFigures) for trial in later]
-    return sum(figures.init.ours + figures.ledger.counts.get("stale", 0) for figures in told)
+    later_figures = [trial.figures(MailFigures) for trial in later]
+    return sum(figures.init.ours + figures.ledger.counts.get("stale", 0) for figures in later_figures)
 
 
 def ledger_counts(trials: list[TrialRecord]) -> dict[str, int]:
@@ -162,5 +162,5 @@ def lag(run: RunRecord, name: str, load_step: LoadStep) -> tuple[LoadStep, float
 def foreign_mail(run: RunRecord) -> list[Fact]:
     """Contenders whose mailboxes were given mail that is not Bakeoff's, which was left alone."""
     books = (_books(c.name, [t for t in run.trials if t.contender == c.name]) for c in run.contenders)
-    told = [(one.contender, one.foreign) for one in books if one.foreign]
-    return [ForeignMail(name, sum(foreign.values()), tuple(sorted(foreign))) for name, foreign in told]
+    foreign_counts = [(one.contender, one.foreign) for one in books if one.foreign]
+    return [ForeignMail(name, sum(foreign.values()), tuple(sorted(foreign))) for name, foreign in foreign_counts]

@@ -12,10 +12,10 @@ from bakeoff.store.records.served import Part, parts_of
 
 def failures(trials: Iterable[TrialRecord]) -> tuple[Failed, ...]:
     """Over the windows of all `trials`; empty where none tells them."""
-    told = [done for trial in trials if (done := trial.figures(MailFigures).done) is not None]
+    done_work = [done for trial in trials if (done := trial.figures(MailFigures).done) is not None]
     counted = (
-        _failed([done.messages for done in told], title="messages"),
-        _failed([done.visits for done in told], title="visits of a mailbox"),
+        _failed([done.messages for done in done_work], title="messages"),
+        _failed([done.visits for done in done_work], title="visits of a mailbox"),
     )
     return tuple(each for each in counted if each.tried)
 
@@ -33,9 +33,9 @@ def parts(trial: TrialRecord) -> Iterator[Part]:
     if done is None:
         return
     for sort, place, work in (("messages", "to", done.messages), ("visits", "of", done.visits)):
-        told = {f"{sort} {place}": work.failing_mailboxes}
+        places = {f"{sort} {place}": work.failing_mailboxes}
         if trial.starts is None:
-            told[f"{sort} by client"] = work.failing_clients
-        for words, tallies in told.items():
+            places[f"{sort} by client"] = work.failing_clients
+        for words, tallies in places.items():
             for name, tally in tallies.items():
                 yield Part(words, name, max(0, tally.tried - tally.failed), tally.failed)

@@ -30,7 +30,7 @@ class SmallerMail(GateDetail):
 
 
 @dataclass(frozen=True)
-class SpokenToUnlike(Fact):
+class MixedTls(Fact):
     """By contender in which way it is spoken to, where some have TLS and others have not."""
 
     ways: Mapping[str, str]
@@ -93,7 +93,7 @@ class SessionsBounded(Fact):
     """Never more than so many sessions were served at once at a `door`."""
 
     contender: str
-    door: str
+    service: str
     limit: int
 
 

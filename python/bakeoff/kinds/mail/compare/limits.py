@@ -9,26 +9,29 @@ from bakeoff.compare.failures.content import facts_of
 from bakeoff.compare.model.fact import Fact
 from bakeoff.kinds.mail.compare.books import telling_flow
 from bakeoff.kinds.mail.compare.known import QueueFull, RateBounded, SessionsBounded
-from bakeoff.kinds.mail.figures import Door as Sessions
-from bakeoff.kinds.mail.figures import MailFigures
+from bakeoff.kinds.mail.figures import MailFigures, ServiceSessions
 from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
 @dataclass(frozen=True)
-class Door:
+class SessionLimit:
     """A place where a server may bound its sessions: what the trial's figures call it, and the step of being let in
     with the kind of refusal that says no there.
     """
 
     key: str
     step: str | None = None
-    said_no: str = ""
+    refused_parts: str = ""
 
 
-DOORS = (Door("smtp", "smtp-connect", "busy_421"), Door("pop3", "pop3-connect", "denied"), Door("pop3_logged_in"))
+SERVICES = (
+    SessionLimit("smtp", "smtp-connect", "busy_421"),
+    SessionLimit("pop3", "pop3-connect", "denied"),
+    SessionLimit("pop3_logged_in"),
+)
 # That none of so many expected sessions is let in has a chance of less than one in a million (Poisson).
-UNLIKELY = 14.0
+IMPROBABLE = 14.0
 QUEUE_OVERFLOW = (*(f"connect_{after_s}s" for after_s in (1, 2, 3, 4, 5, 7)), "connect_timeout")
 # Limits of servers, in messages per second.
 KNOWN_RATES = (20,)
@@ -43,31 +46,31 @@ def limits(run: RunRecord) -> list[Fact]:
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[Fact]:
     offered = trial.load_step.clients * run.planned.settings.threads
-    peaks = {door.key: _limiting(trial, door, offered) for door in DOORS}
+    peaks = {service.key: _limiting(trial, service, offered) for service in SERVICES}
     if peaks["pop3_logged_in"] == peaks["pop3"]:
         peaks["pop3_logged_in"] = None  # a bound on connections bounds logins, too
-    for door in DOORS:
-        peak = peaks[door.key]
+    for service in SERVICES:
+        peak = peaks[service.key]
         if peak is not None:
-            yield SessionsBounded(trial.contender, door.key, peak)
+            yield SessionsBounded(trial.contender, service.key, peak)
 
 
-def _limiting(trial: TrialRecord, door: Door, offered: int) -> int | None:
+def _limiting(trial: TrialRecord, service: SessionLimit, offered: int) -> int | None:
     """The most sessions that a door let through when this number was the server's choice, not the load's.
 
     Either the server says no to further sessions, or it lets none in while so many are inside, again and again, though
     others wait for so long that it would have let in `UNLIKELY` of them at the rate of the other times. A mean would
     not do: a busy machine lowers it.
     """
-    sessions = trial.figures(MailFigures).sessions.get(door.key, Sessions())
+    sessions = trial.figures(MailFigures).sessions.get(service.key, ServiceSessions())
     peak = sessions.peak
     if not 1 < peak < offered:
         return None
-    refused = sum(sum(op.errors.values()) for op in trial.per_operation if op.name == door.step)
-    if refused and _refusals(trial).get(door.said_no):
+    refused = sum(sum(op.errors.values()) for op in trial.per_operation if op.name == service.step)
+    if refused and _refusals(trial).get(service.refused_parts):
         return peak
     expected = sessions.at_peak.let_in_expected if sessions.at_peak else 0.0
-    return peak if expected >= UNLIKELY else None
+    return peak if expected >= IMPROBABLE else None
 
 
 def _refusals(trial: TrialRecord) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bakeoff.kinds.mail.report import known  # noqa: F401 - it registers its words
 from bakeoff.kinds.mail.report.section import section
-from bakeoff.kinds.mail.story import story
+from bakeoff.kinds.mail.story import narrative
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
 
@@ -17,8 +17,8 @@ class Mail(ReportPart):
     figures_shown = frozenset({"ledger", "flow", "visible", "response", "refusals", "sessions", "share", "done"})
     tells_operations = True
 
-    def story(self, context: Context) -> tuple[str, ...]:
-        return story(context)
+    def narrative(self, context: Context) -> tuple[str, ...]:
+        return narrative(context)
 
 
 PART = Mail()

@@ -11,13 +11,13 @@ from bakeoff.kinds.mail.compare.known import (
     ForeignMail,
     LedgerRule,
     LostCameLater,
+    MixedTls,
     QueueFull,
     RateBounded,
     ReadingLags,
     SessionsBounded,
     ShortDrain,
     SmallerMail,
-    SpokenToUnlike,
 )
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
@@ -26,7 +26,7 @@ from bakeoff.report.narrate.verdict.gates import gate_words
 
 # Mailboxes named before the rest are only counted.
 NAMED = 5
-DOORS = {"smtp": "SMTP sessions", "pop3": "POP3 sessions", "pop3_logged_in": "POP3 sessions after login"}
+SERVICE_NAMES = {"smtp": "SMTP sessions", "pop3": "POP3 sessions", "pop3_logged_in": "POP3 sessions after login"}
 # Limits that servers are known to have: of sessions, and of messages per second.
 KNOWN = {
     ("smtp", 10): "Maddy's concurrency",
@@ -65,7 +65,7 @@ def _(detail: SmallerMail, name: str) -> str:
 
 
 @advised.register
-def _(fact: SpokenToUnlike) -> tuple[str, str]:
+def _(fact: MixedTls) -> tuple[str, str]:
     return (
         f"Contenders are not spoken to alike: {', '.join(f'{name} by {way}' for name, way in fact.ways.items())}.",
         "Speak to all of them alike, unless TLS is what is compared: handshakes are part of what is measured.",
@@ -127,11 +127,11 @@ def _(fact: ShortDrain) -> tuple[str, str]:
 
 @advised.register
 def _(fact: SessionsBounded) -> tuple[str, str]:
-    known = KNOWN.get((fact.door, fact.limit), "")
+    known = KNOWN.get((fact.service, fact.limit), "")
     known = f" ({known})" if known else ""
     return (
-        f"{fact.contender}: never more than {fact.limit} {DOORS[fact.door]} were served at once while others waited or "
-        f"were refused: that equals the limit of {fact.limit}{known}.",
+        f"{fact.contender}: never more than {fact.limit} {SERVICE_NAMES[fact.service]} were served at once while "
+        f"others waited or were refused: that equals the limit of {fact.limit}{known}.",
         OF_SET_UP,
     )
 

@@ -20,17 +20,17 @@ from bakeoff.kinds.mail.report.words import (
     unsaturated_words,
 )
 from bakeoff.load.load_step import LoadStep
-from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text, Toned
+from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, SeverityText, Table, Text
 from bakeoff.report.charts.panels import courses
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.sections.load.seconds import FEWEST_POINTS, end_of_load_s, means
 
 
-@report_section("mail", depth=Depth.SUMMARY, after="result")
+@report_section("mail", detail=Detail.SUMMARY, after="result")
 def section(context: Context) -> Section:
     """Everything about mail."""
     blocks: list[Block] = [
@@ -67,7 +67,7 @@ def _scores(context: Context) -> Table:
         "second after the trial. Sending: share of the clients' time."
     )
     title = "Scores of each load step (mean over blocks ± half of the 95 % interval)"
-    return Table(title, columns, tuple(rows), note, depth=Depth.SUMMARY)
+    return Table(title, columns, tuple(rows), note, detail=Detail.SUMMARY)
 
 
 # Metrics of whole pieces of work, in a closed loop and at rates, with what they are called.
@@ -97,7 +97,7 @@ def _times(context: Context) -> list[Block]:
         "fetched and deleted. Those that failed are in none of these times; see Errors."
     )
     title = "Time for one message and for one visit of a mailbox (geometric mean over blocks)"
-    return [Table(title, tuple(columns), tuple(rows), note, depth=Depth.SUMMARY)]
+    return [Table(title, tuple(columns), tuple(rows), note, detail=Detail.SUMMARY)]
 
 
 def _saturation(context: Context) -> list[Block]:
@@ -105,8 +105,8 @@ def _saturation(context: Context) -> list[Block]:
     own = context.comparison.own
     if not isinstance(own, MailSummary):
         return []
-    blocks: list[Block] = [Text(text, "warning", depth=Depth.SUMMARY) for text in saturation_words(own)]
-    blocks += [Text(text, depth=Depth.COMPARISON) for text in unsaturated_words(own, context.names)]
+    blocks: list[Block] = [Text(text, "warning", detail=Detail.SUMMARY) for text in saturation_words(own)]
+    blocks += [Text(text, detail=Detail.COMPARISON) for text in unsaturated_words(own, context.names)]
     known = [one for one in own.saturation if math.isfinite(one.together_s)]
     if not known:
         return blocks
@@ -132,7 +132,7 @@ def _saturation(context: Context) -> list[Block]:
 
 def _step(mean_s: float, at_s: float) -> str:
     text = wording.figures(mean_s)
-    return Toned(f"{text} (saturated)", "bad") if mean_s >= at_s else text
+    return SeverityText(f"{text} (saturated)", "bad") if mean_s >= at_s else text
 
 
 def _flow(context: Context) -> list[Block]:
@@ -181,7 +181,7 @@ def _score(context: Context, metric: str, name: str, load_step: LoadStep) -> str
     return wording.figures(context.comparison.curve(metric, name).points[place].centre)
 
 
-def _meanings(context: Context) -> dict[str, str]:
+def _class_docs(context: Context) -> dict[str, str]:
     """Of classes of messages that do not say it themselves."""
     late_s = mail_settings(context.run.planned.settings).late_after_s
     return {
@@ -205,8 +205,8 @@ def _ledger(context: Context) -> list[Block]:
         "trial: accepted = delivered + delivered more than once + damaged + lost + could not be checked."
     )
     there = {kind for of in counts.values() for kind, count in of.items() if count}
-    note += "".join(f" {meaning}" for kind, meaning in _meanings(context).items() if kind in there)
-    blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note, depth=Depth.SUMMARY)]
+    note += "".join(f" {meaning}" for kind, meaning in _class_docs(context).items() if kind in there)
+    blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note, detail=Detail.SUMMARY)]
     for name in context.names:
         ids = [
             f"{class_words(kind)}: {message.text} (trial {trial.id})"
@@ -251,7 +251,7 @@ def _at_each_load_step(context: Context) -> list[Block]:
             " `bakeoff export RUN --to lost-messages` lists those that were not kept by the Message-IDs of the "
             "server's log."
         )
-    return [Table("Messages at each load step, all blocks", columns, rows, note, depth=Depth.COMPARISON)]
+    return [Table("Messages at each load step, all blocks", columns, rows, note, detail=Detail.COMPARISON)]
 
 
 def _between(after_s: float, by_s: float) -> str:

@@ -126,11 +126,11 @@ def unsaturated_words(summary: MailSummary, names: tuple[str, ...]) -> list[str]
             (value, side, one.load_step) for one in own for side in SIDES[:2] if (value := one.mean_s(side)) >= 0.0
         ]
         longest, side, load_step = max(steps, key=lambda step: step[0])
-        untold = f"; of {wording.several(unknown)} nothing is known" if unknown else ""
+        unseen = f"; of {wording.several(unknown)} nothing is known" if unknown else ""
         texts.append(
             f"{name} is not saturated by response time at any load step: a step takes {wording.figures(longest, 3)} s "
             f"on average at most ({side} at {load_step.words}), and {summary.saturated_at_s:g} s would be "
-            f"saturated{untold}. From where on more clients bring no more messages is another question, which Result "
+            f"saturated{unseen}. From where on more clients bring no more messages is another question, which Result "
             "answers."
         )
     return texts

@@ -62,12 +62,12 @@ def trait_differences(one: str, left: Reply, other: str, right: Reply) -> list[N
     notes = []
     for what, of in TRAITS.items():
         if of(left) != of(right):
-            said = [f"{name} {'tells none' if of(r) is None else of(r)}" for name, r in ((one, left), (other, right))]
-            notes.append(Note("info", f"{what} differ: {', '.join(said)}"))
+            values = [f"{name} {'tells none' if of(r) is None else of(r)}" for name, r in ((one, left), (other, right))]
+            notes.append(Note("info", f"{what} differ: {', '.join(values)}"))
     return notes
 
 
-def alike(left: Reply, right: Reply) -> bool:
+def same_reply(left: Reply, right: Reply) -> bool:
     """Whether both say the same. Replies to HEAD have no bytes to compare, but most state how many there are."""
     if (left.status, left.digest) != (right.status, right.digest):
         return False
@@ -81,7 +81,7 @@ def seen_in(reply: Reply) -> Seen:
     return Seen(reply.status, reply.length, reply.digest, kind)
 
 
-def unlike(
+def reply_difference(
     what: str, replies: tuple[tuple[str, Reply], tuple[str, Reply]], changes: Sequence[bool], allowed: bool
 ) -> dict[str, Any]:
     """What two contenders answer differently, as JSON values: `between`, `text`, and whether to `withhold` the verdict

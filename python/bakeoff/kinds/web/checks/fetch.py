@@ -8,7 +8,7 @@ from bakeoff import _engine
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import format_duration, format_size
 from bakeoff.kinds.web.spec import WebWorkload
-from bakeoff.run.contenders.probe_connection import UNTRUSTED, Bounds, SlowError, WireError, shown, untrusted
+from bakeoff.run.contenders.probe_connection import UNTRUSTED, Bounds, ProbeError, SlowError, shown, untrusted
 
 HEAD_BYTES = 64 * 1024
 LARGEST_BODY = 64 * 1024 * 1024
@@ -47,7 +47,7 @@ _CODES = (
 )  # fmt: skip
 
 
-class UnopenedError(WireError):
+class UnopenedError(ProbeError):
     """There is no connection on which anything could be asked; it says what to do."""
 
 
@@ -131,13 +131,13 @@ def _fail(workload: WebWorkload, limits: Limits, error: Exception) -> NoReturn:
         raise slow from None
     if name == "long":
         limits.whole.spend(received)
-        raise WireError(f"the reply is longer than {format_size(REPLY_BYTES)}") from None
+        raise ProbeError(f"the reply is longer than {format_size(REPLY_BYTES)}") from None
     if name in _UNSPOKEN:
         switch = "switch it on in the server, or leave out --http 2"
         raise UnopenedError(f"{_UNSPOKEN[name](why)}: {switch}") from None
     if name in _WRONG:
         limits.whole.spend(received)
-        raise WireError(_WRONG[name](why, count)) from None
+        raise ProbeError(_WRONG[name](why, count)) from None
     if name == "refused":
         raise UnconnectedError("connection refused: start the server, or correct the address") from None
     if name == "not_connected":
@@ -147,8 +147,8 @@ def _fail(workload: WebWorkload, limits: Limits, error: Exception) -> NoReturn:
         raise UnconnectedError(f"cannot connect ({why}): check address and network") from None
     if name in UNTRUSTED:
         raise UnopenedError(untrusted(name, _host(workload), why)) from None
-    said = f"{slow}" if name == "tls_slow" else f"TLS fails ({why})"
-    raise UnopenedError(f"{said}: is this an http:// address?") from None
+    reason = f"{slow}" if name == "tls_slow" else f"TLS fails ({why})"
+    raise UnopenedError(f"{reason}: is this an http:// address?") from None
 
 
 def _code(code: int) -> str:

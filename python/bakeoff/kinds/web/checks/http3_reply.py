@@ -7,7 +7,7 @@ from typing import Any
 from bakeoff import _engine
 from bakeoff.kinds.web.settings.http import HttpSettings
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
-from bakeoff.run.contenders.probe_connection import SlowError, WireError
+from bakeoff.run.contenders.probe_connection import ProbeError, SlowError
 
 _SWITCH_ON = "switch HTTP/3 on in the server (UDP, ALPN h3), or leave out --http 3"
 _ADVICE = {
@@ -17,7 +17,7 @@ _ADVICE = {
 }
 
 
-class UnspokenError(WireError):
+class UnspokenError(ProbeError):
     """The server is not reached over HTTP/3, whatever is asked."""
 
 
@@ -49,9 +49,9 @@ def fetch(
     except _engine.SpecError as error:
         raise UnspokenError(str(error)) from None
     except _engine.EngineError as error:
-        raise _told(*error.args) from None
+        raise _error_of(*error.args) from None
     if method != "HEAD" and stated is not None and status not in (204, 304) and stated != len(body) < largest:
-        raise WireError(f"the body has {len(body)} bytes, its Content-Length says {stated}")
+        raise ProbeError(f"the body has {len(body)} bytes, its Content-Length says {stated}")
     return Http3Reply(status, stated, body, allowed)
 
 
@@ -59,7 +59,7 @@ def _request(path: str, method: str) -> RequestSpec:
     return RequestSpec(method=method, path=path, length=None, sha256=None)
 
 
-def _told(name: str, reason: str) -> WireError:
+def _error_of(name: str, reason: str) -> ProbeError:
     if name in _ADVICE:
         return UnspokenError(_ADVICE[name])
     if name == "tls" and "certificate" in reason.lower():
@@ -70,4 +70,4 @@ def _told(name: str, reason: str) -> WireError:
         return UnspokenError(f"it answers QUIC, but no HTTP/3 is agreed on with it ({reason}): {_SWITCH_ON}")
     if name == "reply_timeout":
         return SlowError("no reply in time")
-    return WireError(f"HTTP/3 fails ({name.replace('_', ' ')}{': ' + reason if reason else ''})")
+    return ProbeError(f"HTTP/3 fails ({name.replace('_', ' ')}{': ' + reason if reason else ''})")

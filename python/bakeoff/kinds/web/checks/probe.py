@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
 
-from bakeoff.core.errors import TargetError
+from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.web.checks.fetch import (
     LARGEST_BODY,
     Fetched,
@@ -19,7 +19,7 @@ from bakeoff.kinds.web.settings.address import WebAddress
 from bakeoff.kinds.web.settings.http import HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.plan.input.address import resolve
-from bakeoff.run.contenders.probe_connection import Bounds, SlowError, WireError
+from bakeoff.run.contenders.probe_connection import Bounds, ProbeError, SlowError
 
 T = TypeVar("T")
 CHECK_BYTES = 32 * LARGEST_BODY
@@ -74,7 +74,7 @@ class Prober:
         self._bounds = self._whole_bounds()
 
     def connect(self) -> None:
-        """Make one connection and drop it. Raises TargetError that says why it cannot be made."""
+        """Make one connection and drop it. Raises ContenderError that says why it cannot be made."""
         if self._settings.http == "3":  # there a connection shows with its first reply
             return
         streams, limits = self._settings.streams, self._limits()
@@ -83,22 +83,22 @@ class Prober:
     def fetch(self, path: str, tries: int = 3, method: str = "GET", carried: Carried | None = None) -> Reply:
         """The reply to one request on a connection of its own; `repeated` counts what had to be tried again.
 
-        Raises TargetError when it fails `tries` times.
+        Raises ContenderError when it fails `tries` times.
         """
         for left in range(tries - 1, -1, -1):
             try:
                 return self._exchange(path, method, carried)
-            except WireError as error:
+            except ProbeError as error:
                 if not left:
                     raise self._failed(path, error) from None
                 self.repeated += 1
         raise AssertionError("unreachable")
 
-    def _failed(self, path: str, error: WireError) -> TargetError:
+    def _failed(self, path: str, error: ProbeError) -> ContenderError:
         advice = ""
         if isinstance(error, SlowError):
             advice = ": is the server overloaded, or reply_timeout too short?"
-        return TargetError(f"{self.name} ({self.address.place}): {path}: {error}{advice}")
+        return ContenderError(f"{self.name} ({self.address.place}): {path}: {error}{advice}")
 
     def _whole_bounds(self) -> Bounds:
         s = self._settings
@@ -115,7 +115,7 @@ class Prober:
         return Limits(self._bounds, self._settings.connect_timeout_s, self._settings.reply_timeout_s)
 
     def _at_each(self, act: Callable[[str], T]) -> T:
-        """What `act` gives for the first address that takes a connection. Raises TargetError when none does."""
+        """What `act` gives for the first address that takes a connection. Raises ContenderError when none does."""
         where, last = f"{self.name} ({self.address.place})", "no address"
         for place in self.addresses if self.address.unix is None else (self.address.unix,):
             try:
@@ -124,13 +124,13 @@ class Prober:
                 last = str(error)
                 continue
             except UnopenedError as error:
-                raise TargetError(f"{where}: {error}") from None
-            except WireError:
+                raise ContenderError(f"{where}: {error}") from None
+            except ProbeError:
                 self._prefer(place)
                 raise
             self._prefer(place)
             return found
-        raise TargetError(f"{where}: {last}")
+        raise ContenderError(f"{where}: {last}")
 
     def _prefer(self, place: str) -> None:
         if self.address.unix is None:
@@ -162,7 +162,7 @@ class Prober:
         try:
             reply = http3_reply.fetch(fields, path, method, s, reply_s, LARGEST_BODY)
         except http3_reply.UnspokenError as error:
-            raise TargetError(f"{where}: {error}") from None
+            raise ContenderError(f"{where}: {error}") from None
         self._bounds.spend(len(reply.body))
         return Reply(
             status=reply.status,

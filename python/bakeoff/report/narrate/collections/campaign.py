@@ -17,7 +17,7 @@ from bakeoff.compare.verdict.crossover import CROSSOVER
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.challenge import FIRST
 from bakeoff.report.narrate.collections.challenge_campaign import challenge_sentences
-from bakeoff.report.narrate.collections.ranking_doubts import place_told
+from bakeoff.report.narrate.collections.ranking_doubts import place_text
 from bakeoff.report.narrate.figures.factors import title_words
 from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.validity.client_options import client_options_sentence
@@ -39,7 +39,7 @@ def headline(found: CampaignComparison) -> tuple[Sentence, ...]:
         *_over_all(found),
         *(one for suite, of in measured for one in _suite_sentences(suite, of, found.verdicts)),
         *(Sentence("withheld", f"{suite.name}: {why}.") for suite in found.suites if (why := missing_words(suite))),
-        *(Sentence("", f"{suite.name}: {text}") for suite, of in measured for text in _told_too(of)),
+        *(Sentence("", f"{suite.name}: {text}") for suite, of in measured for text in _also_differs(of)),
         *_effects(found.effects),
     )
 
@@ -48,14 +48,14 @@ def result(found: CampaignComparison) -> tuple[str, ...]:
     """The sentences to read when only a few are read: the order, behind who could not be measured, and where
     contenders were not asked alike; of a challenge how the challenger did, and who and what is not in it.
     """
-    told = headline(found)
-    first = next((at for at, one in enumerate(told) if one.kind != "withheld"), 0)
+    sentences = headline(found)
+    first = next((at for at, one in enumerate(sentences) if one.kind != "withheld"), 0)
     challenge = challenge_sentences(found)
     behind = len(_dead(found)) + len(challenge) if challenge else 0
     client_options = [
         f"{suite.name}: {text}" for suite, of in compared(found.suites) if (text := client_options_sentence(of))
     ]
-    return (*(one.text for one in (*told[: first + 1], *told[first + 1 : behind])), *client_options)
+    return (*(one.text for one in (*sentences[: first + 1], *sentences[first + 1 : behind])), *client_options)
 
 
 def missing_words(suite: SuiteResult) -> str:
@@ -67,7 +67,7 @@ def missing_words(suite: SuiteResult) -> str:
     return f"put aside{after}: {suite.missing}"
 
 
-def _told_too(found: Comparison) -> list[str]:
+def _also_differs(found: Comparison) -> list[str]:
     """What belongs to the result of a suite whoever reads it: how contenders were asked, and its crossovers."""
     client_options = client_options_sentence(found)
     return [
@@ -78,9 +78,9 @@ def _told_too(found: Comparison) -> list[str]:
 
 def _dead(found: CampaignComparison) -> list[Sentence]:
     """Those who were planned for a suite and could not be measured in it."""
-    told = "{} could not be measured in {}, which runs without it: {}."
+    form = "{} could not be measured in {}, which runs without it: {}."
     return [
-        Sentence("withheld", told.format(name, suite.name, suite.absent[name].rstrip(".")))
+        Sentence("withheld", form.format(name, suite.name, suite.absent[name].rstrip(".")))
         for suite in found.suites
         for name in suite.dead
     ]
@@ -94,7 +94,7 @@ def _order_sentence(found: CampaignComparison) -> Sentence:
             "inconclusive", f"{contenders[0]} was measured alone over {by}: there is nobody to be better than."
         )
     unplaced = [place for place in places if place.first is None and place.no_place != Disqualified()]
-    without = "; ".join(f"{place.contender} has no place ({place_told(place)})" for place in unplaced)
+    without = "; ".join(f"{place.contender} has no place ({place_text(place)})" for place in unplaced)
     first = next((place.contender for place in places if place.first == place.last == 1), None)
     unmeasured = [suite.name for suite in suites if suite.comparison is None]
     if first is None and unmeasured:
@@ -113,7 +113,7 @@ def _order_sentence(found: CampaignComparison) -> Sentence:
         other = next(iter({pair.baseline, pair.contender} - {first}))
         reach = f"{wording.ratio(ratio, low, high)} (95 % interval {wording.interval(low, high)})"
         return Sentence("better", f"{first} is better over {by}: {reach} as good as {other} on average.")
-    rest = "; ".join(f"{place_told(place)} {place.contender}" for place in places if place not in unplaced)
+    rest = "; ".join(f"{place_text(place)} {place.contender}" for place in places if place not in unplaced)
     if without:
         return Sentence("better", f"Of those measured in all suites {first} is the best over {by}: {rest}; {without}.")
     return Sentence("better", f"{first} is the best over {by}: {rest}.")
@@ -128,11 +128,11 @@ def weights_of(suites: Sequence[SuiteResult]) -> str:
 
 def _suite_sentences(suite: SuiteResult, found: Comparison, verdicts: Sequence[SuiteVerdict]) -> list[Sentence]:
     """What was lost in a suite and who met its objective, then each pair with its ratio and interval."""
-    told = headline_of(found)
-    first = [Sentence(one.kind, f"{suite.name}: {one.text}") for one in told if one.kind in FIRST]
+    sentences = headline_of(found)
+    first = [Sentence(one.kind, f"{suite.name}: {one.text}") for one in sentences if one.kind in FIRST]
     own = [verdict for verdict in verdicts if verdict.suite == suite.name]
     if not own:
-        rest = [Sentence(one.kind, f"{suite.name}: {one.text}") for one in told if one.kind not in FIRST]
+        rest = [Sentence(one.kind, f"{suite.name}: {one.text}") for one in sentences if one.kind not in FIRST]
         return [*first, *rest[:1]]
     chosen = _chosen(own, found.run.baseline)
     more = f"; {wording.plural(len(own) - len(chosen), 'more pair')} in the table" if len(own) > len(chosen) else ""
@@ -189,9 +189,9 @@ def _effects(effects: Sequence[SuiteEffect]) -> list[Sentence]:
     for effect in effects:
         own.setdefault(title_words(effect), []).append(effect)
     return [
-        Sentence("better", f"{name}: {'; '.join(map(_in_suite, told))}.")
-        for name, told in own.items()
-        if any(effect.kind == "shown" for effect in told)
+        Sentence("better", f"{name}: {'; '.join(map(_in_suite, effects))}.")
+        for name, effects in own.items()
+        if any(effect.kind == "shown" for effect in effects)
     ]
 
 

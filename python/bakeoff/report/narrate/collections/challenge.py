@@ -25,7 +25,7 @@ from bakeoff.report.narrate.verdict.ranking import WITHOUT_WINNER
 # Kinds of sentences that stand above it: what was lost, and whether an objective was met.
 FIRST = ("loss", "objective_met", "objective_missed", "objective_undecided")
 
-UNTOLD = "a machine that is not told"
+UNKNOWN_MACHINE = "a machine that is not told"
 
 
 def with_challenger(
@@ -78,10 +78,10 @@ def _without_verdict(made: Challenge) -> Sentence:
     if made.challenger in made.absent:
         return Sentence("", f"{made.challenger} was to challenge {made.report} and could not be measured: no verdict.")
     absent, one = wording.names(list(made.absent)), len(made.absent) == 1
-    then = f"{absent or 'its contenders'} {'was' if one else 'were'} measured at another time"
-    ratios = [wording.times(one.ratio, one.then) for one in made.ratios if one.contender == made.challenger]
+    clause = f"{absent or 'its contenders'} {'was' if one else 'were'} measured at another time"
+    ratios = [wording.times(one.ratio, one.reference) for one in made.ratios if one.contender == made.challenger]
     known = f" Unpaired, in {made.metric}: {wording.names(ratios)}." if ratios else ""
-    return Sentence("", f"{made.challenger} challenges {made.report} alone: {then}, so there is no verdict.{known}")
+    return Sentence("", f"{made.challenger} challenges {made.report} alone: {clause}, so there is no verdict.{known}")
 
 
 def _not_again(made: Challenge) -> list[Sentence]:
@@ -113,7 +113,7 @@ def not_by_block(fact: NotByBlock) -> str:
 @sentence.register
 def other_metric(fact: OtherMetric) -> str:
     """Of runs with other endpoints."""
-    return f"the report decides by {fact.then or 'something else'}, this run by {fact.now}"
+    return f"the report decides by {fact.reported or 'something else'}, this run by {fact.now}"
 
 
 @sentence.register
@@ -131,11 +131,11 @@ def other_content(fact: OtherContent) -> str:
 @sentence.register
 def other_machines(fact: OtherMachines) -> str:
     """Of the machines that sent load."""
-    return f"the load came from {_machines(fact.then)} then, from {_machines(fact.now)} now"
+    return f"the load came from {_machines(fact.reported)} then, from {_machines(fact.now)} now"
 
 
 def _machines(machines: Sequence[Machine]) -> str:
-    return " and ".join(", ".join(one) or UNTOLD for one in machines) or UNTOLD
+    return " and ".join(", ".join(one) or UNKNOWN_MACHINE for one in machines) or UNKNOWN_MACHINE
 
 
 @sentence.register

@@ -39,10 +39,10 @@ def sentence_over_all(made: CampaignChallenge) -> str:
     """Beside whom it was, in how many suites, and of whom and over what there is no verdict."""
     run, whole = len(made.measured), len(made.suites)
     reach = "all of its suites" if run == whole else f"{run} of its {wording.plural(whole, 'suite')}"
-    beside = (
+    company = (
         f"beside {wording.names(list(made.again))}" if made.again else "with nobody of it beside it in all of these"
     )
-    parts = [f"{made.challenger} challenges {made.report} in {reach}, {beside}"]
+    parts = [f"{made.challenger} challenges {made.report} in {reach}, {company}"]
     if not run:
         parts = [f"{made.challenger} was to challenge {made.report} and was measured in none of its suites"]
     for name, suites in made.absent.items():

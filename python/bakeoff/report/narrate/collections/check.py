@@ -23,7 +23,7 @@ from bakeoff.compare.model.pair import Gate
 from bakeoff.compare.planning.noise_model import NoiseQuote
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.collections.noise import differs_told
+from bakeoff.report.narrate.collections.noise import difference_text
 from bakeoff.report.narrate.figures.objective import objective_sentence
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.verdict.gates import gate_text
@@ -42,7 +42,7 @@ def check_sentence(each: Checked | CheckedObjective, baseline: str) -> str:
     if isinstance(each.why, Void):
         reasons = dict.fromkeys(map(sentence, each.why.reasons))
         return f"{each.contender} and {baseline}: {'; '.join(reasons)}."
-    return f"{_figures(each, baseline)}, {_why(each)}{_beside_floor(each)}."
+    return f"{_figures(each, baseline)}, {_why(each)}{_floor_text(each)}."
 
 
 def check_notes(check: Check) -> tuple[str, ...]:
@@ -55,14 +55,14 @@ def _note(note: Gate | Advisory | NoiseQuote) -> str:
         return gate_text(note)
     if isinstance(note, NoiseQuote):
         return _of_floor(note)
-    told = warned(note)
-    return f"{told.text} {told.advice}".strip()
+    warning = warned(note)
+    return f"{warning.text} {warning.advice}".strip()
 
 
 def _of_floor(quote: NoiseQuote) -> str:
     """Where the noise floor comes from, and what was another there."""
     noise, when = quote.noise, quote.noise.measured_at[:10]
-    differs = f"; it was not all alike: {differs_told(quote)}" if quote.differs else ""
+    differs = f"; it was not all alike: {difference_text(quote)}" if quote.differs else ""
     blocks = wording.plural(noise.primary.blocks, "block")
     return f"The noise floor is of {noise.file} ({when}, {blocks} of {noise.contender} against itself){differs}."
 
@@ -105,14 +105,14 @@ def _why(each: Checked) -> str:
     raise TypeError(f"nobody has words for {each.why}")
 
 
-def _beside_floor(each: Checked) -> str:
+def _floor_text(each: Checked) -> str:
     """The end of a sentence: what equals differ by here. It takes nothing back, and says what may hide in it."""
     if math.isnan(each.floor):
         return ""
-    told = f"; the noise floor of this set-up is {wording.percent(each.floor)}"
+    clause = f"; the noise floor of this set-up is {wording.percent(each.floor)}"
     if each.floor_hides and each.outcome == "worse":
-        return f"{told}, so that equals may differ as much: it counts as worse all the same"
-    return f"{told}, in which more than {wording.percent(each.most)} may hide" if each.floor_hides else told
+        return f"{clause}, so that equals may differ as much: it counts as worse all the same"
+    return f"{clause}, in which more than {wording.percent(each.most)} may hide" if each.floor_hides else clause
 
 
 @sentence.register

@@ -11,11 +11,11 @@ from bakeoff.compare.collections.joined_model import (
     CountedWhy,
     DatedNote,
     Drift,
-    HeldBeside,
     Joined,
     JoinedPair,
     LostOutright,
     OtherWork,
+    WithheldInFile,
 )
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import Sentence, sentence
@@ -38,17 +38,19 @@ WHY: dict[CountedWhy, str] = {
 
 def joined_sentences(joined: Joined, notes: Sequence[DatedNote]) -> list[Sentence]:
     """What the files are, whether they agree, what is between them, and what failed."""
-    told = [Sentence(_kind(pair), _pair(pair)) for pair in joined.pairs[:NAMED]]
+    sentences = [Sentence(_kind(pair), _pair(pair)) for pair in joined.pairs[:NAMED]]
     if len(joined.pairs) > NAMED:
-        told.append(Sentence("", f"{len(joined.pairs) - NAMED} further pairs are in several files: see the table."))
-    told += [Sentence(pair.kind, _between(pair, joined)) for pair in joined.between[:NAMED]]
+        sentences.append(
+            Sentence("", f"{len(joined.pairs) - NAMED} further pairs are in several files: see the table.")
+        )
+    sentences += [Sentence(pair.kind, _between(pair, joined)) for pair in joined.between[:NAMED]]
     if (more := len(joined.between) - NAMED) > 0:
         text = f"Of {wording.plural(more, 'further pair')} of contenders no file has both: see the table."
-        told.append(Sentence("withheld", text))
+        sentences.append(Sentence("withheld", text))
     alone = "What factors do is told by each file alone: `bakeoff compare` of it." if joined.with_factors else ""
     texts = (_files(joined), _drift(joined.drifts, joined.figure), *_failed(joined, notes), alone)
-    told += [Sentence("", text) for text in texts if text]
-    return told
+    sentences += [Sentence("", text) for text in texts if text]
+    return sentences
 
 
 def names_of(joined: Joined) -> str:
@@ -83,7 +85,7 @@ def _pair(pair: JoinedPair) -> str:
 
 
 @sentence.register
-def pair_told(pair: JoinedPair) -> str:
+def reported_pair(pair: JoinedPair) -> str:
     """What it is in each file, how far these are apart, and whether blocks of all of them count together."""
     return f"{each_file([(one.file, one.ratio, one.low, one.high) for one in pair.files])}; {_far(pair)}: {_why(pair)}"
 
@@ -108,7 +110,7 @@ def _why(pair: JoinedPair) -> str:
 
 
 @sentence.register
-def between_told(pair: BetweenPair) -> str:
+def reported_between(pair: BetweenPair) -> str:
     """What may be said of two contenders that no file has both of."""
     if pair.verdict is None:
         text = f"cannot tell: {UNPAIRED}, and no contender is in both; a difference of days looks the same"
@@ -136,7 +138,7 @@ def bridges_contradict(fact: BridgesContradict) -> str:
 
 
 @sentence.register
-def held_beside(fact: HeldBeside) -> str:
+def withheld_in_file(fact: WithheldInFile) -> str:
     """Of a gate."""
     return f"beside the bridge {gate_text(fact.gate)}"
 

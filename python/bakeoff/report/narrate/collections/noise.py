@@ -51,7 +51,7 @@ def noise_sentence(noise: NoiseFloor | None, blocks: int, file: str) -> Sentence
     return Sentence(BIAS, text)
 
 
-def differs_told(quote: NoiseQuote) -> str:
+def difference_text(quote: NoiseQuote) -> str:
     """In what the set-up of the A/A run was another; empty where it was not."""
     return "; ".join(map(sentence, quote.differs))
 
@@ -65,7 +65,7 @@ def other_day(fact: OtherDay) -> str:
 @sentence.register
 def other_suite(fact: OtherSuite) -> str:
     """Of the work."""
-    return f"suite {fact.then}, here {fact.here}"
+    return f"suite {fact.earlier}, here {fact.here}"
 
 
 @sentence.register
@@ -78,7 +78,7 @@ def no_contender(fact: NoContender) -> str:
 def other_here(fact: OtherHere) -> str:
     """Of the set-up, or of a setting."""
     name = "order of trials" if fact.name == "order" else fact.name
-    return f"{name} {fact.then}, here {fact.here or 'unknown'}"
+    return f"{name} {fact.earlier}, here {fact.here or 'unknown'}"
 
 
 @sentence.register

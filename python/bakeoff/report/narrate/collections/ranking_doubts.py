@@ -8,7 +8,7 @@ from bakeoff.compare.collections.campaign_model import (
     FewBlocks,
     HeldIn,
     LeaderLost,
-    NobodyElse,
+    NoOtherContender,
     NotBothIn,
     NotMeasuredIn,
     NotShown,
@@ -25,7 +25,7 @@ def doubts(pair: OverallPair) -> str:
     return "; ".join(map(sentence, pair.why_not))
 
 
-def place_told(place: OverallPlace) -> str:
+def place_text(place: OverallPlace) -> str:
     """ "1–3", or why there is none."""
     return place_words(place.first, place.last) if place.no_place is None else sentence(place.no_place)
 
@@ -79,6 +79,6 @@ def disqualified(fact: Disqualified) -> str:
 
 
 @sentence.register
-def nobody_else(fact: NobodyElse) -> str:
+def no_other_contender(fact: NoOtherContender) -> str:
     """Of the only one."""
     return "nobody else was measured in all suites"

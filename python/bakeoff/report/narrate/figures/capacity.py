@@ -32,8 +32,8 @@ def capacity_text(c: ContenderCapacity, unit: str) -> str:
         return "none found"
     least = "at least " if c.at_least else ""
     interval = "" if math.isnan(c.low) else f"95 % {wording.rate(c.low)} – {wording.rate(c.high)}"
-    beside = "; ".join(filter(None, (interval, unconfirmed(c))))
-    return f"{least}{wording.rate(c.capacity)} {unit}" + (f" ({beside})" if beside else "")
+    remarks = "; ".join(filter(None, (interval, unconfirmed(c))))
+    return f"{least}{wording.rate(c.capacity)} {unit}" + (f" ({remarks})" if remarks else "")
 
 
 def unconfirmed(c: ContenderCapacity) -> str:

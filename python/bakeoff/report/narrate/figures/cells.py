@@ -11,16 +11,16 @@ from bakeoff.compare.model.cell import (
     Average,
     CachedBehind,
     CacheRule,
-    CacheUntold,
+    CacheUnknown,
     CacheZone,
     CellLevel,
     CellPair,
     Crossing,
     FewFileSizes,
+    NeighbourOutliers,
     NoFall,
     SizeCurve,
     SizePoint,
-    UnlikeNeighbours,
     WildBlock,
 )
 from bakeoff.load.load_step import LoadStep
@@ -228,8 +228,8 @@ def _ratio(point: SizePoint) -> float:
 
 
 def _at(point: SizePoint, axis: SizeAxis, percent: bool) -> str:
-    told = wording.reached(point.ratio) if percent else wording.faster(point.ratio)
-    return f"{told} at {axis.at.format(size(point.size_kib))}"
+    clause = wording.reached(point.ratio) if percent else wording.faster(point.ratio)
+    return f"{clause} at {axis.at.format(size(point.size_kib))}"
 
 
 def _crossed(crossing: Crossing, axis: SizeAxis) -> str:
@@ -266,11 +266,11 @@ def cache_rule(rule: CacheRule) -> list[str]:
         left = f"; {rest} more in the table" if rest else ""
         zones = "; ".join(f"{_records(zone)}: {_zone(zone)}" for zone in shown_)
         texts.append(f"Caching {of} by the jump of its rates: {zones}{left}.")
-    reasons: dict[str, list[CacheUntold]] = {}
-    for one in rule.untold:
+    reasons: dict[str, list[CacheUnknown]] = {}
+    for one in rule.unknown:
         reasons.setdefault(sentence(one.why), []).append(one)
-    for why, untold in reasons.items():
-        records = wording.names([_records(one) for one in untold[:MOST_ZONES]])
+    for why, unknown in reasons.items():
+        records = wording.names([_records(one) for one in unknown[:MOST_ZONES]])
         texts.append(f"Where caching {of} ends cannot be told {records}: {why}.")
     return texts
 
@@ -287,7 +287,7 @@ def _zone(zone: CacheZone) -> str:
     )
 
 
-def _records(one: CacheZone | CacheUntold) -> str:
+def _records(one: CacheZone | CacheUnknown) -> str:
     if one.record_low_kib == one.record_high_kib:
         return f"with {size(one.record_low_kib)} records"
     return f"with records of {size(one.record_low_kib)} to {size(one.record_high_kib)}"
@@ -312,7 +312,7 @@ def _(why: CachedBehind) -> str:
 
 
 @sentence.register
-def _(why: UnlikeNeighbours) -> str:
+def _(why: NeighbourOutliers) -> str:
     return f"{why.ratio:.2f}× among neighbours at {why.around:.2f}×"
 
 

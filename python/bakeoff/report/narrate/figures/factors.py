@@ -54,7 +54,7 @@ def title_words(effect: Effect | SuiteEffect) -> str:
 
 
 @sentence.register
-def verdict_told(verdict: EffectVerdict) -> str:
+def verdict_text(verdict: EffectVerdict) -> str:
     """What may be said of an effect, with what an answer would still take."""
     return with_open(bare(verdict), verdict.still)
 
@@ -107,28 +107,30 @@ def trials_unusable(fact: TrialsUnusable) -> str:
 
 def not_estimated(found: FactorComparison) -> list[str]:
     """What no number can be given of, and why."""
-    factors, told, effects = found.factors, found.combinations, found.effects
-    said = [f"{one.contender} {sentence(one.missing)}: it is part of no effect." for one in told if one.missing]
-    known = {tuple(one.levels.values()) for one in told}
+    factors, combinations, effects = found.factors, found.combinations, found.effects
+    sentences = [
+        f"{one.contender} {sentence(one.missing)}: it is part of no effect." for one in combinations if one.missing
+    ]
+    known = {tuple(one.levels.values()) for one in combinations}
     absent = [levels for levels in product(*(factor.levels for factor in factors)) if levels not in known]
     if absent:
         named = [_combination(factors, levels) for levels in absent[:3]]
         more = [f"{len(absent) - 3} more combinations"] if len(absent) > 3 else []
-        said.append(f"Not among the contenders: {wording.names([*named, *more])}.")
+        sentences.append(f"Not among the contenders: {wording.names([*named, *more])}.")
     lacking: dict[str, None] = {}
     for effect in effects:
         if not effect.estimated:
             whole = all(not other.estimated for other in effects if other.factors == effect.factors)
             lacking[_named(effect, whole)] = None
     if lacking:
-        said.append(f"Cannot be estimated: {wording.names(list(lacking))}.")
+        sentences.append(f"Cannot be estimated: {wording.names(list(lacking))}.")
     for effect in effects:
         if effect.estimated and effect.contexts < effect.contexts_wanted:
-            said.append(
+            sentences.append(
                 f"{wording.sentence(_named(effect, False))} is a mean over {effect.contexts} of "
                 f"{wording.plural(effect.contexts_wanted, 'combination')} of the other factors."
             )
-    return said
+    return sentences
 
 
 def _combination(factors: Sequence[FactorLevels], levels: Sequence[str]) -> str:
@@ -146,9 +148,9 @@ def factor_sentences(own: FactorComparison, decides: Measure, delta: float) -> l
     """A sentence for each factor, with what the others do to its effect, and one for each interaction of more than two
     that is shown.
     """
-    said = [_factor(own, factor, decides, delta) for factor in own.factors]
+    sentences = [_factor(own, factor, decides, delta) for factor in own.factors]
     high = [effect for effect in own.effects if len(effect.factors) > 2 and effect.verdict.kind == "shown"]
-    return [*(Sentence(*one) for one in said), *(Sentence("better", _high(effect)) for effect in high)]
+    return [*(Sentence(*one) for one in sentences), *(Sentence("better", _high(effect)) for effect in high)]
 
 
 def _high(effect: Effect) -> str:
@@ -173,26 +175,28 @@ def _factor(found: FactorComparison, factor: FactorLevels, metric: Measure, delt
     if kind in ("withheld", "too_few"):
         return kind, f"{text}."
     clauses = list(_clauses(found, factor, first, others))
-    told = f"{text}{''.join(clauses)}."
-    return ("better" if depends else kind), wording.sentence(told) if told.startswith("the ") else told
+    sentence_text = f"{text}{''.join(clauses)}."
+    return ("better" if depends else kind), wording.sentence(sentence_text) if sentence_text.startswith(
+        "the "
+    ) else sentence_text
 
 
 def _of_two(effect: Effect, metric: Measure, delta: float, average: str) -> Said:
     """What the second level does against the first, up to its end."""
     factor, verdict = effect.factors[0], effect.verdict
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
-    now, then = (_told(effect, metric, average, is_past) for is_past in (False, True))
+    now, past = (_effect_text(effect, metric, average, is_past) for is_past in (False, True))
     if verdict.kind == "withheld":
-        return "withheld", f"Verdict on {factor} withheld, {_decisive(verdict)}: {then}"
+        return "withheld", f"Verdict on {factor} withheld, {_decisive(verdict)}: {past}"
     if verdict.kind == "too_few":
-        return "too_few", f"{then}; {sentence(verdict)}"
+        return "too_few", f"{past}; {sentence(verdict)}"
     if verdict.kind == "equivalent":
         return "equivalent", f"{above} and {below} are equivalent {average}within ±{wording.percent(delta)}: {now}"
     if verdict.kind == "near_margin":
         return "near_margin", f"{now}; whether it is more than {wording.percent(delta)} is open"
     if verdict.kind == "inconclusive":
         needed = "" if verdict.still is None else open_text(verdict.still)
-        return "inconclusive", f"{factor} is not shown to matter {average}".rstrip() + f": {then}" + (
+        return "inconclusive", f"{factor} is not shown to matter {average}".rstrip() + f": {past}" + (
             f"; {needed}" if needed else ""
         )
     return "better", now
@@ -224,7 +228,7 @@ def _what(metric: Measure) -> str:
     return f"the {metric.unit}" if metric.higher_is_better else f"the {metric.short}"
 
 
-def _told(effect: Effect, metric: Measure, average: str, is_past: bool) -> str:
+def _effect_text(effect: Effect, metric: Measure, average: str, is_past: bool) -> str:
     """ "raid 0 serves 1.90× the requests/s of raid 5 (95 % interval 1.80–2.00, 8 blocks)"."""
     factor = effect.factors[0]
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))

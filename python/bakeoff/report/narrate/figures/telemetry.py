@@ -62,7 +62,7 @@ def _(found: LimitsSeen) -> str:
     own = f"; of all processor time it used {wording.percent(found.own_share)} itself at most"
     itself = "" if math.isnan(found.own_share) else own
     shared = f" (processors and disks that it shares with the load generator{itself})" if found.shared else ""
-    return said(found.contender, [(each.load_step, WORDS[each.bound]) for each in found.bounds], shared)
+    return limit_sentence(found.contender, [(each.load_step, WORDS[each.bound]) for each in found.bounds], shared)
 
 
 @sentence.register
@@ -96,7 +96,7 @@ def way(bounds: Sequence[tuple[LoadStep, str]]) -> str:
     return ", ".join(f"{what} {_where(load_steps, place == 0, place == last)}" for place, (what, load_steps) in parts)
 
 
-def said(name: str, bounds: Sequence[tuple[LoadStep, str]], more: str = "") -> str:
+def limit_sentence(name: str, bounds: Sequence[tuple[LoadStep, str]], more: str = "") -> str:
     """The same as a sentence on a contender."""
     return f"What is at its limit: {name}: {way(bounds)}{more}."
 

@@ -6,12 +6,12 @@ from bakeoff.compare.advice.advice_model import (
     AuditDoesNotHold,
     BeganLate,
     BlocksDiffer,
+    DifferentMounts,
     FewOperations,
     GeneratorDisturbed,
     GeneratorLimit,
     GeneratorWaited,
     LinkFull,
-    MountedUnlike,
     NearGeneratorCapacity,
     NotCold,
     OperationsFailed,
@@ -63,7 +63,7 @@ def _(fact: UnpairedCells) -> tuple[str, str]:
 
 
 @advised.register
-def _(fact: MountedUnlike) -> tuple[str, str]:
+def _(fact: DifferentMounts) -> tuple[str, str]:
     own = "; ".join(f"{name} {', '.join(options) or 'none of these'}" for name, options in fact.options.items())
     advice = "Mount them alike, unless the options are what is compared."
     if len(fact.file_systems) > 1:
@@ -143,10 +143,10 @@ def _(fact: GeneratorDisturbed) -> tuple[str, str]:
 @advised.register
 def _(fact: BlocksDiffer) -> tuple[str, str]:
     (first, widest), *others = fact.spreads.items()
-    told = "; ".join([spread_text(widest, first, fact.work), *(spread_too(spread, name) for name, spread in others)])
+    clauses = "; ".join([spread_text(widest, first, fact.work), *(spread_too(spread, name) for name, spread in others)])
     who = "servers have" if others else "server has"
     return (
-        f"{wording.sentence(told)}: the machine or the {who} more than one speed.",
+        f"{wording.sentence(clauses)}: the machine or the {who} more than one speed.",
         "InterimAnalysis for what changes between blocks: clock frequency, neighbours, the cores that processes land "
         "on (`--pin`, `taskset`), warm-up. A mean of two speeds describes neither.",
     )
@@ -235,10 +235,12 @@ def _(fact: WorkingSet) -> tuple[str, str]:
 
 @advised.register
 def _(fact: NotCold) -> tuple[str, str]:
-    told = wording.names([f"{name} before {full:,} of {asked:,} cells" for name, (full, asked) in fact.stayed.items()])
-    beside = f"; those of {wording.names(list(fact.emptied))} were emptied" if fact.emptied else ""
+    clauses = wording.names(
+        [f"{name} before {full:,} of {asked:,} cells" for name, (full, asked) in fact.stayed.items()]
+    )
+    emptied = f"; those of {wording.names(list(fact.emptied))} were emptied" if fact.emptied else ""
     return (
-        f"Cold caches were asked for, but not emptied were those of {told}{beside}.",
+        f"Cold caches were asked for, but not emptied were those of {clauses}{emptied}.",
         "Reads from a full cache are held against a disk or a wire there: compare writes alone, or empty the caches of "
         "all (`--drop-caches` as root, `--cold-command` with a remount). Files in memory have nothing colder.",
     )

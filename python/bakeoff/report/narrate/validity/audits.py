@@ -54,8 +54,8 @@ def audit_title(name: str) -> str:
 @singledispatch
 def ruled(rule: Fact) -> tuple[str, str]:
     """What an audit says must hold, and how far it may be off; a kind of suite registers its own."""
-    told: tuple[str, str] = words_for(ruled, type(rule))(rule)
-    return told
+    words: tuple[str, str] = words_for(ruled, type(rule))(rule)
+    return words
 
 
 @ruled.register

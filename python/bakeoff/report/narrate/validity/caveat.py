@@ -29,13 +29,13 @@ from bakeoff.report.narrate.validity.audits import audit_title
 from bakeoff.report.narrate.verdict.spread import spread_caveat
 
 
-def box(told: Caveat | SuiteCaveat | None) -> str:
+def box(caveat: Caveat | SuiteCaveat | None) -> str:
     """As it stands in the box beside the result; empty without one."""
-    if told is None:
+    if caveat is None:
         return ""
-    if isinstance(told, SuiteCaveat):
-        return f"Beware, in {told.suite}: {caveat_text(told.caveat)}."
-    return f"Beware: {caveat_text(told)}."
+    if isinstance(caveat, SuiteCaveat):
+        return f"Beware, in {caveat.suite}: {caveat_text(caveat.caveat)}."
+    return f"Beware: {caveat_text(caveat)}."
 
 
 @sentence.register

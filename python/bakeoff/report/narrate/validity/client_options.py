@@ -39,13 +39,13 @@ def client_option_words(client_options: Sequence[ClientOption], kind: WordsPart,
     by_way: dict[str, list[str]] = {}
     for name, way in found.items():
         by_way.setdefault(way, []).append(name)
-    parts = [f"{_named(alike)} {way}" for way, alike in by_way.items()]
+    parts = [f"{_named(names)} {way}" for way, names in by_way.items()]
     if not parts:
         return ""
     first, *others = parts if len(parts) <= WAYS else [*parts[: WAYS - 1], "others otherwise"]
-    alike = next(iter(by_way.values()))
-    verb = "is" if len(alike) == 1 else "are"
-    head = _named(alike)
+    names = next(iter(by_way.values()))
+    verb = "is" if len(names) == 1 else "are"
+    head = _named(names)
     return ", ".join([f"{head} {verb} measured{first.removeprefix(head)}", *others])
 
 

@@ -41,4 +41,4 @@ def changed_sentences(changed: Sequence[ChangedFact]) -> list[str]:
     for each in changed:
         values = [f"{one.value} in {wording.plural(one.trials, 'trial')}" for one in each.values]
         parts.setdefault(each.contender, []).append(f"{each.fact.replace('_', ' ')} {', '.join(values)}")
-    return [f"{name} was not the same in all of its trials: {'; '.join(told)}." for name, told in parts.items()]
+    return [f"{name} was not the same in all of its trials: {'; '.join(changes)}." for name, changes in parts.items()]

@@ -46,6 +46,6 @@ def _words(fault: Fault) -> str:
     if fault.source not in FAULTS:
         for kind in KINDS:
             load(kind, "report", default=())
-    told = FAULTS[fault.source]
-    parts = [f"{count:,} {told.classes[name]}" for name, count in fault.counts.items()]
-    return f"{told.opening}: of {fault.of:,} {told.noun}, {', '.join(parts)}"
+    words = FAULTS[fault.source]
+    parts = [f"{count:,} {words.classes[name]}" for name, count in fault.counts.items()]
+    return f"{words.opening}: of {fault.of:,} {words.noun}, {', '.join(parts)}"

@@ -12,11 +12,11 @@ from bakeoff.compare.advice.advice_model import (
     NotMeasuredHere,
     OfFile,
     Outages,
-    SilentAfterwards,
     StoppedTrials,
     TrialsLeftOut,
     TrialsLost,
     TrialsRepeated,
+    UnresponsiveAtEnd,
     WentOnWithout,
 )
 from bakeoff.compare.advice.run_advice import outages_of
@@ -27,7 +27,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.verdict.interim import interim_text
-from bakeoff.store.records.unresponsive import silent_words
+from bakeoff.store.records.unresponsive import unresponsive_text
 
 # Pairs that are named in one sentence.
 MOST_NAMED = 4
@@ -130,13 +130,13 @@ def _(fact: TrialsLost) -> tuple[str, str]:
     return f"{fact.contender} {was}{outages(fact.outages)}: {why}; each counts as lost.", advice
 
 
-def outages(told: Outages) -> str:
+def outages(found: Outages) -> str:
     """ "dead in 8 of 18 trials", in which it answered nothing; "failed in 2 of 18 trials"; "not asked in 8 of 12
     trials", as the run went on without it; empty without any.
     """
-    counts = ((told.dead, "dead"), (told.failed, "failed"), (told.not_asked, "not asked"))
+    counts = ((found.dead, "dead"), (found.failed, "failed"), (found.not_asked, "not asked"))
     parts = [f"{word} in {number}" for number, word in counts if number]
-    return f"{wording.names(parts)} of {wording.plural(told.of, 'trial')}" if parts else ""
+    return f"{wording.names(parts)} of {wording.plural(found.of, 'trial')}" if parts else ""
 
 
 def outages_words(c: ContenderSummary) -> str:
@@ -156,9 +156,9 @@ def _again(fact: OfFile) -> str:
 
 
 @advised.register
-def _(fact: SilentAfterwards) -> tuple[str, str]:
+def _(fact: UnresponsiveAtEnd) -> tuple[str, str]:
     return (
-        f"{silent_words(fact.contender, fact.why.rstrip('.'))}.",
+        f"{unresponsive_text(fact.contender, fact.why.rstrip('.'))}.",
         "InterimAnalysis into its log, and into `dmesg`: it may have died of what it was asked. No figure here changes "
         "by it.",
     )

@@ -21,9 +21,9 @@ STARVED = "Its rates are those of the clients that it served; each such trial, o
 
 
 @sentence.register
-def some_clients(told: SomeClients) -> str:
+def some_clients(found: SomeClients) -> str:
     """ "client 3 of 4", "clients 0, 1, 2 and 7 more of 60"."""
-    return clients_words(told.clients, told.of)
+    return clients_words(found.clients, found.of)
 
 
 @advised.register

@@ -14,15 +14,15 @@ MOST_CHANGES = 3
 @sentence.register
 def course(trial: Unsteady) -> str:
     """ "settled after 6 s of the window, rose by 43 % by then, sank by 8 % over the trial"."""
-    told = []
+    sentences = []
     if trial.settled_s:
-        told.append(f"settled after {trial.settled_s:g} s of the window, {_moved(1.0 / trial.early)} by then")
-    told += [f"{_moved(factor)} at second {at:g} of the window" for at, factor in trial.changes[:MOST_CHANGES]]
+        sentences.append(f"settled after {trial.settled_s:g} s of the window, {_moved(1.0 / trial.early)} by then")
+    sentences += [f"{_moved(factor)} at second {at:g} of the window" for at, factor in trial.changes[:MOST_CHANGES]]
     if len(trial.changes) > MOST_CHANGES:
-        told.append(f"and changed {len(trial.changes) - MOST_CHANGES} more times")
+        sentences.append(f"and changed {len(trial.changes) - MOST_CHANGES} more times")
     if trial.growth != 1.0:
-        told.append(f"{_moved(trial.growth, 'sank', 'rose')} over the trial")
-    return ", ".join(told)
+        sentences.append(f"{_moved(trial.growth, 'sank', 'rose')} over the trial")
+    return ", ".join(sentences)
 
 
 def _moved(factor: float, down: str = "fell", up: str = "rose") -> str:
@@ -31,16 +31,16 @@ def _moved(factor: float, down: str = "fell", up: str = "rose") -> str:
 
 
 @sentence.register
-def unsteady_clause(told: UnsteadyTrials) -> str:
+def unsteady_clause(unsteady: UnsteadyTrials) -> str:
     """ "apache was not steady in 3 of 8 trials: it sank by 8 % over the trial (trial 3, 8 clients, block 2)"."""
-    trials, worst = f"{told.trials} of {wording.plural(told.of, 'trial')}", told.worst
+    trials, worst = f"{unsteady.trials} of {wording.plural(unsteady.of, 'trial')}", unsteady.worst
     where = f"trial {worst.trial_id}, {worst.load_step.words}, block {worst.block}"
-    return f"{told.contender} was not steady in {trials}: it {course(worst)} ({where})"
+    return f"{unsteady.contender} was not steady in {trials}: it {course(worst)} ({where})"
 
 
-def unsteady_too(told: UnsteadyTrials) -> str:
+def unsteady_too(unsteady: UnsteadyTrials) -> str:
     """ "nor was apache in 2 of 8", after the clause of another contender."""
-    return f"nor was {told.contender} in {told.trials} of {told.of}"
+    return f"nor was {unsteady.contender} in {unsteady.trials} of {unsteady.of}"
 
 
 @advised.register

@@ -14,7 +14,7 @@ NO_NUMBER = "no reasonable number of blocks would settle it"
 
 
 @sentence.register
-def needed_told(found: Needed) -> str:
+def needed_text(found: Needed) -> str:
     """The end of a sentence."""
     if found.fits is not None:
         return f"{_blocks(found.fits, found.block_s)}{_among(found)}"
@@ -23,8 +23,8 @@ def needed_told(found: Needed) -> str:
     margin = wording.percent(found.margin)
     accept = "" if found.accepted is None else f"accept {wording.percent(found.accepted)}"
     if found.near:
-        told = f"the ratio is too near to {margin} for any reasonable number of blocks"
-        return f"{told}: {accept}" if accept else told
+        text = f"the ratio is too near to {margin} for any reasonable number of blocks"
+        return f"{text}: {accept}" if accept else text
     instead = f", or {accept}" if accept else ""
     return f"{_spread(found.log_sd)}; for {margin} that is {_far(found)}: quiet the machine{instead}"
 

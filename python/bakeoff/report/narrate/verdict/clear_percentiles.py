@@ -20,11 +20,11 @@ def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], load_steps:
     windows of 20 s would do."
     """
     ends = {end.metric: end for end in pair.secondary if end.metric in WORDS}
-    said = pair.primary.verdict.kind == "better"
+    is_better = pair.primary.verdict.kind == "better"
     parts = [
         _words(pair, end)
         for end in ends.values()
-        if end.verdict.kind == "better" and not (said and end.ratio == pair.primary.ratio)
+        if end.verdict.kind == "better" and not (is_better and end.ratio == pair.primary.ratio)
     ]
     rates = [load_step.per_s for load_step in load_steps if isinstance(load_step, Rate)]
     short = [

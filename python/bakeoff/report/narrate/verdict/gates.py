@@ -36,8 +36,8 @@ def also(gate: Gate) -> str:
 @singledispatch
 def gate_words(detail: of.GateDetail, name: str) -> str:
     """What a check has found of the contender of this name; a kind of suite registers its own."""
-    told: str = words_for(gate_words, type(detail))(detail, name)
-    return told
+    words: str = words_for(gate_words, type(detail))(detail, name)
+    return words
 
 
 @singledispatch
@@ -241,7 +241,7 @@ def _(detail: of.LawOff, name: str) -> str:
 
 @gate_words.register
 def _(detail: Crowded, name: str) -> str:
-    words = ", ".join(told for who, crowd in detail.crowds.items() if (told := _crowd(crowd, who)))
+    words = ", ".join(crowded for who, crowd in detail.crowds.items() if (crowded := _crowd(crowd, who)))
     alone = f", which alone could make {detail.leader} {wording.times(detail.explained, 'as fast')}"
     return words + (alone if detail.explained > 1.0 else "")
 

@@ -46,23 +46,23 @@ from bakeoff.report.narrate.verdict.verdicts import decisive_words, faster_words
 
 def headline(found: Comparison) -> tuple[Sentence, ...]:
     """What was lost first, then the result and what belongs to it. Each sentence stands by itself."""
-    told = [*_before(found), *_result(found)]
+    sentences = [*_before(found), *_result(found)]
     if found.challenge is not None:
-        told = with_challenger(found.challenge, found.pairs, what_decides(found), told)
+        sentences = with_challenger(found.challenge, found.pairs, what_decides(found), sentences)
     if found.joined is not None:
         # What files are and how they agree stands behind what decides.
-        first = sum(bool(one.kind) for one in told)
-        told[first:first] = joined_sentences(found.joined, found.notes)
-    return tuple(told)
+        first = sum(bool(one.kind) for one in sentences)
+        sentences[first:first] = joined_sentences(found.joined, found.notes)
+    return tuple(sentences)
 
 
 def result(found: Comparison) -> tuple[str, ...]:
     """The sentences to read when only a few are read: what was lost, who meets the objective, the first of the others,
     and that contenders were not asked alike, or their replies not compared.
     """
-    told = headline(found)
-    before = sum(one.kind in ("loss", *KINDS.values()) for one in told)
-    first = [one.text for one in told[: before + 1]]
+    sentences = headline(found)
+    before = sum(one.kind in ("loss", *KINDS.values()) for one in sentences)
+    first = [one.text for one in sentences[: before + 1]]
     also = [client_options_sentence(found), bodies_sentence(found.bodies)]
     return (*first, *(text for text in also if text and text not in first))
 
@@ -85,45 +85,45 @@ def _result(found: Comparison) -> list[Sentence]:
     info, contenders, cells = found.run, found.contenders, found.cells
     first = equals_sentences(found)
     pairs = () if first else found.pairs
-    told = leading(found.ranking, pairs) if found.ranking else pairs
+    leads = leading(found.ranking, pairs) if found.ranking else pairs
     if found.ranking:
         outages = {c.name: outages_words(c) for c in contenders}
         first.append(ranking_sentence(found.ranking, pairs, what_decides(found), outages))
     if found.factors is not None and len(found.factors.factors) > 1:
         # Of one factor the pairs say it all.
         first += factor_sentences(found.factors, found.measures[0], info.delta)
-    first += [Sentence(pair.primary.verdict.kind, _primary(pair, found)) for pair in told]
-    others = [pair for pair in pairs if pair not in told]
-    crossings = [*(crossover_sentence(pair, what_decides(found)) for pair in told), other_crossovers(others)]
+    first += [Sentence(pair.primary.verdict.kind, _primary(pair, found)) for pair in leads]
+    others = [pair for pair in pairs if pair not in leads]
+    crossings = [*(crossover_sentence(pair, what_decides(found)) for pair in leads), other_crossovers(others)]
     first += [Sentence(CROSSOVER, text) for text in crossings if text]
     first += undecided(others)
     texts = [f"{name} is missing, it was not there when the run began: {why}" for name, why in info.absent.items()]
     texts += [client_options_sentence(found), bodies_sentence(found.bodies)]
-    texts += [text for pair in told for text in _asked_again(pair)]
+    texts += [text for pair in leads for text in _asked_again(pair)]
     texts += [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
     texts += _repeated(contenders, found.repeated)
-    texts += _beside(found, told)
+    texts += _secondary_texts(found, leads)
     texts += [units_sentence(found)]
-    named = {name for pair in told for name in (pair.baseline, pair.contender)}
+    named = {name for pair in leads for name in (pair.baseline, pair.contender)}
     texts += dominant_sentences([one for one in found.dominant if one.contender in named])
-    texts += [text for pair in told for text in _processor_time(pair, found)]
+    texts += [text for pair in leads for text in _processor_time(pair, found)]
     best = [_peaks(contenders, info)] if cells is None else _means(found)
     texts += [*([] if found.overload_points or found.capacity else best), _errors(contenders, info)]
     return [*first, *(Sentence("", text) for text in texts if text)]
 
 
-def _beside(found: Comparison, told: Sequence[PairComparison]) -> list[str]:
+def _secondary_texts(found: Comparison, pairs: Sequence[PairComparison]) -> list[str]:
     """What is told of these pairs beside what decides."""
     if found.capacity is not None:
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
         return capacity_sentences(found.capacity)
     if points := found.overload_points:
-        clear = [text for pair in told for text in clear_at_rates(pair, found.measures, found.run.load_steps)]
+        clear = [text for pair in pairs for text in clear_at_rates(pair, found.measures, found.run.load_steps)]
         return [*clear, *([_overload_points(points)] if found.ranking else map(_overload_sentence, points))]
     if found.cells is None:
-        return [text for pair in told for text in _p99(pair, found)]
+        return [text for pair in pairs for text in _p99(pair, found)]
     # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
-    shown = {(pair.baseline, pair.contender) for pair in told}
+    shown = {(pair.baseline, pair.contender) for pair in pairs}
     of_cells = (pair for pair in found.cells.pairs if (pair.baseline, pair.contender) in shown)
     return [text for pair in of_cells for text in _cells(pair, found.run)]
 
@@ -206,7 +206,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
     if all_lost := _all_lost(pair, decides):
         return all_lost
     kind = end.verdict.kind
-    now, then = (f"{words} {pair.baseline}" for words in _told(pair, info, decides))
+    now, past = (f"{words} {pair.baseline}" for words in _ratio_texts(pair, info, decides))
     basis = ", ".join([*_of_a_cache(pair, found.cells), *_basis(end, info.interim)])
     if end.load_steps_left_out:
         left_out = wording.several(end.load_steps_left_out)
@@ -214,7 +214,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
     if kind == "better" and not end.verdict.sized:
         crowded = next(gate_text(gate) for gate in end.gates if gate.name == "other load")
         return (
-            f"{end.verdict.winner} is better; the direction is certain, the size is not: {then} ({basis}), "
+            f"{end.verdict.winner} is better; the direction is certain, the size is not: {past} ({basis}), "
             f"but {crowded}."
         )
     if kind == "better":
@@ -229,7 +229,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
     if kind == "near_margin":
         return f"{sentence(end.verdict)}: {now} ({basis})."
     if kind == "inconclusive":
-        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end)}."
+        return f"No winner yet between {pair.contender} and {pair.baseline}: {past} ({basis}); {_more(end)}."
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
         return (
@@ -238,8 +238,8 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
             f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
         )
     if kind == "withheld":
-        return f"Verdict withheld, {decisive_words(end.verdict)}: {then} ({basis})."
-    return f"{wording.sentence(then) if then.startswith('the ') else then} ({basis}); {sentence(end.verdict)}."
+        return f"Verdict withheld, {decisive_words(end.verdict)}: {past} ({basis})."
+    return f"{wording.sentence(past) if past.startswith('the ') else past} ({basis}); {sentence(end.verdict)}."
 
 
 def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
@@ -266,7 +266,7 @@ def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
     return parts
 
 
-def _told(pair: PairComparison, info: RunInfo, decides: Measure) -> tuple[str, str]:
+def _ratio_texts(pair: PairComparison, info: RunInfo, decides: Measure) -> tuple[str, str]:
     """The ratio up to the name of the baseline, for what is settled and for what was only seen. It is the ratio of the
     tables, the same way round: contender over baseline, whoever is ahead.
     """
@@ -324,8 +324,8 @@ def _over(end: Endpoint) -> str:
 
 def _more(end: Endpoint) -> str:
     """What an answer would still take, as the verdict says it."""
-    told = "" if end.verdict.still is None else open_text(end.verdict.still)
-    return told or "inconclusive"
+    reason = "" if end.verdict.still is None else open_text(end.verdict.still)
+    return reason or "inconclusive"
 
 
 def _p99(pair: PairComparison, found: Comparison) -> list[str]:

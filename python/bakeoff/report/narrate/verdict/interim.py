@@ -68,7 +68,7 @@ def _ending(interim: InterimAnalysis) -> list[str]:
 
 
 @sentence.register
-def standing_told(one: Standing) -> str:
+def standing_text(one: Standing) -> str:
     """How what a plan waits for stands."""
     if one.wanted is not None:
         wanted = f"({wording.percent(one.wanted)} wanted)"

@@ -18,13 +18,13 @@ def noted(gates: Iterable[Gate]) -> tuple[str, ...]:
     for gate in gates:
         text = gate_text(gate)
         found.setdefault(gate.name if also(gate) else text, {}).setdefault(text, gate)
-    return tuple(_clause(sorted(alike.values(), key=lambda gate: -gate.weight)) for alike in found.values())
+    return tuple(_clause(sorted(gates.values(), key=lambda gate: -gate.weight)) for gates in found.values())
 
 
 def _clause(worst_first: Sequence[Gate]) -> str:
     first, *others = worst_first
-    told = [gate_text(first), *(also(gate) for gate in others[: MOST - 1])]
+    clauses = [gate_text(first), *(also(gate) for gate in others[: MOST - 1])]
     left = len(worst_first) - MOST
     if left > 0:
-        told.append(f"less with {wording.plural(left, 'other')}")
-    return ", ".join(told)
+        clauses.append(f"less with {wording.plural(left, 'other')}")
+    return ", ".join(clauses)

@@ -64,8 +64,8 @@ def point_text(point: RatioPoint) -> str:
 
 def with_open(verdict: str, still: Open | None) -> str:
     """`verdict` with what keeps it open: "inconclusive: about 9 more blocks needed"."""
-    told = "" if still is None else open_text(still)
-    return f"{verdict}: {told}" if told else verdict
+    reason = "" if still is None else open_text(still)
+    return f"{verdict}: {reason}" if reason else verdict
 
 
 @sentence.register

@@ -10,7 +10,7 @@ from bakeoff.compare.model.cell import CacheZone, CellComparison
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.cells import cache_rule, size, title
@@ -38,7 +38,7 @@ LEGEND = (
 )
 
 
-@report_section("caches", depth=Depth.COMPARISON)
+@report_section("caches", detail=Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """Where caching ends, and what was done about caches: a row for each test of each contender."""
     compared = context.comparison.cells
@@ -50,7 +50,9 @@ def section(context: Context) -> Section | None:
 
 def _rules(context: Context, compared: CellComparison) -> list[Block]:
     """Where caching is strong, weak and none, over file size and record size."""
-    blocks: list[Block] = [Text(text, depth=Depth.COMPARISON) for rule in compared.caching for text in cache_rule(rule)]
+    blocks: list[Block] = [
+        Text(text, detail=Detail.COMPARISON) for rule in compared.caching for text in cache_rule(rule)
+    ]
     rows = tuple(
         (rule.contender, f"{rule.load_step}", ", ".join(map(title, rule.tests)), *_zone(zone))
         for rule in compared.caching

@@ -12,7 +12,7 @@ from bakeoff.core.thresholds import P99_OPERATIONS
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.cells import longest_or_p99, ranges, size, title
@@ -28,7 +28,7 @@ TIMES = (
 )
 
 
-@report_section("rates-of-cells", depth=Depth.SUMMARY)
+@report_section("rates-of-cells", detail=Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """The range of each test in the open, then every cell."""
     compared = context.comparison.cells
@@ -39,7 +39,7 @@ def section(context: Context) -> Section | None:
         return Section("The rates of all cells", (_ranges(context, compared), *_matrices(context, compared)))
     every = tuple(_every_cell(context, compared))
     is_open = any(isinstance(block, Table) and not block.folded for block in every)
-    ranges = replace(_ranges(context, compared), depth=Depth.DETAILS if is_open else Depth.COMPARISON)
+    ranges = replace(_ranges(context, compared), detail=Detail.DETAILS if is_open else Detail.COMPARISON)
     return Section("Rates and response times of all cells", (ranges, *every))
 
 
@@ -59,7 +59,7 @@ def _ranges(context: Context, compared: CellComparison) -> Table:
             rows.append(tuple(row))
     note = f"Mean: geometric, over the cells of a {form.test} and their blocks. In brackets the size of the cell."
     caption = f"{form.rate_unit} of each {form.test}"
-    return Table(caption, tuple(columns), tuple(rows), note, folded=len(rows) > LONG, depth=Depth.COMPARISON)
+    return Table(caption, tuple(columns), tuple(rows), note, folded=len(rows) > LONG, detail=Detail.COMPARISON)
 
 
 def _range(levels: Sequence[CellLevel], form: CellForm) -> tuple[str, str, str]:
@@ -94,7 +94,7 @@ def _every_cell(context: Context, compared: CellComparison) -> Iterator[Block]:
             named = replace(table, title=f"{what}: rates and response times{at}", note=_note(levels) if last else "")
             # Of several load steps the figures against them stand by themselves, and these are for looking up.
             folded = len(table.rows) > LONG or len(context.comparison.run.load_steps) > 1
-            yield replace(named, folded=folded, depth=Depth.PAGE if folded else Depth.SUMMARY)
+            yield replace(named, folded=folded, detail=Detail.PAGE if folded else Detail.SUMMARY)
 
 
 def _note(levels: Sequence[CellLevel]) -> str:

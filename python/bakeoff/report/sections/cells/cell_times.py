@@ -61,8 +61,8 @@ def section(context: Context) -> Section | None:
     if not tables:
         return None
     if len(form.axes) == 1:
-        told = f"{_down_and_across(form)}, mean over blocks"
-        words = f"What an I/O costs this machine, {told}: folded, in print in the appendix."
+        subtitle = f"{_down_and_across(form)}, mean over blocks"
+        words = f"What an I/O costs this machine, {subtitle}: folded, in print in the appendix."
         return Section("Processor time of single I/Os", (Text(words), *tables))
     axis, over = form.axes[0].name, wording.names([*(f"{axis.name}s" for axis in form.axes[1:]), "blocks"])
     words = (

@@ -11,12 +11,12 @@ from bakeoff.compare.cube.cell_form import CellForm
 from bakeoff.compare.cube.cells import CellKey
 from bakeoff.compare.cube.regions import Region, regions_of
 from bakeoff.compare.model.cell import Average, CellPair, CellRatio
-from bakeoff.report.blocks.severity import apart
+from bakeoff.report.blocks.severity import ratio_cell
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.heat import Cell, heat_map, of_ratios, ratio_range
 from bakeoff.report.charts.palette import place_of
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.cells import WEIGHTED, pair_summary, percent_of, sentences_of_tests, size, title
@@ -31,7 +31,7 @@ OUTLIERS = 10
 MORE = "Maps of the other pairs: `bakeoff report --pair NAME,NAME`, or `--pair all` for every one in a fold."
 
 
-@report_section("heat-map", depth=Depth.SUMMARY)
+@report_section("heat-map", detail=Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """For each pair: averages, an overview, a map for each test, what stands out. Pairs without the baseline that were
     not asked for are in folds where they are few, and else as many words as they need.
@@ -44,28 +44,28 @@ def section(context: Context) -> Section | None:
     regions = regions_of(context.run.planned.settings)
     drawn = context.drawn(pairs, len(compared.measured))
     blocks: list[Block] = []
-    told: set[tuple[str, str]] = set()
+    shown: set[tuple[str, str]] = set()
     for number, (pair, folded) in enumerate(drawn):
-        if not folded and (pair.baseline, pair.contender) not in told:
-            told.add((pair.baseline, pair.contender))
+        if not folded and (pair.baseline, pair.contender) not in shown:
+            shown.add((pair.baseline, pair.contender))
             blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
         # Of one load step the headline has the summary.
         several = len(context.comparison.run.load_steps) > 1 and pair.baseline == base
         sentences = (*pair_summary(pair)[1:], *sentences_of_tests(pair)) if several else sentences_of_tests(pair)
         # Where the table of every cell is on the first screen, sentences on each test are not.
-        depth = Depth.SUMMARY if len(compared.form.axes) > 1 else Depth.DETAILS
-        blocks += [replace(_averages(pair, compared.form, regions), folded=folded), Bullets(sentences, depth)]
+        detail = Detail.SUMMARY if len(compared.form.axes) > 1 else Detail.DETAILS
+        blocks += [replace(_averages(pair, compared.form, regions), folded=folded), Bullets(sentences, detail)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
         places = (place_of(pair.baseline, context.names), place_of(pair.contender, context.names))
         drawing = _Drawing(pair, places, limit, compared.form, f"heat-{number}", compared.blocks)
-        told_of = (*drawing.charts(), *_stand_out(pair, compared.form))
-        blocks += [in_fold(block, against(pair), folded) for block in told_of]
+        shown_in = (*drawing.charts(), *_stand_out(pair, compared.form))
+        blocks += [in_fold(block, against(pair), folded) for block in shown_in]
     there = {id(pair) for pair, _ in drawn}
     for pair in compared.pairs:
         if id(pair) not in there:
             blocks += [
                 replace(_averages(pair, compared.form, regions), folded=True),
-                Bullets(sentences_of_tests(pair), Depth.SUMMARY),
+                Bullets(sentences_of_tests(pair), Detail.SUMMARY),
             ]
     if len(drawn) < len(compared.pairs):
         blocks.append(Text(MORE))
@@ -133,7 +133,7 @@ def _averages(pair: CellPair, form: CellForm, regions: Sequence[Region]) -> Tabl
         note = f"{pair.contender} as a percentage of {pair.baseline}. {note}"
     rows = tuple((name, *_average(average, form)) for name, average in named)
     caption = f"{against(pair)}: geometric means of cells{WEIGHTED if pair.overall.weighted else ''}"
-    return Table(caption, columns, rows, note, depth=Depth.SUMMARY)
+    return Table(caption, columns, rows, note, detail=Detail.SUMMARY)
 
 
 def _average(a: Average, form: CellForm) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _average(a: Average, form: CellForm) -> tuple[str, ...]:
     ended = (a.ahead, a.behind, a.tied)
     judged = a.open < a.cells
     return (
-        apart(shown(a.ratio), a.low, a.high),
+        ratio_cell(shown(a.ratio), a.low, a.high),
         span,
         shown(a.lowest),
         shown(a.highest),
@@ -174,11 +174,11 @@ def _stand_out(pair: CellPair, form: CellForm) -> list[Block]:
         caption = f"Outliers, {against(pair)}"
         if len(rows) > OUTLIERS:
             blocks.append(
-                Table(f"{caption}: the {OUTLIERS} farthest from 1", columns, rows[:OUTLIERS], depth=Depth.SUMMARY)
+                Table(f"{caption}: the {OUTLIERS} farthest from 1", columns, rows[:OUTLIERS], detail=Detail.SUMMARY)
             )
             blocks.append(Table(f"{caption}: all {len(rows):,}", columns, rows, note, folded=True))
         else:
-            blocks.append(Table(caption, columns, rows, note, depth=Depth.SUMMARY))
+            blocks.append(Table(caption, columns, rows, note, detail=Detail.SUMMARY))
     void = [cell for cell in pair.cells if cell.state == "void"]
     if void:
         rows = tuple((name_of(c, form), wording.MISSING, wording.MISSING, _reason(c)) for c in void)

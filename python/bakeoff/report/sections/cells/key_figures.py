@@ -44,7 +44,7 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
         caption=caption if measured else "no usable trial",
         lines=tuple(lines),
         series=series,
-        tone="good" if comparison.winner == c.name else "plain",
+        severity="good" if comparison.winner == c.name else "plain",
     )
 
 

@@ -13,7 +13,7 @@ from bakeoff.report.charts.axes import Counted, Logs
 from bakeoff.report.charts.panels import LIMITED, MET, MISSED, probes
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.layout.context import Context, geometric_mean
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.capacity import capacity_text, unconfirmed
@@ -29,7 +29,7 @@ WORDS = {
 }
 
 
-@report_section("capacity", depth=Depth.SUMMARY)
+@report_section("capacity", detail=Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """Nothing of a run that searched no capacity."""
     found = context.comparison.capacity
@@ -48,7 +48,8 @@ def card(context: Context, found: CapacityComparison, c: ContenderSummary, serie
     return Card(
         title=c.name,
         figure=capacity_text(own, found.unit).partition(" (")[0],
-        caption=f"capacity under {found.objective}{interval}" + (f", {told}" if (told := unconfirmed(own)) else ""),
+        caption=f"capacity under {found.objective}{interval}"
+        + (f", {unproven}" if (unproven := unconfirmed(own)) else ""),
         lines=(
             ("Searches", _counts(own)),
             ("Probes", f"{probes:,}"),
@@ -56,7 +57,7 @@ def card(context: Context, found: CapacityComparison, c: ContenderSummary, serie
             ("Address", c.address),
         ),
         series=series,
-        tone="good" if context.comparison.winner == c.name else "plain",
+        severity="good" if context.comparison.winner == c.name else "plain",
     )
 
 
@@ -105,7 +106,7 @@ def _capacities(found: CapacityComparison) -> Table:
         "what failed is slower than any limit, what still waited at the end of a window counts with its time so far. "
         "At a rate no load is carried under which the queue grows all through a window."
     )
-    return Table("Capacities", columns, tuple(rows), note, depth=Depth.COMPARISON)
+    return Table("Capacities", columns, tuple(rows), note, detail=Detail.COMPARISON)
 
 
 def _shares(context: Context, found: CapacityComparison) -> list[Block]:
@@ -132,7 +133,7 @@ def _shares(context: Context, found: CapacityComparison) -> list[Block]:
         "and had no good reply. Each contender at shares of its own capacity: equal shares are not equal loads."
     )
     title = f"{kind} time at shares of the capacity"
-    return [Table(title, tuple(columns), tuple(rows), note, depth=Depth.SUMMARY)]
+    return [Table(title, tuple(columns), tuple(rows), note, detail=Detail.SUMMARY)]
 
 
 def _share_cells(trials: list[TrialRecord]) -> list[str]:
@@ -163,7 +164,7 @@ def _drawn(context: Context, found: CapacityComparison) -> list[Block]:
     across = Counted("probes since the search began", "probe", 0.5, last + 0.5, step=1)
     path = probes(rows, context.names, across, Logs(loads, "load"), (title, subtitle), bounds=_bounds(rows))
     description = f"Every probe of every search: its number, its load, and whether it met {found.objective}."
-    charts: list[Block] = [Chart("chart-search", title, description, path, table, True, depth=Depth.PAGE)]
+    charts: list[Block] = [Chart("chart-search", title, description, path, table, True, detail=Detail.PAGE)]
     term = next((t for t in _terms(context) if _is_time(t)), None)
     if term is not None:
         charts.append(_judged(context, found, term, loads))
@@ -194,7 +195,7 @@ def _judged(context: Context, found: CapacityComparison, term: str, loads: str) 
         for r in sorted(rows, key=lambda r: (r["contender"], r["load"]))
     )
     table = Table(f"{name} at each load that was tried", columns, cells, folded=True)
-    return Chart("chart-judged", title, f"{name} against load, all probes.", drawing, table, True, depth=Depth.PAGE)
+    return Chart("chart-judged", title, f"{name} against load, all probes.", drawing, table, True, detail=Detail.PAGE)
 
 
 def _limit_ms(term: str) -> float:

@@ -13,7 +13,7 @@ from bakeoff.report.charts.axes import Amounts, Loads
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.rates import rates_table, reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -22,14 +22,14 @@ from bakeoff.report.narrate.sentences import sentence
 
 @report_section(
     "rates",
-    depth=Depth.SUMMARY,
+    detail=Detail.SUMMARY,
     fits=lambda context: not (context.cells_alone or context.is_open_loop or context.comparison.capacity),
 )
 def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""
     first, *others = (curve_chart(context, metric) for metric in context.known(context.kind.rate_curves))
     # Where nothing can be drawn, the rates that decide stand for it.
-    charts = (replace(first, plain=rates_table(context), depth=Depth.SUMMARY), *others)
+    charts = (replace(first, plain=rates_table(context), detail=Detail.SUMMARY), *others)
     # What counts exactly stands below the drawing.
     heads = [chart.title.partition(" (")[0] for chart in (first, *others)]
     title = wording.names([heads[0], *(f"{head[0].lower()}{head[1:]}" for head in heads[1:])])
@@ -73,7 +73,7 @@ def _peaks(context: Context) -> Table:
     )
     if any(c.peak_is_bimodal for c in context.comparison.contenders):
         note += " Where the blocks differ by more than a factor of 2, the lowest and the highest stand for a peak."
-    return Table("Peak and saturation", columns, rows, note, depth=Depth.DETAILS)
+    return Table("Peak and saturation", columns, rows, note, detail=Detail.DETAILS)
 
 
 def whole(context: Context, contender: str, load_step: LoadStep) -> bool:

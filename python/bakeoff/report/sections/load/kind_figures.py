@@ -42,7 +42,9 @@ def _values(context: Context, name: str, load_step: LoadStep) -> dict[str, list[
     elsewhere = SHOWN_FOR_ALL | context.kind.figures_shown
     values: dict[str, list[Value]] = {}
     for trial in context.at(name, load_step):
-        for figure, value in _leaves({key: value for key, value in trial.told.items() if key not in elsewhere}, ""):
+        for figure, value in _leaves(
+            {key: value for key, value in trial.all_figures.items() if key not in elsewhere}, ""
+        ):
             values.setdefault(figure, []).append(value)
     return values
 

@@ -9,13 +9,13 @@ from bakeoff.compare.model.comparison import CurvePoint, OverloadPoint
 from bakeoff.core.times import ms_of
 from bakeoff.load import open_loop
 from bakeoff.load.load_step import LoadStep, Rate
-from bakeoff.report.blocks.severity import toned
+from bakeoff.report.blocks.severity import verdict_cell
 from bakeoff.report.blocks.tree import Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Loads, Logs
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import known
 from bakeoff.report.layout.context import Context, geometric_mean
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.rates import reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -27,7 +27,7 @@ from bakeoff.store.records.trial_parts import StartsRecord
 AS_NAMED = 0.05
 
 
-@report_section("offered", depth=Depth.SUMMARY)
+@report_section("offered", detail=Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """Curves against offered load, overload points, and the starts of every rate."""
     if not context.is_open_loop:
@@ -70,7 +70,7 @@ def _answered(context: Context) -> Chart:
     spec = lines(rows, context.names, Loads(info.load_steps), down, (title, subtitle), guides=guides)
     description = f"{title} of {', '.join(context.names)} against what was offered."
     table = context.curve_table("rate")
-    return Chart("chart-answered", title, description, spec, table, plain=_summary(context), depth=Depth.SUMMARY)
+    return Chart("chart-answered", title, description, spec, table, plain=_summary(context), detail=Detail.SUMMARY)
 
 
 def _offered_at(context: Context, contender: str, load_step: LoadStep) -> float:
@@ -97,7 +97,7 @@ def _times(context: Context) -> Chart:
     across = Loads(context.comparison.run.load_steps)
     spec = lines(rows, context.names, across, Logs("ms"), (title, subtitle), bold="response")
     description = f"{title} of {', '.join(context.names)} at each offered rate."
-    return Chart("chart-times", title, description, spec, _times_table(context), depth=Depth.COMPARISON)
+    return Chart("chart-times", title, description, spec, _times_table(context), detail=Detail.COMPARISON)
 
 
 def _times_table(context: Context) -> Table:
@@ -140,15 +140,15 @@ def _overload_table(each: tuple[OverloadPoint, ...]) -> Table:
         "Offered a second: the lowest rate at which a contender was overloaded, the median over blocks, and the rate "
         "before it. The interval is one of order statistics; it knows only the rates that were tried."
     )
-    return Table("Overload point of each contender", columns, rows, note, depth=Depth.DETAILS)
+    return Table("Overload point of each contender", columns, rows, note, detail=Detail.DETAILS)
 
 
-def _interval(told: OverloadPoint) -> str:
-    if not told.interval:
+def _interval(point: OverloadPoint) -> str:
+    if not point.interval:
         return wording.MISSING
     low, high = (
         "above all" if load_step is None else load_step.number
-        for load_step in (told.low_load_step, told.high_load_step)
+        for load_step in (point.low_load_step, point.high_load_step)
     )
     return f"{low} – {high}"
 
@@ -173,13 +173,13 @@ def _summary(context: Context) -> Table:
             row += [_figure(answered) + _share_overloaded(context, name, load_step), *map(_figure, times)]
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at)]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), verdict_cell(at)]
         rows.append(tuple(row))
     title = "offered and answered a second, p50, p95 and p99 of response time, p99 of service time (mean over blocks)"
     if against:
         decides = against[0].primary.title
         title += f"; ratios: {decides[0].lower()}{decides[1:]}"
-    return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
+    return Table(title, tuple(columns), tuple(rows), detail=Detail.SUMMARY)
 
 
 def _in_the_window(context: Context, load_step: LoadStep) -> str:
@@ -227,7 +227,7 @@ def _starts(context: Context) -> Table:
         "connection idle, is named: that is in the response time, too, and is not the server's."
     )
     columns = (Column(context.load_step_unit, numeric=False), *_STARTS)
-    return Table("Starts", columns, tuple(rows), note, folded=True, depth=Depth.COMPARISON)
+    return Table("Starts", columns, tuple(rows), note, folded=True, detail=Detail.COMPARISON)
 
 
 def _fates(trials: list[TrialRecord], starts: list[StartsRecord]) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bakeoff.report.blocks.tree import Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.sections.load.curves import curve_chart
@@ -25,7 +25,7 @@ SHOWN = ("mean", "p50", "p95", "p99")
 
 
 # Pooled over the cells of a trial a response time is nobody's.
-@report_section("response", depth=Depth.COMPARISON, fits=lambda context: not context.of_cells)
+@report_section("response", detail=Detail.COMPARISON, fits=lambda context: not context.of_cells)
 def section(context: Context) -> Section:
     """Four charts: mean, p50, p95, p99."""
     note = (
@@ -42,7 +42,7 @@ def section(context: Context) -> Section:
         )
     )
     mean, *others = (curve_chart(context, metric) for metric in SHOWN)
-    first = replace(mean, plain=_all_in_one(context, mean.title), depth=Depth.COMPARISON)
+    first = replace(mean, plain=_all_in_one(context, mean.title), detail=Detail.COMPARISON)
     return Section(f"Response time against {context.load_step_unit}", (Text(note), first, *others))
 
 

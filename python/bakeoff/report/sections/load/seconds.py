@@ -176,8 +176,8 @@ def _table(context: Context, trials: list[TrialRecord], unit: str, of: tuple[str
         inside = _inside(context, trial)
         if inside:
             rates = [_rate([second]) for second in inside]
-            told = (wording.rate(min(rates)), wording.rate(max(rates)), wording.figures(_tail(inside)))
-            figures = dict(zip(RATES + TAILS, told, strict=True))
+            summary = (wording.rate(min(rates)), wording.rate(max(rates)), wording.figures(_tail(inside)))
+            figures = dict(zip(RATES + TAILS, summary, strict=True))
             rows.append((trial.contender, f"{trial.block}", *(figures[title] for title in of)))
     if not rows:
         rows.append((_none(context, trials), *[wording.MISSING] * (len(columns) - 1)))

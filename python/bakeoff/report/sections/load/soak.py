@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 from bakeoff.compare.limits.soak import ContenderSoak, FigureName, Soak, SoakRow, SoakTrend
 from bakeoff.core.units import format_duration, format_size
-from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text, Tone
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Severity, Table, Text
 from bakeoff.report.charts.axes import Amounts, Elapsed
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 
@@ -22,7 +22,7 @@ MOST_POINTS = 1000
 # Void rows named before the rest are only counted.
 MOST_NAMED = 8
 # Growth above this many percent is told as more than that: its end is not known.
-MOST_TOLD = 100_000
+MOST_REPORTED = 100_000
 TITLES: dict[FigureName, str] = {
     "rate": "rate",
     "p50": "median response time",
@@ -36,7 +36,7 @@ NOTE = (
 )
 
 
-@report_section("soak", depth=Depth.SUMMARY)
+@report_section("soak", detail=Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """For each contender sentences and a table of its rows, then charts of all."""
     soak = context.comparison.soak
@@ -60,9 +60,9 @@ def _sentences(one: ContenderSoak, title: str) -> list[Text]:
         f"{title}: {_length(one.measured_s)}{of_plan} under {one.load_step.words}{stretches}, {one.operations:,} "
         f"operations, {errors:,} errors."
     )
-    texts = [Text(text, "plain" if whole else "warning", depth=Depth.SUMMARY)]
+    texts = [Text(text, "plain" if whole else "warning", detail=Detail.SUMMARY)]
     if one.stopped_by is not None:
-        texts.append(Text(f"{title}: {one.reason}.", "bad", depth=Depth.SUMMARY))
+        texts.append(Text(f"{title}: {one.reason}.", "bad", detail=Detail.SUMMARY))
     if void := [row for row in one.rows if row.void]:
         numbers = wording.names([f"{row.number + 1}" for row in void[:MOST_NAMED]])
         more = f" and {len(void) - MOST_NAMED} more" if len(void) > MOST_NAMED else ""
@@ -70,13 +70,13 @@ def _sentences(one: ContenderSoak, title: str) -> list[Text]:
             f"{title}: {wording.plural(len(void), 'row')} of {len(one.rows):,} void, as the load generator did not run "
             f"in them, or ran out of ports or open files (rows {numbers}{more}); the others count."
         )
-        texts.append(Text(text, "warning", depth=Depth.SUMMARY))
+        texts.append(Text(text, "warning", detail=Detail.SUMMARY))
     for gap in one.gaps:
         missing = f"{title}: {_length(gap.length_s)} are missing after row {gap.after + 1}."
-        texts.append(Text(missing, "warning", depth=Depth.SUMMARY))
+        texts.append(Text(missing, "warning", detail=Detail.SUMMARY))
     if one.stretches > 1:
         last = "What other tables and charts tell of it is that of its last stretch alone."
-        texts.append(Text(last, "warning", depth=Depth.SUMMARY))
+        texts.append(Text(last, "warning", detail=Detail.SUMMARY))
     return [*texts, *(_trend(trend, one, title) for trend in one.trends if trend.rows)]
 
 
@@ -86,22 +86,22 @@ def _trend(trend: SoakTrend, one: ContenderSoak, title: str) -> Text:
     ends = f"first row {_figure(trend.figure, trend.first)}, last {_figure(trend.figure, trend.last)}"
     if math.isnan(trend.change):
         text = f"{title}: {what}: {wording.plural(trend.rows, 'whole row')}, too few for a trend; {ends}."
-        return Text(text, depth=Depth.SUMMARY)
+        return Text(text, detail=Detail.SUMMARY)
     over = f"over {_length(one.measured_s)}"
     if trend.is_open:
         text = f"{title}: {what}: {wording.plural(trend.rows, 'whole row')} {over}, too few to see a trend; {ends}."
-        return Text(text, depth=Depth.SUMMARY)
+        return Text(text, detail=Detail.SUMMARY)
     if not trend.moves:
         span = f"{_percent(trend.low)} to {_percent(trend.high)} %"
-        return Text(f"{title}: {what}: no trend seen {over} ({span}); {ends}.", depth=Depth.SUMMARY)
+        return Text(f"{title}: {what}: no trend seen {over} ({span}); {ends}.", detail=Detail.SUMMARY)
     grew = trend.change > 0
     bounds = sorted((abs(trend.low), abs(trend.high)))
     span = f"{_percent(bounds[0])} to {_percent(bounds[1])}"
     text = f"{title}: {what} {'grew' if grew else 'fell'} by {_percent(abs(trend.change))} % {over} ({span}); {ends}."
-    return Text(text, _tone(trend), depth=Depth.SUMMARY)
+    return Text(text, _severity(trend), detail=Detail.SUMMARY)
 
 
-def _tone(trend: SoakTrend) -> Tone:
+def _severity(trend: SoakTrend) -> Severity:
     """A rate that falls and times that grow are for the worse."""
     worse = (trend.change < 0) == (trend.figure == "rate")
     return "warning" if worse else "plain"
@@ -128,7 +128,7 @@ def _table(one: ContenderSoak, title: str) -> Table:
         half = MOST_ROWS // 2
         shown = (*one.rows[:half], *one.rows[-half:])
         note += f" The first and last {half} of {len(one.rows):,} rows; `bakeoff compare --json` has all."
-    return Table(f"Rows of {title}", columns, tuple(map(_cells, shown)), note, depth=Depth.SUMMARY)
+    return Table(f"Rows of {title}", columns, tuple(map(_cells, shown)), note, detail=Detail.SUMMARY)
 
 
 def _cells(row: SoakRow) -> tuple[str, ...]:
@@ -218,4 +218,4 @@ def _percent(share: float) -> str:
     value = 100.0 * share
     if abs(value) < 0.001:
         return "0"
-    return f"over {MOST_TOLD:,}" if value > MOST_TOLD else wording.figures(value, 2)
+    return f"over {MOST_REPORTED:,}" if value > MOST_REPORTED else wording.figures(value, 2)

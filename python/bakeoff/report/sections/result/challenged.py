@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.compare.collections.challenge_model import AgainstThen, CampaignChallenge, Challenge, SuiteChallenge
+from bakeoff.compare.collections.challenge_model import CampaignChallenge, Challenge, ReferenceRatio, SuiteChallenge
 from bakeoff.compare.planning.noise import floor_of
-from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Text, Toned
+from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, SeverityText, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -22,29 +22,32 @@ OVER_A_BRIDGE = (
 )
 NO_BRIDGE = (
     "Unpaired, and no verdict: a change of the machine or the network between the two would look the same, so there is "
-    "no interval either. With one of them beside it (`--beside`) there is one."
+    "no interval either. With one of them beside it (`--rerun`) there is one."
 )
 TITLE = "The report that is challenged"
-SAID = "What that report says, in its own words, which nothing here confirms:"
+REPORTED_SENTENCES = "What that report says, in its own words, which nothing here confirms:"
 
 
-@report_section("challenge", Part.FRONT, Depth.SUMMARY)
+@report_section("challenge", Part.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """What is challenged, beside whom, and ratios that are no verdict."""
     made = context.comparison.challenge
     if made is None:
         return None
-    blocks: list[Block] = [Text(_what(context, made), depth=Depth.SUMMARY), Text(_beside(made), depth=Depth.SUMMARY)]
+    blocks: list[Block] = [
+        Text(_what(context, made), detail=Detail.SUMMARY),
+        Text(_company(made), detail=Detail.SUMMARY),
+    ]
     if moved := _moved(made, context.comparison.run.delta):
-        blocks.append(Text(moved, "warning", depth=Depth.SUMMARY))
+        blocks.append(Text(moved, "warning", detail=Detail.SUMMARY))
     if apart := _apart(context, made):
         blocks.append(Text(apart))
     if made.ratios:
         blocks.append(_table(made))
-        blocks += [Text(text, depth=Depth.SUMMARY) for text in _within_the_noise(context, made)]
+        blocks += [Text(text, detail=Detail.SUMMARY) for text in _within_the_noise(context, made)]
     elif made.absent:
         blocks.append(Text(f"Nothing of now is divided by anything of then: {_why_none(made)}."))
-    blocks += [Text(SAID), Bullets(tuple(made.said))] if made.said else []
+    blocks += [Text(REPORTED_SENTENCES), Bullets(tuple(made.reported))] if made.reported else []
     seal = f", and its run file by the seal {made.seal}" if made.seal else ""
     blocks.append(Text(f"It is known by its SHA-256, {made.sha256}{seal}."))
     return Section(TITLE, tuple(blocks))
@@ -63,39 +66,39 @@ def challenge_over_all(made: CampaignChallenge) -> Section:
         "the chapter of each suite, unpaired and without a verdict. Without a suite there is no order over all "
         "suites, and who is missing from one has no place in it."
     )
-    rows = tuple((one.suite, _again(one, made.challenger), _absent(one), _said(one)) for one in made.suites)
+    rows = tuple((one.suite, _again(one, made.challenger), _absent(one), _first_sentence(one)) for one in made.suites)
     what = (
         f"This campaign challenges {made.report}, a report on {wording.plural(len(made.suites), 'suite')} titled "
         f"“{made.title}”: {made.challenger} was measured by the plans of that report."
     )
     blocks: list[Block] = [
-        Text(what, depth=Depth.SUMMARY),
-        Table("The challenge, suite by suite", columns, rows, note, depth=Depth.SUMMARY),
+        Text(what, detail=Detail.SUMMARY),
+        Table("The challenge, suite by suite", columns, rows, note, detail=Detail.SUMMARY),
     ]
-    blocks += [Text(SAID), Bullets(made.said)] if made.said else []
+    blocks += [Text(REPORTED_SENTENCES), Bullets(made.reported)] if made.reported else []
     blocks.append(Text(f"It is known by its SHA-256, {made.sha256}."))
     return Section(TITLE, tuple(blocks), section.id, section.part)
 
 
-def _said(one: SuiteChallenge) -> str:
+def _first_sentence(one: SuiteChallenge) -> str:
     if one.had_no_figures:
         return f"It had no figures: {one.had_no_figures}."
-    return one.said[0] if one.said else "nothing"
+    return one.reported[0] if one.reported else "nothing"
 
 
 def _again(one: SuiteChallenge, challenger: str) -> str:
     if one.left_out:
-        return Toned(f"left out: {one.left_out}", "bad")
+        return SeverityText(f"left out: {one.left_out}", "bad")
     if not one.has_figures:
-        return Toned(f"no figures: {one.missing or NOTHING_YET}", "bad")
+        return SeverityText(f"no figures: {one.missing or NOTHING_YET}", "bad")
     if challenger in one.absent:
-        return Toned(f"no figures: {challenger} is missing from it, {one.absent[challenger]}", "bad")
-    return wording.names(list(one.again)) or Toned("nobody: no verdict", "bad")
+        return SeverityText(f"no figures: {challenger} is missing from it, {one.absent[challenger]}", "bad")
+    return wording.names(list(one.again)) or SeverityText("nobody: no verdict", "bad")
 
 
 def _absent(one: SuiteChallenge) -> str:
-    told = "; ".join(why if why.startswith(name) else f"{name}: {why}" for name, why in one.absent.items())
-    return Toned(told, "warning") if told else wording.MISSING
+    reasons = "; ".join(why if why.startswith(name) else f"{name}: {why}" for name, why in one.absent.items())
+    return SeverityText(reasons, "warning") if reasons else wording.MISSING
 
 
 def _apart(context: Context, made: Challenge) -> str:
@@ -124,7 +127,7 @@ def _why_none(made: Challenge) -> str:
     return "trials were lost" if made.why_none is None else sentence(made.why_none)
 
 
-def _beside(made: Challenge) -> str:
+def _company(made: Challenge) -> str:
     if made.challenger in made.absent:
         return f"{made.challenger} could not be measured: {made.absent[made.challenger]}. There is no verdict on it."
     again = wording.names(list(made.again))
@@ -142,23 +145,25 @@ def _moved(made: Challenge, delta: float) -> str:
     moved = [
         f"measured again, {one.contender} is {wording.ratio(one.ratio, one.low, one.high)} of what it was"
         for one in made.ratios
-        if one.contender == one.then and (one.low > 1.0 + delta or one.high < 1.0 / (1.0 + delta))
+        if one.contender == one.reference and (one.low > 1.0 + delta or one.high < 1.0 / (1.0 + delta))
     ]
-    told = [*map(sentence, made.differences), *moved]
-    if not told:
+    changes = [*map(sentence, made.differences), *moved]
+    if not changes:
         return ""
-    return f"{wording.sentence('; '.join(told))}. Ratios that stand over no bridge are of that, too."
+    return f"{wording.sentence('; '.join(changes))}. Ratios that stand over no bridge are of that, too."
 
 
 def _within_the_noise(context: Context, made: Challenge) -> list[str]:
     """What equals differ by in one run, and which of the ratios are nearer to 1 than that."""
     if context.comparison.noise_quote is None:
         return []
-    floors = [floor_of(context.comparison, min(one.blocks_now, one.blocks_then)) for one in made.ratios]
+    floors = [floor_of(context.comparison, min(one.blocks_now, one.reference_blocks)) for one in made.ratios]
     near = [_named(one) for one, floor in zip(made.ratios, floors, strict=True) if _lead(one.ratio) < floor]
     text = f"The noise floor of this set-up is {wording.percent(max(floors))}, by which equals differ within one run"
-    told = f"nearer to 1 than that, and so no difference: {'; '.join(near)}" if near else "no ratio is nearer to 1"
-    return [f"{text}: {told}."]
+    conclusion = (
+        f"nearer to 1 than that, and so no difference: {'; '.join(near)}" if near else "no ratio is nearer to 1"
+    )
+    return [f"{text}: {conclusion}."]
 
 
 def _lead(ratio: float) -> float:
@@ -180,15 +185,15 @@ def _table(made: Challenge) -> Table:
             wording.ratio(one.ratio, one.low, one.high),
             wording.interval(one.low, one.high),
             f"{one.blocks_now}",
-            f"{one.blocks_then}",
+            f"{one.reference_blocks}",
         )
         for one in made.ratios
     )
     note = OVER_A_BRIDGE if made.again else NO_BRIDGE
-    return Table(f"Held against the report: {made.metric}{direction}", columns, rows, note, depth=Depth.SUMMARY)
+    return Table(f"Held against the report: {made.metric}{direction}", columns, rows, note, detail=Detail.SUMMARY)
 
 
-def _named(one: AgainstThen) -> str:
-    if one.contender == one.then:
+def _named(one: ReferenceRatio) -> str:
+    if one.contender == one.reference:
         return f"{one.contender}, itself again"
-    return f"{one.contender} ÷ {one.then}" + (f", over {wording.names(list(one.over))}" if one.over else "")
+    return f"{one.contender} ÷ {one.reference}" + (f", over {wording.names(list(one.over))}" if one.over else "")

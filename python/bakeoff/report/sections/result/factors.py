@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 
 from bakeoff.compare.model.factor import Effect, FactorComparison, Plane
-from bakeoff.report.blocks.severity import TONES
-from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text, Toned
+from bakeoff.report.blocks.severity import SEVERITIES
+from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, SeverityText, Table, Text
 from bakeoff.report.charts.axes import Named, Ratios
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.rates import reach
 from bakeoff.report.layout.report_section import report_section
@@ -46,20 +46,20 @@ COLUMNS = (
 MAIN, JOINT = "main effect", "interaction"
 
 
-@report_section("factors", Part.FRONT, Depth.SUMMARY)
+@report_section("factors", Part.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """The effects on what decides, at each load step, on the rest, and how two factors go together."""
     found = context.comparison.factors
     if found is None:
         return None
-    blocks: list[Block] = [Text(_explained(context, found), depth=Depth.COMPARISON)]
-    blocks += [Text(text, "warning", depth=Depth.SUMMARY) for text in not_estimated(found)]
+    blocks: list[Block] = [Text(_explained(context, found), detail=Detail.COMPARISON)]
+    blocks += [Text(text, "warning", detail=Detail.SUMMARY) for text in not_estimated(found)]
     blocks.append(_effects(context, found))
     if len(found.factors) == 1:
         # There the headline is of the contenders.
         whole = context.comparison
-        told = factor_sentences(found, whole.measures[0], whole.run.delta)
-        blocks.append(Bullets(tuple(one.text for one in told), Depth.COMPARISON))
+        sentences = factor_sentences(found, whole.measures[0], whole.run.delta)
+        blocks.append(Bullets(tuple(one.text for one in sentences), Detail.COMPARISON))
     numbered = [effect for effect in found.effects if effect.estimated]
     if numbered:
         blocks.append(_picture(context, found, numbered[:MOST]))
@@ -100,7 +100,7 @@ def _effects(context: Context, found: FactorComparison) -> Table:
     note += " × marks interactions: by what factor one effect is larger at the other level."
     if gates:
         note += f" To be noted: {'; '.join(noted(gates))}."
-    return Table("Effects of the factors", COLUMNS, rows, note, folded=len(rows) > 2 * MOST, depth=Depth.SUMMARY)
+    return Table("Effects of the factors", COLUMNS, rows, note, folded=len(rows) > 2 * MOST, detail=Detail.SUMMARY)
 
 
 def _row(effect: Effect, of: str) -> tuple[str, ...]:
@@ -110,18 +110,18 @@ def _row(effect: Effect, of: str) -> tuple[str, ...]:
         f"{of}{title_words(effect)}",
         wording.ratio(effect.ratio, effect.low, effect.high) if known_ else wording.MISSING,
         wording.interval(effect.low, effect.high) if known_ else wording.MISSING,
-        _toned(effect),
+        _effect_verdict(effect),
         f"{effect.blocks}",
         *(wording.probability(p) for p in p_values),
     )
 
 
-def _toned(effect: Effect) -> Toned:
+def _effect_verdict(effect: Effect) -> SeverityText:
     """An interaction that is shown is no praise."""
     kind = effect.verdict.kind
     if kind == "shown":
-        return Toned(sentence(effect.verdict), "good" if effect.is_main else "warning")
-    return Toned(sentence(effect.verdict), TONES.get(kind, "bad"))
+        return SeverityText(sentence(effect.verdict), "good" if effect.is_main else "warning")
+    return SeverityText(sentence(effect.verdict), SEVERITIES.get(kind, "bad"))
 
 
 def _picture(context: Context, found: FactorComparison, effects: Sequence[Effect]) -> Chart:
@@ -210,7 +210,9 @@ def _by_level(found: FactorComparison) -> list[Block]:
         return []
     columns = (Column("Effect", numeric=False), Column("Where", numeric=False), Column("Ratio"), Column("Blocks"))
     note = "Each with an interval of its own (95 %), not corrected: whether two differ is the interaction's to say."
-    return [Table("Effects by the other factors", columns, tuple(rows), note, len(rows) > MOST, depth=Depth.COMPARISON)]
+    return [
+        Table("Effects by the other factors", columns, tuple(rows), note, len(rows) > MOST, detail=Detail.COMPARISON)
+    ]
 
 
 def _over_load_steps(context: Context, found: FactorComparison) -> Table:
@@ -226,7 +228,7 @@ def _over_load_steps(context: Context, found: FactorComparison) -> Table:
         f"Bands hold for all load steps of an effect together, each effect at {level:.4g} %, so that all may be read."
     )
     title = f"Effects at each load step ({context.load_step_unit})"
-    return Table(title, tuple(columns), rows, note, len(rows) > MOST, depth=Depth.COMPARISON)
+    return Table(title, tuple(columns), rows, note, len(rows) > MOST, detail=Detail.COMPARISON)
 
 
 def _point(blocks: int, ratio: float, low: float, high: float) -> str:
@@ -244,4 +246,4 @@ def _explaining(found: FactorComparison) -> list[Block]:
         "These explain and do not decide. Rates and throughput: above 1 is better; response times: below 1 is better. "
         f"Holm over {over}."
     )
-    return [Table("Effects on the other figures", COLUMNS, rows, note, folded=True, depth=Depth.COMPARISON)]
+    return [Table("Effects on the other figures", COLUMNS, rows, note, folded=True, detail=Detail.COMPARISON)]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from bakeoff.compare.planning.noise_model import NoiseFloor, NoiseQuote
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.collections.noise import differs_told
+from bakeoff.report.narrate.collections.noise import difference_text
 from bakeoff.report.narrate.sentences import sentence
 
 # From which floor on a share says less than both ratios: 10 % more is 9 % less.
 WIDE = 0.1
 
 
-@report_section("noise", Part.AUDITS, Depth.COMPARISON)
+@report_section("noise", Part.AUDITS, Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """The noise floor of the set-up, where it was measured."""
     comparison = context.comparison
@@ -28,7 +28,7 @@ def section(context: Context) -> Section | None:
 
 
 def _measured(noise: NoiseFloor) -> list[Block]:
-    return [*(Text(text, depth=Depth.COMPARISON) for text in sentences(noise)), _table(noise)]
+    return [*(Text(text, detail=Detail.COMPARISON) for text in sentences(noise)), _table(noise)]
 
 
 def sentences(noise: NoiseFloor) -> list[str]:
@@ -77,7 +77,7 @@ def _table(noise: NoiseFloor) -> Table:
     )
     columns = (Column("Of", numeric=False), *map(Column, titles))
     note = "Ratios of blocks of the same server to itself; floor: what equals differ by at most in 95 % of runs."
-    return Table("Equals against each other", columns, rows, note, depth=Depth.COMPARISON)
+    return Table("Equals against each other", columns, rows, note, detail=Detail.COMPARISON)
 
 
 def _quoted(context: Context, quote: NoiseQuote) -> list[Block]:
@@ -91,7 +91,7 @@ def _quoted(context: Context, quote: NoiseQuote) -> list[Block]:
         f"{here if quote.blocks else 'here no pair has a block that could be held against it.'}"
     )
     differs = (
-        f" It was not all alike: {differs_told(quote)}." if quote.differs else " It was alike in all that is known."
+        f" It was not all alike: {difference_text(quote)}." if quote.differs else " It was alike in all that is known."
     )
     smaller = (
         f"smaller than that: {'; '.join(map(sentence, quote.within))}"
@@ -99,4 +99,4 @@ def _quoted(context: Context, quote: NoiseQuote) -> list[Block]:
         else "no lead that is called is smaller"
     )
     verdicts = f" Verdicts: {smaller}." if quote.blocks else ""
-    return [Text(f"{text}{differs}{verdicts}", depth=Depth.COMPARISON), _table(noise)]
+    return [Text(f"{text}{differs}{verdicts}", detail=Detail.COMPARISON), _table(noise)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bakeoff.compare.limits.objective_model import KINDS, HeldAt, ObjectiveHeld
-from bakeoff.report.blocks.severity import TONES
-from bakeoff.report.blocks.tree import Column, Section, Table, Toned
+from bakeoff.report.blocks.severity import SEVERITIES
+from bakeoff.report.blocks.tree import Column, Section, SeverityText, Table
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate.figures.capacity import term_value
@@ -15,7 +15,7 @@ from bakeoff.report.narrate.sentences import sentence
 WORDS = {"met": "met", "missed": "missed", "undecided": "not decided"}
 
 
-@report_section("objective", Part.FRONT, Depth.COMPARISON)
+@report_section("objective", Part.FRONT, Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """Nothing of a run without an objective."""
     found = context.comparison.objective
@@ -32,13 +32,13 @@ def section(context: Context) -> Section | None:
         *(Column(term) for term in terms),
     )
     rows = [(c.name, load.load_step.words, *_cells(load, terms)) for c in found.contenders for load in c.loads]
-    table = Table("Objective by load", columns, tuple(rows), _note(context, found), depth=Depth.COMPARISON)
+    table = Table("Objective by load", columns, tuple(rows), _note(context, found), detail=Detail.COMPARISON)
     return Section(f"Objective: {found.objective}", (table,))
 
 
 def _cells(load: HeldAt, terms: list[str]) -> tuple[str, ...]:
     worst = {term.term: term_value(term) for term in load.worst}
-    verdict = Toned(WORDS[load.verdict], TONES[KINDS[load.verdict]])
+    verdict = SeverityText(WORDS[load.verdict], SEVERITIES[KINDS[load.verdict]])
     counts = (f"{load.met}", f"{load.missed}", f"{load.undecided}")
     return (verdict, *counts, *(worst.get(term, "–") for term in terms))
 

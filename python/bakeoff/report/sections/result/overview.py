@@ -25,8 +25,8 @@ def section(context: Context) -> Section | None:
     """Nothing of an imported run, of which only the figures are known."""
     if context.run.imported_from is not None:
         return None
-    first, *others = [*context.kind.story(context), ""]
-    said = (
+    first, *others = [*context.kind.narrative(context), ""]
+    sentences = (
         f"{_suite(context)} {first}".strip(),
         *others,
         client_options_sentence(context.comparison),
@@ -34,7 +34,7 @@ def section(context: Context) -> Section | None:
         _departs(context),
         _machine(context),
     )
-    blocks: tuple[Block, ...] = tuple(Text(text) for text in said if text)
+    blocks: tuple[Block, ...] = tuple(Text(text) for text in sentences if text)
     return Section("How it was tested", blocks)
 
 
@@ -94,7 +94,7 @@ def _times(number: int) -> str:
 
 def _by_files(joined: Joined, run: RunRecord) -> str:
     """Which contenders were measured with which, and how often."""
-    told = [
+    parts = [
         f"{file.label} ({file.file}) {wording.plural(1 + file.last_block - file.first_block, 'block')} of "
         f"{wording.names(list(file.contenders))}"
         for file in joined.files
@@ -104,7 +104,7 @@ def _by_files(joined: Joined, run: RunRecord) -> str:
         "" if joined.same_work else " Their plans differ, see The run files: what is said here of settings is of A."
     )
     return (
-        f"It was done in {wording.plural(len(told), 'run')}: {'; '.join(told)}. {in_each_block(run)} Trials of one "
+        f"It was done in {wording.plural(len(parts), 'run')}: {'; '.join(parts)}. {in_each_block(run)} Trials of one "
         f"block are compared as pairs; what stands in different files has no block in common.{differ}"
     )
 

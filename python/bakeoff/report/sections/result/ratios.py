@@ -6,13 +6,13 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare.model.pair import PairComparison, RatioCurve, RatioPoint
-from bakeoff.report.blocks.severity import toned
+from bakeoff.report.blocks.severity import verdict_cell
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Ratios, by_load_step
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import known
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.rates import reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -23,7 +23,7 @@ CHARTED = ("rate", "p99")
 
 
 @report_section(
-    "ratios", depth=Depth.COMPARISON, fits=lambda context: not (context.cells_alone or context.comparison.capacity)
+    "ratios", detail=Detail.COMPARISON, fits=lambda context: not (context.cells_alone or context.comparison.capacity)
 )
 def section(context: Context) -> Section | None:
     """Charts of the ratios to the baseline and of other pairs that are drawn, tables of all metrics and all pairs."""
@@ -48,10 +48,10 @@ def _span(pair: PairComparison) -> str:
     load step.
     """
     curve = pair.curves[0]
-    told = [point for point in curve.points if point.blocks and not point.all_lost and math.isfinite(point.ratio)]
-    if len(told) < 2:
+    points = [point for point in curve.points if point.blocks and not point.all_lost and math.isfinite(point.ratio)]
+    if len(points) < 2:
         return ""
-    ends = min(told, key=lambda point: point.ratio), max(told, key=lambda point: point.ratio)
+    ends = min(points, key=lambda point: point.ratio), max(points, key=lambda point: point.ratio)
     least, most = (f"{reach(point.ratio, point.low, point.high)} at {point.load_step.words}" for point in ends)
     why = "depending on the load" if ends[0].high < ends[1].low else "which may be chance"
     return f"{curve.title} of {pair.contender} ÷ {pair.baseline}: from {least} to {most}, {why}."
@@ -156,15 +156,15 @@ def _all_metrics(context: Context, pair: PairComparison) -> Table:
     if len(by_load_step) < len(pair.curves):
         columns = [Column("Figure", numeric=False), *(Column(points[0].load_step.words) for points in by_load_step)]
         rows = [(curve.title, *(_reach(p) for p in curve.points)) for curve in pair.curves]
-        rows.append((verdict, *(toned(points[0]) for points in by_load_step)))
+        rows.append((verdict, *(verdict_cell(points[0]) for points in by_load_step)))
     else:
         columns = [Column(context.load_step_title), *(Column(_short(curve, context)) for curve in pair.curves)]
         columns.append(Column(verdict, numeric=False, spare=1))
-        rows = [(f"{of[0].load_step}", *map(_reach, of), toned(of[0])) for of in by_load_step]
+        rows = [(f"{of[0].load_step}", *map(_reach, of), verdict_cell(of[0])) for of in by_load_step]
     method = pair.curves[0].method
     how = "" if method == ONE_LOAD_STEP else f" (bands for all load steps together, {method})"
     title = f"{pair.contender} ÷ {pair.baseline} at each load step{how}"
-    return Table(title, tuple(columns), tuple(rows), folded=True, depth=Depth.COMPARISON)
+    return Table(title, tuple(columns), tuple(rows), folded=True, detail=Detail.COMPARISON)
 
 
 def _reach(point: RatioPoint) -> str:

@@ -10,11 +10,11 @@ from bakeoff.compare.model.comparison import Comparison, ContenderSummary
 from bakeoff.compare.model.pair import Endpoint, Gate, PairComparison
 from bakeoff.compare.model.ranking import Place
 from bakeoff.report.blocks.facts import failures
-from bakeoff.report.blocks.severity import toned
-from bakeoff.report.blocks.tree import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
+from bakeoff.report.blocks.severity import verdict_cell
+from bakeoff.report.blocks.tree import Block, Card, Cards, Column, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.charts.palette import place_of
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.rates import rates_table, reach
 from bakeoff.report.layout.report_section import report_section
@@ -35,12 +35,12 @@ LOST_RATES = (
 )
 
 
-@report_section("result", Part.FRONT, Depth.SUMMARY)
+@report_section("result", Part.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section:
     """What must be known first, the ranking of three and more, cards, and the table of verdicts."""
     comparison = context.comparison
     first = tuple(w for w in warnings_of(comparison) if w.first)
-    blocks: list[Block] = [Text(w.text, "bad", w.advice, Depth.SUMMARY) for w in first]
+    blocks: list[Block] = [Text(w.text, "bad", w.advice, Detail.SUMMARY) for w in first]
     blocks += [_ranking(context)] if comparison.ranking else []
     places = [place.contender for place in comparison.ranking] or list(context.names)
     by_name = {c.name: c for c in comparison.contenders}
@@ -79,7 +79,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
             *([("Asked", asked)] if (asked := _asked(context, c)) else []),
         ),
         series=series,
-        tone="good" if context.comparison.winner == c.name else "plain",
+        severity="good" if context.comparison.winner == c.name else "plain",
     )
 
 
@@ -111,7 +111,7 @@ def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
 
 def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:
     """Where its curve flattens, or its overload point."""
-    points = [sentence(told) for told in context.comparison.overload_points if told.contender == c.name]
+    points = [sentence(one) for one in context.comparison.overload_points if one.contender == c.name]
     if points:
         return (("Overload", points[0]),)
     saturation = f"from {c.saturation_load_step.words}" if c.saturation_load_step else c.saturation()
@@ -133,11 +133,11 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"
     note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
-    depth = Depth.SUMMARY if context.comparison.ranking else Depth.COMPARISON
-    table = Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=depth)
-    said = box(context.comparison.caveat)
-    clauses = [clause for clause in noted(gates) if clause not in said]
-    return [table, *([Text(f"To be noted: {'; '.join(clauses)}.", depth=depth)] if clauses else [])]
+    detail = Detail.SUMMARY if context.comparison.ranking else Detail.COMPARISON
+    table = Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, detail=detail)
+    caveat = box(context.comparison.caveat)
+    clauses = [clause for clause in noted(gates) if clause not in caveat]
+    return [table, *([Text(f"To be noted: {'; '.join(clauses)}.", detail=detail)] if clauses else [])]
 
 
 def _ranking(context: Context) -> Table:
@@ -157,13 +157,13 @@ def _ranking(context: Context) -> Table:
         others = [other.contender for other in comparison.ranking if other.contender not in settled]
         ratio = "1" if place.contender == info.baseline else _ratio_of(comparison, place)
         lists = (wording.names(list(names)) or wording.MISSING for names in (place.better_than, others))
-        tone: Tone = "good" if place.contender == comparison.winner else "plain"
-        rows.append((Toned(place.words, tone), place.contender, ratio, *lists))
+        severity: Severity = "good" if place.contender == comparison.winner else "plain"
+        rows.append((SeverityText(place.words, severity), place.contender, ratio, *lists))
     note = (
         "One stands above another only where the verdict on their pair says that it is better, Holm-corrected over "
         f"{_all(comparison)}; inside a shared place the ratio to {info.baseline} orders."
     )
-    return Table("Ranking", columns, tuple(rows), note, depth=Depth.SUMMARY)
+    return Table("Ranking", columns, tuple(rows), note, detail=Detail.SUMMARY)
 
 
 def _all(comparison: Comparison) -> str:
@@ -193,7 +193,7 @@ def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
         f"better. Holm over these {len(rows)} together."
     )
     columns = (Column("Endpoint", numeric=False), *_COLUMNS)
-    return Table("Secondary endpoints", columns, rows, note, folded=True, depth=Depth.COMPARISON)
+    return Table("Secondary endpoints", columns, rows, note, folded=True, detail=Detail.COMPARISON)
 
 
 _COLUMNS = (
@@ -213,7 +213,7 @@ def _cells(end: Endpoint) -> tuple[str, ...]:
     return (
         f"{end.all_lost} lost all" if end.all_lost else wording.ratio(end.ratio, end.low, end.high),
         wording.MISSING if end.all_lost else wording.interval(end.low, end.high),
-        toned(end.verdict),
+        verdict_cell(end.verdict),
         f"{end.blocks}",
         *(wording.probability(p) for p in p_values),
     )

@@ -9,19 +9,19 @@ from bakeoff.compare.resources.fleet_model import Machine, MachineRange, Machine
 from bakeoff.core.redact import hidden
 from bakeoff.core.thresholds import BUSY_SHARE
 from bakeoff.report.blocks.facts import leaves
-from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text, Toned
+from bakeoff.report.blocks.tree import Block, Chart, Column, Section, SeverityText, Table, Text
 from bakeoff.report.charts.axes import Shares, by_load_step
 from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import known
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.fleet import change_text
 from bakeoff.store.records.run_records import AgentRecord
 
-BESIDE = 6  # machines that have room beside each other in a table
+MOST_COLUMNS = 6  # machines that have room beside each other in a table
 # What differs on every machine and at any moment, and says nothing about a figure.
 PASSING = ("hostname", "load_average", "swap_used_bytes", "cpu · mhz", "links")
 NOTE = (
@@ -37,7 +37,7 @@ RANGES_NOTE = (
 )
 
 
-@report_section("machines", Part.CONFIGURATION, Depth.COMPARISON)
+@report_section("machines", Part.CONFIGURATION, Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """Nothing where one machine did it all."""
     machines = context.comparison.machines
@@ -56,11 +56,11 @@ def section(context: Context) -> Section | None:
 
 
 def _together(machines: Machines) -> str:
-    spreads = [told.start_spread_ms for told in machines.ranges if math.isfinite(told.start_spread_ms)]
+    spreads = [one.start_spread_ms for one in machines.ranges if math.isfinite(one.start_spread_ms)]
     text = f"{len(machines.agents)} agents sent the load together, each an equal part of every load step."
     if not spreads:
         return text
-    errors = [told.start_error_ms for told in machines.ranges if math.isfinite(told.start_error_ms)]
+    errors = [one.start_error_ms for one in machines.ranges if math.isfinite(one.start_error_ms)]
     error = f" (± {wording.figures(max(errors), 2)} ms, as far as their clocks are known)" if errors else ""
     within = f"{wording.figures(max(spreads), 2)} ms"
     return f"{text} They began within {within} of each other{error} in all trials that count."
@@ -85,7 +85,7 @@ def _agents(context: Context, machines: Machines) -> Table:
     )
     facts = {agent.name: agent for agent in context.run.agents}
     rows = tuple(_agent(one, facts[one.name]) for one in machines.agents)
-    return Table("The agents", columns, rows, NOTE, depth=Depth.COMPARISON)
+    return Table("The agents", columns, rows, NOTE, detail=Detail.COMPARISON)
 
 
 def _agent(one: Machine, facts: AgentRecord) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def _agent(one: Machine, facts: AgentRecord) -> tuple[str, ...]:
         one.name,
         _machine(facts),
         f"{one.trials}",
-        Toned(f"{one.lost}", "bad") if one.lost else "0",
+        SeverityText(f"{one.lost}", "bad") if one.lost else "0",
         f"{one.clients}",
         _figure(100.0 * one.operations_share),
         wording.count(one.null_operations_per_s) if math.isfinite(one.null_operations_per_s) else wording.MISSING,
@@ -120,7 +120,7 @@ def _machine(agent: AgentRecord) -> str:
 def _lost(context: Context) -> list[Table]:
     """In which trials machines were lost."""
     rows = tuple(
-        (f"{t.id}", t.contender, f"{t.load_step}", f"{t.block}", share.agent, Toned(share.lost, "bad"))
+        (f"{t.id}", t.contender, f"{t.load_step}", f"{t.block}", share.agent, SeverityText(share.lost, "bad"))
         for t in context.whole.trials
         for share in t.per_agent
         if share.lost
@@ -134,7 +134,7 @@ def _lost(context: Context) -> list[Table]:
         Column("Why", numeric=False),
     )
     note = "Such a trial is void for all of them: a smaller load is another trial."
-    return [Table("Agents lost in a trial", columns, rows, note, depth=Depth.COMPARISON)] if rows else []
+    return [Table("Agents lost in a trial", columns, rows, note, detail=Detail.COMPARISON)] if rows else []
 
 
 def _ranges(context: Context, machines: Machines) -> Table:
@@ -153,48 +153,48 @@ def _ranges(context: Context, machines: Machines) -> Table:
         Column("link %"),
         Column("start ms", spare=2),
     )
-    rows = tuple(_range(told) for told in machines.ranges if told.trials)
+    rows = tuple(_range(one) for one in machines.ranges if one.trials)
     note = RANGES_NOTE.format(of=" of response times, from planned starts" if context.is_open_loop else "")
-    return Table("Over agents, at each load step", columns, rows, note, depth=Depth.COMPARISON)
+    return Table("Over agents, at each load step", columns, rows, note, detail=Detail.COMPARISON)
 
 
-def _range(told: MachineRange) -> tuple[str, ...]:
-    fair = f"{told.ratio:.3f}" if math.isfinite(told.ratio) else wording.MISSING
+def _range(one: MachineRange) -> tuple[str, ...]:
+    fair = f"{one.ratio:.3f}" if math.isfinite(one.ratio) else wording.MISSING
     return (
-        told.contender,
-        f"{told.load_step}",
-        f"{told.agents}",
-        _span(told.rate_low, told.rate_high),
-        _span(told.p50_low_ms, told.p50_high_ms),
-        _span(told.p99_low_ms, told.p99_high_ms),
-        Toned(f"{fair} ({told.slowest})", "bad") if told.unfair else fair,
-        f"{told.jain:.4f}" if math.isfinite(told.jain) else wording.MISSING,
-        wording.probability(told.probability),
-        _busy_span(told),
-        _figure(told.late_ms),
-        _share(told.link_share),
-        _figure(told.start_spread_ms),
+        one.contender,
+        f"{one.load_step}",
+        f"{one.agents}",
+        _span(one.rate_low, one.rate_high),
+        _span(one.p50_low_ms, one.p50_high_ms),
+        _span(one.p99_low_ms, one.p99_high_ms),
+        SeverityText(f"{fair} ({one.slowest})", "bad") if one.unfair else fair,
+        f"{one.jain:.4f}" if math.isfinite(one.jain) else wording.MISSING,
+        wording.probability(one.probability),
+        _busy_span(one),
+        _figure(one.late_ms),
+        _share(one.link_share),
+        _figure(one.start_spread_ms),
     )
 
 
-def _busy_span(told: MachineRange) -> str:
-    text = _span(100.0 * told.cpu_share_low, 100.0 * told.cpu_share_high)
-    return Toned(text, "bad") if told.cpu_share_high > BUSY_SHARE else text
+def _busy_span(one: MachineRange) -> str:
+    text = _span(100.0 * one.cpu_share_low, 100.0 * one.cpu_share_high)
+    return SeverityText(text, "bad") if one.cpu_share_high > BUSY_SHARE else text
 
 
 def _fairness(context: Context, machines: Machines) -> list[Chart]:
     """The slowest and the fastest machine of each load step, relative to the mean client."""
-    judged = [told for told in machines.ranges if math.isfinite(told.ratio)]
+    judged = [one for one in machines.ranges if math.isfinite(one.ratio)]
     if not judged:
         return []
     rows, cells = [], []
-    for told in judged:
-        per_client = _relative(context, told)
+    for one in judged:
+        per_client = _relative(context, one)
         low, high = min(per_client.values()), max(per_client.values())
         rows.append(
-            {"contender": told.contender, "load_step": str(told.load_step), "low": known(low), "high": known(high)}
+            {"contender": one.contender, "load_step": str(one.load_step), "low": known(low), "high": known(high)}
         )
-        cells.append((told.contender, f"{told.load_step}", told.slowest, f"{low:.1%}", told.fastest, f"{high:.1%}"))
+        cells.append((one.contender, f"{one.load_step}", one.slowest, f"{low:.1%}", one.fastest, f"{high:.1%}"))
     spec = bars(
         rows,
         context.names,
@@ -211,10 +211,10 @@ def _fairness(context: Context, machines: Machines) -> list[Chart]:
     return [Chart("chart-machines", "Fairness over agents", description, spec, table, wide=True)]
 
 
-def _relative(context: Context, told: MachineRange) -> dict[str, float]:
+def _relative(context: Context, one: MachineRange) -> dict[str, float]:
     """Operations per second and client of each machine, over their mean."""
     rates: dict[str, list[float]] = defaultdict(list)
-    for trial in context.at(told.contender, told.load_step):
+    for trial in context.at(one.contender, one.load_step):
         for share in trial.per_agent:
             if share.clients:
                 rates[share.agent].append(share.operations_per_s / share.clients)
@@ -225,17 +225,17 @@ def _relative(context: Context, told: MachineRange) -> dict[str, float]:
 
 def _facts(agents: tuple[AgentRecord, ...]) -> list[Table]:
     """Differences first; what is alike is folded away."""
-    told = {agent.name: dict(leaves(hidden(_lasting(agent)), "")) for agent in agents}
-    items = list(dict.fromkeys(item for facts in told.values() for item in facts))
+    by_agent = {agent.name: dict(leaves(hidden(_lasting(agent)), "")) for agent in agents}
+    items = list(dict.fromkeys(item for facts in by_agent.values() for item in facts))
     items = [item for item in items if not item.startswith(PASSING)]
-    values = {item: {name: facts.get(item, "not told") for name, facts in told.items()} for item in items}
+    values = {item: {name: facts.get(item, "not told") for name, facts in by_agent.items()} for item in items}
     differing = [item for item in items if len(set(values[item].values())) > 1]
-    alike = tuple((item, next(iter(values[item].values()))) for item in items if item not in differing)
+    same = tuple((item, next(iter(values[item].values()))) for item in items if item not in differing)
     columns = (Column("Item", numeric=False), Column("Value", numeric=False))
-    tables = [Table("Alike on all machines", columns, alike, folded=True)] if alike else []
+    tables = [Table("Alike on all machines", columns, same, folded=True)] if same else []
     if not differing:
         return tables
-    return [_beside(differing, values) if len(agents) <= BESIDE else _grouped(differing, values), *tables]
+    return [_side_by_side(differing, values) if len(agents) <= MOST_COLUMNS else _grouped(differing, values), *tables]
 
 
 def _lasting(agent: AgentRecord) -> dict[str, object]:
@@ -245,7 +245,7 @@ def _lasting(agent: AgentRecord) -> dict[str, object]:
     return {**{name: fact for name, fact in agent.facts.items() if name != "links"}, "link": speeds}
 
 
-def _beside(differing: list[str], values: dict[str, dict[str, str]]) -> Table:
+def _side_by_side(differing: list[str], values: dict[str, dict[str, str]]) -> Table:
     names = list(values[differing[0]])
     columns = (Column("Item", numeric=False), *(Column(name, numeric=False) for name in names))
     rows = tuple((item, *(values[item][name] for name in names)) for item in differing)
@@ -259,7 +259,7 @@ def _grouped(differing: list[str], values: dict[str, dict[str, str]]) -> Table:
         for name, value in values[item].items():
             by_value[value].append(name)
         for value, names in sorted(by_value.items(), key=lambda pair: -len(pair[1])):
-            some = ", ".join(names[:BESIDE]) + (" …" if len(names) > BESIDE else "")
+            some = ", ".join(names[:MOST_COLUMNS]) + (" …" if len(names) > MOST_COLUMNS else "")
             rows.append((item, value, f"{len(names)}", some))
     columns = (
         Column("Item", numeric=False),
@@ -283,4 +283,4 @@ def _figure(value: float) -> str:
 def _share(share: float) -> str:
     """In percent, standing out where it is the limit itself."""
     text = _figure(100.0 * share)
-    return Toned(text, "bad") if math.isfinite(share) and share > BUSY_SHARE else text
+    return SeverityText(text, "bad") if math.isfinite(share) and share > BUSY_SHARE else text

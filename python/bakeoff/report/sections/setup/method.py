@@ -16,7 +16,7 @@ from bakeoff.report.blocks.block_order import in_each_block, is_by_load_steps
 from bakeoff.report.blocks.facts import leaves, value_of
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -43,7 +43,7 @@ COUNTED = {
 }
 
 
-@report_section("method", Part.CONFIGURATION, Depth.COMPARISON)
+@report_section("method", Part.CONFIGURATION, Detail.COMPARISON)
 def section(context: Context) -> Section:
     """Contenders, settings, assumed values, order, environment, and the plan itself."""
     if context.run.imported_from is not None:
@@ -56,9 +56,9 @@ def section(context: Context) -> Section:
         f"Started {context.moment(run.created_at)}, ended {context.moment(run.finished_at)}."
     )
     titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_load_steps(run) else 'visit'}")
-    talked = ways(context.comparison.client_options, context.told, [c.name for c in run.contenders])
-    titles += ("Measured",) if talked else ()
-    own = {c.name: (wording.sentence(talked[c.name]),) if talked else () for c in run.contenders}
+    client_options = ways(context.comparison.client_options, context.told, [c.name for c in run.contenders])
+    titles += ("Measured",) if client_options else ()
+    own = {c.name: (wording.sentence(client_options[c.name]),) if client_options else () for c in run.contenders}
     rows = tuple((c.name, c.address, without_secrets(c.reset or "none"), *own[c.name]) for c in run.contenders)
     contenders = Table("Contenders", tuple(Column(title, numeric=False) for title in titles), rows)
     blocks: list[Block] = [Text(intro), _rules(context), *_amendments(context), contenders]
@@ -116,7 +116,7 @@ def _rules(context: Context) -> Text:
     info = context.comparison.run
     plan = f"Plan {info.plan_hash}" if context.run.imported_from is None else "No plan"
     judged = f"δ = {wording.percent(info.delta)}; intervals {wording.percent(info.level)}; baseline {info.baseline}."
-    return Text(f"{plan}; {judged}", depth=Depth.COMPARISON)
+    return Text(f"{plan}; {judged}", detail=Detail.COMPARISON)
 
 
 def _amendments(context: Context) -> list[Block]:
@@ -138,7 +138,7 @@ def _amendments(context: Context) -> list[Block]:
     )
     columns = tuple(Column(title, numeric=False) for title in titles)
     note = f"The run was started with plan {info.plan_hash_first}."
-    return [Table("What became of the plan", columns, rows, note, depth=Depth.COMPARISON)]
+    return [Table("What became of the plan", columns, rows, note, detail=Detail.COMPARISON)]
 
 
 def _file_systems(run: RunRecord) -> list[Table]:
@@ -198,8 +198,8 @@ def _settings(plan: dict[str, Any], of: str) -> Table:
         values = {contender: value_of(table.get(name)) for contender, table in own.items()} or {"": value_of(value)}
         against = "changed" if name in changed or _bare(name) in changed else ""
         if len(set(values.values())) > 1:
-            told = ", ".join(f"{each} ({contender})" for contender, each in values.items())
-            differ.append((name, told, "differs by contender"))
+            by_contender = ", ".join(f"{each} ({contender})" for contender, each in values.items())
+            differ.append((name, by_contender, "differs by contender"))
         else:
             rows.append((name, next(iter(values.values())), against))
     columns = (
@@ -212,8 +212,8 @@ def _settings(plan: dict[str, Any], of: str) -> Table:
 
 def _receive_buffer(context: Context) -> str:
     """What the kernel made of the receive buffer that the plan asks for; empty when it asks for none."""
-    told = (_made_of(context, name, size) for name, size in _buffers(context).items())
-    return " ".join(filter(None, told))
+    sizes = (_made_of(context, name, size) for name, size in _buffers(context).items())
+    return " ".join(filter(None, sizes))
 
 
 def _buffers(context: Context) -> dict[str, float]:

@@ -13,7 +13,7 @@ from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.panels import shares
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.telemetry import WORDS
@@ -41,14 +41,16 @@ NOTE = (
 )
 
 
-@report_section("resources", depth=Depth.COMPARISON)
+@report_section("resources", detail=Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """Sentences, charts of processors and disks over the load steps, the table, and what watching took."""
     found = context.comparison.resources
     if found is None or not found.watched:
         return None
-    blocks: list[Block] = [Text(sentence(each), depth=Depth.COMPARISON) for each in (*found.limits, *found.processors)]
-    blocks += [*_ratios(context), *_not_told(context, found)]
+    blocks: list[Block] = [
+        Text(sentence(each), detail=Detail.COMPARISON) for each in (*found.limits, *found.processors)
+    ]
+    blocks += [*_ratios(context), *_unavailable(context, found)]
     if found.uses:
         blocks += [_states(context, found), *_disks(context, found), *_tables(context, found), Text(sentence(found))]
     blocks += [Text(_memory(each)) for each in found.memory]
@@ -79,10 +81,10 @@ def _ratios(context: Context) -> list[Block]:
     note = (
         "Below 1: the first needs less. Paired over blocks, mean over the load steps; only of contenders watched alike."
     )
-    return [Table(known[0][1].title, columns, rows, note, depth=Depth.COMPARISON)]
+    return [Table(known[0][1].title, columns, rows, note, detail=Detail.COMPARISON)]
 
 
-def _not_told(context: Context, found: Resources) -> list[Block]:
+def _unavailable(context: Context, found: Resources) -> list[Block]:
     """Whom nobody watched, whose figures cannot be compared, and who hides pressure."""
     watched = {each.contender: each for each in found.watched}
     unwatched = [name for name in context.names if name not in watched]
@@ -126,8 +128,8 @@ def _states(context: Context, found: Resources) -> Chart:
     names, load_steps = context.names, context.comparison.run.load_steps
     steps = tuple(state for state, _ in STATES)
     title = "Processors by state"
-    told = "of all processors of the machine, mean over trials; what is missing to 100 % was idle"
-    spec = shares(rows, names, steps, load_steps, "share of processor time", (title, told))
+    note = "of all processors of the machine, mean over trials; what is missing to 100 % was idle"
+    spec = shares(rows, names, steps, load_steps, "share of processor time", (title, note))
     columns = (
         Column("Contender", numeric=False),
         Column(context.load_step_title),
@@ -157,9 +159,9 @@ def _disks(context: Context, found: Resources) -> list[Block]:
     if not any(use.disk_share >= SHOWN_FROM for use in found.uses):
         return []
     title = "The busiest disk"
-    told = "share of the window in which it had something in flight, mean over trials"
+    note = "share of the window in which it had something in flight, mean over trials"
     across = Loads(context.comparison.run.load_steps)
-    spec = lines(rows, context.names, across, Amounts("% of the time", far=True), (title, told))
+    spec = lines(rows, context.names, across, Amounts("% of the time", far=True), (title, note))
     columns = (Column(context.load_step_title), *(Column(name) for name in context.names))
     known = {(use.contender, use.load_step): use for use in found.uses}
     cells = tuple(

@@ -12,10 +12,10 @@ from bakeoff.compare.collections.joined_model import (
     JoinedPair,
 )
 from bakeoff.compare.model.comparison import Comparison
-from bakeoff.report.blocks.severity import TONES
-from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text, Tone, Toned
+from bakeoff.report.blocks.severity import SEVERITIES
+from bakeoff.report.blocks.tree import Block, Column, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -33,37 +33,39 @@ FOLDED = 24
 COUNTED = {"together": "count together", "each": "better in each file", "apart": "not put together"}
 
 
-@report_section("run-files", Part.FRONT, Depth.SUMMARY)
+@report_section("run-files", Part.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """Nothing for a run file by itself, but for what was noted of it."""
     joined, notes = context.comparison.joined, _notes(context.comparison)
     if joined is None:
         return Section("Notes", tuple(notes)) if notes else None
     first = [one for one in joined.differences if one.sort in ("work", "plan", "contenders")]
-    blocks: list[Block] = [*_differences(joined, first, "What differs between the files", Depth.SUMMARY)]
+    blocks: list[Block] = [*_differences(joined, first, "What differs between the files", Detail.SUMMARY)]
     if not first:
-        blocks.append(Text("The plans of the files do not differ.", "good", depth=Depth.COMPARISON))
+        blocks.append(Text("The plans of the files do not differ.", "good", detail=Detail.COMPARISON))
     rest = [one for one in joined.differences if one not in first]
-    blocks += _differences(joined, rest, "Machines and software that differ between the files", Depth.COMPARISON)
+    blocks += _differences(joined, rest, "Machines and software that differ between the files", Detail.COMPARISON)
     blocks += [_files(context, joined), *notes, *_pairs(joined), *_drifts(joined), *_between(joined)]
     blocks += [*_failed(context, joined), *_if_counted(joined)]
     return Section("The run files", tuple(blocks))
 
 
-def _differences(joined: Joined, told: list[FileDifference], title: str, depth: Depth) -> list[Block]:
-    if not told:
+def _differences(joined: Joined, differences: list[FileDifference], title: str, detail: Detail) -> list[Block]:
+    if not differences:
         return []
     columns = (
         Column("Item", numeric=False),
         Column("Of", numeric=False, spare=1),
         *(Column(file.label, numeric=False) for file in joined.files),
     )
-    rows = tuple((one.item.removeprefix("settings · "), SORTS[one.sort], *map(_value, one.values)) for one in told)
+    rows = tuple(
+        (one.item.removeprefix("settings · "), SORTS[one.sort], *map(_value, one.values)) for one in differences
+    )
     note = (
         "Where what is measured differs, a contender is another one in each file, and no ratio between files has a "
         "verdict. Equal items are left out; secrets are not shown."
     )
-    return [Table(title, columns, rows, note, folded=len(rows) > FOLDED, depth=depth)]
+    return [Table(title, columns, rows, note, folded=len(rows) > FOLDED, detail=detail)]
 
 
 def _value(value: str | None) -> str:
@@ -88,11 +90,11 @@ def _files(context: Context, joined: Joined) -> Table:
         "Blocks are numbered on from file to file; in each of them every contender of its file is measured, so that "
         "contenders of one file are paired. Nothing pairs what is in different files."
     )
-    return Table("The files", columns, rows, note, depth=Depth.COMPARISON)
+    return Table("The files", columns, rows, note, detail=Detail.COMPARISON)
 
 
 def _file(context: Context, file: FileInfo) -> tuple[str, ...]:
-    blocks = Toned("failed, repeated", "bad") if file.failed else f"{file.first_block}–{file.last_block}"
+    blocks = SeverityText("failed, repeated", "bad") if file.failed else f"{file.first_block}–{file.last_block}"
     ok = file.trials.get("ok", 0)
     trials = f"{ok} of {file.trials_planned} ok"
     return (
@@ -106,12 +108,12 @@ def _notes(comparison: Comparison) -> list[Block]:
     columns = (Column("Day", numeric=False), Column("Noted", numeric=False))
     rows = tuple((note.date, note.text) for note in comparison.notes)
     by = "By who made this report; Bakeoff found none of it."
-    return [Table("Notes", columns, rows, by, depth=Depth.SUMMARY)] if rows else []
+    return [Table("Notes", columns, rows, by, detail=Detail.SUMMARY)] if rows else []
 
 
-def _verdict(one: FileRatio) -> Toned:
+def _verdict(one: FileRatio) -> SeverityText:
     kind = one.verdict.kind
-    return Toned(sentence(one.verdict) if one.blocks else "no figures", TONES.get(kind, "plain"))
+    return SeverityText(sentence(one.verdict) if one.blocks else "no figures", SEVERITIES.get(kind, "plain"))
 
 
 def _pairs(joined: Joined) -> list[Block]:
@@ -151,19 +153,20 @@ def _pairs(joined: Joined) -> list[Block]:
     if any(pair.same_work and pair.counted == "apart" for pair in joined.pairs):
         why += " Of pairs whose blocks are not put together, cells and single operations are told by each file alone."
     return [
-        Table("The same pair in each file", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON),
-        Table("How far the files are apart", apart, tuple(map(_apart, joined.pairs)), why, depth=Depth.COMPARISON),
+        Table("The same pair in each file", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON),
+        Table("How far the files are apart", apart, tuple(map(_apart, joined.pairs)), why, detail=Detail.COMPARISON),
     ]
 
 
 def _apart(pair: JoinedPair) -> tuple[str, ...]:
-    tone: Tone = {"together": "good", "each": "warning", "apart": "bad"}[pair.counted]  # type: ignore[assignment]
+    severity: Severity = {"together": "good", "each": "warning", "apart": "bad"}[pair.counted]  # type: ignore[assignment]
     earlier, later = pair.apart_files
     counted = COUNTED[pair.counted] if pair.same_work else "plans differ: not put together"
     return (
         f"{pair.contender} ÷ {pair.baseline}", f"{later} ÷ {earlier}" if later else wording.MISSING,
         wording.ratio(pair.apart, pair.apart_low, pair.apart_high), wording.interval(pair.apart_low, pair.apart_high),
-        wording.probability(pair.apart_p), wording.interval(pair.files_low, pair.files_high), Toned(counted, tone),
+        wording.probability(pair.apart_p), wording.interval(pair.files_low, pair.files_high),
+        SeverityText(counted, severity),
     )  # fmt: skip
 
 
@@ -192,7 +195,7 @@ def _drifts(joined: Joined) -> list[Block]:
         "and the contender itself are in it. In ratios inside of a file it is not."
     )
     folded = len(rows) > FOLDED
-    return [Table("The same contender in two files", columns, rows, note, folded, Depth.COMPARISON)]
+    return [Table("The same contender in two files", columns, rows, note, folded, Detail.COMPARISON)]
 
 
 def _between(joined: Joined) -> list[Block]:
@@ -216,7 +219,7 @@ def _between(joined: Joined) -> list[Block]:
         "a difference of days and one of servers look the same: no interval is given, as none would hold."
     )
     folded = len(rows) > FOLDED
-    return [Table("Contenders of different files", columns, rows, note, folded, Depth.COMPARISON)]
+    return [Table("Contenders of different files", columns, rows, note, folded, Detail.COMPARISON)]
 
 
 def _between_row(pair: BetweenPair) -> tuple[str, ...]:
@@ -224,7 +227,7 @@ def _between_row(pair: BetweenPair) -> tuple[str, ...]:
         f"{pair.contender} ÷ {pair.baseline}", wording.names(list(pair.bridges)) or "nothing",
         wording.ratio(pair.ratio, pair.low, pair.high), wording.interval(pair.low, pair.high),
         wording.probability(pair.p_adjusted), f"{pair.blocks[1]} and {pair.blocks[0]}",
-        wording.percent(pair.explained_by), Toned(sentence(pair), TONES.get(pair.kind, "plain")),
+        wording.percent(pair.explained_by), SeverityText(sentence(pair), SEVERITIES.get(pair.kind, "plain")),
     )  # fmt: skip
 
 
@@ -248,14 +251,14 @@ def _failed(context: Context, joined: Joined) -> list[Block]:
     rows = tuple(map(_failed_row, joined.failed))
     folded = len(rows) > FOLDED
     bad = tuple(row for one, row in zip(joined.failed, rows, strict=True) if one.state != "ok")
-    tables = [Table("The failed run beside its repetition", columns, rows, note, folded, Depth.COMPARISON)]
+    tables = [Table("The failed run beside its repetition", columns, rows, note, folded, Detail.COMPARISON)]
     if folded and 0 < len(bad) <= FOLDED:
-        tables.insert(0, Table("What failed, beside its repetition", columns, bad, depth=Depth.COMPARISON))
+        tables.insert(0, Table("What failed, beside its repetition", columns, bad, detail=Detail.COMPARISON))
     return list(tables)
 
 
 def _failed_row(one: FailedTrial) -> tuple[str, ...]:
-    ended = "ok" if one.state == "ok" else Toned(f"{one.state}: {one.reason}", "bad")
+    ended = "ok" if one.state == "ok" else SeverityText(f"{one.state}: {one.reason}", "bad")
     figures = wording.figures(one.value), wording.figures(one.repeated)
     return one.file, one.contender, f"{one.load_step}", f"{one.block}", ended, *figures
 
@@ -278,4 +281,4 @@ def _if_counted(joined: Joined) -> list[Block]:
         for one in joined.if_counted
     )  # fmt: skip
     note = "What was left out as failed was left out by who made this report: this is what would stand with it."
-    return [Table("If the failed run counted, too", columns, rows, note, depth=Depth.COMPARISON)]
+    return [Table("If the failed run counted, too", columns, rows, note, detail=Detail.COMPARISON)]

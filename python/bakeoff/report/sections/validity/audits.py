@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bakeoff.compare.model.comparison import Audit
 from bakeoff.compare.validity.audit_model import SteadyRule
-from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Table, Toned
+from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, SeverityText, Table
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -16,7 +16,7 @@ from bakeoff.report.narrate.validity.audits import audit_title, ruled
 SHOWN = 40
 
 
-@report_section("audits", Part.AUDITS, Depth.COMPARISON)
+@report_section("audits", Part.AUDITS, Detail.COMPARISON)
 def section(context: Context) -> Section:
     """One line for each audit, and the trials that deviate."""
     audits = context.comparison.audits
@@ -42,8 +42,8 @@ def section(context: Context) -> Section:
         for a in audits
         for what, allowed in [ruled(a.rule)]
     )
-    depth = Depth.COMPARISON if any(audit.deviating or audit.not_stated for audit in audits) else Depth.DETAILS
-    blocks: list[Block] = [Table("Audits of every usable trial", columns, rows, depth=depth)]
+    detail = Detail.COMPARISON if any(audit.deviating or audit.not_stated for audit in audits) else Detail.DETAILS
+    blocks: list[Block] = [Table("Audits of every usable trial", columns, rows, detail=detail)]
     if notes := context.kind.audit_notes(context):
         blocks.append(Bullets(notes))
     deviating = [(audit_title(audit.name), trial) for audit in audits for trial in audit.deviating]
@@ -72,4 +72,4 @@ def _result(audit: Audit) -> str:
     if not audit.checked and audit.not_stated:
         return "not stated"
     rest = f", not stated of {audit.not_stated}" if audit.not_stated else ""
-    return Toned(f"{len(audit.deviating)} deviate{rest}", "bad") if audit.deviating else f"holds{rest}"
+    return SeverityText(f"{len(audit.deviating)} deviate{rest}", "bad") if audit.deviating else f"holds{rest}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bakeoff.compare.model.comparison import ContenderSummary, Lost, Repeated
-from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text, Toned
+from bakeoff.report.blocks.tree import Block, Column, Section, SeverityText, Table, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.detail import Depth
+from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.store.records.run_records import STATES, EventRecord
@@ -14,7 +14,7 @@ FOLDED = 24
 WARNINGS_FOLDED = 8
 
 
-@report_section("left-out", depth=Depth.COMPARISON)
+@report_section("left-out", detail=Detail.COMPARISON)
 def section(context: Context) -> Section:
     """The list, or one sentence that says there is none."""
     left_out = context.comparison.left_out
@@ -23,7 +23,9 @@ def section(context: Context) -> Section:
     blocks: list[Block] = [_ended(context.comparison.contenders)]
     if missing > 0:
         blocks.append(
-            Text(f"{missing} of {info.trials_planned} planned trials were not run.", "warning", depth=Depth.COMPARISON)
+            Text(
+                f"{missing} of {info.trials_planned} planned trials were not run.", "warning", detail=Detail.COMPARISON
+            )
         )
     if context.comparison.lost:
         blocks.append(_lost(context, context.comparison.lost))
@@ -37,14 +39,21 @@ def section(context: Context) -> Section:
             Column("Reason", numeric=False),
         )
         rows = tuple(
-            (f"{t.trial_id}", t.contender, f"{t.load_step}", f"{t.block}", t.state, Toned(sentence(t.reason), "bad"))
+            (
+                f"{t.trial_id}",
+                t.contender,
+                f"{t.load_step}",
+                f"{t.block}",
+                t.state,
+                SeverityText(sentence(t.reason), "bad"),
+            )
             for t in left_out
         )
         note = (
             "None of their numbers is used. Failed ones count as lost, see above; of the others the pair, the other "
             "contender at the same load step and block, enters no ratio either."
         )
-        blocks.append(Table("Trials left out", columns, rows, note, depth=Depth.COMPARISON))
+        blocks.append(Table("Trials left out", columns, rows, note, detail=Detail.COMPARISON))
     elif missing <= 0 and not context.comparison.lost and not context.comparison.repeated:
         blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
     if context.comparison.repeated:
@@ -57,11 +66,11 @@ def section(context: Context) -> Section:
 
 def _warnings(context: Context, warnings: list[EventRecord]) -> Table:
     """What was said during the run; what was said again and again, once, with how often."""
-    alike: dict[str, list[EventRecord]] = {}
+    by_text: dict[str, list[EventRecord]] = {}
     for event in warnings:
-        alike.setdefault(event.text, []).append(event)
+        by_text.setdefault(event.text, []).append(event)
     columns = (Column("When", numeric=False), Column("Trial"), Column("Times"), Column("What", numeric=False))
-    rows = tuple((context.moment(of[0].at), _trials(of), f"{len(of):,}", text) for text, of in alike.items())
+    rows = tuple((context.moment(of[0].at), _trials(of), f"{len(of):,}", text) for text, of in by_text.items())
     note = "When: the first time." if len(rows) < len(warnings) else ""
     return Table("Warnings during the run", columns, rows, note, folded=len(rows) > WARNINGS_FOLDED)
 
@@ -79,8 +88,8 @@ def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:
         for c in contenders
     )
     lost = any(c.trials_failed or c.trials_voided or c.trials_interrupted for c in contenders)
-    depth = Depth.COMPARISON if lost else Depth.DETAILS
-    return Table("Trials of each contender", columns, rows, depth=depth)
+    detail = Detail.COMPARISON if lost else Detail.DETAILS
+    return Table("Trials of each contender", columns, rows, detail=detail)
 
 
 def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
@@ -101,7 +110,7 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
             f"{t.load_step}",
             f"{t.block}",
             t.state,
-            Toned(t.reason, "bad"),
+            SeverityText(t.reason, "bad"),
             t.again or "not repeated yet",
         )
         for t in repeated
@@ -111,7 +120,7 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
         "moments than the trial of the other contender at the same load step and block; who failed is named beside "
         "verdicts."
     )
-    return Table("Repeated trials", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)
+    return Table("Repeated trials", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON)
 
 
 def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
@@ -124,11 +133,17 @@ def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
         Column("What happened", numeric=False),
     )
     rows = tuple(
-        (t.contender, f"{t.load_step}", f"{t.block}", t.cell or "the whole trial", Toned(sentence(t.reason), "bad"))
+        (
+            t.contender,
+            f"{t.load_step}",
+            f"{t.block}",
+            t.cell or "the whole trial",
+            SeverityText(sentence(t.reason), "bad"),
+        )
         for t in lost
     )
     note = (
         "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
         "pair that both served, where the other contender was measured in the same load step and block."
     )
-    return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)
+    return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON)

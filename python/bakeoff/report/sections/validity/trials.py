@@ -70,7 +70,7 @@ def _cells(t: TrialRecord) -> tuple[str, ...]:
 def _legend(context: Context) -> tuple[Table, ...]:
     """What the marks mean that trials of this run have."""
     seen = {mark for trial in context.whole.trials for mark in trial.marks}
-    rows = tuple((mark, meaning.text, meaning.mend) for mark, meaning in MARKS.items() if mark in seen)
+    rows = tuple((mark, doc.text, doc.mend) for mark, doc in MARKS.items() if mark in seen)
     names = (Column("Mark", numeric=False), Column("Meaning", numeric=False), Column("What to do", numeric=False))
     return (Table("What the marks mean", names, rows, folded=True),) if rows else ()
 
