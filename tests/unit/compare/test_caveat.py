@@ -60,7 +60,7 @@ def test_two_speeds_are_told_with_both() -> None:
     assert 7.0 < spread.factor < 9.0
     measured = [t.operations_per_s for t in record.trials if t.contender == "nginx"]
     assert spread.lowest in measured and spread.highest in measured
-    assert "two speeds, a mean of both describes neither" in sentence(found.caveat)
+    assert "two speeds, whose mean describes neither" in sentence(found.caveat)
 
 
 def test_blocks_of_many_speeds_are_not_called_two() -> None:

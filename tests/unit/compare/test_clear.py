@@ -63,7 +63,7 @@ def test_a_median_that_is_clear_is_said_where_the_p99_cannot_be_told() -> None:
     """200/s for 1.5 s are 300 starts: none has a p99."""
     found = at_rate(200.0, 1.5, slower)
     text = " ".join(headline_of(found))
-    assert "the p99 cannot be told in trials this short: windows of 2 s would do" in text
+    assert "rials are too short for p99: use windows of at least 2 s" in text
     (pair,) = found.pairs
     ends = {end.metric: end for end in pair.secondary}
     assert ends["p50"].verdict.winner == "nginx" and ends["p50"].ratio == pytest.approx(16.0, rel=0.05)

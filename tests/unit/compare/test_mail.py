@@ -95,7 +95,7 @@ def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
     text = shown(record, Detail.SUMMARY, width=400, colours=True)
     first, second, third, fourth = text.splitlines()[:4]
     assert first.startswith("\x1b[1;31mnginx is disqualified") and second.startswith("\x1b[1;31mapache is disqualified")
-    assert third.startswith("\x1b[1;31mapache and nginx can neither win")
+    assert third.startswith("\x1b[1;31mapache and nginx cannot win")
     assert not fourth.startswith("\x1b[")
 
 

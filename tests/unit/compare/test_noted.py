@@ -54,7 +54,7 @@ def test_the_note_under_the_verdicts_says_each_thing_once_and_the_notes_have_all
     at = next(n for n, b in enumerate(blocks) if isinstance(b, Table) and b.title == "Verdicts")
     table, note = blocks[at], blocks[at + 1]
     assert isinstance(table, Table) and len(table.rows) == 28
-    assert isinstance(note, Text) and note.text.startswith("To be noted: ")
+    assert isinstance(note, Text) and note.text.startswith("Note: ")
     assert note.text.count("the load generator waited") == note.text.count("between blocks") == 1
     assert "14 % of its time for a processor in 1 of 12 trials of h, 13 % in 1 of 12 of g" in note.text
     assert note.text.count("less with 5 others") == 2 and len(note.text) < 1_000

@@ -285,7 +285,7 @@ def test_a_p99_without_a_verdict_says_which_trials_have_none() -> None:
     assert p99.endswith("at least 6 are needed (a trial of fewer than 368 operations has no p99).")
     note = next(warning for warning in warnings_of(found) if "368" in warning.text)
     assert note.text.endswith("too few for a p99 (1 fewer than 72: for a p95, too).")
-    assert note.advice.startswith("Blocks with such a trial have no part in verdicts on that.")
+    assert note.advice.startswith("Verdicts on these percentiles leave out blocks with such a trial.")
 
 
 def test_a_rate_that_moves_in_steps_larger_than_what_matters_is_told() -> None:

@@ -160,7 +160,7 @@ def test_resetting_what_is_slow_wins_nothing(rates: bool) -> None:
     p99 = next(end for end in pair.secondary if end.metric == "p99")
     assert p99.ratio == pytest.approx(1 / 1.17, rel=0.02), "and not a seventh of that"
     red = [gate_text(gate) for gate in pair.primary.gates if gate.level == "red"]
-    assert rates or ["its lead would be gone" in text for text in red] == [True]
+    assert rates or ["its lead would disappear" in text for text in red] == [True]
 
 
 def test_a_percentile_among_the_failures_is_a_loss() -> None:

@@ -100,10 +100,11 @@ def test_caches_that_could_not_be_emptied_are_told_first() -> None:
         return [w.text for w in warnings_of(compare_run(made)) if w.first and "Cold caches" in w.text]
 
     assert emptied({"nfs": "dropped", "cifs": "warm"}) == [
-        "Cold caches were asked for, but not emptied were those of cifs before 6 of 6 cells; those of nfs were emptied."
+        "The plan asks for cold caches, but these were not emptied: cifs before 6 of 6 cells; the caches of nfs were "
+        "emptied."
     ]
     assert emptied({"nfs": "warm", "cifs": "warm"}) == [
-        "Cold caches were asked for, but not emptied were those of nfs before 6 of 6 cells "
+        "The plan asks for cold caches, but these were not emptied: nfs before 6 of 6 cells "
         "and cifs before 6 of 6 cells."
     ]
     assert emptied({"nfs": "dropped", "cifs": "command"}) == []

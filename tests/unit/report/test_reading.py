@@ -206,7 +206,9 @@ def test_what_must_be_known_comes_first_and_once() -> None:
     """Seen: 0.304 % errors of a server that was dead in 8 of 18 trials; the same note in every row."""
     comparison = compare_run(dead())
     first = [warning.text for warning in warnings_of(comparison) if warning.first]
-    assert first == ["python-dev was dead in 3 of 18 trials: every connection was refused; each counts as lost."]
+    assert first == [
+        "python-dev was dead in 3 of 18 trials: every connection was refused; each of these trials counts as lost."
+    ]
     errors = next(text for text in headline_of(comparison) if text.startswith("Errors: "))
     assert "python-dev dead in 3 of 18 trials, and 120 in " in errors and "%" not in errors
     assert dict(cards(dead())[1].lines)["Failed"] == "dead in 3 of 18 trials; operations: 120"

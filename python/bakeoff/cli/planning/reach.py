@@ -144,11 +144,11 @@ def _percentiles(plan: Plan) -> str:
     decides = f" The {open_loop.words_of(figure)} decides." if rates else ""
     if clock.operations is not None:
         return (
-            f" The p99 cannot be told: a trial has {plural(clock.operations, 'operation')}, and it takes "
+            f" A trial has {plural(clock.operations, 'operation')}, too few for a p99, which needs "
             f"{P99_OPERATIONS}.{decides}"
         )
     slowest = min(rate.per_s for rate in rates)
     return (
-        f" The p99 cannot be told in trials this short: it takes {P99_OPERATIONS} starts in the window, which is "
+        f" Trials are too short for a p99, which needs {P99_OPERATIONS} starts in the window: "
         f"{math.ceil(P99_OPERATIONS / slowest):,} s at {min(rates, key=lambda rate: rate.per_s).words}.{decides}"
     )

@@ -20,7 +20,7 @@ const FALL: Nanos = 32 * RISE;
 /// Who was interrupted while spinning sleeps through so many waits, and twice as many each time again …
 const REST: u32 = 32;
 const REST_MAX: u32 = 1_024;
-/// … until so many waits in an interval were left alone.
+/// … until so many waits in a row were left alone.
 const QUIET: u32 = 128;
 
 /// Decides how long to sleep before a start, and learns from how late the thread woke.

@@ -9,7 +9,7 @@ use bakeoff_engine::Nanos;
 const POLL_NS: Nanos = 250_000;
 /// A look takes a microsecond; one that took longer than this was interrupted by another thread, ns.
 pub(crate) const SHARED_NS: Nanos = 50_000;
-/// After so many looks in vain in an interval …
+/// After so many looks in vain in a row …
 const PATIENCE: u32 = 8;
 /// … so many waits are slept through.
 const REST: u32 = 32;

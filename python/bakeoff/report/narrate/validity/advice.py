@@ -39,9 +39,8 @@ from bakeoff.report.narrate.verdict.spread import spread_text, spread_too
 LISTED = "`bakeoff report` lists the trials under Audits"
 AUDITS = {
     "Little's law": f"{LISTED}. Short ones on a busy machine are often off: repeat them with a longer `--length` and "
-    "nothing beside. If they still are, operations were lost, or a clock is wrong.",
-    "Same content": f"{LISTED}; look at what each contender sends: their pages differ, so that they do not do the same "
-    "work.",
+    "nothing else running. If they still are, operations were lost, or a clock is wrong.",
+    "Same content": f"{LISTED}; look at what each contender sends. Their pages differ, so they do different work.",
 }
 # IOzone's rule: files of three times the cache leave little of them in it.
 TIMES = 3
@@ -57,8 +56,8 @@ def _(fact: SharedAddress) -> tuple[str, str]:
 def _(fact: UnpairedCells) -> tuple[str, str]:
     parts = "; ".join(f"{name} has {alone:,} of {own:,} alone" for name, (alone, own) in fact.alone.items())
     return (
-        f"Not all were tried in the same cells: {parts}. Cells without a counterpart count nowhere.",
-        "Measure all of them in the same cells, with the same command.",
+        f"Contenders were measured in different cells: {parts}. Cells of one contender alone do not count.",
+        "Measure all contenders in the same cells, with the same command.",
     )
 
 
@@ -77,8 +76,8 @@ def _(fact: DifferentMounts) -> tuple[str, str]:
 @advised.register
 def _(fact: OperationsHung) -> tuple[str, str]:
     return (
-        f"{hung_text(fact.hung, fact.contender)}: still open when the trial ended, far beyond its p99.",
-        "InterimAnalysis for requests that the server swallowed (its log, its queue, a lost wake-up); a shorter "
+        f"{hung_text(fact.hung, fact.contender)}: still open at the end of the trial, far beyond its p99.",
+        "Look for requests that the server swallowed (its log, its queue, a lost wake-up); a shorter "
         "`--reply-timeout` shows when they begin to hang. No verdict goes to a server that does this.",
     )
 
@@ -114,11 +113,11 @@ def _(fact: OthersRan) -> tuple[str, str]:
 
 @advised.register
 def _(fact: BeganLate) -> tuple[str, str]:
-    how = f"p99 up to {wording.figures(fact.late_p99_ms, 3)} ms, which is" if fact.late_p99_ms > 0.0 else "that is"
+    delay = f" (p99 up to {wording.figures(fact.late_p99_ms, 3)} ms)" if fact.late_p99_ms > 0.0 else ""
     return (
-        f"The load generator itself began late in {fact.trials} of {wording.plural(fact.of, 'trial')} of "
-        f"{fact.contender}, with connections idle: {how} in the response times shown.",
-        "Give it cores of its own (`--cores`, `--pin`), or a machine of its own; service times are free of it.",
+        f"The load generator started requests late in {fact.trials} of {wording.plural(fact.of, 'trial')} of "
+        f"{fact.contender} although connections were idle. Response times include this delay{delay}.",
+        "Give it cores of its own (`--cores`, `--pin`), or a machine of its own. Service times exclude the delay.",
     )
 
 
@@ -136,7 +135,7 @@ def _(fact: GeneratorDisturbed) -> tuple[str, str]:
     how = "was stopped for a moment" if fact.how == "stopped" else "lost time to the hypervisor"
     return (
         f"The load generator {how} in {wording.plural(fact.trials, 'trial')}.",
-        "The longest response times there may be the generator's own: leave it alone.",
+        "The longest response times there may come from the generator: let nothing else run on its machine.",
     )
 
 
@@ -147,7 +146,7 @@ def _(fact: BlocksDiffer) -> tuple[str, str]:
     who = "servers have" if others else "server has"
     return (
         f"{wording.sentence(clauses)}: the machine or the {who} more than one speed.",
-        "InterimAnalysis for what changes between blocks: clock frequency, neighbours, the cores that processes land "
+        "Look for what changes between blocks: clock frequency, neighbours, the cores that processes land "
         "on (`--pin`, `taskset`), warm-up. A mean of two speeds describes neither.",
     )
 
@@ -158,7 +157,7 @@ def _(fact: OperationsFailed) -> tuple[str, str]:
     errors = wording.errors(dict(fact.errors), words_part(fact.kind_of_suite).error_words)
     return (
         f"{fact.contender} failed {sum(fact.errors.values()):,} operations{share}: {errors}.",
-        "Failed operations are in no rate and no response time: read its curves together with its errors.",
+        "Rates and response times exclude failed operations: read its curves together with its errors.",
     )
 
 
@@ -187,7 +186,7 @@ def _(fact: Unfair) -> tuple[str, str]:
     (first, lowest), *others = fact.jain.items()
     text = f"{first} did not treat its clients alike: Jain index down to {lowest:.2f}"
     text += "".join(f", nor did {name}: down to {jain:.2f}" for name, jain in others)
-    return f"{text}.", "See the fairness chart of the report: some clients got more than others, which the mean hides."
+    return f"{text}.", "Some clients got more than others, and the mean hides it: see the fairness chart of the report."
 
 
 @advised.register
@@ -195,9 +194,8 @@ def _(fact: NearGeneratorCapacity) -> tuple[str, str]:
     advice = "This peak may be the generator's: give it more cores (`--cores`), or more machines (`--agents`)."
     if fact.share > 1.0:
         advice = (
-            "That server shared the processors, or the machine was busier when that was measured, at the start of the "
-            "run. How near the generator was to its limit, the use of its processors tells; with nothing beside, the "
-            "next run does."
+            "The capacity was measured at the start of the run, on a busier machine or with a server on the same "
+            "processors. Look at the generator's processor use, or run again on an idle machine."
         )
     return (
         f"The peak of {fact.contender} is {wording.percent(fact.share)} of what the generator asks of a server on "
@@ -211,8 +209,8 @@ def _(fact: FewOperations) -> tuple[str, str]:
     p95 = f" ({fact.for_p95} fewer than {P95_OPERATIONS}: for a p95, too)" if fact.for_p95 else ""
     return (
         f"{wording.plural(fact.trials, 'trial')} saw fewer than {P99_OPERATIONS} operations: too few for a p99{p95}.",
-        "Blocks with such a trial have no part in verdicts on that. Use a longer `--length`, and read the mean or the "
-        "median there.",
+        "Verdicts on these percentiles leave out blocks with such a trial. Use a longer `--length`, or read the mean "
+        "or the median.",
     )
 
 
@@ -238,10 +236,10 @@ def _(fact: NotCold) -> tuple[str, str]:
     clauses = wording.names(
         [f"{name} before {full:,} of {asked:,} cells" for name, (full, asked) in fact.stayed.items()]
     )
-    emptied = f"; those of {wording.names(list(fact.emptied))} were emptied" if fact.emptied else ""
+    emptied = f"; the caches of {wording.names(list(fact.emptied))} were emptied" if fact.emptied else ""
     return (
-        f"Cold caches were asked for, but not emptied were those of {clauses}{emptied}.",
-        "Reads from a full cache are held against a disk or a wire there: compare writes alone, or empty the caches of "
+        f"The plan asks for cold caches, but these were not emptied: {clauses}{emptied}.",
+        "There a full cache is compared with a disk or a network: compare writes alone, or empty the caches of "
         "all (`--drop-caches` as root, `--cold-command` with a remount). Files in memory have nothing colder.",
     )
 

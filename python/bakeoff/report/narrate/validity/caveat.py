@@ -99,7 +99,7 @@ def _(fact: GeneratorLimit) -> str:
 
 @caveat_words.register
 def _(fact: BeganLate) -> str:
-    return f"the load generator itself began late {_where(fact)}, which is in its response times"
+    return f"the load generator started requests late {_where(fact)}; response times include this delay"
 
 
 @caveat_words.register

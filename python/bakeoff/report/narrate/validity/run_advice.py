@@ -35,7 +35,7 @@ LEFT_OUT = {
     "failed": "`bakeoff show` lists them with the reasons; {repeat} once the cause is known.",
     "interrupted": "`bakeoff show` lists them; `bakeoff resume` repeats interrupted ones.",
     UNPAIRED: "`bakeoff report` lists them; more blocks make up for them.",
-    "voided": "`bakeoff show` lists them: the reasons name what to change on the client machine; then {repeat}.",
+    "voided": "`bakeoff show` lists them with reasons. Change the client machine accordingly, then {repeat}.",
 }
 
 
@@ -43,8 +43,8 @@ LEFT_OUT = {
 def _(fact: NotMeasuredHere) -> tuple[str, str]:
     text = (
         f"Bakeoff did not measure this: the figures are those of {fact.tool}. What it does not state (how busy the "
-        "generator was, the times of single operations) nobody can check, and repetitions are paired in the order in "
-        "which they were given."
+        "generator was, the times of single operations) cannot be checked. Repetitions are paired in their order on "
+        "the command line."
     )
     return text, f"`bakeoff run {fact.kind_of_suite}` measures the same, in interleaved blocks and with audits."
 
@@ -60,7 +60,7 @@ def _(fact: MeasuredApart) -> tuple[str, str]:
 @advised.register
 def _(fact: StoppedTrials) -> tuple[str, str]:
     stopped = ", ".join(f"{contender} ({reason})" for contender, reason in fact.trials)
-    return f"Stopped before the end, and so without figures here: {stopped}.", "Make such a run again."
+    return f"These trials stopped before their end and have no figures: {stopped}.", "Make such a run again."
 
 
 @advised.register
@@ -99,14 +99,14 @@ def _(fact: TrialsRepeated) -> tuple[str, str]:
     more = " and other reasons" if fact.other_reasons else ""
     return (
         f"{trials} of {fact.contender} {were} repeated; what was {fact.state} is kept: {fact.reason}{more}.",
-        "The repetitions count, in other moments than the trials they are compared with; see the list of them.",
+        "The repetitions count, although they ran at other times than the trials beside them; see their list.",
     )
 
 
 @advised.register
 def _(fact: WentOnWithout) -> tuple[str, str]:
     return (
-        f"{fact.contender}: {fact.why}; what it was not asked any more counts as failed.",
+        f"{fact.contender}: {fact.why}; trials skipped this way count as failed.",
         f"Bring it back, then {_again(fact)} asks it again.",
     )
 
@@ -127,7 +127,7 @@ def _(fact: TrialsLost) -> tuple[str, str]:
     if fact.refused:
         nothing = "Connections are refused where nothing listens: the server's log, and `dmesg` after a crash,"
         advice = f"{nothing} may say why. {advice}"
-    return f"{fact.contender} {was}{outages(fact.outages)}: {why}; each counts as lost.", advice
+    return f"{fact.contender} {was}{outages(fact.outages)}: {why}; each of these trials counts as lost.", advice
 
 
 def outages(found: Outages) -> str:
@@ -159,8 +159,7 @@ def _again(fact: OfFile) -> str:
 def _(fact: UnresponsiveAtEnd) -> tuple[str, str]:
     return (
         f"{unresponsive_text(fact.contender, fact.why.rstrip('.'))}.",
-        "InterimAnalysis into its log, and into `dmesg`: it may have died of what it was asked. No figure here changes "
-        "by it.",
+        "Look into its log and `dmesg`: the load may have killed it. The figures here stand.",
     )
 
 
@@ -171,7 +170,7 @@ def _(fact: DeltaChosen) -> tuple[str, str]:
         f"The smallest difference that matters was chosen for this comparison: {wording.percent(fact.chosen)}, not "
         f"{named} as planned."
     )
-    return text, "Verdicts by another one may be others: leave `--delta` out for those that were planned."
+    return text, "Another difference may give other verdicts: leave `--delta` out for the planned ones."
 
 
 @advised.register

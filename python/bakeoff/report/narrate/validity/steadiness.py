@@ -46,7 +46,7 @@ def unsteady_too(unsteady: UnsteadyTrials) -> str:
 @advised.register
 def _(fact: NotSteady) -> tuple[str, str]:
     advice = (
-        "InterimAnalysis for what changes in a trial: clock frequency, caches that fill, collections of garbage, logs. "
+        "Look for what changes in a trial: clock frequency, caches that fill, collections of garbage, logs. "
         "A longer `--length` shows where it leads; the mean of a course is no steady rate."
     )
     if fact.ramp_up_s is not None:

@@ -16,8 +16,8 @@ WORDS = {"p50": "median", "p95": "p95", "p99": "p99"}
 
 def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], load_steps: Sequence[LoadStep]) -> list[str]:
     """One sentence, where the endpoint names no winner and a percentile does, or where one cannot be told: "The median
-    response time of b is 18 times that of a (95 % interval 17–19); the p99 cannot be told in trials this short:
-    windows of 20 s would do."
+    response time of b is 18 times that of a (95 % interval 17–19); trials are too short for p99: use windows of at
+    least 20 s."
     """
     ends = {end.metric: end for end in pair.secondary if end.metric in WORDS}
     is_better = pair.primary.verdict.kind == "better"
@@ -35,7 +35,7 @@ def clear_at_rates(pair: PairComparison, metrics: Sequence[Measure], load_steps:
     if short:
         names = wording.names([WORDS[metric.metric] for metric, _ in short])
         length_s = max(length for _, length in short)
-        parts.append(f"the {names} cannot be told in trials this short: windows of {length_s:,} s would do")
+        parts.append(f"trials are too short for {names}: use windows of at least {length_s:,} s")
     text = "; ".join(parts)
     return [f"{text[0].upper()}{text[1:]}."] if text else []
 

@@ -87,7 +87,7 @@ def _(detail: of.ClientOptionsDifferGate, name: str) -> str:
 def _(detail: of.MoreErrorReplies, name: str) -> str:
     away = error_replies_text(detail.own)
     rest = error_replies_text(detail.theirs) if detail.theirs.statuses else "none"
-    return f"of the replies of {name} {away}, of those of {detail.other} {rest}: not the same work"
+    return f"replies of {name}: {away}; replies of {detail.other}: {rest}; this is not the same work"
 
 
 @gate_words.register
@@ -147,7 +147,7 @@ def _(detail: of.ErrorsOver, name: str) -> str:
 def _(detail: of.Flattering, name: str) -> str:
     return (
         f"{name} failed {wording.percent(detail.share)} of {detail.of}: were each of them as slow as the slowest "
-        "answer, its lead would be gone"
+        "answer, its lead would disappear"
     )
 
 
@@ -180,8 +180,8 @@ def _(detail: of.NearGeneratorCapacity, name: str) -> str:
 @gate_words.register
 def _(detail: of.LateStarts, name: str) -> str:
     return (
-        f"the load generator itself began late in {_trials(detail)} of {name}, with connections idle, which is in the "
-        "response times"
+        f"the load generator started requests late in {_trials(detail)} of {name} although connections were idle; "
+        "response times include this delay"
     )
 
 

@@ -233,7 +233,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
         return (
-            f"{wrong} can neither win nor be equivalent to a server without this fault: no verdict on speed between "
+            f"{wrong} cannot win with this fault. There is no verdict on speed between "
             f"{pair.contender} and {pair.baseline} ({decides.short}, {pair.contender} over {pair.baseline}: "
             f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
         )

@@ -12,5 +12,5 @@ def turned(one: Turned) -> str:
     """The end of a sentence."""
     return (
         f"the order turned while the run went on: {one.first} led by {wording.ratio(one.before)} in all blocks before "
-        f"block {one.at}, {one.later} by {wording.ratio(one.after)} from then on, and a mean of both describes neither"
+        f"block {one.at}, {one.later} by {wording.ratio(one.after)} from then on, and their mean describes neither"
     )

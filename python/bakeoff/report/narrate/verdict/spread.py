@@ -21,7 +21,7 @@ def spread_too(spread: Spread, name: str) -> str:
 def spread_caveat(spread: Spread, name: str, work: str) -> str:
     """What a reader of the mean must know: two speeds where one gap is most of the way between the ends."""
     two = spread.gap * spread.gap > spread.factor
-    why = "two speeds, a mean of both describes neither" if two else "no mean describes such blocks"
+    why = "two speeds, whose mean describes neither" if two else "no mean describes such blocks"
     return f"{name} did {_between(spread)} {work}/s at {spread.load_step.words}: {why}"
 
 

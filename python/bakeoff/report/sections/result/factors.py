@@ -99,7 +99,7 @@ def _effects(context: Context, found: FactorComparison) -> Table:
     note = f"Ratios of {unit} over the load steps, {better}; Holm over {wording.plural(found.family, 'effect')}."
     note += " × marks interactions: by what factor one effect is larger at the other level."
     if gates:
-        note += f" To be noted: {'; '.join(noted(gates))}."
+        note += f" Note: {'; '.join(noted(gates))}."
     return Table("Effects of the factors", COLUMNS, rows, note, folded=len(rows) > 2 * MOST, detail=Detail.SUMMARY)
 
 

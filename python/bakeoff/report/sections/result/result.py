@@ -137,7 +137,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block
     table = Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, detail=detail)
     caveat = box(context.comparison.caveat)
     clauses = [clause for clause in noted(gates) if clause not in caveat]
-    return [table, *([Text(f"To be noted: {'; '.join(clauses)}.", detail=detail)] if clauses else [])]
+    return [table, *([Text(f"Note: {'; '.join(clauses)}.", detail=detail)] if clauses else [])]
 
 
 def _ranking(context: Context) -> Table:
