@@ -45,7 +45,7 @@ def test_a_lead_counts_beyond_what_processors_explain(
         assert "alone could make a 2" in gate_text(gate) and "(stress)" in gate_text(gate)
 
 
-@pytest.mark.parametrize(("truth", "least_told"), [(1.0, 0.0), (1.05, 0.0), (1.8, 0.4)])
+@pytest.mark.parametrize(("truth", "least_reported"), [(1.0, 0.0), (1.05, 0.0), (1.8, 0.4)])
 @pytest.mark.parametrize("kept", [0.0, 0.5])
 def test_simulated_beside_load_that_comes_and_goes(truth: float, least_reported: float, kept: float) -> None:
     """Each trial has the processors that others left: a share between 0.3 and 0.7, of which a part is `kept` from trial

@@ -35,9 +35,9 @@ def mail_run(clients: int = 30, errors: dict[str, int] | None = None, **workload
     return replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
 
 
-def doors(peak: int, expected: float, address_kind: str = "smtp") -> dict[str, dict[str, Any]]:
+def doors(peak: int, expected: float, service: str = "smtp") -> dict[str, dict[str, Any]]:
     """The mean is as low as a machine that does other things as well makes it."""
-    return {address_kind: {"peak": peak, "mean": peak / 3, "waiting": 0.5, "at_peak": {"let_in_expected": expected}}}
+    return {service: {"peak": peak, "mean": peak / 3, "waiting": 0.5, "at_peak": {"let_in_expected": expected}}}
 
 
 def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() -> None:
@@ -114,7 +114,7 @@ def test_a_ledger_without_losses_says_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("door", "peak", "end"),
+    ("service", "peak", "end"),
     [
         ("smtp", 20, "20 (Exim's smtp_accept_max)"),
         ("smtp", 10, "10 (Maddy's concurrency)"),
@@ -122,8 +122,8 @@ def test_a_ledger_without_losses_says_nothing() -> None:
         ("pop3_logged_in", 10, "10 (Dovecot's mail_max_userip_connections)"),
     ],
 )
-def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(address_kind: str, peak: int, end: str) -> None:
-    record = mail_run(sessions=doors(peak, 40.0, address_kind))
+def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(service: str, peak: int, end: str) -> None:
+    record = mail_run(sessions=doors(peak, 40.0, service))
     (text,) = texts_of(limits(record))
     assert text.startswith(f"nginx: never more than {peak} ") and text.endswith(f": that equals the limit of {end}")
     assert f"{text}." in [warning.text for warning in warnings_of(compare_run(record))]

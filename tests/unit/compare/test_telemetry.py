@@ -132,7 +132,7 @@ def test_processes_are_not_compared_with_a_machine() -> None:
     assert "the two are not compared" in page(record)
 
 
-@pytest.mark.parametrize(("ended", "is_told"), [(0.0, True), (3.0, False)])
+@pytest.mark.parametrize(("ended", "is_reported"), [(0.0, True), (3.0, False)])
 def test_a_server_whose_processes_nobody_waits_for_does_not_seem_to_need_little(
     ended: float, is_reported: bool
 ) -> None:
