@@ -37,7 +37,7 @@ def test_a_paper_file_is_not_acted_on_without_leave(bakeoff: Bakeoff, tmp_path: 
     tables = tomllib.loads(output.read_text())
     assert tables["contenders"]["a"]["collected"]["facts"] == {"memory": "1 GiB"} and "b" not in tables["contenders"]
     again = bakeoff("disclose", str(paper), "--trust", "-o", str(output))
-    assert again.returncode == 2 and "is there already" in again.stderr
+    assert again.returncode == 2 and "exists already" in again.stderr
     paper.write_text('[paper]\ndisclosure = "told.toml"\n' + PAPER)
     read = read_paper(paper).contenders["a"]
     assert read.disclosure.fields == {"memory": "2 GiB"} and read.collected and not read.collected.edited
@@ -87,7 +87,7 @@ def test_who_interrupts_keeps_what_was_said(bakeoff: Bakeoff, tmp_path: Path) ->
         (["disclose"], "say what is wanted"),
         (["disclose", "--template", "--collect", "a=local"], "leave out what is to be collected"),
         (["disclose", "--template", "--config", "a=/etc/x"], "leave out what is to be collected"),
-        (["disclose", "--template", "-o", "plan.toml"], "is there already"),
+        (["disclose", "--template", "-o", "plan.toml"], "exists already"),
         (["disclose", "PLAN"], "there is no way to ask a: add --collect 'a=local'"),
         (["disclose", "PLAN", "--collect", "b=local"], "no contender is called 'b'"),
         (["disclose", "PLAN", "--collect", "local"], "--collect wants NAME="),

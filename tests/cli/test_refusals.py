@@ -8,7 +8,7 @@ import pytest
 
 from bakeoff.cli.verbs import GROUPS
 from bakeoff.kinds import KINDS
-from bakeoff.plan.input.foreign_flags import ELSEWHERE
+from bakeoff.plan.input.foreign_flags import FOREIGN_FLAGS
 from bakeoff.plan.kind import plan_part
 from bakeoff.store.sqlite.schema import SCHEMA_VERSION
 from bakeoff.store.sqlite.write import RunWriter
@@ -169,7 +169,7 @@ def test_the_help_of_a_plan_file_is_that_of_its_suite(bakeoff: Bakeoff, tmp_path
 def test_what_is_meant_by_flags_of_other_tools_is_there(bakeoff: Bakeoff) -> None:
     flags = {word for kind in KINDS for word in _flags(kind)} | {"--blocks"}
     flags |= set(re.findall(r"--[a-z-]+", bakeoff("report", "--help").stdout))
-    for text in ELSEWHERE.values():
+    for text in FOREIGN_FLAGS.values():
         named = [word.rstrip(",;") for word in text.split() if word.startswith("--")]
         verbs = re.findall(r"bakeoff ([a-z]+)", text)
         assert (named or verbs) and set(named) <= flags, text

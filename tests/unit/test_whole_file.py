@@ -31,7 +31,7 @@ def test_a_file_is_replaced_only_where_that_is_wanted(tmp_path: Path) -> None:
     target, link = tmp_path / "a", tmp_path / "link"
     link.symlink_to(target)
     write_whole(target, b"one", replace=False)
-    with pytest.raises(PlanError, match="is there already"):
+    with pytest.raises(PlanError, match="exists already"):
         write_whole(target, b"two", replace=False)
     assert target.read_bytes() == b"one"
     target.chmod(0o600)

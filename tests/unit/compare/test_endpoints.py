@@ -15,7 +15,7 @@ from bakeoff.store.records.run_records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run
 from tests.unit.compare.test_app_scores import app_run
-from tests.unit.compare.test_file_suites import load_step_run
+from tests.unit.compare.test_file_suites import mix_run
 from tests.unit.compare.test_mail_delivery import mail
 
 RUNS: dict[str, Callable[[], RunRecord]] = {
@@ -24,7 +24,7 @@ RUNS: dict[str, Callable[[], RunRecord]] = {
     "app": lambda: app_run(starve=False),
     "file-matrix": lambda: matrix_run(lambda *cell: 1.1),
     "file-blocks": lambda: blocks_run(lambda *cell: 1.1),
-    "file-mix": load_step_run,
+    "file-mix": mix_run,
 }
 
 

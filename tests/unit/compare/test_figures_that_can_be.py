@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bakeoff.kinds.mail.interim import Held
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.advice.advice import late_ms
 from bakeoff.compare.limits.capacity_model import ContenderCapacity, ShareHeld
 from bakeoff.compare.metrics.curves import _point
 from bakeoff.kinds.mail.compare.summary import Saturation
+from bakeoff.kinds.mail.look import Held
 from bakeoff.kinds.mail.report.words import mail_cells, unsaturated_words
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Clients, Rate
