@@ -30,9 +30,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.compare.planning.noise_floors import THE_RUN, noise_for
 from bakeoff.core.errors import PlanError
 from bakeoff.formats.exporters.tables import TABLES, table_of
+from bakeoff.noise_floors import THE_RUN, noise_for
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.store.collections.campaign import CampaignFolder, campaign_of, read_campaign_folder
 from bakeoff.store.collections.join import join

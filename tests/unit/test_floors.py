@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.compare.planning.noise_floors import THE_RUN, noise_for
 from bakeoff.core.errors import PlanError
+from bakeoff.noise_floors import THE_RUN, noise_for
 from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.test_noise import aa

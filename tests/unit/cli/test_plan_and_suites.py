@@ -128,7 +128,7 @@ def test_trials_that_are_too_short_for_the_p99_are_named_beforehand() -> None:
     two = ("plan", "web-static", "a=http://h", "b=http://i")
     words = (*two, "--length", "10s", "--ramp-up", "1s", "--ramp-down", "1s")
     text = output(*words, "--rate", "20,100")
-    assert "it takes 368 starts in the window, which is 19 s at 20/s." in text
+    assert "needs 368 starts in the window: 19 s at 20/s." in text
     assert "The 95th percentile of response time decides." in text
     assert "The median response time decides." in output(*words, "--rate", "5")
     assert "for a p99" not in output(*words, "--rate", "100") + output(*words, "--clients", "4")

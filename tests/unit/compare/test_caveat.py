@@ -154,7 +154,7 @@ def test_every_form_shows_the_same_sentence() -> None:
         assert report.caveat == box(found.caveat)
         for form in (terminal, markdown):
             lines = form.render(report).decode().splitlines()
-            places = [at for at, line in enumerate(lines) if "two speeds, a mean of both" in line]
+            places = [at for at, line in enumerate(lines) if "two speeds, whose mean" in line]
             first = next(at for at, line in enumerate(lines) if report.headline[0][:30] in line)
             assert places and first < places[0] <= first + 3, "in the box, right behind the result"
         page = html.render(report).decode()

@@ -124,7 +124,7 @@ def test_a_server_that_refuses_every_request_is_seen_at_once() -> None:
     found = played(statuses(**{"5xx": 1.0}))
     (pair,) = found.pairs
     assert pair.primary.verdict.kind == "withheld"
-    assert "of the replies of worse all with 5xx, of those of nginx" in headline_of(found)[0]
+    assert "replies of worse: all with 5xx; replies of nginx:" in headline_of(found)[0]
     (sentence,) = [text for text in headline_of(found) if text.startswith("Errors: ")]
     assert "worse none in" in sentence and "though it answered all with 5xx, which counts as answered here" in sentence
     assert "5xx" not in sentence.split(";")[0]

@@ -97,7 +97,7 @@ def test_caches_that_could_not_be_emptied_are_told_first() -> None:
             cell["cache"] = {"asked": "cold", "name": name, "proved": name == "dropped"}
 
         made = matrix_run(lambda *_: 1.2, tests=("read", "write"), sizes=[(MIB, 64 * KIB)], change=change_cell)
-        return [w.text for w in warnings_of(compare_run(made)) if w.first and "Cold caches" in w.text]
+        return [w.text for w in warnings_of(compare_run(made)) if w.first and "cold caches" in w.text]
 
     assert emptied({"nfs": "dropped", "cifs": "warm"}) == [
         "The plan asks for cold caches, but these were not emptied: cifs before 6 of 6 cells; the caches of nfs were "

@@ -250,7 +250,7 @@ def test_a_run_that_was_stopped_is_named(kept: Callable[..., Path], tmp_path: Pa
     carried_out(f"{WORDS} -o {path}", Agent(known(), stopped=True))
     comparison = compare_run(join([read_run(path), read_run(kept("whole"))]))
     warned = " ".join(advisory.text for advisory in warnings_of(comparison))
-    assert "Stopped before the end, and so without figures here: early (stopped after" in warned
+    assert "These trials stopped before their end and have no figures: early (stopped after" in warned
 
 
 def test_settings_that_differ_are_named(kept: Callable[..., Path]) -> None:

@@ -198,7 +198,7 @@ def test_cells_that_only_one_file_has_are_told_both_ways(tmp_path: Path) -> None
         same = next(audit for audit in comparison.audits if audit.name == "Same content")
         assert len(same.deviating) == 2 and "65 cells of all not tried by few" in sentence(same.deviating[0])
         texts = [warning.text for warning in warnings_of(comparison) if warning.first]
-        assert any("Not all were tried in the same cells: all has 65 of 130 alone" in text for text in texts)
+        assert any("Contenders were measured in different cells: all has 65 of 130 alone" in text for text in texts)
 
 
 def test_errors_that_no_tool_stated_are_not_none(tmp_path: Path) -> None:

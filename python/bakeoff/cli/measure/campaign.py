@@ -22,8 +22,8 @@ from bakeoff.cli.measure.result import (
     failed_contenders,
 )
 from bakeoff.cli.planning.reach import campaign_advice
-from bakeoff.compare.planning.noise_floors import noise_for
 from bakeoff.core.errors import PlanError
+from bakeoff.noise_floors import noise_for
 from bakeoff.plan.campaign import Campaign, read_campaign
 from bakeoff.plan.design.durations import expected_duration
 from bakeoff.plan.load import PlanInput

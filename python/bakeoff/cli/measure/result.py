@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from bakeoff.cli.console import make_console
-from bakeoff.compare.planning.noise_floors import THE_RUN, noise_for
+from bakeoff.noise_floors import THE_RUN, noise_for
 from bakeoff.run.checks.trust import resume_command
 from bakeoff.run.driver import RunInterruptedError
 from bakeoff.run.modes.soak import stopped_early

@@ -7,10 +7,10 @@ import typer
 
 from bakeoff.cli.complete import contenders, list_of, run_files
 from bakeoff.cli.read.noise_floor import NoiseFile
-from bakeoff.compare.planning.noise_floors import THE_RUN, noise_for
 from bakeoff.core.errors import PlanError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.core.units import parse_share
+from bakeoff.noise_floors import THE_RUN, noise_for
 from bakeoff.store.sqlite.read import read_run
 
 ENDPOINTS = ("p99", "p95", "p50", "mean", "throughput")

@@ -10,9 +10,9 @@ from bakeoff.cli.complete import contenders, run_files
 from bakeoff.cli.console import make_console
 from bakeoff.cli.read.noise_floor import NoiseFile
 from bakeoff.cli.read.run_inputs import RUN_FILES, FailedOption, NoteOption, folder_of, notes_of, read_several
-from bakeoff.compare.planning.noise_floors import THE_RUN, noise_for
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import parse_share
+from bakeoff.noise_floors import THE_RUN, noise_for
 
 
 def register(app: typer.Typer) -> None:

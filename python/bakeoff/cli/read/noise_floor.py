@@ -1,4 +1,4 @@
-"""The flag by which a noise floor to quote is named; see `bakeoff.compare.planning.noise_floors`."""
+"""The flag by which a noise floor to quote is named; see `bakeoff.noise_floors`."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.cli.read.run_inputs import refuse_for_campaigns, suites_of
-from bakeoff.compare.planning.noise_floors import THE_RUN, floors_for, noise_for
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.read import paper_of, read_paper
 from bakeoff.kinds import KINDS
+from bakeoff.noise_floors import THE_RUN, floors_for, noise_for
 from bakeoff.report.renderers import FORMS
 from bakeoff.store.collections.campaign import CampaignFolder, campaign_of
 from bakeoff.store.collections.join import join

@@ -9,9 +9,9 @@ import typer
 
 from bakeoff.cli.complete import files
 from bakeoff.cli.read.noise_floor import NoiseFile
-from bakeoff.compare.planning.noise_floors import noise_for
 from bakeoff.core.errors import PlanError, RunFileError
 from bakeoff.core.sanitize import sanitize
+from bakeoff.noise_floors import noise_for
 from bakeoff.report.renderers import form_of
 
 if TYPE_CHECKING:
