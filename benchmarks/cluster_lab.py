@@ -23,7 +23,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.ray import cluster_agents
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.load.load_step import Clients
-from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet.sessions import Fleet
 
 address, what, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 agents = cluster_agents(address, 3 if what == "cut" else 4, [])  # one was killed before

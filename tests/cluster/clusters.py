@@ -13,7 +13,7 @@ TOKEN = "/tmp/token"
 MANY = """
 import json, os, sys, tempfile
 from bakeoff.cli import main
-import bakeoff.cli.app, bakeoff.cli.cluster
+import bakeoff.cli.app, bakeoff.cli.machines.cluster
 told = []
 for words in json.loads(sys.argv[1]):
     with tempfile.TemporaryFile() as said:

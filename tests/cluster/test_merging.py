@@ -16,7 +16,7 @@ agent.SILENCE_S = 60.0  # how busy the machine of the test is decides nothing
 from bakeoff.agents.ray import cluster_agents
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.load.load_step import Clients
-from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet.sessions import Fleet
 
 agents = cluster_agents(sys.argv[1], 3, [])
 fleet = Fleet(agents)
