@@ -11,10 +11,10 @@ import pytest
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.compat.httperf.beside import SAMPLED, side_by_side
 from bakeoff.compat.httperf.options import Options, parse
 from bakeoff.compat.httperf.progress import Progress
 from bakeoff.compat.httperf.run import run
+from bakeoff.compat.httperf.side_by_side import SAMPLED, side_by_side
 from bakeoff.core.errors import ContenderError, GeneratorError, PlanError, RunFileError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.report.compose import compose

@@ -24,7 +24,7 @@ EXIT_TO_MEND = 1
 HELP = """Let many machines send load together: start, join, status, stop.
 
 One machine is the head: it controls runs (`bakeoff run … --cluster ADDRESS`) and sends no load. The others join it.
-Ray, which connects them, runs programs that it is sent: whoever has the cluster's token can run anything on every
+Ray, which connects them, runs programs that it is sent: anybody with the cluster's token can run anything on every
 machine of it, as the user who joined it. Keep the token as you keep a password, and the ports inside your laboratory.
 """
 
@@ -164,7 +164,9 @@ def stop_command(
 
 def _tell_begun(record: Record) -> None:
     typer.echo(f"The head of a cluster is at {record.cluster}; what Ray says is in {record.log}.")
-    typer.echo("Whoever has its token can run programs on all of its machines. It is in a file that only you can read:")
+    typer.echo(
+        "Anybody with its token can run programs on all of its machines. It is in a file that only you can read:"
+    )
     typer.echo(f"  {record.token_file}")
     typer.echo("Copy it to each machine that is to send load (scp -p), and type there:")
     typer.echo(f"  bakeoff cluster join {record.cluster} --token-file TOKEN-FILE")

@@ -29,7 +29,7 @@ def doctor(
 ) -> None:
     """Say what of this machine limits a run, and how to mend it.
 
-    It only interim_analyses, for about a second, and changes nothing. The most important comes first. Exit code 1 when
+    It only reads, for about a second, and changes nothing. The most important comes first. Exit code 1 when
     something is to be mended before figures of this machine are believed.
     """
     findings = examine(take_vitals(make_agent().facts(), folder))

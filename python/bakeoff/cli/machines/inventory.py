@@ -33,7 +33,7 @@ def inventory(
 ) -> None:
     """Count the files of a share by size, to weigh file-matrix by them.
 
-    Only interim_analyses: writes nothing there, follows no link, enters no other file system.
+    Only reads: writes nothing there, follows no link, enters no other file system.
     """
     if not answers(str(folder), PATIENCE_S):
         raise PlanError(f"{folder} does not answer for {PATIENCE_S:g} s: is the server of the network folder up?")

@@ -69,7 +69,7 @@ def httperf(context: typer.Context) -> None:
         typer.echo(usage() if options.help else f"bakeoff httperf {__version__}", nl=not options.help)
         return
     if options.side_by_side:
-        from bakeoff.compat.httperf.beside import side_by_side
+        from bakeoff.compat.httperf.side_by_side import side_by_side
 
         _write(side_by_side(options.side_by_side, options.json))
         return

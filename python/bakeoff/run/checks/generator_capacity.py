@@ -54,15 +54,15 @@ class GeneratorCapacities:
                 why_not |= dict.fromkeys(names, str(error))
         if not missing:
             return
-        ceilings = {
-            n: self._stored_ceiling(n, calibration) for names, calibration in ways for n in names if n in self._known
+        capacities = {
+            n: self._stored_capacity(n, calibration) for names, calibration in ways for n in names if n in self._known
         }
-        writer.set_generator_capacities(ceilings | {name: {CAPACITY_WHY_NOT: why} for name, why in why_not.items()})
+        writer.set_generator_capacities(capacities | {name: {CAPACITY_WHY_NOT: why} for name, why in why_not.items()})
         if len(self._specs.null_calibration) == 1 and not why_not:
             found = self._known[missing[0][0][0]]
             writer.set_null_rate(found.per_s, found.by_agent)
 
-    def _stored_ceiling(self, name: str, calibration: NullCalibration) -> dict[str, Any]:
+    def _stored_capacity(self, name: str, calibration: NullCalibration) -> dict[str, Any]:
         found = self._known[name]
         streams = self._specs.streams
         return {
@@ -73,7 +73,7 @@ class GeneratorCapacities:
         }
 
     def fewer(self) -> None:
-        """Fewer agents are left, and so the ceilings are lower. The run file keeps those of all."""
+        """Fewer agents are left, and so the capacities are lower. The run file keeps those of all."""
         for names, calibration in self._specs.null_calibration:
             known = self._known.get(names[0])
             if calibration is not None and known is not None:

@@ -218,7 +218,7 @@ def _environment(runs: Sequence[RunRecord]) -> dict[str, Any]:
 
 
 def _generator_capacities(runs: Sequence[RunRecord]) -> dict[str, Any]:
-    """By contender the lowest ceiling of those files that measured one, unless one of its files measured none."""
+    """By contender the lowest generator capacity of its files; none where a file measured none."""
     lowest: dict[str, Any] = {}
     without: set[str] = set()
     for run in runs:
@@ -230,8 +230,8 @@ def _generator_capacities(runs: Sequence[RunRecord]) -> dict[str, Any]:
     return {name: each for name, each in lowest.items() if name not in without}
 
 
-def _rate_of(ceiling: object) -> float:
-    per_s = ceiling.get("operations_per_s") if isinstance(ceiling, dict) else None
+def _rate_of(capacity: object) -> float:
+    per_s = capacity.get("operations_per_s") if isinstance(capacity, dict) else None
     return float(per_s) if isinstance(per_s, int | float) else 0.0
 
 

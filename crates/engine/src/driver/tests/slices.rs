@@ -99,7 +99,7 @@ fn starts_that_wait_and_those_that_never_are_add_up() {
 }
 
 #[test]
-fn a_closed_loop_begins_alike_whoever_drives_its_clients() {
+fn a_closed_loop_begins_alike_on_any_machine_that_drives_its_clients() {
     for extra in [r#""delay_s":1"#, r#""delay_s":1,"think_s":0.1,"think_distribution":"exponential""#] {
         let starts = |cores: u32, of: u32| {
             let mut all: Vec<_> = (0..of)

@@ -42,8 +42,8 @@ def sentences(noise: NoiseFloor) -> list[str]:
         f"{_at_most(primary.floor(primary.blocks))}, and {blocks} show a difference of "
         f"{wording.percent(primary.shown)} in 80 % of runs.",
         f"Bias: the ratio is {wording.ratio(primary.ratio, primary.low, primary.high)} "
-        f"({wording.interval(primary.low, primary.high)}), which {bias}. Order: whoever came first at a load step did "
-        f"{wording.ratio(noise.first, noise.first_low, noise.first_high)} of the other "
+        f"({wording.interval(primary.low, primary.high)}), which {bias}. Order: the one measured first at a load step "
+        f"did {wording.ratio(noise.first, noise.first_low, noise.first_high)} of the other "
         f"({wording.interval(noise.first_low, noise.first_high)}), {order}.",
         f"False calls: of {noise.drawn:,} draws of {noise.draw_blocks} of these blocks {noise.called:,} made a winner "
         f"by more than {wording.percent(noise.delta)}, and {noise.shown:,} told the two apart at all.",

@@ -106,7 +106,7 @@ def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
         return wording.MISSING, "the sustained rate is not known: trials are missing"
     if kept is None:
         return "none", "it sustains none of the rates"
-    return unit_of(context.whole).load(kept), "the highest sustained rate, of those that were measured"
+    return unit_of(context.whole).load(kept), "the highest sustained rate of the measured ones"
 
 
 def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:

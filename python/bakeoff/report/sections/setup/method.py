@@ -35,7 +35,7 @@ AMENDED = {
     LEFT_OUT: "contender left out",
 }
 COUNTED = {
-    "disk": "the counters of the disk, whoever used it",
+    "disk": "the counters of the disk, for all of its users",
     "mount": "the mount's counters of its server",
     "wire": "the bytes of all network interfaces",
     "memory": "nothing: memory has nothing behind it",

@@ -1,0 +1,112 @@
+"""Words that may not come back, in names and in printed sentences: the glossary has the field's term for each."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python/bakeoff"
+GLOSSARY = ROOT / "docs/reference/glossary.md"
+
+# A part of a name, and what to write: one concept has one word, and these had two, or were known to nobody.
+NAMES = {
+    "mixes": "load_steps: a mix is that of operations",
+    "manner": "client_option",
+    "manners": "client_options",
+    "lane": "vu, VirtualUser",
+    "lanes": "vus",
+    "leg": "suite_run",
+    "legs": "suite_runs",
+    "ceiling": "generator_capacity",
+    "ceilings": "generator_capacities",
+    "counsel": "prompts",
+    "edition": "report_options",
+    "tones": "severity",
+    "toned": "severity",
+    "whoever": "nothing: name the one who does it",
+}
+# Phrases of printed sentences, as regular expressions.
+PHRASES = {
+    r"\bmix(es)? of clients\b|\bat mix\b|\bsingle mixes\b": "load step",
+    r"\bmanners?\b": "client option",
+    r"\blanes?\b": "virtual user",
+    r"\bload that (does|do) not wait\b": "open-loop load",
+    r"\bfalls? behind\b": "is overloaded",
+    r"\bof those that\b|\bthat of those\b": "two sentences",
+    r"\bwhoever\b": "name the one who does it",
+    r"\banew\b": "again",
+}
+
+
+def parts_of(name: str) -> list[str]:
+    """The words of a snake_case or CamelCase name, in lower case."""
+    return [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+
+
+def names_in(path: Path) -> Iterator[str]:
+    """Names that a module defines: itself, classes, functions, arguments, fields, constants, variables."""
+    yield path.stem
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def rust_names_in(text: str) -> Iterator[str]:
+    """Names that a file of Rust defines."""
+    yield from re.findall(r"\b(?:fn|struct|enum|mod|const|static|trait|type|let(?: mut)?)\s+(\w+)", text)
+    yield from re.findall(r"^\s*(?:pub(?:\(\w+\))? )?(\w+): [\w&<]", text, re.MULTILINE)
+
+
+def sentences_in(path: Path) -> Iterator[str]:
+    """Literals of three and more words, but for docstrings."""
+    tree = ast.parse(path.read_text())
+    skip = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in skip else None
+        if isinstance(text, str) and len(re.findall(r"[A-Za-z']{2,}", text)) >= 3:
+            yield text
+
+
+def bad_names() -> Counter[tuple[str, str]]:
+    """Word and place of names that have a word of `NAMES`."""
+    found: Counter[tuple[str, str]] = Counter()
+    for path in PACKAGE.rglob("*.py"):
+        for name in names_in(path):
+            found.update((word, f"{path.relative_to(ROOT)}: {name}") for word in parts_of(name) if word in NAMES)
+    for path in (ROOT / "crates").glob("*/src/**/*.rs"):
+        for name in rust_names_in(path.read_text()):
+            found.update((word, f"{path.relative_to(ROOT)}: {name}") for word in parts_of(name) if word in NAMES)
+    return found
+
+
+def test_names_have_no_word_that_was_replaced() -> None:
+    assert not bad_names()
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_sentences_have_no_phrase_that_was_replaced(phrase: str) -> None:
+    pattern = re.compile(phrase, re.IGNORECASE)
+    for path in PACKAGE.rglob("*.py"):
+        for sentence in sentences_in(path):
+            assert not pattern.search(sentence), f"{path.relative_to(ROOT)}: {sentence!r}; write: {PHRASES[phrase]}"
+
+
+def test_the_glossary_has_at_most_25_terms_and_names_what_is_there() -> None:
+    rows = [line.split(" | ") for line in GLOSSARY.read_text().splitlines() if line.startswith("| ")][1:]
+    assert 20 <= len(rows) <= 25 and all(len(row) == 4 for row in rows)
+    for row in rows:
+        for place in re.findall(r"`([\w./]+/[\w./]*)`", row[2]):
+            assert (PACKAGE / place).exists(), place
+        for place in re.findall(r"`(\w+(?:\.\w+)+)`", row[2]):
+            module, _, name = place.rpartition(".")
+            file = PACKAGE / (module.replace(".", "/") + ".py")
+            package = PACKAGE / module.replace(".", "/") / f"{name}.py"
+            assert package.exists() or re.search(rf"\b{name}\b", file.read_text()), place
