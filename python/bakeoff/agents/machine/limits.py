@@ -7,6 +7,7 @@ import resource
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def engine_hash() -> str:
 @cache
 def sources_hash() -> str:
     """A hash of the package's Python files and of the suites: what reads plans and checks contenders."""
-    package, read = Path(__file__).parents[1], hashlib.blake2b(digest_size=8)
+    package, read = Path(str(files("bakeoff"))), hashlib.blake2b(digest_size=8)
     for path in sorted((*package.rglob("*.py"), *package.rglob("*.toml"))):
         read.update(f"{path.relative_to(package)}\0".encode())
         read.update(path.read_bytes())
