@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
                     return self._say(200, "<html><form>Your session is over</form></html>")
                 return self._judged("home", self._sid() in shop.tokens, "<html>Welcome</html>")
             if path.path.startswith("/cart/"):
-                shop.asked["interim"] += 1
+                shop.asked["look"] += 1
                 return self._judged("look", path.path.removeprefix("/cart/") in shop.items, "{}")
         return self._say(404, "")
 

@@ -24,12 +24,12 @@ case "$*" in
     mkdir -p "$3/bin"
     cp "$0" "$3/bin/python"
     cp {agent} "$3/bin/bakeoff" ;;
-*) echo "python $*" >>{told} ;;
+*) echo "python $*" >>{observed} ;;
 esac
 """
 AGENT = """#!/bin/sh
-trap 'echo left >>{told}; exit 0' TERM
-echo "$BAKEOFF_NODE: bakeoff $*" >>{told}
+trap 'echo left >>{observed}; exit 0' TERM
+echo "$BAKEOFF_NODE: bakeoff $*" >>{observed}
 echo joined >{pipe}
 while :; do sleep 0.05; done
 """
@@ -73,7 +73,8 @@ def test_slurm_has_one_agent_on_each_node_which_leaves_with_the_job(tmp_path: Pa
     os.mkfifo(pipe)
     program(tmp_path / "agent", AGENT.format(observed=observed, pipe=pipe))
     program(
-        tmp_path / "bin/python3", PYTHON.replace("{told}", str(observed)).replace("{agent}", str(tmp_path / "agent"))
+        tmp_path / "bin/python3",
+        PYTHON.replace("{observed}", str(observed)).replace("{agent}", str(tmp_path / "agent")),
     )
     program(tmp_path / "bin/srun", SRUN.replace("{pipe}", str(pipe)))
     given = {"HEAD": "10.0.0.1", "WHEEL": "/w/bakeoff.whl", "TOKEN_FILE": "/t/token", "SLURM_TMPDIR": str(tmp_path)}

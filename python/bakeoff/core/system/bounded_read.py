@@ -19,17 +19,17 @@ _DOTTED = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}){{{MOST_KEY_PARTS}}}")
 
 
 def why_no_file(path: Path) -> str:
-    """Why nobody can read a file there: "does not exist", "is a folder", "is no plain file", "cannot be reached
+    """Why nobody can read a file there: "does not exist", "is a folder", "is not a plain file", "cannot be reached
     (Permission denied)"; "" for a plain file.
     """
     mode, fault = _mode(path)
-    return fault or ("" if stat.S_ISREG(mode) else "is a folder" if stat.S_ISDIR(mode) else "is no plain file")
+    return fault or ("" if stat.S_ISREG(mode) else "is a folder" if stat.S_ISDIR(mode) else "is not a plain file")
 
 
 def why_no_folder(path: Path) -> str:
-    """As `why_no_file`, for a folder: "is no folder" of a file."""
+    """As `why_no_file`, for a folder: "is not a folder" of a file."""
     mode, fault = _mode(path)
-    return fault or ("" if stat.S_ISDIR(mode) else "is no folder")
+    return fault or ("" if stat.S_ISDIR(mode) else "is not a folder")
 
 
 def _mode(path: Path) -> tuple[int, str]:
