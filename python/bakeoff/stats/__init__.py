@@ -31,6 +31,7 @@ from bakeoff.stats.intervals.blocks import (
 )
 from bakeoff.stats.intervals.order_statistics import median_ranks
 from bakeoff.stats.intervals.rows import RowRatios, ratios_by_row
+from bakeoff.stats.intervals.strata import OverStrata, Stratum, over_strata, stratum_of
 from bakeoff.stats.intervals.unpaired import (
     Apart,
     UnpairedRatio,
@@ -49,7 +50,7 @@ from bakeoff.stats.testing.groups import groups_differ
 from bakeoff.stats.testing.limit import AgainstLimit, against_limit, blocks_for_limit
 from bakeoff.stats.testing.multiplicity import benjamini_hochberg, fcr_level, holm
 from bakeoff.stats.testing.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
-from bakeoff.stats.testing.verdict import Decision, decide, more_blocks
+from bakeoff.stats.testing.verdict import Decision, decide, decision_of, more_blocks
 
 __all__ = [
     "FLIP_ALPHA",
@@ -61,9 +62,11 @@ __all__ = [
     "Contrast",
     "Decision",
     "MeanInterval",
+    "OverStrata",
     "PairedRatio",
     "RowRatios",
     "Saturation",
+    "Stratum",
     "UnpairedRatio",
     "against_limit",
     "at_level",
@@ -79,6 +82,7 @@ __all__ = [
     "collapse_after_peak",
     "contrasts",
     "decide",
+    "decision_of",
     "difference_with_power",
     "equivalence_p",
     "farthest_apart",
@@ -94,6 +98,7 @@ __all__ = [
     "more_blocks",
     "nominal_levels",
     "over_groups",
+    "over_strata",
     "paired_log_ratio",
     "power_of_difference",
     "power_of_equivalence",
@@ -109,6 +114,7 @@ __all__ = [
     "smallest_sign_flip_p",
     "spent",
     "spread_interval",
+    "stratum_of",
     "trapezoid_weights",
     "unpaired_from_logs",
     "unpaired_ratio",

@@ -33,6 +33,7 @@ from bakeoff.compare.collections.campaign_model import (
     compared,
 )
 from bakeoff.compare.collections.challenge_campaign import with_challenge
+from bakeoff.compare.estimate.estimate import corrected
 from bakeoff.compare.estimate.interim import LEVEL, ONLY_ANALYSIS
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.model.fact import Fact
@@ -47,8 +48,7 @@ from bakeoff.compare.verdict.ranking import beaten, possible_places, wrong_conte
 from bakeoff.compare.verdict.why_open import why_of
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.stats.intervals.blocks import t_quantile, t_two_sided_p
-from bakeoff.stats.testing.multiplicity import holm
+from bakeoff.stats import Stratum, holm, over_strata
 from bakeoff.store.collections.campaign import CampaignFolder
 from bakeoff.store.collections.challenged import ChallengedCampaign
 from bakeoff.store.records.absent import absent_of
@@ -175,11 +175,13 @@ def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
     ends = [(suite.name, one, pair) for suite, one in compared(suites) for pair in one.pairs]
     floors = [floor_of(one, pair.primary.blocks) for _, one in compared(suites) for pair in one.pairs]
     times = [_times(one) for _, one in compared(suites) for _ in one.pairs]
-    p_values = holm([pair.primary.p_t * by for (_, _, pair), by in zip(ends, times, strict=True)])
-    q_values = holm([pair.primary.p_equivalence_adjusted * by for (_, _, pair), by in zip(ends, times, strict=True)])
+    tests = [
+        (pair.primary.p_t * by, pair.primary.p_equivalence_adjusted * by)
+        for (_, _, pair), by in zip(ends, times, strict=True)
+    ]
     return tuple(
-        _verdict(suite, one, pair, float(p), float(q), len(ends), floor)
-        for (suite, one, pair), p, q, floor in zip(ends, p_values, q_values, floors, strict=True)
+        _verdict(suite, one, pair, p, q, len(ends), floor)
+        for (suite, one, pair), (p, q), floor in zip(ends, corrected(tests), floors, strict=True)
     )
 
 
@@ -219,11 +221,10 @@ def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
         for effect in one.factors.effects
         if effect.estimated
     ]
-    p_values = holm([effect.p_t * _times(one) for _, one, effect in effects])
-    q_values = holm([effect.p_equivalence * _times(one) for _, one, effect in effects])
+    both = corrected((effect.p_t * _times(one), effect.p_equivalence * _times(one)) for _, one, effect in effects)
     return tuple(
-        _effect(suite, one, effect, float(p), float(q), len(effects))
-        for (suite, one, effect), p, q in zip(effects, p_values, q_values, strict=True)
+        _effect(suite, one, effect, p, q, len(effects))
+        for (suite, one, effect), (p, q) in zip(effects, both, strict=True)
     )
 
 
@@ -242,13 +243,10 @@ def _effect(suite: str, one: Comparison, effect: Effect, p: float, q: float, fam
 
 @dataclass(frozen=True)
 class _Part:
-    """What a suite says of a pair: ln(ratio), above 0 good for the second, its error and the degrees of freedom."""
+    """What a suite says of a pair: ln(ratio), above 0 good for the second, as a stratum by the weight of the suite."""
 
     suite: str
-    weight: float
-    log: float
-    error: float
-    freedom: int
+    stratum: Stratum
     trouble: Fact | None
     # By either contender: pairs of trials that it lost outright, of which no ratio tells how far it was behind.
     lost: Mapping[str, int]
@@ -288,28 +286,25 @@ def _part(suite: SuiteResult, comparison: Comparison, one: PairComparison, pair:
     few = None if end.blocks >= MINIMUM_BLOCKS else FewBlocks(suite.name, end.blocks)
     held = HeldIn(suite.name, end.verdict) if end.verdict.kind in ("withheld", "disqualified") else None
     interim = comparison.run.interim or ONLY_ANALYSIS
-    error = end.log_sd / math.sqrt(end.blocks)
+    stratum = Stratum(suite.weight, log, end.log_sd / math.sqrt(end.blocks), end.blocks - 1)
     trouble, times, floor = held or few, _times(comparison), floor_of(comparison, end.blocks)
-    return _Part(suite.name, suite.weight, log, error, end.blocks - 1, trouble, end.lost, times, interim.level, floor)
+    return _Part(suite.name, stratum, trouble, end.lost, times, interim.level, floor)
 
 
 def _joint(parts: Sequence[_Part]) -> tuple[float, float, float, float]:
-    """Ratio, its interval and the p value of no difference: the weighted mean of the logarithms, whose error has the
-    degrees of freedom of Welch and Satterthwaite. Both are as strict as the strictest analysis of a suite.
+    """Ratio, its interval and the p value of no difference, over suites as strata: both as strict as the strictest
+    analysis of a suite.
     """
-    whole = sum(part.weight for part in parts)
-    weights = [part.weight / whole for part in parts]
-    mean = sum(weight * part.log for weight, part in zip(weights, parts, strict=True))
-    errors = [(weight * part.error) ** 2 for weight, part in zip(weights, parts, strict=True)]
-    error = math.sqrt(sum(errors))
-    if not all(part.freedom > 0 for part in parts) or not math.isfinite(error):
-        return math.exp(mean), math.nan, math.nan, math.nan
-    if error == 0.0:
-        return math.exp(mean), math.exp(mean), math.exp(mean), 0.0 if mean else 1.0
-    freedom = sum(errors) ** 2 / sum(e**2 / part.freedom for e, part in zip(errors, parts, strict=True))
-    half = t_quantile(freedom, max(part.level for part in parts)) * error
-    p = min(1.0, t_two_sided_p(mean / error, freedom) * max(part.times for part in parts))
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half), p
+    strata = [replace(part.stratum, weight=weight) for part, weight in zip(parts, _weights(parts), strict=True)]
+    found = over_strata(strata, max(part.level for part in parts))
+    p = found.p if math.isnan(found.p) else min(1.0, found.p * max(part.times for part in parts))
+    return math.exp(found.mean), math.exp(found.low), math.exp(found.high), p
+
+
+def _weights(parts: Sequence[_Part]) -> list[float]:
+    """Those of suites, which add up to 1."""
+    whole = sum(part.stratum.weight for part in parts)
+    return [part.stratum.weight / whole for part in parts]
 
 
 def _overall_pair(
@@ -340,8 +335,8 @@ def _overall_pair(
 
 def _joint_floor(parts: Sequence[_Part]) -> float:
     """What equals would differ by where the set-up errs to the same side in every suite, which is the worst case."""
-    whole = sum(part.weight for part in parts)
-    return math.expm1(sum(part.weight * math.log1p(part.floor) for part in parts) / whole)
+    floors = [math.log1p(part.floor) for part in parts]
+    return math.expm1(sum(weight * floor for weight, floor in zip(_weights(parts), floors, strict=True)))
 
 
 def _places(

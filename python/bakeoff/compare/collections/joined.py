@@ -12,7 +12,9 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +33,8 @@ from bakeoff.compare.collections.joined_model import (
 )
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs
-from bakeoff.compare.cube.whole_blocks import Mask, kept_load_steps, kept_of_pair, over_load_steps
+from bakeoff.compare.cube.whole_blocks import Kept, Mask, kept_in_all, kept_of, kept_of_pair
+from bakeoff.compare.estimate.estimate import corrected
 from bakeoff.compare.estimate.interim import ALPHA
 from bakeoff.compare.estimate.intervals import both_shown, turned
 from bakeoff.compare.estimate.pairs import leader, pair_logs, reach
@@ -42,7 +45,7 @@ from bakeoff.compare.model.gate import FilesDiffer
 from bakeoff.compare.model.pair import Gate, GateLevel, Verdict
 from bakeoff.compare.validity.gates import Judge
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.stats import Decision, UnpairedRatio, farthest_apart, holm, over_groups, unpaired_from_logs
+from bakeoff.stats import Decision, UnpairedRatio, decision_of, farthest_apart, over_groups, unpaired_from_logs
 from bakeoff.store.records.run_records import JoinedFile, RunRecord
 
 Logs = NDArray[np.float64]
@@ -108,7 +111,7 @@ def _joined_pair(
 ) -> JoinedPair:
     ratios = tuple(_alone(joint.alone[file.label], file, metric, one, two) for file, one, two in files)
     outcomes = [joint.logs(one, two, metric) for _, one, two in files]
-    kept: Mask = np.logical_and.reduce([kept_of_pair(each)[0] for each in outcomes])
+    kept = kept_in_all([kept_of_pair(joint.cube, each) for each in outcomes])
     groups = [_group(joint, file, each, kept) for (file, _, _), each in zip(files, outcomes, strict=True)]
     there = [at for at, group in enumerate(groups) if group.size]
     labels = [files[at][0].label for at in there]
@@ -139,11 +142,11 @@ def _joined_pair(
     )
 
 
-def _group(joint: Together, file: JoinedFile, outcomes: PairLogs, kept: Mask) -> Logs:
+def _group(joint: Together, file: JoinedFile, outcomes: PairLogs, kept: Kept) -> Logs:
     """The log-ratios of the blocks of a file, over the load steps that all files have; without blocks that have a
     hole.
     """
-    logs = over_load_steps(joint.cube, outcomes.settled(), kept)[joint.within(file)]
+    logs = kept.by_block(outcomes.settled())[joint.within(file)]
     found: Logs = logs[np.isfinite(logs)]
     return found
 
@@ -204,11 +207,7 @@ def drifts(joint: Together) -> tuple[Drift, ...]:
     found = []
     for (called, _), (first, *others) in known.items():
         for other in others:
-            kept = _common([joint.levels(name)[:, joint.within(file)] for file, name in (first, other)])
-            below, above = (
-                over_load_steps(joint.cube, joint.levels(n), kept)[joint.within(f)] for f, n in (first, other)
-            )
-            ratio = unpaired_from_logs(below, above, joint.delta)
+            ratio = _unpaired(joint, *((name, joint.within(file)) for file, name in (first, other)))
             same = first[1] == other[1]
             found.append(
                 Drift(called, other[0].label, first[0].label, same, ratio.ratio, *_bounds(ratio), ratio.p, ratio.blocks)
@@ -216,10 +215,13 @@ def drifts(joint: Together) -> tuple[Drift, ...]:
     return tuple(found)
 
 
-def _common(levels: Sequence[Logs]) -> Mask:
-    """The load steps that each has in half of its blocks at least."""
-    both: Mask = np.logical_and.reduce([kept_load_steps(np.isfinite(one))[0] for one in levels])
-    return both
+def _unpaired(joint: Together, below: tuple[str, Mask], above: tuple[str, Mask]) -> UnpairedRatio:
+    """The ratio of two contenders by their own figures in some blocks each, over the load steps that each has in half
+    of its blocks at least.
+    """
+    levels = [np.where(within, joint.levels(name), math.nan) for name, within in (below, above)]
+    kept = kept_in_all([kept_of(joint.cube, np.isfinite(one)) for one in levels])
+    return unpaired_from_logs(kept.by_block(levels[0]), kept.by_block(levels[1]), joint.delta)
 
 
 def _bounds(ratio: UnpairedRatio) -> tuple[float, float]:
@@ -235,9 +237,8 @@ def between_pairs(joint: Together, judge: Judge, pairs: Sequence[JoinedPair]) ->
     ]
     bridged = [(pair, bridges) for pair in apart if (bridges := _bridges(joint, *pair))]
     ratios = {pair: _over_bridges(joint, *pair, bridges) for pair, bridges in bridged}
-    found = [ratio for ratio, _, _ in ratios.values()]
-    difference, equivalence = holm([ratio.p for ratio in found]), holm([ratio.p_equivalence for ratio in found])
-    adjusted = dict(zip(ratios, zip(map(float, difference), map(float, equivalence), strict=True), strict=True))
+    both = corrected((ratio.p, ratio.p_equivalence) for ratio, _, _ in ratios.values())
+    adjusted = dict(zip(ratios, both, strict=True))
     return tuple(
         _bridged(joint, judge, pairs, pair, dict(bridged)[pair], ratios[pair], adjusted[pair])
         if pair in ratios
@@ -266,14 +267,12 @@ def _bridges(joint: Together, baseline: str, contender: str) -> tuple[Bridge, ..
 
 def _over_bridges(
     joint: Together, baseline: str, contender: str, bridges: Sequence[Bridge]
-) -> tuple[UnpairedRatio, Mask, bool]:
+) -> tuple[UnpairedRatio, Kept, bool]:
     """The ratio of ratios, the load steps that it is over, and whether a loss is in it."""
     sides = [[joint.logs(bridge[side], name) for bridge in bridges] for side, name in enumerate((baseline, contender))]
-    kept: Mask = np.logical_and.reduce([kept_of_pair(one)[0] for side in sides for one in side])
-    below, above = (
-        np.mean([over_load_steps(joint.cube, one.settled(), kept) for one in side], axis=0) for side in sides
-    )
-    lost = any(bool(marks[kept].any()) for side in sides for one in side for marks in (*one.lost, one.ties))
+    kept = kept_in_all([kept_of_pair(joint.cube, one) for side in sides for one in side])
+    below, above = (np.mean([kept.by_block(one.settled()) for one in side], axis=0) for side in sides)
+    lost = any(bool(marks[kept.steps].any()) for side in sides for one in side for marks in (*one.lost, one.ties))
     return unpaired_from_logs(below, above, joint.delta), kept, lost
 
 
@@ -283,20 +282,19 @@ def _bridged(
     pairs: Sequence[JoinedPair],
     pair: tuple[str, str],
     bridges: Sequence[Bridge],
-    found: tuple[UnpairedRatio, Mask, bool],
+    found: tuple[UnpairedRatio, Kept, bool],
     adjusted: tuple[float, float],
 ) -> BetweenPair:
     ratio, kept, lost = found
     names = tuple(dict.fromkeys(joint.known(one)[0] for one, _ in bridges))
     why_not = _why_not(joint, judge, pairs, pair, bridges, lost)
-    load_steps = tuple(load_step for load_step, keep in zip(joint.cube.load_steps, kept, strict=True) if keep)
     low, high = _bounds(ratio)
     is_above = ratio.ratio > 1.0
     decision = _decision(ratio, *adjusted, joint.delta, judge.interim.alpha)
     verdict, _ = judge.verdict(
         decision,
         *pair,
-        load_steps,
+        kept.load_steps,
         leader(pair, is_above, joint.decides),
         min(ratio.blocks),
         reach(low, high, is_above),
@@ -312,14 +310,9 @@ def _bridged(
 
 def _decision(ratio: UnpairedRatio, p: float, p_equivalence: float, delta: float, alpha: float) -> Decision:
     """Both p values are corrected for the other pairs (Holm)."""
-    if min(ratio.blocks) < MINIMUM_BLOCKS:
-        return Decision("too_few", MINIMUM_BLOCKS - min(ratio.blocks))
     certain = p <= alpha and (ratio.low > 1.0 or ratio.high < 1.0)
-    if certain and abs(math.log(ratio.ratio)) >= math.log1p(delta):
-        return Decision("higher" if ratio.ratio > 1.0 else "lower", 0)
-    if p_equivalence <= alpha:
-        return Decision("equivalent", 0)
-    return Decision("near_margin" if certain else "inconclusive", None)
+    log = math.log(ratio.ratio) if ratio.ratio > 0.0 else math.nan
+    return decision_of(min(ratio.blocks), log, delta, certain, p_equivalence <= alpha)
 
 
 def _why_not(
@@ -364,16 +357,7 @@ def _of_file(cube: Cube, file: JoinedFile) -> Cube:
 
 def _unbridged(joint: Together, baseline: str, contender: str) -> BetweenPair:
     """The bare ratio. No interval of it is honest: what changed between the files may be all of it."""
-    masks = [
-        np.logical_or.reduce([joint.within(file) for file in joint.having(name)]) for name in (baseline, contender)
-    ]
-    levels = [joint.levels(name)[:, mask] for name, mask in zip((baseline, contender), masks, strict=True)]
-    kept = _common(levels)
-    below, above = (
-        over_load_steps(joint.cube, joint.levels(name), kept)[mask]
-        for name, mask in zip((baseline, contender), masks, strict=True)
-    )
-    ratio = unpaired_from_logs(below, above, joint.delta)
+    ratio = _unpaired(joint, *((n, reduce(or_, map(joint.within, joint.having(n)))) for n in (baseline, contender)))
     lost = tuple(name for name in (baseline, contender) if joint.cube.losses(name).any())
     nothing = math.nan
     return BetweenPair(

@@ -34,7 +34,7 @@ from bakeoff.compare.model.cell import (
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.reason import MovedNothing, NoCommonBlock, SeveralReasons
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
-from bakeoff.stats import RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
+from bakeoff.stats import RowRatios, benjamini_hochberg, ratios_by_row
 
 Floats = NDArray[np.float64]
 Q = 0.05
@@ -99,13 +99,14 @@ class _Work:
     @cached_property
     def rows(self) -> RowRatios:
         """Each cell over its blocks; where one of the two lost some of them, by the sign-flip test."""
-        ratios = ratios_by_row(self.logs, self.level)
-        low, high, p = ratios.low.copy(), ratios.high.copy(), ratios.p.copy()
-        for at in np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)):
-            one = ratio_by_signs(self.logs[at], self.level)
-            low[at], high[at], p[at] = one.low, one.high, one.p_t
+        ratios = ratios_by_row(self.logs, self.level, self.lost)
         few = ratios.blocks < MINIMUM_BLOCKS
-        return replace(ratios, low=np.where(few, np.nan, low), high=np.where(few, np.nan, high), p=p)
+        return replace(ratios, low=np.where(few, np.nan, ratios.low), high=np.where(few, np.nan, ratios.high))
+
+    @property
+    def lost(self) -> NDArray[np.bool_]:
+        """Cells that one of the two lost in some block."""
+        return np.asarray((self.pair.lost[0] | self.pair.lost[1]).any(axis=1))
 
     def tested_p(self) -> Floats:
         """p of the cells with enough blocks for a verdict, NaN for the others."""
@@ -119,8 +120,7 @@ class _Work:
     def result(self, q_values: Floats, form: CellForm) -> CellPair:
         logs = self.logs
         cells = self._cells(self.rows, q_values, outliers(self.array.keys, self.served()))
-        lost = frozenset(np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)).tolist())
-        average = _Averages(cells, whole(logs), self.level, lost, self.array.keys, self.weights)
+        average = _Averages(cells, whole(logs), self.level, self.lost, self.array.keys, self.weights)
         tests = tuple(dict.fromkeys(cell.test for cell in cells))
         curves = [average.curve(test, axis) for test in ("", *tests) for axis in AXES]
         overall = average.over("all cells", lambda cell: True)
@@ -220,7 +220,7 @@ class _Averages:
     logs: Floats
     level: float
     # Cells that one of the two lost in some block.
-    lost: frozenset[int]
+    lost: NDArray[np.bool_]
     keys: tuple[CellKey, ...]
     weights: FileWeights | None
 
@@ -244,11 +244,7 @@ class _Averages:
             return None
         weight = weights_over([self.keys[at] for at in picked], self.weights)
         means = weight @ self.logs[picked] if picked else np.full(self.logs.shape[1], np.nan)
-        rows = ratios_by_row(means, self.level)
-        low, high = float(rows.low[0]), float(rows.high[0])
-        if self.lost.intersection(picked):
-            by_signs = ratio_by_signs(means, self.level)
-            low, high = by_signs.low, by_signs.high
+        rows = ratios_by_row(means, self.level, self.lost[picked].any())
         ratios = np.exp(self.logs[picked].mean(axis=1))
         states = [self.cells[at].state for at in picked]
         return Average(
@@ -256,8 +252,8 @@ class _Averages:
             cells=len(picked),
             blocks=int(rows.blocks[0]),
             ratio=float(rows.ratio[0]),
-            low=shown(low, int(rows.blocks[0])),
-            high=shown(high, int(rows.blocks[0])),
+            low=shown(float(rows.low[0]), int(rows.blocks[0])),
+            high=shown(float(rows.high[0]), int(rows.blocks[0])),
             arithmetic=float(weight @ ratios) if picked else math.nan,
             lowest=float(ratios.min(initial=math.inf)),
             highest=float(ratios.max(initial=-math.inf)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from bakeoff.compare.cube.cells import cells_of
 from bakeoff.compare.model.pair import Exploratory, OperationRatio
 from bakeoff.core.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
 from bakeoff.load.load_step import LoadStep
-from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
+from bakeoff.stats import benjamini_hochberg, fcr_level, ratios_by_row
 from bakeoff.store.records.run_records import TrialRecord
 from bakeoff.store.records.trial_parts import Summary
 
@@ -31,27 +32,18 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
     """
     logs = {key: values for key, values in _log_ratios(cube, pair).items() if len(values) >= MINIMUM_BLOCKS}
     keys = sorted(logs)
-    estimates = [ratio_from_logs(logs[key]) for key in keys]
-    q_values = benjamini_hochberg([estimate.p_t for estimate in estimates])
+    if not keys:
+        return Exploratory(0, fcr_level(0, 0, Q), ())
+    rows = np.array(list(zip_longest(*(logs[key] for key in keys), fillvalue=math.nan))).T
+    q_values = benjamini_hochberg(ratios_by_row(rows).p)
     picked = np.flatnonzero(q_values <= Q)
     level = fcr_level(int(picked.size), len(keys), Q)
-    ratios = []
-    for index in picked:
-        operation, metric, load_step = keys[index]
-        wide = ratio_from_logs(logs[keys[index]], level)
-        ratios.append(
-            OperationRatio(
-                operation,
-                metric,
-                load_step,
-                wide.blocks,
-                wide.ratio,
-                wide.low,
-                wide.high,
-                wide.p_t,
-                float(q_values[index]),
-            )
-        )
+    wide = ratios_by_row(rows[picked], level)
+    figures = zip(wide.ratio, wide.low, wide.high, wide.p, q_values[picked], strict=True)
+    ratios = [
+        OperationRatio(*keys[index], int(blocks), *map(float, own))
+        for index, blocks, own in zip(picked, wide.blocks, figures, strict=True)
+    ]
     ratios.sort(key=lambda cell: -abs(math.log(cell.ratio)))
     return Exploratory(len(keys), level, tuple(ratios))
 

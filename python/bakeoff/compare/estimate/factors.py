@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cube import Cube, blamed
-from bakeoff.compare.cube.whole_blocks import kept_load_steps, over_load_steps
-from bakeoff.compare.estimate.intervals import both_shown, ratio_of, shown
+from bakeoff.compare.cube.forfeits import PairLogs
+from bakeoff.compare.estimate.estimate import Estimate, bands_of, corrected, decided, estimate
+from bakeoff.compare.estimate.intervals import both_shown, ratio_of
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.factor import (
@@ -32,25 +33,9 @@ from bakeoff.compare.model.factor import (
 )
 from bakeoff.compare.model.pair import Gate
 from bakeoff.compare.validity.gates import Judge
-from bakeoff.compare.verdict.blocks_needed import needed as settled_by
-from bakeoff.compare.verdict.why_open import open_at, why_open, without_number
-from bakeoff.load.load_step import LoadStep
+from bakeoff.compare.verdict.why_open import without_number
 from bakeoff.plan.model import Plan
-from bakeoff.stats import (
-    Contrast,
-    Decision,
-    PairedRatio,
-    at_level,
-    between,
-    block_logs,
-    blocks_for_equivalence,
-    contrasts,
-    decide,
-    equivalence_p,
-    holm,
-    ratio_from_logs,
-    simultaneous_bands,
-)
+from bakeoff.stats import Contrast, Decision, at_level, between, block_logs, contrasts
 from bakeoff.stats.design.factorial import Cell, Logs
 from bakeoff.store.collections.challenged import challenged
 from bakeoff.store.records.run_records import RunRecord
@@ -125,12 +110,8 @@ class _Estimate:
 
     contrast: Contrast
     metric: Metric
-    logs: Logs
-    ratio: PairedRatio
-    p_equivalence: float
-    load_steps: tuple[LoadStep, ...]
-    left_out: tuple[LoadStep, ...]
-    holes: tuple[int, ...]
+    outcomes: PairLogs
+    found: Estimate
 
 
 def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge: Judge) -> FactorComparison:
@@ -206,13 +187,9 @@ class _Here:
         """All effects on `metrics`, which are one family."""
         planned = contrasts(self.design.shape, self.present)
         found = [self._estimate(contrast, metric) for metric in metrics for contrast in planned]
-        difference = holm([each.ratio.p_t for each in found])
-        equivalence = holm([each.p_equivalence for each in found])
-        family = sum(each.ratio.blocks > 0 for each in found)
-        return tuple(
-            self._effect(each, float(p), float(q), family)
-            for each, p, q in zip(found, difference, equivalence, strict=True)
-        )
+        both = corrected((each.found.ratio.p_t, each.found.p_equivalence) for each in found)
+        family = sum(each.found.ratio.blocks > 0 for each in found)
+        return tuple(self._effect(each, p, q, family) for each, (p, q) in zip(found, both, strict=True))
 
     def planes(self, metric: Metric) -> tuple[Plane, ...]:
         """Each two factors, as ratios to the levels of the baseline."""
@@ -228,9 +205,8 @@ class _Here:
                 number, one_to_one = (len(self.cube.blocks), 1.0) if known else (0, math.nan)
                 cells.append(PlaneCell(levels, number, one_to_one, math.nan, math.nan))
                 continue
-            ratio = self._estimate(between((0, 0), chosen, two, self.design.shape, self.present), metric).ratio
-            ends = both_shown(ratio.low, ratio.high, ratio.blocks)
-            cells.append(PlaneCell(levels, ratio.blocks, ratio.ratio, *ends))
+            found = self._estimate(between((0, 0), chosen, two, self.design.shape, self.present), metric).found
+            cells.append(PlaneCell(levels, found.ratio.blocks, found.ratio.ratio, *found.interval))
         return Plane((one.name, other.name), tuple(cells))
 
     def _logs(self, metric: Metric, lower: Cell, upper: Cell) -> Logs:
@@ -247,18 +223,15 @@ class _Here:
         """As endpoints are: a load step with under half of the blocks is left out, then blocks with a hole are."""
         pairs = {(term.lower, term.upper): self._logs(metric, term.lower, term.upper) for term in contrast.terms}
         logs = block_logs(contrast, pairs, self.size)
-        kept, whole = kept_load_steps(np.isfinite(logs))
-        load_steps = tuple(load_step for load_step, keep in zip(self.cube.load_steps, kept, strict=True) if keep)
-        left_out = tuple(load_step for load_step, keep in zip(self.cube.load_steps, kept, strict=True) if not keep)
-        ratio = ratio_from_logs(over_load_steps(self.cube, logs, kept)[whole], self.judge.interim.level)
-        p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, self.judge.delta)
-        holes = tuple(block for block, is_whole in zip(self.cube.blocks, whole, strict=True) if not is_whole)
-        return _Estimate(contrast, metric, logs, ratio, p, load_steps, left_out, holes)
+        none = np.zeros(self.size, dtype=bool)
+        outcomes = PairLogs(logs, none, (none, none), math.nan)
+        found = estimate(self.cube, outcomes, self.judge.interim.level, self.judge.delta)
+        return _Estimate(contrast, metric, outcomes, found)
 
     def _effect(self, e: _Estimate, p: float, q: float, family: int) -> Effect:
         factors = [self.design.factors[factor] for factor in e.contrast.factors]
         level = 1.0 - (1.0 - self.judge.interim.level) / max(1, family)
-        bands = simultaneous_bands(e.logs, level)
+        bands, found, ratio = bands_of(e.outcomes, level), e.found, e.found.ratio
         points = tuple(
             EffectPoint(load_step, number, ratio_of(mean), *both_shown(ratio_of(low), ratio_of(high), number))
             for load_step, number, mean, low, high in zip(
@@ -277,18 +250,18 @@ class _Here:
             above=tuple(factor.levels[at] for factor, at in zip(factors, e.contrast.above, strict=True)),
             contexts=e.contrast.contexts,
             contexts_wanted=e.contrast.wanted,
-            load_steps=e.load_steps,
-            load_steps_left_out=e.left_out,
-            blocks=e.ratio.blocks,
-            blocks_left_out=e.holes,
-            ratio=e.ratio.ratio,
-            low=shown(e.ratio.low, e.ratio.blocks),
-            high=shown(e.ratio.high, e.ratio.blocks),
-            log_sd=e.ratio.log_sd,
-            p_t=e.ratio.p_t,
-            p_sign_flip=e.ratio.p_flip,
+            load_steps=found.kept.load_steps,
+            load_steps_left_out=found.kept.load_steps_left_out,
+            blocks=ratio.blocks,
+            blocks_left_out=found.kept.blocks_left_out,
+            ratio=ratio.ratio,
+            low=found.interval[0],
+            high=found.interval[1],
+            log_sd=ratio.log_sd,
+            p_t=ratio.p_t,
+            p_sign_flip=ratio.p_flip,
             p_adjusted=p,
-            p_equivalence=e.p_equivalence,
+            p_equivalence=found.p_equivalence,
             p_equivalence_adjusted=q,
             verdict=self._verdict(e, p, q, family),
             at=self._at(e) if len(factors) == 1 else (),
@@ -299,48 +272,39 @@ class _Here:
 
     def _at(self, e: _Estimate) -> tuple[EffectAt, ...]:
         """A main effect at each level of each other factor."""
-        (own,) = e.contrast.factors
+        (this,) = e.contrast.factors
         found = []
         for number, factor in enumerate(self.design.factors):
-            for at, level in enumerate(factor.levels if number != own else ()):
-                ratio = self._estimate(at_level(e.contrast, number, at), e.metric).ratio
-                ends = both_shown(ratio.low, ratio.high, ratio.blocks)
-                found.append(EffectAt(factor.name, level, ratio.blocks, ratio.ratio, *ends))
+            for at, level in enumerate(factor.levels if number != this else ()):
+                own = self._estimate(at_level(e.contrast, number, at), e.metric).found
+                found.append(EffectAt(factor.name, level, own.ratio.blocks, own.ratio.ratio, *own.interval))
         return tuple(found)
 
     def _verdict(self, e: _Estimate, p: float, q: float, family: int) -> EffectVerdict:
-        interim, judge = self.judge.interim, self.judge
-        if not e.ratio.blocks:
+        judge, blocks = self.judge, e.found.ratio.blocks
+        if not blocks:
             return EffectVerdict("not_estimated", 0, judge.delta, None)
-        whole = _is_within(e.ratio, judge.delta)
-        decided = decide(e.ratio, judge.delta, p, q if whole else 1.0, interim.alpha, family, interim.next_alpha)
-        level = interim.next_alpha / max(1, family)
-        decision = interim.settled(_by_interval(decided, e.ratio, judge.delta, level))
-        # Each side of a whole interval has half of what a one-sided test would have.
-        decision, needed = settled_by(decision, e.ratio, judge.delta, level / 2.0, judge.block_s)
+        decision, still = decided(e.found, p, q, judge, family, "effect", is_interval=True)
         gates = self._gates_of(e)
         red = tuple(gate for gate in gates if gate.level == "red")
-        made = EffectVerdict("too_few", e.ratio.blocks, judge.delta, decision.more_blocks, gates)
+        made = EffectVerdict("too_few", blocks, judge.delta, decision.more_blocks, gates)
         if decision.outcome == "too_few":
             return made
         if red:
             return replace(made, kind="withheld", more_blocks=None, decisive=red)
-        if decision.outcome == "equivalent":
-            return replace(made, kind="equivalent", more_blocks=None)
-        if decision.outcome == "near_margin":
-            return replace(made, kind="near_margin", more_blocks=None)
         if decision.outcome == "inconclusive":
-            ends = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
-            why = why_open(ends, e.ratio.p_flip, p, interim, (family, "effect"), e.ratio.blocks)
-            return replace(made, kind="inconclusive", still=open_at(interim, why, needed))
-        return replace(made, kind="shown", more_blocks=None, better=self._better(e))
+            return replace(made, kind="inconclusive", still=still)
+        made = replace(made, more_blocks=None)
+        if decision.outcome in ("equivalent", "near_margin"):
+            return replace(made, kind=decision.outcome)
+        return replace(made, kind="shown", better=self._better(e))
 
     def _better(self, e: _Estimate) -> tuple[str, str] | None:
         """The level that a main effect speaks for."""
         if len(e.contrast.factors) > 1:
             return None
         factor = self.design.factors[e.contrast.factors[0]]
-        is_above = (e.ratio.log_mean > 0.0) == e.metric.higher_is_better
+        is_above = (e.found.ratio.log_mean > 0.0) == e.metric.higher_is_better
         return factor.name, factor.levels[(e.contrast.above if is_above else e.contrast.below)[0]]
 
     def _gates_of(self, e: _Estimate) -> tuple[Gate, ...]:
@@ -351,8 +315,8 @@ class _Here:
             if key not in self._gates:
                 names = (self.design.cells[term.lower], self.design.cells[term.upper])
                 # None of the two is ahead: both are held to the same.
-                tie = Decision("inconclusive", None)
-                _, self._gates[key] = self.judge.verdict(tie, *names, self.cube.load_steps, names[1], e.ratio.blocks)
+                tie, blocks = Decision("inconclusive", None), e.found.ratio.blocks
+                _, self._gates[key] = self.judge.verdict(tie, *names, self.cube.load_steps, names[1], blocks)
             found += [gate for gate in self._gates[key] if gate not in found]
         return tuple(found)
 
@@ -367,21 +331,6 @@ def _missing(cube: Cube, name: str) -> NotMeasured | TrialsLost | TrialsUnusable
         return TrialsLost(len(lost), len(trials), next(iter(lost.values())))
     unusable = len(trials) - sum((name, trial.load_step, trial.block) in cube.usable for trial in trials)
     return TrialsUnusable(unusable, len(trials), len(blamed(trials)) < len(trials))
-
-
-def _is_within(ratio: PairedRatio, delta: float) -> bool:
-    """Whether the whole interval that is printed lies within ±delta: the tests of equality alone would let a wider one
-    pass.
-    """
-    return ratio.low > 1.0 / (1.0 + delta) and ratio.high < 1.0 + delta
-
-
-def _by_interval(decision: Decision, ratio: PairedRatio, delta: float, alpha: float) -> Decision:
-    """An inconclusive decision with the blocks that bring the whole interval within ±delta, of a ratio inside of it."""
-    if decision.outcome != "inconclusive" or abs(ratio.log_mean) >= math.log1p(delta):
-        return decision
-    wanted = blocks_for_equivalence(ratio.log_sd, delta, ratio.log_mean, alpha / 2.0)
-    return Decision("inconclusive", None if wanted is None else max(1, wanted - ratio.blocks))
 
 
 def _without_number(effect: Effect) -> Effect:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from bakeoff.compare.cube.cells import mean_logs
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs, bounded
-from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_load_steps
+from bakeoff.compare.estimate.estimate import Estimate, bands_of, corrected, decided, estimate
 from bakeoff.compare.estimate.exploratory import explore
 from bakeoff.compare.estimate.intervals import both_shown, ratio_of, turned
 from bakeoff.compare.estimate.resolution import resolution_of_pair
@@ -22,25 +21,17 @@ from bakeoff.compare.model.comparison import Lost
 from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
 from bakeoff.compare.model.reason import NoneOfUnit
 from bakeoff.compare.validity.gates import Judge
-from bakeoff.compare.verdict.blocks_needed import needed
 from bakeoff.compare.verdict.failures_flatter import with_failures_as_slowest
-from bakeoff.compare.verdict.why_open import Open, open_at, why_open
-from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.compare.verdict.why_open import Open, why_open
 from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import (
     FLIP_ALPHA,
-    Bands,
     Decision,
     PairedRatio,
-    decide,
-    equivalence_p,
-    holm,
-    ratio_between,
-    ratio_by_signs,
+    decision_of,
     ratio_from_logs,
     sign_flip_interval,
     sign_flip_p,
-    simultaneous_bands,
 )
 from bakeoff.stats.intervals.bands import ONE_LOAD_STEP
 
@@ -53,16 +44,30 @@ class _Estimate:
 
     pair: tuple[str, str]
     metric: Metric
-    ratio: PairedRatio
-    p_equivalence: float
-    load_steps: tuple[LoadStep, ...]
-    load_steps_left_out: tuple[LoadStep, ...]
-    blocks_left_out: tuple[int, ...]
-    lost: tuple[int, int]
-    counted: int
-    factor: float
+    outcomes: PairLogs
+    found: Estimate
     # The same with each failed operation as slow as the slowest answer, where any failed.
     slowed: PairedRatio | None = None
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """How many pairs of trials each of the two lost."""
+        kept = self.found.kept
+        counts = (int(side[kept.steps][:, kept.whole].sum()) for side in self.outcomes.lost)
+        return dict(zip(self.pair, counts, strict=True))
+
+    @property
+    def load_steps_left_out(self) -> tuple[LoadStep, ...]:
+        """Of those at which one of the two was asked."""
+        kept = self.found.kept
+        asked = {load_step for name, load_step, _ in kept.cube.trials if name in self.pair}
+        return tuple(load_step for load_step in kept.load_steps_left_out if load_step in asked)
+
+    @property
+    def blocks_left_out(self) -> tuple[int, ...]:
+        """Of those in which both were asked."""
+        kept = self.found.kept
+        return tuple(compress(kept.cube.blocks, kept.cube.together(*self.pair) & ~kept.whole))
 
 
 def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tuple[PairComparison, ...]:
@@ -75,10 +80,9 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tupl
     level = judge.interim.level
     logs = {(pair, metric.key): pair_logs(cube, metric, *pair) for pair in pairs for metric in metrics}
     estimates = {
-        key: _estimate(cube, key[0], m, logs[key], judge.delta, level)
-        for key in logs
-        for m in metrics
-        if m.key == key[1]
+        (pair, metric.key): _estimate(cube, pair, metric, logs[pair, metric.key], judge)
+        for pair in pairs
+        for metric in metrics
     }
     primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge, "pair")
     explaining = [estimates[pair, m.key] for pair in pairs for m in metrics[1:]]
@@ -154,62 +158,17 @@ def without_result(cube: Cube, metric: Metric) -> tuple[Lost, ...]:
     )
 
 
-def _estimate(
-    cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, delta: float, level: float
-) -> _Estimate:
-    """The weighted mean log-ratio of each block that has all kept load steps.
-
-    A load step that has a pair in under half of the blocks is left out of the endpoint (trials were voided there, or
-    both contenders broke); then blocks with a hole are left out. Both are named.
-    """
-    kept, whole = kept_of_pair(outcomes)
-    load_steps = tuple(load_step for load_step, keep in zip(cube.load_steps, kept, strict=True) if keep)
-    planned = {load_step for name, load_step, _ in cube.trials if name in pair}
-    dropped = tuple(
-        load_step for load_step, keep in zip(cube.load_steps, kept, strict=True) if not keep and load_step in planned
-    )
-    below, above = (int(side[kept][:, whole].sum()) for side in outcomes.lost)
-    ratio = _ratio(cube, pair, metric, outcomes, kept, whole, level)
-    p = equivalence_p(abs(ratio.log_mean) + ratio.open, ratio.log_sd, ratio.blocks, delta)
-    there = cube.together(*pair)
-    holes = tuple(block for block, good, both in zip(cube.blocks, whole, there, strict=True) if both and not good)
-    pairs = int(whole.sum()) * len(load_steps)
+def _estimate(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, judge: Judge) -> _Estimate:
+    level = judge.interim.level
+    found = estimate(cube, outcomes, level, judge.delta, resolution_of_pair(cube, metric, pair))
     slow = with_failures_as_slowest(cube, metric, outcomes, pair)
-    slowed = None if slow is None else ratio_from_logs(over_load_steps(cube, slow, kept)[whole], level)
-    return _Estimate(pair, metric, ratio, p, load_steps, dropped, holes, (below, above), pairs, outcomes.factor, slowed)
-
-
-def _ratio(
-    cube: Cube,
-    pair: tuple[str, str],
-    metric: Metric,
-    outcomes: PairLogs,
-    kept: NDArray[np.bool_],
-    whole: NDArray[np.bool_],
-    level: float,
-) -> PairedRatio:
-    """The ratio over the load steps and blocks that are kept, with all that is open in it."""
-    per_block = over_load_steps(cube, outcomes.settled(), kept)[whole]
-    has_losses = any(side[kept][:, whole].any() for side in outcomes.lost)
-    finest = over_load_steps(cube, resolution_of_pair(cube, metric, pair), kept)[whole]
-    least = float(finest.mean()) if finest.size else 0.0
-    if outcomes.bounds is not None:
-        ties = outcomes.settled()
-        low, high = (over_load_steps(cube, np.where(np.isfinite(b), b, ties), kept)[whole] for b in outcomes.bounds)
-        return ratio_between(low, high, level, has_losses, least)
-    if has_losses:
-        return ratio_by_signs(per_block, level)
-    return ratio_from_logs(per_block, level, least)
+    slowed = None if slow is None else ratio_from_logs(found.kept.of_whole(slow), level)
+    return _Estimate(pair, metric, outcomes, found, slowed)
 
 
 def _corrected(estimates: list[_Estimate], judge: Judge, what: str) -> list[Endpoint]:
-    # Holm corrects the t tests; the sign-flip test is the cross-check of each and is coarse by nature.
-    difference = holm([e.ratio.p_t for e in estimates])
-    equivalence = holm([e.p_equivalence for e in estimates])
-    return [
-        _endpoint(estimate, float(p), float(q), judge, len(estimates), what)
-        for estimate, p, q in zip(estimates, difference, equivalence, strict=True)
-    ]
+    both = corrected((each.found.ratio.p_t, each.found.p_equivalence) for each in estimates)
+    return [_endpoint(each, p, q, judge, len(estimates), what) for each, (p, q) in zip(estimates, both, strict=True)]
 
 
 def without_number(pair: PairComparison) -> PairComparison:
@@ -223,38 +182,36 @@ def _bare(end: Endpoint) -> Endpoint:
 
 def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what: str) -> Endpoint:
     """`what` a family of so many is made of: pairs, or endpoints."""
-    interim = judge.interim
-    decision = interim.settled(decide(e.ratio, judge.delta, p, q, interim.alpha, family, interim.next_alpha))
-    decision, more = needed(decision, e.ratio, judge.delta, interim.next_alpha / max(1, family), judge.block_s)
-    interval = both_shown(e.ratio.low, e.ratio.high, e.ratio.blocks)
-    still = open_at(interim, why_open(interval, e.ratio.p_flip, p, interim, (family, what), e.ratio.blocks), more)
-    is_above = e.ratio.log_mean > 0.0
+    found, ratio = e.found, e.found.ratio
+    decision, still = decided(found, p, q, judge, family, what)
+    is_above = ratio.log_mean > 0.0
     # A load step that the endpoint had to leave out still counts for the gates: a contender broke there.
-    judged = tuple(sorted((*e.load_steps, *e.load_steps_left_out)))
-    ahead, by = leader(e.pair, is_above, e.metric), reach(e.ratio.low, e.ratio.high, is_above)
+    judged = tuple(sorted((*found.kept.load_steps, *e.load_steps_left_out)))
+    ahead, by = leader(e.pair, is_above, e.metric), reach(ratio.low, ratio.high, is_above)
     gone = e.slowed is not None and not _still_ahead(e.slowed, is_above, judge.delta)
     judge = replace(judge, metric=e.metric.key, flattered=ahead if gone else "")
-    at_most = max(p, e.ratio.p_flip)
-    verdict, gates = judge.verdict(decision, *e.pair, judged, ahead, e.ratio.blocks, by, at_most, still)
+    at_most = max(p, ratio.p_flip)
+    verdict, gates = judge.verdict(decision, *e.pair, judged, ahead, ratio.blocks, by, at_most, still)
+    low, high = found.interval
     return Endpoint(
         metric=e.metric.key,
         title=e.metric.title,
         higher_is_better=e.metric.higher_is_better,
-        load_steps=e.load_steps,
+        load_steps=found.kept.load_steps,
         load_steps_left_out=e.load_steps_left_out,
-        blocks=e.ratio.blocks,
+        blocks=ratio.blocks,
         blocks_left_out=e.blocks_left_out,
-        ratio=e.ratio.ratio,
-        low=interval[0],
-        high=interval[1],
-        log_sd=e.ratio.log_sd,
-        p_t=e.ratio.p_t,
-        p_sign_flip=e.ratio.p_flip,
+        ratio=ratio.ratio,
+        low=low,
+        high=high,
+        log_sd=ratio.log_sd,
+        p_t=ratio.p_t,
+        p_sign_flip=ratio.p_flip,
         p_adjusted=p,
         p_equivalence_adjusted=q,
-        lost=dict(zip(e.pair, e.lost, strict=True)),
-        pairs_counted=e.counted,
-        lost_as=e.factor,
+        lost=e.lost,
+        pairs_counted=len(found.kept.blocks) * len(found.kept.load_steps),
+        lost_as=e.outcomes.factor,
         verdict=verdict,
         gates=gates,
     )
@@ -282,7 +239,7 @@ def _curve(
     """The ratio at each load step; `end` is the endpoint of the same pair and metric."""
     judge, logs = replace(judge, metric=metric.key), outcomes.settled()
     is_one = cube.load_steps == end.load_steps and len(end.load_steps) == 1
-    bands = _bands(cube, pair, metric, outcomes, level)
+    bands = bands_of(outcomes, level, resolution_of_pair(cube, metric, pair))
     slow = with_failures_as_slowest(cube, metric, outcomes, pair)
 
     def judged(index: int, blocks: int, has_losses: bool) -> tuple[float, float, Verdict]:
@@ -321,28 +278,9 @@ def _curve(
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
 
 
-def _bands(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, level: float) -> Bands:
-    """Bands no narrower than what a trial resolves, and as much wider as its bounds leave open."""
-    bands = simultaneous_bands(outcomes.settled(), level)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a load step without a pair
-        finest = np.nan_to_num(np.nanmean(resolution_of_pair(cube, metric, pair), axis=1))
-        low = np.minimum(bands.log_low, bands.log_mean - finest)
-        high = np.maximum(bands.log_high, bands.log_mean + finest)
-        if outcomes.bounds is not None:
-            half = np.nan_to_num(np.nanmean(outcomes.bounds[1] - outcomes.bounds[0], axis=1)) / 2.0
-            low, high = low - half, high + half
-    return replace(bands, log_low=low, log_high=high)
-
-
 def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
     """At a load step that one of them lost in some blocks: whoever is behind in all blocks, by losses or by numbers."""
-    known = logs[np.isfinite(logs)]
-    if known.size < MINIMUM_BLOCKS:
-        return Decision("too_few", MINIMUM_BLOCKS - int(known.size))
-    if sign_flip_p(known) <= alpha:
-        return Decision("higher" if mean > 0.0 else "lower", 0)
-    return Decision("inconclusive", None)
+    return decision_of(int(np.isfinite(logs).sum()), mean, 0.0, sign_flip_p(logs) <= alpha, False)
 
 
 def _band_decision(mean: float, low: float, high: float, blocks: int, delta: float, flips: bool) -> Decision:
@@ -350,11 +288,4 @@ def _band_decision(mean: float, low: float, high: float, blocks: int, delta: flo
     matters, or the band lies inside ±delta. How many blocks it would take is told of the whole endpoint alone.
     """
     margin = math.log1p(delta)
-    if blocks < MINIMUM_BLOCKS:
-        return Decision("too_few", MINIMUM_BLOCKS - blocks)
-    certain = (low > 0.0 or high < 0.0) and flips
-    if certain and abs(mean) >= margin:
-        return Decision("higher" if mean > 0.0 else "lower", 0)
-    if -margin < low and high < margin:
-        return Decision("equivalent", 0)
-    return Decision("near_margin" if certain else "inconclusive", None)
+    return decision_of(blocks, mean, delta, (low > 0.0 or high < 0.0) and flips, -margin < low and high < margin)

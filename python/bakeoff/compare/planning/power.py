@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cube import Cube, build_cube
-from bakeoff.compare.cube.whole_blocks import kept_load_steps, over_load_steps
+from bakeoff.compare.cube.whole_blocks import kept_of
 from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.limits.capacity import is_search
@@ -264,14 +264,12 @@ def _alone(cube: Cube, metric: Metric) -> Spread:
 
 
 def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], lost: int) -> Spread:
-    kept, whole = kept_load_steps(np.isfinite(logs))
-    primary = over_load_steps(cube, logs, kept)[whole]
+    kept = kept_of(cube, np.isfinite(logs))
     by_load_step = {
         load_step: tuple(map(float, row[np.isfinite(row)]))
         for load_step, row in zip(cube.load_steps, logs, strict=True)
     }
-    blocks = tuple(block for block, is_whole in zip(cube.blocks, whole, strict=True) if is_whole)
-    return Spread(pair, title, tuple(map(float, primary)), by_load_step, lost, blocks)
+    return Spread(pair, title, tuple(map(float, kept.of_whole(logs))), by_load_step, lost, kept.blocks)
 
 
 def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> Iterator[Assumption]:

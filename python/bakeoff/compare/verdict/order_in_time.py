@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bakeoff.compare.cube.cube import Cube
-from bakeoff.compare.cube.whole_blocks import kept_of_pair, over_load_steps
+from bakeoff.compare.cube.whole_blocks import kept_of_pair
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.fact import Fact
@@ -32,16 +32,15 @@ class Turned(Fact):
 def turned_in_time(cube: Cube, metric: Metric, pair: tuple[str, str]) -> Turned | None:
     """Of a baseline and a contender, by what decides; None where no block divides the run so."""
     outcomes = pair_logs(cube, metric, *pair)
-    kept, whole = kept_of_pair(outcomes)
-    logs = over_load_steps(cube, outcomes.settled(), kept)[whole]
-    blocks = [block for block, good in zip(cube.blocks, whole, strict=True) if good]
+    kept = kept_of_pair(cube, outcomes)
+    logs = kept.of_whole(outcomes.settled())
     logs = logs if metric.higher_is_better else -logs
     at = _last_before_change(logs.tolist())
     if at is None:
         return None
     before, after = float(np.mean(logs[:at])), float(np.mean(logs[at:]))
     first, later = pair[before > 0.0], pair[after > 0.0]
-    return Turned(first, later, blocks[at], math.exp(abs(before)), math.exp(abs(after)))
+    return Turned(first, later, kept.blocks[at], math.exp(abs(before)), math.exp(abs(after)))
 
 
 def _last_before_change(logs: Sequence[float]) -> int | None:

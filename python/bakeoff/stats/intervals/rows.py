@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from bakeoff.stats.intervals.blocks import ratio_by_signs
+
 Floats = NDArray[np.float64]
 
 
@@ -23,8 +25,10 @@ class RowRatios:
     p: Floats
 
 
-def ratios_by_row(log_ratios: ArrayLike, level: float = 0.95) -> RowRatios:
-    """Mean ratio with t interval and two-sided p of each row, shape `(rows, blocks)`; NaN is left out."""
+def ratios_by_row(log_ratios: ArrayLike, level: float = 0.95, by_signs: ArrayLike = False) -> RowRatios:
+    """Mean ratio with t interval and two-sided p of each row, shape `(rows, blocks)`; NaN is left out. Rows `by_signs`,
+    shape `(rows,)`, have the interval and the p of the sign-flip test, as `ratio_by_signs`.
+    """
     logs = np.atleast_2d(np.asarray(log_ratios, dtype=np.float64))
     known = np.isfinite(logs)
     blocks = known.sum(axis=1)
@@ -39,4 +43,8 @@ def ratios_by_row(log_ratios: ArrayLike, level: float = 0.95) -> RowRatios:
         half = special.stdtrit(free, 0.5 + level / 2.0) * error
         p = 2.0 * special.stdtr(free, -np.abs(mean) / error)
         p = np.where((error == 0.0) & (mean == 0.0), 1.0, p)
-        return RowRatios(blocks, mean, np.exp(mean), np.exp(mean - half), np.exp(mean + half), p)
+        made = RowRatios(blocks, mean, np.exp(mean), np.exp(mean - half), np.exp(mean + half), p)
+    for at in np.flatnonzero(np.broadcast_to(by_signs, blocks.shape)):
+        one = ratio_by_signs(logs[at], level)
+        made.low[at], made.high[at], made.p[at] = one.low, one.high, one.p_t
+    return made

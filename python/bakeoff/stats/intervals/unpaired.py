@@ -1,7 +1,4 @@
-"""Ratios of what was not measured in the same blocks (Welch, 1947).
-
-An interval has in it what blocks of a group differ by, and nothing by which groups differ as wholes, such as the day.
-"""
+"""Ratios of what was not measured in the same blocks (Welch, 1947)."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
-from bakeoff.stats.intervals.blocks import MeanInterval, exp_or_inf, finite, mean_interval, t_quantile, t_two_sided_p
+from bakeoff.stats.intervals.blocks import MeanInterval, exp_or_inf, finite, mean_interval
+from bakeoff.stats.intervals.strata import over_strata, stratum_of
 from bakeoff.stats.testing.multiplicity import holm
 
 
@@ -47,25 +44,11 @@ def unpaired_from_logs(below: ArrayLike, above: ArrayLike, delta: float = 0.0, l
     sizes = (int(logs[0].size), int(logs[1].size))
     if 0 in sizes:
         return UnpairedRatio(sizes, math.nan, math.nan, math.nan)
-    mean, margin = float(logs[1].mean() - logs[0].mean()), math.log1p(delta)
-    if 1 in sizes:
-        return UnpairedRatio(sizes, exp_or_inf(mean), math.nan, math.nan)
-    parts = [float(each.var(ddof=1)) / each.size for each in logs]
-    variance = sum(parts)
-    if variance == 0.0:
-        ratio, same, outside = exp_or_inf(mean), float(mean == 0.0), float(abs(mean) >= margin)
-        return UnpairedRatio(sizes, ratio, ratio, ratio, same, outside)
-    freedom = variance**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    error = math.sqrt(variance)
-    half = t_quantile(freedom, level) * error
-    return UnpairedRatio(
-        blocks=sizes,
-        ratio=exp_or_inf(mean),
-        low=exp_or_inf(mean - half),
-        high=exp_or_inf(mean + half),
-        p=t_two_sided_p(mean / error, freedom),
-        p_equivalence=float(special.stdtr(freedom, -(margin - abs(mean)) / error)),
-    )
+    found = over_strata([stratum_of(logs[0], -1.0), stratum_of(logs[1], 1.0)], level)
+    if math.isnan(found.error):
+        return UnpairedRatio(sizes, exp_or_inf(found.mean), math.nan, math.nan)
+    ratio, low, high = (exp_or_inf(end) for end in (found.mean, found.low, found.high))
+    return UnpairedRatio(sizes, ratio, low, high, found.p, found.p_beyond(math.log1p(delta)))
 
 
 @dataclass(frozen=True)

@@ -44,17 +44,25 @@ def decide(
     corrected t test at `alpha` and the sign-flip test at 5 %, which is coarse, alike, and reach `delta` (0.05 = 5 %).
     Further blocks are judged at `next_alpha`, by default at `alpha`.
     """
-    if estimate.blocks < MINIMUM_BLOCKS:
-        return Decision("too_few", MINIMUM_BLOCKS - estimate.blocks)
     excludes_one = estimate.low > 1.0 or estimate.high < 1.0
     certain = excludes_one and estimate.p_flip <= max(alpha, FLIP_ALPHA) and p_difference <= alpha
-    if certain and _matters(estimate, delta):
-        return Decision("higher" if estimate.log_mean > 0.0 else "lower", 0)
-    if p_equivalence <= alpha:
-        return Decision("equivalent", 0)
-    if certain:
-        return Decision("near_margin", None)
+    made = decision_of(estimate.blocks, estimate.log_mean, delta, certain, p_equivalence <= alpha)
+    if made.outcome != "inconclusive":
+        return made
     return Decision("inconclusive", more_blocks(estimate, delta, (next_alpha or alpha) / max(1, comparisons)))
+
+
+def decision_of(blocks: int, log_mean: float, delta: float, is_certain: bool, is_equal: bool) -> Decision:
+    """The rule of all verdicts: after six blocks a difference that is certain and matters, then equality that is shown,
+    then a certain difference whose size is open. How many blocks an inconclusive one takes is not told.
+    """
+    if blocks < MINIMUM_BLOCKS:
+        return Decision("too_few", MINIMUM_BLOCKS - blocks)
+    if is_certain and _matters(log_mean, delta):
+        return Decision("higher" if log_mean > 0.0 else "lower", 0)
+    if is_equal:
+        return Decision("equivalent", 0)
+    return Decision("near_margin" if is_certain else "inconclusive", None)
 
 
 def more_blocks(estimate: PairedRatio, delta: float, alpha: float) -> int | None:
@@ -62,7 +70,7 @@ def more_blocks(estimate: PairedRatio, delta: float, alpha: float) -> int | None
     all; None when no reasonable number settles it.
     """
     flip_alpha = alpha if estimate.by_signs else FLIP_ALPHA
-    if _matters(estimate, delta):
+    if _matters(estimate.log_mean, delta):
         needed = blocks_for_difference(estimate.log_sd, estimate.log_mean, alpha)
         # A sign-flip test of few blocks sees only what all of them agree in: one that does not takes two blocks more.
         if needed is not None and estimate.p_flip > flip_alpha:
@@ -74,5 +82,5 @@ def more_blocks(estimate: PairedRatio, delta: float, alpha: float) -> int | None
     return None if needed is None else max(1, needed - estimate.blocks)
 
 
-def _matters(estimate: PairedRatio, delta: float) -> bool:
-    return abs(estimate.log_mean) >= math.log1p(delta) - 1e-12
+def _matters(log_mean: float, delta: float) -> bool:
+    return abs(log_mean) >= math.log1p(delta) - 1e-12
