@@ -12,6 +12,7 @@ import pytest
 from bakeoff.cli.read.cell_figures import cell_table
 from bakeoff.compare import compare_run
 from bakeoff.compare.model.cell import CellLevel
+from bakeoff.compare.model.reason import DamagedRecords
 from bakeoff.load.load_step import InFlight
 from bakeoff.report.blocks.tree import Cards, Chart, Report, Table, Text
 from bakeoff.report.charts.svg import figure_of
@@ -91,6 +92,23 @@ def test_levels_are_those_of_each_cell() -> None:
         assert (level.p99_ms.least, level.p99_ms.most) == pytest.approx((0.8 * p99_ms, 1.25 * p99_ms))
         assert level.kib_s.centre * 1024 / 1e6 == pytest.approx(100 * p99_ms)
         assert level.transfers_s.centre == pytest.approx(p99_ms * 1e8 / (level.record_kib * KIB))
+
+
+def test_why_a_cell_has_no_rate_is_a_fact_until_it_is_told() -> None:
+    def damaged(contender: str, block: int, cell: dict[str, Any]) -> None:
+        known_times(contender, block, cell)
+        if contender == "cifs" and cell["test"] == "random_read":
+            cell["damaged"] = 1
+
+    found = compare_run(block_run(change=damaged))
+    assert found.cells is not None
+    reasons = {(level.contender, level.test): level.reason for level in found.cells.measured}
+    assert reasons["cifs", "random_read"] == DamagedRecords("cifs", 6)
+    assert {why for where, why in reasons.items() if where != ("cifs", "random_read")} == {None}
+    measured = json.loads(to_json(found))["matrix"]["measured"]
+    told = {row[measured["columns"].index("reason")] for row in measured["rows"]}
+    assert told == {"", "cifs gave back 6 damaged records"}
+    assert [end.is_mean_of_cells for end in (found.pairs[0].primary, *found.pairs[0].secondary)] == [True] * 4
 
 
 def test_the_page_has_every_p50_and_p99_and_the_data_too() -> None:

@@ -13,6 +13,8 @@ from functools import partial
 from bakeoff.compare.cube.cells import CellKey, cells_of, is_lost, key_of, ordered_keys, rate_of
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.model.cell import CellLevel, Level
+from bakeoff.compare.model.fact import Fact
+from bakeoff.compare.model.reason import DamagedRecords, Recorded
 from bakeoff.core.thresholds import MINIMUM_BLOCKS, P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.times import ms_of
 from bakeoff.load.load_step import LoadStep
@@ -46,10 +48,10 @@ def _level(name: str, load_step: LoadStep, key: CellKey, cells: list[CellFigures
     fewest = min((cell.operations or 0 for cell in measured), default=0)
     known = {what: times[what] if fewest >= least else UNKNOWN for what, least in PERCENTILES}
     longest = [ms for cell in measured if (ms := time_ms(cell, "max_ns")) is not None]
-    reasons = [cell.skipped for cell in cells if cell.skipped]
+    reasons: list[Fact] = [Recorded(cell.skipped) for cell in cells if cell.skipped]
     damaged = sum(cell.damaged or 0 for cell in cells)
     if damaged:
-        reasons.append(f"{damaged:,} damaged records")
+        reasons.append(DamagedRecords(name, damaged))
     return CellLevel(
         contender=name,
         load_step=load_step,
@@ -68,7 +70,7 @@ def _level(name: str, load_step: LoadStep, key: CellKey, cells: list[CellFigures
         longest_ms=max(longest, default=math.nan),
         cpu_us=_over(measured, lambda cell: cell.cpu_us_per_io).centre,
         cached=bool(measured) and 2 * sum(cell.cached is True for cell in measured) >= len(measured),
-        reason=reasons[-1] if reasons else "",
+        reason=reasons[-1] if reasons else None,
     )
 
 

@@ -214,6 +214,7 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
         lost_as=e.outcomes.factor,
         verdict=verdict,
         gates=gates,
+        is_mean_of_cells=e.metric.is_mean_of_cells,
     )
 
 

@@ -22,9 +22,9 @@ class Metric:
     """`extract` gives a number or NaN. `title` and `short` are its names, alone and inside a sentence: nouns that say
     which figure it is and nothing about its value.
 
-    `scale` says how blocks are averaged: what is positive on logarithms. With `cells` the value is the geometric
-    mean over these, by `weights` when there are any. A trial with fewer operations than `least` says too little
-    about this figure for a verdict.
+    `scale` says how blocks are averaged: what is positive on logarithms. With `cells` the ratio is the geometric mean
+    over these, by `weights` when there are any; a time that `is_mean_of_cells` is one already in each trial. A trial
+    with fewer operations than `least` says too little about this figure for a verdict.
     """
 
     key: str
@@ -35,6 +35,7 @@ class Metric:
     extract: Callable[[TrialRecord], float]
     short: str
     cells: frozenset[CellKey] = frozenset()
+    is_mean_of_cells: bool = False
     least: int = 1
     weights: FileWeights | None = None
     # Between what the true value of a trial lies, where a search or the end of a window leaves that open.

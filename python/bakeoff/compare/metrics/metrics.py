@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
 
 # With this begins the title of a metric that is a mean over cells.
-MEAN = "Geometric mean"
 
 
 def metrics(kind: ComparePart, plan: Plan) -> tuple[Metric, ...]:
@@ -92,7 +91,7 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         keys = frozenset(key for key in keys if weights.has(key[1]))
     if not keys:
         return endpoints
-    title = f"{MEAN} of {plural(len(keys), 'cell')}" + (
+    title = f"Geometric mean of {plural(len(keys), 'cell')}" + (
         f", weighted by the file sizes of {weights.folder}" if weights else ""
     )
     form = cube.kind.cells or SIZES
@@ -106,6 +105,7 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         lambda trial: scale * mean_rate(trial, keys, weights),
         unit,
         keys,
+        is_mean_of_cells=True,
         weights=weights,
     )
     return (rate, *_times_of_cells(cube, keys))
@@ -123,12 +123,13 @@ def _times_of_cells(cube: Cube, keys: frozenset[CellKey]) -> Iterator[Metric]:
         cells = f"{len(timed):,}{f' of {len(keys):,}' if timed != keys else ''} cells"
         yield Metric(
             key,
-            title=f"{MEAN} of the {key} of {cells}",
+            title=f"Geometric mean of the {key} of {cells}",
             unit="ms",
             higher_is_better=False,
             scale="log",
             extract=partial(mean_time_ms, keys=timed, what=what),
             short=f"mean {key} of cells",
+            is_mean_of_cells=True,
         )
 
 

@@ -106,9 +106,9 @@ class CellLevel:
     longest_ms: float
     cpu_us: float
     cached: bool
-    reason: str
+    reason: Fact | None = dataclasses.field(metadata=NARRATED)
 
-    def row(self) -> dict[str, Any]:
+    def row(self, words: Words = no_words) -> dict[str, Any]:
         """Plain values, flat: `p99_ms` with the least, the most and the interval beside it."""
         plain: dict[str, Any] = {}
         for name in (field.name for field in dataclasses.fields(self)):
@@ -116,8 +116,10 @@ class CellLevel:
             if isinstance(value, Level):
                 plain |= {name: value.centre, f"{name}_least": value.least, f"{name}_most": value.most}
                 plain |= {f"{name}_low": value.low, f"{name}_high": value.high}
+            elif name == "load_step":
+                plain |= named(value)
             else:
-                plain |= named(value) if name == "load_step" else {name: value}
+                plain[name] = words(value).get("text", "") if name == "reason" else value
         return plain
 
 
@@ -318,13 +320,13 @@ class CellComparison:
             "form": dataclasses.asdict(self.form),
             "blocks": self.blocks,
             "weights": weights,
-            "measured": self._measured(),
+            "measured": self._measured(words),
             "caching": _all_short(as_dict(list(self.caching), words)),
             "pairs": pairs,
         }
 
-    def _measured(self) -> dict[str, Any]:
-        rows = [level.row() for level in self.measured]
+    def _measured(self, words: Words) -> dict[str, Any]:
+        rows = [level.row(words) for level in self.measured]
         columns = list(rows[0]) if rows else []
         return {"columns": columns, "rows": [[_short(row[name]) for name in columns] for row in rows]}
 

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
-from bakeoff.compare.model.fact import NARRATED
+from bakeoff.compare.model.fact import NARRATED, OMITTED
 from bakeoff.compare.model.gate import GateDetail
 from bakeoff.compare.verdict.why_open import Open, without_number
 from bakeoff.load.load_step import LoadStep
@@ -123,6 +123,7 @@ class Endpoint:
     lost_as: float
     verdict: Verdict
     gates: tuple[Gate, ...]
+    is_mean_of_cells: bool = field(default=False, metadata=OMITTED)
 
     @property
     def decisive(self) -> tuple[Gate, ...]:

@@ -11,7 +11,6 @@ from bakeoff.compare.estimate.intervals import turned
 from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.limits.capacity_model import CAPACITY
 from bakeoff.compare.limits.objective_model import KINDS
-from bakeoff.compare.metrics.metrics import MEAN
 from bakeoff.compare.model.cell import CellComparison, CellPair
 from bakeoff.compare.model.comparison import Comparison, ContenderSummary, Measure, OverloadPoint, Repeated, RunInfo
 from bakeoff.compare.model.pair import Endpoint, PairComparison
@@ -221,7 +220,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
         return f"{end.verdict.winner} is better: {now} ({basis})."
     if kind == "equivalent":
         # Means of cells can agree where the cells do not.
-        mean = " on average" if end.title.startswith(MEAN) else ""
+        mean = " on average" if end.is_mean_of_cells else ""
         return (
             f"{pair.contender} and {pair.baseline} are equivalent{mean} within ±{wording.percent(info.delta)}: "
             f"{now} ({basis}).{_certain(end)}"
@@ -259,7 +258,7 @@ def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
         parts.append(f"interim analysis {interim.number} of {len(interim.planned)} that were planned")
     parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
-    what = "with empty cells of" if end.title.startswith(MEAN) else "lost by"
+    what = "with empty cells of" if end.is_mean_of_cells else "lost by"
     losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.lost.items() if n]
     if losers:
         parts.append(f"{wording.names(losers)} counted {wording.counted_as(end.lost_as)}")
@@ -316,7 +315,7 @@ def _over(end: Endpoint) -> str:
     load_steps = (
         f"{'weighted geometric mean over ' if len(end.load_steps) > 1 else ''}{wording.load_steps(end.load_steps)}"
     )
-    if not end.title.startswith(MEAN):
+    if not end.is_mean_of_cells:
         return load_steps
     cells = end.title[0].lower() + end.title[1:]
     return f"{cells}, {load_steps}" if len(end.load_steps) > 1 else cells

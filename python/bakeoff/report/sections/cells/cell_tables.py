@@ -16,6 +16,7 @@ from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.cells import longest_or_p99, ranges, size, title
+from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.sections.cells.heat_map import capital, label, sizes_in_order
 
 # More rows than this are for looking things up: they are folded, below what they come to.
@@ -98,7 +99,7 @@ def _every_cell(context: Context, compared: CellComparison) -> Iterator[Block]:
 
 
 def _note(levels: Sequence[CellLevel]) -> str:
-    reasons = list(dict.fromkeys(level.reason for level in levels if level.reason))
+    reasons = list(dict.fromkeys(sentence(level.reason) for level in levels if level.reason is not None))
     lost = sum(level.lost for level in levels)
     note = f"Least and most are of blocks. {TIMES}"
     if lost:
