@@ -34,6 +34,7 @@ from bakeoff.report.narrate.verdict.blocks_needed import duration
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers import renderer
 from bakeoff.report.renderers.terminal import show
+from bakeoff.stats import stratum_of
 from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredSuiteRun
 from bakeoff.store.collections.challenged import ChallengedCampaign, ChallengedSuite
 from bakeoff.store.records.absent import ABSENT
@@ -86,6 +87,7 @@ def test_holm_counts_all_suites_together() -> None:
 def test_a_verdict_that_is_lost_to_the_family_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     import bakeoff.compare.collections.campaign as module
 
+    monkeypatch.setattr(module, "corrected", lambda tests: [(0.06, 0.06) for _ in tests])
     monkeypatch.setattr(module, "holm", lambda p: np.full(len(p), 0.06))
     found = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
     assert all(v.kind == "inconclusive" and v.winner is None for v in found.verdicts)
@@ -121,6 +123,7 @@ def test_what_is_kept_for_blocks_that_are_added_is_not_spent_before(
     """A first analysis of a suite is held to 4.5 %, and so is one of all suites: 0.5 % is for blocks that are added."""
     import bakeoff.compare.collections.campaign as module
 
+    monkeypatch.setattr(module, "corrected", lambda tests: [(p, p) for _ in tests])
     monkeypatch.setattr(module, "holm", lambda values: np.full(len(values), p))
     found = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
     assert [v.kind == "better" for v in found.verdicts] == [called, called]
@@ -204,8 +207,7 @@ def test_the_interval_over_suites_covers_the_truth_as_often_as_it_says() -> None
         parts = []
         for n, (weight, spread, blocks) in enumerate(((1.0, 0.08, 6), (3.0, 0.03, 9))):
             logs = random.normal(truth[n], spread, blocks)
-            error = float(logs.std(ddof=1)) / math.sqrt(blocks)
-            parts.append(_Part(str(n), weight, float(logs.mean()), error, blocks - 1, "", {}))
+            parts.append(_Part(str(n), stratum_of(logs, weight), None, {}))
         _, low, high, _ = _joint(parts)
         inside += math.log(low) <= whole <= math.log(high)
     assert abs(inside / 2000 - 0.95) < 3 * math.sqrt(0.95 * 0.05 / 2000)
