@@ -83,7 +83,7 @@ class SuiteSection(Strict):
 
 @dataclass(frozen=True)
 class SuiteRun:
-    """A suite of a campaign."""
+    """A suite of a campaign; that of a plan by itself has no name."""
 
     name: str
     plan: Plan
@@ -101,6 +101,11 @@ class Campaign:
     suite_runs: tuple[SuiteRun, ...]
     factors: tuple[Factor, ...] = ()
 
+    @property
+    def is_one(self) -> bool:
+        """Whether it is a plan by itself."""
+        return [suite_run.name for suite_run in self.suite_runs] == [""]
+
     def rounds(self) -> Iterator[Sequence[tuple[SuiteRun, int]]]:
         """What runs, round by round: a block of each suite run, in another order each time, so that the hours of a day
         and what came before hit all suites alike. A suite run of fewer blocks sits rounds out, evenly.
@@ -112,6 +117,12 @@ class Campaign:
             suite_runs = [self.suite_runs[place] for place in next(orders)]
             due = ((suite_run, (number + 1) * suite_run.plan.blocks // most) for suite_run in suite_runs)
             yield [(suite_run, block) for suite_run, block in due if block > number * suite_run.plan.blocks // most]
+
+
+def campaign_of_one(plan: Plan) -> Campaign:
+    """A plan by itself."""
+    names = tuple(contender.name for contender in plan.contenders)
+    return Campaign(plan.name, plan.name, plan.seed, names, (SuiteRun("", plan, 1.0),))
 
 
 def is_campaign(table: Mapping[str, Any]) -> bool:

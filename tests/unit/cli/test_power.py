@@ -13,7 +13,7 @@ from bakeoff.cli.app import app
 from bakeoff.core.errors import PlanError
 from bakeoff.store.collections.campaign import FORMAT, StoredCampaign, StoredSuiteRun, write_campaign
 from bakeoff.store.sqlite.canonical import plan_hash
-from tests.unit.compare.test_power_campaign import RESTLESS, STEADY
+from tests.unit.compare.test_power_suites import RESTLESS, STEADY
 from tests.unit.store.builders import stored
 
 CAMPAIGN = """
@@ -83,3 +83,16 @@ def test_a_suite_by_itself_takes_its_pilot_from_a_campaign(lab: Path) -> None:
     assert found["pilot"] == "web-dynamic.bakeoff" and found["series"][0]["alpha"] == pytest.approx(0.045)
     with pytest.raises(PlanError, match="has no run of web-url"):
         output_of("web-url", *words)
+
+
+def test_a_plan_by_itself_is_told_without_suites(lab: Path) -> None:
+    words = (
+        "blue=http://127.0.0.1:1",
+        "red=http://127.0.0.1:2",
+        "--power",
+        lab / "pilot.bakeoff" / "web-static.bakeoff",
+    )
+    text = output_of("web-static", *words)
+    assert "How many blocks web-static needs, by the spread of web-static.bakeoff (" in text
+    assert "tests at 4.5 %" in text and "(assumed) " in text
+    assert not any(word in text for word in ("In each suite", "own", "all suites", "[[suite]]"))

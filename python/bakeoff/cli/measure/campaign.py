@@ -97,9 +97,9 @@ def plan_campaign(given: PlanInput, pilots: Sequence[Path] = (), as_json: bool =
     if not pilots:
         _print_plan(campaign)
         return
-    from bakeoff.cli.planning.power_campaign import print_campaign_power
+    from bakeoff.cli.planning.power import print_power
 
-    print_campaign_power(pilots, campaign, as_json)
+    print_power(pilots, campaign, as_json)
 
 
 def _print_plan(campaign: Campaign) -> None:

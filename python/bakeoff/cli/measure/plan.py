@@ -100,8 +100,9 @@ def plan(
     found = seen.expected
     if power:
         from bakeoff.cli.planning.power import print_power
+        from bakeoff.plan.campaign import campaign_of_one
 
-        print_power(power, resolved, found, as_json)
+        print_power(power, campaign_of_one(resolved), as_json, {"": found})
         return
     for line in (*_lines(resolved, known, found), *seen.lines):
         print_line(console, line)

@@ -3,75 +3,127 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from bakeoff.cli.console import make_console, print_line
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.plan.campaign import Campaign
 from bakeoff.plan.design.durations import ExpectedDuration
-from bakeoff.plan.model import Plan
 from bakeoff.run.observe.observer import short_duration
 from bakeoff.store.collections.campaign import is_campaign_folder, read_campaign_folder
 from bakeoff.store.sqlite.read import read_run
 
 if TYPE_CHECKING:
     from bakeoff.compare.planning.power import Need, Power, Series
-    from bakeoff.compare.planning.power_campaign import CampaignNeed, Pilot
+    from bakeoff.compare.planning.power_suites import CampaignNeed, CampaignPower, Pilot
 
 
-def print_power(paths: Sequence[Path], plan: Plan, found: ExpectedDuration, as_json: bool) -> None:
-    """The answer as a table with what it rests on, or as JSON. Raises PlanError."""
-    from bakeoff.compare.planning.power import power_of  # NumPy and SciPy take a moment
-    from bakeoff.compare.planning.power_time import block_time
+def print_power(
+    paths: Sequence[Path],
+    campaign: Campaign,
+    as_json: bool,
+    expected: Mapping[str, ExpectedDuration] = MappingProxyType({}),
+) -> None:
+    """The answer over all suites where there are several, then for each, or as JSON. Raises PlanError."""
+    from bakeoff.compare.planning.power_suites import power_of_suites  # NumPy and SciPy take a moment
     from bakeoff.report.narrate.document import plain
     from bakeoff.report.narrate.sentences import sentence
 
-    if plan.capacity is not None:
+    if any(suite_run.plan.capacity is not None for suite_run in campaign.suite_runs):
         raise PlanError("--power tells of verdicts on endpoints: plan the suite without a search for capacities")
-    pilot = _pilot_of(plan.suite, paths)
-    block_s, by = block_time(pilot.run, pilot.blocks_s, plan, found)
-    power = power_of(pilot.run, plan, block_s, found.layout_s, block_by=by)
+    found = power_of_suites(_read_pilots(paths), campaign, expected)
+    why_not = [(suite.name, sentence(suite.why_not)) for suite in found.suites if suite.why_not is not None]
+    if len(why_not) == len(found.suites):
+        raise PlanError("; ".join(f"{name}: {why}" if name else why for name, why in why_not))
     if as_json:
-        typer.echo(json.dumps(plain(power), indent=2, ensure_ascii=False))
+        told = found.suites[0].power if campaign.is_one else found
+        typer.echo(json.dumps(plain(told), indent=2, ensure_ascii=False))
         return
-    from bakeoff.report.narrate import wording
+    _print(found, campaign, make_console())
 
-    console = make_console()
+
+def _print(found: CampaignPower, campaign: Campaign, console: Console) -> None:
+    from bakeoff.report.narrate import wording
+    from bakeoff.report.narrate.sentences import sentence
 
     def say(line: str) -> None:
         print_line(console, line)
 
-    primary, *load_steps = power.series
-    say(f"How many blocks {plan.name} needs, by the spread of {power.pilot} ({power.pilot_created_at[:10]}):")
-    for each in power.series:
-        say(f"\n{spread(each)}")
-        console.print(table_of(each.needs, power.delta))
+    known = [(suite.name, suite.power) for suite in found.suites if suite.power is not None]
+    pilots = dict.fromkeys(f"{power.pilot} ({power.pilot_created_at[:10]})" for _, power in known)
+    say(f"How many blocks {campaign.title} needs, by the spread of {wording.names(list(pilots))}:")
+    if not campaign.is_one:
+        _print_all(found, max(power.delta for _, power in known), console)
+    for name, power in known:
+        for series in power.series[: None if campaign.is_one else 1]:
+            say(f"\n{f'{name}: ' if name else ''}{_spread(series)}")
+            console.print(_table_of(series.needs, power.delta))
+        for line in _rests_on(power):
+            say(line)
     say("")
-    if shown := shown_by(power):
-        say(f"The {power.plan_blocks} blocks of this plan see a difference of {shown}.")
-    say(f"A block takes {time_of(power.block_s, power.block_by)}.")
-    for line in (
-        *_rules(power.pairs, len(load_steps), power.interim_analyses),
-        *(f"(assumed) {sentence(one)}" for one in power.assumed),
-    ):
+    for suite in found.suites:
+        if suite.why_not is not None:
+            say(
+                f"{suite.name}: {sentence(suite.why_not)}, so it has no forecast; in the hours of all it has as many "
+                f"blocks as the others (a block takes {_time_of(suite.block_s, suite.block_by)})."
+            )
+    say(_judged(found, campaign, [power for _, power in known]))
+    for line in dict.fromkeys(line for _, power in known for line in _below_delta(power)):
         say(line)
-    smaller = [need.difference for need in primary.needs if need.difference and need.difference <= power.delta]
-    if smaller:
+    say("The range follows the pilot's spread (80 %): take its upper end to be sure of an answer.")
+    if not campaign.is_one:
+        say("Suites have blocks of their own by `blocks` in their [[suite]], all of them by `blocks` in [campaign].")
+
+
+def _print_all(found: CampaignPower, delta: float, console: Console) -> None:
+    """What it takes in every suite."""
+    print_line(console, "\nIn each suite, with as many blocks in all of them:")
+    console.print(_table_of(found.needs, delta))
+    if sum(suite.power is not None for suite in found.suites) > 1:
+        most = {need.suite for need in found.needs}
+        who = f"{found.needs[0].suite} needs the most. " if len(most) == 1 else ""
+        print_line(console, f"{who}Own: where each suite has the blocks that it needs by itself.")
+
+
+def _rests_on(power: Power) -> Iterator[str]:
+    """What the blocks of a plan show as it stands, how long one takes, and what is assumed."""
+    from bakeoff.report.narrate import wording
+    from bakeoff.report.narrate.sentences import sentence
+
+    if power.plan_blocks >= MINIMUM_BLOCKS:
+        often, surely = (wording.percent(share) for share in power.series[0].shown)
+        yield (
+            f"The {power.plan_blocks} blocks of this plan see a difference of {often} in 80 % of runs, of {surely} in "
+            "90 %."
+        )
+    yield f"A block takes {_time_of(power.block_s, power.block_by)}."
+    yield from (f"(assumed) {sentence(one)}" for one in power.assumed)
+
+
+def _below_delta(power: Power) -> Iterator[str]:
+    """That differences below δ are seen, and have no winner."""
+    from bakeoff.report.narrate import wording
+
+    needs = power.series[0].needs
+    if smaller := [need.difference for need in needs if need.difference and need.difference <= power.delta]:
         delta, least = wording.percent(power.delta), wording.percent(min(smaller))
-        say(
+        yield (
             f"With δ = {delta} a true difference up to {delta} is mostly called “faster; whether by more than {delta} "
             f"is open”: with a --delta below {least} all of these have a winner."
         )
 
 
-def read_pilots(paths: Sequence[Path]) -> list[Pilot]:
+def _read_pilots(paths: Sequence[Path]) -> list[Pilot]:
     """The runs of files and of folders of campaigns. Raises RunFileError."""
-    from bakeoff.compare.planning.power_campaign import pilots_of
+    from bakeoff.compare.planning.power_suites import pilots_of
 
     found: list[Pilot] = []
     for path in paths:
@@ -79,19 +131,7 @@ def read_pilots(paths: Sequence[Path]) -> list[Pilot]:
     return found
 
 
-def _pilot_of(suite: str, paths: Sequence[Path]) -> Pilot:
-    from bakeoff.compare.planning.power_campaign import chosen_pilot
-
-    pilots = read_pilots(paths)
-    if len(paths) == 1 and not is_campaign_folder(paths[0]):
-        return pilots[0]
-    chosen = chosen_pilot("", suite, pilots)
-    if chosen is None:
-        raise PlanError(f"--power: {', '.join(map(str, paths))} has no run of {suite}: name a run file of it")
-    return chosen
-
-
-def table_of(needs: Sequence[Need] | Sequence[CampaignNeed], delta: float) -> Table:
+def _table_of(needs: Sequence[Need] | Sequence[CampaignNeed], delta: float) -> Table:
     """A line for each difference; for a campaign also how long it takes where each suite has its own blocks."""
     from bakeoff.report.narrate import wording
 
@@ -124,7 +164,7 @@ def _duration(length_s: float | None) -> str:
     return "–" if length_s is None else short_duration(length_s)
 
 
-def spread(series: Series) -> str:
+def _spread(series: Series) -> str:
     """By how much the ratios of blocks varied, and at which level is tested."""
     from bakeoff.report.narrate import wording
 
@@ -135,45 +175,22 @@ def spread(series: Series) -> str:
     )
 
 
-def shown_by(power: Power) -> str:
-    """ "4.2 % in 80 % of runs, of 5 % in 90 %": what the blocks of the plan as it stands show; empty under six."""
-    from bakeoff.report.narrate import wording
-
-    if power.plan_blocks < MINIMUM_BLOCKS:
-        return ""
-    often, surely = (wording.percent(share) for share in power.series[0].shown)
-    return f"{often} in 80 % of runs, of {surely} in 90 %"
-
-
-def time_of(block_s: float, by: str) -> str:
+def _time_of(block_s: float, by: str) -> str:
     """ "31 s, as in the pilot"."""
     return f"{short_duration(block_s)}, {'as in the pilot' if by == 'pilot' else 'by the forecast of the plan'}"
 
 
-def _rules(pairs: int, load_steps: int, interim_analyses: tuple[int, ...]) -> list[str]:
-    """At which level it is judged, and why."""
-    parts = [*rule_of(interim_analyses)]
-    if pairs > 1:
-        parts.append(f"Holm over {pairs} pairs, by its strictest step")
-    if load_steps:
-        parts.append(f"single load steps are judged all {load_steps} together")
-    return [judged(parts), RANGE]
-
-
-def rule_of(interim_analyses: tuple[int, ...]) -> list[str]:
-    """What of the 5 % of false calls is kept, and for what."""
+def _judged(found: CampaignPower, campaign: Campaign, known: Sequence[Power]) -> str:
+    """At which level verdicts are judged, and why."""
     parts = ["0.5 of the 5 % of false calls are kept for blocks added later"]
-    if interim_analyses:
+    if interim := next((power.interim_analyses for power in known if power.interim_analyses), ()):
         parts.append(
-            f"interim analyses after {', '.join(map(str, interim_analyses))} blocks spend theirs (the blocks above are "
-            "those at the last)"
+            f"interim analyses after {', '.join(map(str, interim))} blocks spend theirs (the blocks above are those at "
+            "the last)"
         )
-    return parts
-
-
-def judged(parts: Sequence[str]) -> str:
-    """All of it in a sentence."""
+    if found.family > 1:
+        pairs = f"{found.family} pairs" if campaign.is_one else f"the {found.family} pairs of all suites"
+        parts.append(f"Holm over {pairs}, by its strictest step")
+    if campaign.is_one and (load_steps := len(known[0].series) - 1):
+        parts.append(f"single load steps are judged all {load_steps} together")
     return f"Judged as verdicts are: {'; '.join(parts)}. Six blocks are the fewest for a verdict (sign-flip test)."
-
-
-RANGE = "The range follows the pilot's spread (80 %): take its upper end to be sure of an answer."

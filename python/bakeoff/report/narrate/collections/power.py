@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare.planning.power import Assumption, OtherSetting
-from bakeoff.compare.planning.power_campaign import NotKnown
+from bakeoff.compare.planning.power_suites import NotKnown
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 

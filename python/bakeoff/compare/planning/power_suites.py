@@ -1,4 +1,4 @@
-"""How many blocks a campaign needs, by the spread that each of its suites had in a pilot.
+"""How many blocks a campaign needs, by the spread that each of its suites had in a pilot. A plan is a campaign of one.
 
 Each suite's primary endpoint is one of the family of all pairs of all suites, and counts by Holm's strictest step: what
 is told holds for a suite whatever the others show.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from bakeoff.compare.planning.power import DIFFERENCES, POWERS, Need, Power, pairs_of, power_of
@@ -88,30 +89,44 @@ def pilots_of(runs: Mapping[str, RunRecord]) -> list[Pilot]:
     return [Pilot(name, run, times[name]) for name, run in runs.items()]
 
 
-def power_of_campaign(pilots: Sequence[Pilot], campaign: Campaign) -> CampaignPower:
-    """What `campaign` needs: nothing where no suite has a pilot of use. Raises PlanError where none has a pilot at all,
-    or one is of none of its suites.
+def power_of_suites(
+    pilots: Sequence[Pilot], campaign: Campaign, expected: Mapping[str, ExpectedDuration] = MappingProxyType({})
+) -> CampaignPower:
+    """What `campaign` needs: nothing where no suite has a pilot of use. How long a suite is `expected` to take may be
+    known better than by its plan. Raises PlanError where none has a pilot at all, or one is of none of its suites.
     """
-    chosen = {
-        suite_run.name: chosen_pilot(suite_run.name, suite_run.plan.suite, pilots) for suite_run in campaign.suite_runs
-    }
+    suite_runs = campaign.suite_runs
+    if campaign.is_one and len(pilots) == 1 and not pilots[0].name:
+        # A run that is named for a plan may be of another suite.
+        chosen: dict[str, Pilot | None] = {"": pilots[0]}
+    else:
+        chosen = {each.name: _chosen_pilot(each.name, each.plan.suite, pilots) for each in suite_runs}
     used = {id(pilot) for pilot in chosen.values()}
-    if idle := next((pilot for pilot in pilots if not pilot.name and id(pilot) not in used), None):
-        raise PlanError(
-            f"{idle.run.path} is of {idle.run.suite}, and the suites of this campaign are "
-            f"{', '.join(dict.fromkeys(suite_run.plan.suite for suite_run in campaign.suite_runs))}: leave it out"
-        )
-    family = sum(pairs_of(suite_run.plan) for suite_run in campaign.suite_runs)
+    suites_named = list(dict.fromkeys(suite_run.plan.suite for suite_run in suite_runs))
     if not any(chosen.values()):
-        suites_named = names(list(dict.fromkeys(suite_run.plan.suite for suite_run in campaign.suite_runs)))
-        raise PlanError(f"--power: the pilot has no run of {suites_named}: run them briefly first")
-    suites = tuple(_suite(suite_run, chosen[suite_run.name], family) for suite_run in campaign.suite_runs)
+        raise PlanError(f"--power: the pilot has no run of {names(suites_named)}: run them briefly first")
+    if idle := next((pilot for pilot in pilots if not pilot.name and id(pilot) not in used), None):
+        planned = f"the suites of this campaign are {', '.join(suites_named)}"
+        raise PlanError(
+            f"{idle.run.path} is of {idle.run.suite}, and "
+            f"{f'the plan of {suites_named[0]}' if campaign.is_one else planned}: leave it out"
+        )
+    family = sum(pairs_of(suite_run.plan) for suite_run in suite_runs)
+    suites = tuple(
+        _suite(
+            each,
+            chosen[each.name],
+            None if campaign.is_one else family,
+            expected.get(each.name) or expected_duration(each.plan),
+        )
+        for each in suite_runs
+    )
     known = any(suite.power for suite in suites)
     needs = tuple(_need(suites, each, power) for each in (*DIFFERENCES, None) for power in POWERS if known)
     return CampaignPower(CAMPAIGN_SCHEMA, campaign.name, family, suites, needs)
 
 
-def chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None:
+def _chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None:
     """The one of these that is of a suite, which stands under `name` where it may stand twice. Raises PlanError where
     none of several is called so.
     """
@@ -123,25 +138,22 @@ def chosen_pilot(name: str, suite: str, pilots: Sequence[Pilot]) -> Pilot | None
     return next(iter(named or known), None)
 
 
-def _suite(suite_run: SuiteRun, pilot: Pilot | None, family: int) -> SuitePower:
-    found, pairs = expected_duration(suite_run.plan), pairs_of(suite_run.plan)
+def _suite(suite_run: SuiteRun, pilot: Pilot | None, family: int | None, expected: ExpectedDuration) -> SuitePower:
+    """A suite in a `family` of so many pairs, None for a plan by itself."""
+    plan, pairs = suite_run.plan, pairs_of(suite_run.plan)
 
     def suite_power(block: tuple[float, str], power: Power | None, why_not: NotKnown | None = None) -> SuitePower:
-        return SuitePower(suite_run.name, pairs, suite_run.plan.blocks, *block, found.layout_s, power, why_not)
+        return SuitePower(suite_run.name, pairs, plan.blocks, *block, expected.layout_s, power, why_not)
 
     if pilot is None:
-        return suite_power(_forecast(suite_run, found), None, NotKnown("no_pilot", suite_run.plan.suite))
-    block = block_time(pilot.run, pilot.blocks_s, suite_run.plan, found)
-    if not pairs:
-        return suite_power(block, None, NotKnown("alone", suite_run.plan.suite))
+        return suite_power((expected.trials_s / plan.blocks, FORECAST), None, NotKnown("no_pilot", plan.suite))
+    block = block_time(pilot.run, pilot.blocks_s, plan, expected)
+    if family is not None and not pairs:
+        return suite_power(block, None, NotKnown("alone", plan.suite))
     try:
-        return suite_power(block, power_of(pilot.run, suite_run.plan, block[0], found.layout_s, family, block[1]))
+        return suite_power(block, power_of(pilot.run, plan, block[0], expected.layout_s, family, block[1]))
     except PlanError as error:
-        return suite_power(block, None, NotKnown("unusable", suite_run.plan.suite, str(error)))
-
-
-def _forecast(suite_run: SuiteRun, found: ExpectedDuration) -> tuple[float, str]:
-    return found.trials_s / suite_run.plan.blocks, FORECAST
+        return suite_power(block, None, NotKnown("unusable", plan.suite, str(error)))
 
 
 def _need(suites: Sequence[SuitePower], difference: float | None, power: float) -> CampaignNeed:

@@ -13,10 +13,11 @@ import pytest
 from bakeoff import stats
 from bakeoff.compare.collections.campaign import Measured, _verdicts, compare_campaign
 from bakeoff.compare.collections.campaign_model import SuiteResult
-from bakeoff.compare.planning.power_campaign import CampaignPower, NotKnown, Pilot, pilots_of, power_of_campaign
+from bakeoff.compare.planning.power import power_of
+from bakeoff.compare.planning.power_suites import CampaignPower, NotKnown, Pilot, pilots_of, power_of_suites
 from bakeoff.compare.planning.power_time import FORECAST, PILOT, block_time, block_times
 from bakeoff.core.errors import PlanError
-from bakeoff.plan.campaign import Campaign, SuiteRun
+from bakeoff.plan.campaign import Campaign, SuiteRun, campaign_of_one
 from bakeoff.plan.design.durations import expected_duration
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -52,7 +53,7 @@ LAB = campaign(plan("web-static"), plan("web-dynamic"))
 @cache
 def power_of_lab() -> CampaignPower:
     """What both pilots tell of the campaign."""
-    return power_of_campaign(BOTH, LAB)
+    return power_of_suites(BOTH, LAB)
 
 
 def blocks_of(given: CampaignPower, suite: int, difference: float | None, power: float = 0.8) -> int:
@@ -75,7 +76,7 @@ def test_the_suites_of_a_campaign_are_one_family_and_the_most_restless_decides()
         times = [suite.block_s for suite in planned.suites]
         assert need.duration_s == pytest.approx(sum(need.blocks * each for each in times))
         assert need.own_duration_s == pytest.approx(sum(n * each for n, each in zip(own, times, strict=True)))
-    pairs = power_of_campaign(BOTH, campaign(plan("web-static", "blue", "red", "green"), plan("web-dynamic")))
+    pairs = power_of_suites(BOTH, campaign(plan("web-static", "blue", "red", "green"), plan("web-dynamic")))
     assert pairs.family == 4 and blocks_of(pairs, 1, 0.02) > blocks_of(planned, 1, 0.02)
 
 
@@ -143,7 +144,7 @@ def test_equals_are_called_so_as_often_as_planned() -> None:
 
 
 def test_a_pilot_of_one_suite_tells_of_that_suite_alone() -> None:
-    planned = power_of_campaign(pilots_of({"": RESTLESS}), LAB)
+    planned = power_of_suites(pilots_of({"": RESTLESS}), LAB)
     assert [suite.power is not None for suite in planned.suites] == [False, True]
     assert planned.suites[0].why_not == NotKnown("no_pilot", "web-static") and planned.family == 2
     need = planned.needs[0]
@@ -151,19 +152,19 @@ def test_a_pilot_of_one_suite_tells_of_that_suite_alone() -> None:
     assert need.duration_s == pytest.approx(need.blocks * sum(suite.block_s for suite in planned.suites))
     other = replace(RESTLESS, suite="app")
     with pytest.raises(PlanError, match="no run of web-static and web-dynamic"):
-        power_of_campaign(pilots_of({"x": other}), LAB)
+        power_of_suites(pilots_of({"x": other}), LAB)
     with pytest.raises(PlanError, match=r"is of app, and the suites .* web-static, web-dynamic: leave it out"):
-        power_of_campaign([*BOTH, Pilot("", other, ())], LAB)
+        power_of_suites([*BOTH, Pilot("", other, ())], LAB)
     with pytest.raises(PlanError, match="are all of web-static: name the one that is meant"):
-        power_of_campaign([Pilot("a", STEADY, ()), Pilot("b", STEADY, ())], LAB)
+        power_of_suites([Pilot("a", STEADY, ()), Pilot("b", STEADY, ())], LAB)
     few = replace(STEADY, trials=tuple(trial for trial in STEADY.trials if trial.block < 3))
-    short = power_of_campaign(pilots_of({"": few}), LAB)
+    short = power_of_suites(pilots_of({"": few}), LAB)
     kinds = [suite.why_not and suite.why_not.kind for suite in short.suites]
     assert short.needs == () and kinds == ["unusable", "no_pilot"]
 
 
 def test_a_suite_of_one_contender_has_no_verdict_to_plan() -> None:
-    planned = power_of_campaign(BOTH, campaign(plan("web-static"), plan("web-dynamic", "blue")))
+    planned = power_of_suites(BOTH, campaign(plan("web-static"), plan("web-dynamic", "blue")))
     assert (
         planned.family == 1
         and planned.suites[1].power is None
@@ -213,3 +214,13 @@ def test_a_block_takes_what_it_took_in_the_pilot_in_the_measure_of_forecasts() -
     forecast_s = expected_duration(now).trials_s / now.blocks
     for run_, times in ((measured, ()), (STEADY, took), (replace(measured, plan=plan("web-dynamic").to_dict()), took)):
         assert block_time(run_, times, now, expected_duration(now)) == (pytest.approx(forecast_s), FORECAST)
+
+
+def test_a_plan_by_itself_is_a_campaign_of_one() -> None:
+    own = campaign_of_one(plan("web-static", "blue", "red", "green"))
+    (suite,) = power_of_suites(pilots_of({"": STEADY}), own).suites
+    assert suite.power == power_of(STEADY, own.suite_runs[0].plan, suite.block_s, suite.layout_s)
+    (elsewhere,) = power_of_suites(pilots_of({"": RESTLESS}), own).suites
+    assert elsewhere.power is not None and elsewhere.power.assumed[-1].kind == "other_work"
+    with pytest.raises(PlanError, match="is of web-dynamic, and the plan of web-static: leave it out"):
+        power_of_suites([Pilot("", STEADY, ()), Pilot("", RESTLESS, ())], own)
