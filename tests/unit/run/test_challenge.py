@@ -147,7 +147,7 @@ def test_nothing_of_a_foreign_plan_is_done_without_a_word(lab: Lab) -> None:
         (["--rerun", "x"], "c", "no contender 'x'"),
         (["--rerun", "a,none"], "c", "stands alone"),
         ([], "a", "has a contender 'a' already"),
-        ([], "c:files", "c:files=… is for no suite here, as web-static asks for c:web=…"),
+        ([], "c:files", "c:files=… is for no suite of"),
         (["--rerun", "b", "--trust"], "c", "127.0.0.1"),
     ],
 )
@@ -189,12 +189,12 @@ def test_a_report_that_was_changed_says_nothing_of_other_settings(lab: Lab) -> N
 
 
 def test_what_a_report_hides_is_asked_for() -> None:
-    refuse_hidden({"settings": {"length_s": 1.0}}, "r.html")
+    refuse_hidden({"settings": {"length_s": 1.0}}, "r.html", "run file")
     for plan in ({"settings": {"basic_auth": "(hidden)"}}, {"settings": {"header": ["Cookie: (hidden)"]}}):
         with pytest.raises(PlanError, match=r"r\.html does not hold settings\.\w+, which may be secret"):
-            refuse_hidden(plan, "r.html")
+            refuse_hidden(plan, "r.html", "run file")
     with pytest.raises(PlanError, match=r"r\.html does not hold contenders\.reset"):
-        refuse_hidden({"contenders": [{"reset": "mysql --password (hidden) < load.sql"}]}, "r.html")
+        refuse_hidden({"contenders": [{"reset": "mysql --password (hidden) < load.sql"}]}, "r.html", "run file")
 
 
 def page(**data: object) -> bytes:

@@ -22,7 +22,7 @@ from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.report.embed.embedded_data import data_of
 from bakeoff.run.modes.campaign import start_campaign
 from bakeoff.run.modes.challenge import challenger
-from bakeoff.run.modes.challenge_campaign import campaign_to_challenge
+from bakeoff.run.modes.challenged_report import report_to_challenge
 from bakeoff.store.collections.campaign import CHALLENGED, read_campaign_folder
 from bakeoff.store.sqlite.read import read_run
 from bakeoff.testdata.corpus.manifest import MANIFEST_NAME
@@ -232,7 +232,7 @@ def test_what_is_challenged_cannot_be_exchanged_or_taken_away(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["c=http://h/", "c:web=http://h/"], "about several suites: say for which"),
+        (["c=http://h/", "c:web=http://h/"], "c has two addresses for web"),
         (["c=http://h/", "d=http://h/"], "two addresses without a sort|cannot challenge together"),
         (["c:web=http://h/", "d:web=http://h/"], "two addresses|cannot challenge together"),
         (["c:web=http://h/", "c:web=http://i/"], "c has two addresses for web"),
@@ -360,24 +360,24 @@ def test_addresses_are_matched_by_sort(tmp_path: Path) -> None:
         "plan-1": web.to_dict(),
         "plan-2": files.to_dict(),
     }
-    both = campaign_to_challenge(data, challenger(["c:files=f", "c:web=http://i/"], None), "r.html", stored=False)
+    both = report_to_challenge(data, challenger(["c:files=f", "c:web=http://i/"], None), "r.html", stored=False)
     assert [own.address for _, _, own in both.again] == ["http://i/", str(Path.cwd() / "f")]
-    only = campaign_to_challenge(data, challenger(["c:files=/mnt"], "sync"), "r.html", stored=False)
-    assert [(s.reported.name, s.left_out) for s in only.suites] == [
+    only = report_to_challenge(data, challenger(["c:files=/mnt"], "sync"), "r.html", stored=False)
+    assert [(s.name, s.left_out) for s in only.suites] == [
         ("one", "c has no address for it (web)"),
         ("two", ""),
     ]
     assert [own.reset for _, _, own in only.again] == ["sync"]
     with pytest.raises(PlanError, match=r"say for which the address f is: c:web=ADDRESS c:files=ADDRESS"):
-        campaign_to_challenge(data, challenger(["c=f"], None), "r.html", stored=False)
+        report_to_challenge(data, challenger(["c=f"], None), "r.html", stored=False)
     objective, contender = {"objective": "p99<=9ms"}, {"name": "a", "address": "http://h/"}
     given = PlanInput("it", {"suite": "web-url"}, {}, [contender], {}, objective)
     with pytest.raises(PlanError, match=r"r\.html \(one\) holds a search, which no campaign has"):
         search = resolve_plan(given).to_dict()
-        campaign_to_challenge({**data, "plan-1": search}, challenger(["c:web=http://i/"], None), "r.html", stored=False)
+        report_to_challenge({**data, "plan-1": search}, challenger(["c:web=http://i/"], None), "r.html", stored=False)
     twice = {**data, "campaign": {**data["campaign"], "suites": suites[:1] * 2}}
-    for damaged in ({}, {"campaign": 3}, twice):
+    for damaged in ({"campaign": {}}, {"campaign": 3}, twice):
         with pytest.raises(PlanError, match=r"^the data in r\.html is damaged: get the report again"):
-            campaign_to_challenge(damaged, challenger(["c:web=http://i/"], None), "r.html", stored=False)
+            report_to_challenge(damaged, challenger(["c:web=http://i/"], None), "r.html", stored=False)
     with pytest.raises(PlanError, match=r"c:web=… is for no suite of r\.html: .*c:files=ADDRESS"):
-        campaign_to_challenge({**data, "plan-1": None}, challenger(["c:web=http://i/"], None), "r.html", stored=False)
+        report_to_challenge({**data, "plan-1": None}, challenger(["c:web=http://i/"], None), "r.html", stored=False)

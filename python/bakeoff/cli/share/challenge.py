@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bakeoff.cli.complete import files
 from bakeoff.cli.read.noise_floor import NoiseFile
-from bakeoff.core.errors import PlanError, RunFileError
+from bakeoff.core.errors import RunFileError
 from bakeoff.core.sanitize import sanitize
 from bakeoff.noise_floors import noise_for
 from bakeoff.report.renderers import form_of
 
 if TYPE_CHECKING:
     from bakeoff.cli.share.challenge_source import Source
-    from bakeoff.plan.model import Contender, Plan
+    from bakeoff.plan.campaign import Campaign
+    from bakeoff.plan.model import Plan
     from bakeoff.run.modes.challenge import Challenger, Rerun
+    from bakeoff.store.collections.challenged import ChallengedCampaign
 
 
 def register(app: typer.Typer) -> None:
@@ -117,43 +120,69 @@ def challenge(
     for path in aa or []:
         noise_for([output], [path])  # one that is none is refused before anything is measured
     read = read_source(source)
-    if read.is_campaign:
-        from bakeoff.cli.share.challenge_campaign import challenge_campaign
-
-        challenge_campaign(read, own, rerun or [], trust, cluster, output)
-    else:
-        _challenge_run(read, own, rerun or [], trust, cluster, output)
+    campaign = _measure(read, own, rerun or [], trust, cluster, output)
     if report is not None:
         _write_report(output, report, force, aa)
-    if read.is_campaign:
-        from bakeoff.cli.measure.campaign import print_campaign
-
-        print_campaign(output, aa)
-    else:
+    if campaign.is_one:
         from bakeoff.cli.measure.result import print_result
 
         print_result(output)
+    else:
+        from bakeoff.cli.measure.campaign import print_campaign
+
+        print_campaign(output, aa)
 
 
-def _challenge_run(
+def _measure(
     source: Source, own: Challenger, words: list[str], trust: bool, cluster: str | None, output: Path
-) -> None:
+) -> Campaign:
+    """Measure the challenger by the plans of a report when the user agrees to them, and give what was measured."""
     from bakeoff.agents.make import make_agents
+    from bakeoff.cli.measure.campaign import start
+    from bakeoff.cli.measure.run import make_observer
     from bakeoff.cli.share.challenge_source import agree
-    from bakeoff.run.modes.challenge import challenger_of, chosen, rerun_of, with_contenders
+    from bakeoff.run.modes.challenge import chosen
+    from bakeoff.run.modes.challenged_report import (
+        challenged_by,
+        challenging,
+        report_to_challenge,
+        rerun_plans,
+        reruns_of,
+    )
 
-    plan = _plan(source)
-    made = challenger_of(plan, own)
-    wanted = chosen([contender.name for contender in plan.contenders], words)
-    others = with_contenders(plan, [each for each in plan.contenders if each.name in wanted])
-    agree(source, [others], [made], trust)
-    agents = make_agents(plan, cluster)
-    found = rerun_of(plan, wanted, None if words else lambda: agents)
-    print_rerun(made.name, found)
-    _carry_out(source, plan, made, found, agents, output)
+    report = report_to_challenge(source.data, own, str(source.path), source.stored)
+    wanted = chosen(report.rivals, words)
+    agree(source, rerun_plans(report, wanted), [mine for _, _, mine in report.again], trust)
+    found = reruns_of(report, wanted, None if words else partial(make_agents, cluster=cluster))
+    for suite in report.suites:
+        if suite.left_out:
+            typer.echo(f"{suite.name} is left out: {suite.left_out}", err=True)
+        else:
+            _print_rerun(own.name, found[suite.name], suite.name)
+    campaign = challenging(report, own, found)
+    challenges = challenged_by(report, own, found, source.path.name, source.sha256)
+    if campaign.is_one:
+        _start_run(campaign.suite_runs[0].plan, cluster, challenges, output)
+    else:
+        start(campaign, output, cluster, make_observer(), challenges)
+    return campaign
 
 
-def print_rerun(name: str, found: Rerun, suite: str = "") -> None:
+def _start_run(plan: Plan, cluster: str | None, challenges: ChallengedCampaign, output: Path) -> None:
+    from bakeoff.agents.make import make_agents
+    from bakeoff.cli.measure.prompts import make_prompts
+    from bakeoff.cli.measure.result import stop_cleanly
+    from bakeoff.cli.measure.run import make_observer
+    from bakeoff.run.driver import RunInterruptedError, start_run
+
+    held, agents = challenges.of("", ""), make_agents(plan, cluster)
+    try:
+        start_run(plan, output, agents, make_observer(), make_prompts(), challenges=held)
+    except RunInterruptedError as stop:
+        stop_cleanly(stop)
+
+
+def _print_rerun(name: str, found: Rerun, suite: str) -> None:
     """Who of a report's contenders is measured again, and who is not, and why."""
     from bakeoff.run.modes.challenge import NOT_WANTED
 
@@ -168,40 +197,6 @@ def print_rerun(name: str, found: Rerun, suite: str = "") -> None:
         else f"{of}{name} is measured alone: there will be no verdict",
         err=True,
     )
-
-
-def _plan(source: Source) -> Plan:
-    """The plan that a report holds. Raises PlanError where it holds none that can be carried out."""
-    from bakeoff.run.modes.challenge import foreign_plan, refuse_hidden
-
-    table = source.data.get("plan")
-    if not isinstance(table, dict) or not table:
-        raise PlanError(f"{source.path} holds no plan: what another tool measured cannot be measured again")
-    if not source.stored:
-        refuse_hidden(table, str(source.path))
-    return foreign_plan(table, str(source.path))
-
-
-def _carry_out(source: Source, plan: Plan, own: Contender, found: Rerun, agents: Any, output: Path) -> None:
-    from bakeoff.cli.measure.prompts import make_prompts
-    from bakeoff.cli.measure.result import stop_cleanly
-    from bakeoff.cli.measure.run import make_observer
-    from bakeoff.run.driver import RunInterruptedError, start_run
-    from bakeoff.run.modes.challenge import kept_data, with_contenders
-
-    challenges = {
-        "report": source.path.name,
-        "sha256": source.sha256,
-        "challenger": own.name,
-        "contenders": [contender.name for contender in plan.contenders],
-        "absent": dict(found.absent),
-        "data": kept_data(source.data),
-    }
-    try:
-        whole = with_contenders(plan, (*found.again, own))
-        start_run(whole, output, agents, make_observer(), make_prompts(), challenges=challenges)
-    except RunInterruptedError as stop:
-        stop_cleanly(stop)
 
 
 def _write_report(run: Path, target: Path, force: bool, aa: list[Path] | None) -> None:

@@ -40,11 +40,6 @@ class Source:
     stored: bool = False
     is_own: bool = False
 
-    @property
-    def is_campaign(self) -> bool:
-        """Whether it is about several suites."""
-        return "campaign" in self.data
-
 
 def read_source(path: Path) -> Source:
     """Read a report, a run file, or the folder of a campaign. Raises PlanError or RunFileError."""

@@ -66,24 +66,6 @@ def challenger(words: Sequence[str], reset: str | None, settings_of: str | None 
     return Challenger(next(iter(names)), addresses, reset, settings_of)
 
 
-def challenger_of(plan: Plan, own: Challenger) -> Contender:
-    """The challenger as a contender of the only suite there is. Raises PlanError."""
-    address_kind = plan_part(plan.kind).address_kind
-    if other := [sort for sort in own.addresses if sort not in ("", address_kind)]:
-        raise PlanError(
-            f"{own.name}:{other[0]}=… is for no suite here, as {plan.suite} asks for "
-            f"{own.name}:{address_kind}=…: leave it out"
-        )
-    if len(own.addresses) > 1:
-        raise PlanError(f"{own.name} has two addresses for {address_kind}: leave one out")
-    names = [contender.name for contender in plan.contenders]
-    if own.settings_of is not None and own.settings_of not in names:
-        raise PlanError(
-            f"--settings-of: the report has no contender {own.settings_of!r}: {did_you_mean(own.settings_of, names)}"
-        )
-    return contender_of(plan, own, *own.addresses.values())
-
-
 def contender_of(plan: Plan, own: Challenger, address: str) -> Contender:
     """The challenger as a contender of a plan, to whom clients talk as to those of the report. Raises PlanError, also
     where it has to be said like which, as they talk with these in several ways.
@@ -159,7 +141,7 @@ def foreign_acts(plan: Plan, contenders: Sequence[Contender]) -> list[str]:
     return acts(with_contenders(plan, contenders))
 
 
-def refuse_hidden(plan: Mapping[str, Any], report: str, instead: str = "run file") -> None:
+def refuse_hidden(plan: Mapping[str, Any], report: str, instead: str) -> None:
     """Raises PlanError where the plan of a report lacks what it needs, because reports do not hold it."""
     names = list(dict.fromkeys(_hidden(plan)))
     if names:

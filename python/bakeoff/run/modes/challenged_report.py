@@ -1,10 +1,11 @@
-"""The plans of a report on a campaign, for another contender: which suites are measured again, and beside whom."""
+"""The plans of a report, for another contender: which of its suites are measured again, and beside whom."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -26,7 +27,7 @@ from bakeoff.run.modes.challenge import (
     rerun_of,
     with_contenders,
 )
-from bakeoff.store.collections.challenged import LONGEST, ChallengedCampaign, ChallengedSuite
+from bakeoff.store.collections.challenged import LONGEST, MOST_SENTENCES, ChallengedCampaign, ChallengedSuite
 
 NO_PLAN = "that report holds no plan of it"
 UNPLANNED = "campaign"
@@ -64,12 +65,13 @@ class ReportedCampaign(BaseModel):
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite of the report with its place in it, and what the report holds of it. `plan` is None where it holds none;
-    `own` is the challenger in it, None where that has no address for it.
+    """A suite of the report, and the `data` that the report holds of it. `missing` says why it holds no figures; `plan`
+    is None where it holds none; `own` is the challenger in it, None where that is `left_out` for a reason.
     """
 
-    number: int
-    reported: ReportedSuite
+    name: str
+    weight: float
+    missing: str
     data: Mapping[str, Any]
     plan: Plan | None
     own: Contender | None = None
@@ -77,10 +79,13 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class CampaignToChallenge:
-    """A report on a campaign as it is to be challenged."""
+class ToChallenge:
+    """A report as it is to be challenged: its `contenders` and suites. That on a run has one suite, without a name."""
 
-    reported: ReportedCampaign
+    name: str
+    title: str
+    contenders: tuple[str, ...]
+    headline: tuple[str, ...]
     suites: tuple[Suite, ...]
 
     @property
@@ -89,34 +94,50 @@ class CampaignToChallenge:
         return [(one, one.plan, one.own) for one in self.suites if one.plan is not None and one.own is not None]
 
     @property
-    def contenders(self) -> list[str]:
-        """Those of the report in these suites."""
+    def rivals(self) -> list[str]:
+        """The contenders of the report in these suites."""
         return list(dict.fromkeys(each.name for _, plan, _ in self.again for each in plan.contenders))
 
 
-def campaign_to_challenge(data: Mapping[str, Any], own: Challenger, named: str, stored: bool) -> CampaignToChallenge:
-    """What a report on a campaign holds, for this challenger. `stored` is what has all that its plans say, as a folder
+def report_to_challenge(data: Mapping[str, Any], own: Challenger, named: str, stored: bool) -> ToChallenge:
+    """What a report holds, for this challenger. `stored` is what has all that its plans say, as a run file or a folder
     does. Raises PlanError or RunFileError where it is damaged or cannot be carried out, or an address is for no suite.
     """
-    try:
-        reported = ReportedCampaign.model_validate(data.get("campaign"))
-    except ValidationError:
-        raise PlanError(f"the data in {named} is damaged: get the report again from where it was made") from None
-    if own.name in reported.contenders:
+    source = _of_campaign(data, named) if "campaign" in data else _of_run(data, named)
+    if own.name in source.contenders:
         raise PlanError(f"the report has a contender {own.name!r} already: give the challenger another name")
-    suites = [_suite_of(number, suite, data, named) for number, suite in enumerate(reported.suites, 1)]
-    address_kinds = dict.fromkeys(plan_part(one.plan.kind).address_kind for one in suites if one.plan is not None)
-    addresses = _by_address_kind(own, list(address_kinds), named)
-    made = tuple(_with(one, own, addresses) for one in suites)
-    there = list(dict.fromkeys(each.name for one in made if one.plan is not None for each in one.plan.contenders))
+    plans = [one.plan for one in source.suites if one.plan is not None]
+    addresses = _by_address_kind(own, list(dict.fromkeys(plan_part(plan.kind).address_kind for plan in plans)), named)
+    there = list(dict.fromkeys(each.name for plan in plans for each in plan.contenders))
     if own.settings_of is not None and own.settings_of not in there:
         raise PlanError(
             f"--settings-of: the report has no contender {own.settings_of!r}: {did_you_mean(own.settings_of, there)}"
         )
-    for one in made:
-        if one.own is not None and not stored:
-            refuse_hidden(one.data["plan"], f"{named} ({one.reported.name})", "folder of its campaign")
-    return CampaignToChallenge(reported, made)
+    made = replace(source, suites=tuple(_with(one, own, addresses) for one in source.suites))
+    for one, _, _ in made.again if not stored else ():
+        where = (f"{named} ({one.name})", "folder of its campaign") if one.name else (named, "run file")
+        refuse_hidden(one.data["plan"], *where)
+    return made
+
+
+def _of_run(data: Mapping[str, Any], named: str) -> ToChallenge:
+    table = data.get("plan")
+    if not isinstance(table, dict) or not table:
+        raise PlanError(f"{named} holds no plan: what another tool measured cannot be measured again")
+    plan = foreign_plan(table, named)
+    names = tuple(contender.name for contender in plan.contenders)
+    return ToChallenge(plan.name, plan.name, names, (), (Suite("", 1.0, "", kept_data(data), plan),))
+
+
+def _of_campaign(data: Mapping[str, Any], named: str) -> ToChallenge:
+    try:
+        reported = ReportedCampaign.model_validate(data["campaign"])
+    except ValidationError:
+        raise PlanError(f"the data in {named} is damaged: get the report again from where it was made") from None
+    suites = tuple(_suite_of(number, suite, data, named) for number, suite in enumerate(reported.suites, 1))
+    if not any(one.plan for one in suites):
+        raise PlanError(f"{named} holds no plan of any of its suites: name the folder of its campaign")
+    return ToChallenge(reported.name, reported.title, reported.contenders, reported.headline[:MOST_SENTENCES], suites)
 
 
 def _suite_of(number: int, reported: ReportedSuite, data: Mapping[str, Any], named: str) -> Suite:
@@ -132,19 +153,20 @@ def _suite_of(number: int, reported: ReportedSuite, data: Mapping[str, Any], nam
     if plan is not None and plan.capacity is not None:
         raise PlanError(f"{named} ({reported.name}) holds a search, which no campaign has: it cannot be carried out")
     kept = kept_data({name: value for name, value in parts.items() if value})
-    return Suite(number, reported, kept, plan)
+    missing = "" if reported.comparison is not None else reported.missing or "nothing of it was measured"
+    return Suite(reported.name, reported.weight, missing, kept, plan, left_out="" if plan else NO_PLAN)
 
 
 def _by_address_kind(own: Challenger, address_kinds: Sequence[str], named: str) -> Mapping[str, str]:
     """The addresses of the challenger by sort of suite. Raises PlanError for one that is for none."""
     wanted = " ".join(f"{own.name}:{address_kind}=ADDRESS" for address_kind in address_kinds)
-    if not address_kinds:
-        raise PlanError(f"{named} holds no plan of any of its suites: name the folder of its campaign")
     if "" in own.addresses:
-        if len(address_kinds) > 1 or len(own.addresses) > 1:
+        if len(address_kinds) > 1:
             raise PlanError(
                 f"{named} is about several suites: say for which the address {own.addresses['']} is: {wanted}"
             )
+        if len(own.addresses) > 1:
+            raise PlanError(f"{own.name} has two addresses for {address_kinds[0]}: leave one out")
         return {address_kinds[0]: own.addresses[""]}
     if unknown := next((address_kind for address_kind in own.addresses if address_kind not in address_kinds), None):
         raise PlanError(
@@ -155,75 +177,63 @@ def _by_address_kind(own: Challenger, address_kinds: Sequence[str], named: str) 
 
 def _with(one: Suite, own: Challenger, addresses: Mapping[str, str]) -> Suite:
     if one.plan is None:
-        return Suite(one.number, one.reported, one.data, None, None, NO_PLAN)
+        return one
     address_kind = plan_part(one.plan.kind).address_kind
     if address_kind not in addresses:
-        return Suite(
-            one.number, one.reported, one.data, one.plan, None, f"{own.name} has no address for it ({address_kind})"
-        )
-    return Suite(one.number, one.reported, one.data, one.plan, contender_of(one.plan, own, addresses[address_kind]))
+        return replace(one, left_out=f"{own.name} has no address for it ({address_kind})")
+    return replace(one, own=contender_of(one.plan, own, addresses[address_kind]))
 
 
-def rerun_plans(source: CampaignToChallenge, wanted: Collection[str]) -> list[Plan]:
+def rerun_plans(source: ToChallenge, wanted: Collection[str]) -> list[Plan]:
     """The plan of each suite that is measured again, of those contenders of the report that are to run beside."""
     return [with_contenders(plan, [c for c in plan.contenders if c.name in wanted]) for _, plan, _ in source.again]
 
 
 def reruns_of(
-    source: CampaignToChallenge, wanted: Collection[str], agents: Callable[[Plan], Sequence[Agent]] | None
+    source: ToChallenge, wanted: Collection[str], agents: Callable[[Plan], Sequence[Agent]] | None
 ) -> dict[str, Rerun]:
-    """Who runs beside the challenger in each suite, by its name: see `beside`."""
-    found = {}
-    for suite, plan, _ in source.again:
-        ask = None if agents is None else _asked(agents, plan)
-        found[suite.reported.name] = rerun_of(plan, wanted, ask)
-    return found
+    """Who runs beside the challenger in each suite, by its name: see `rerun_of`."""
+    return {
+        suite.name: rerun_of(plan, wanted, None if agents is None else partial(agents, plan))
+        for suite, plan, _ in source.again
+    }
 
 
-def _asked(agents: Callable[[Plan], Sequence[Agent]], plan: Plan) -> Callable[[], Sequence[Agent]]:
-    return lambda: agents(plan)
-
-
-def campaign_of(source: CampaignToChallenge, own: Challenger, found: Mapping[str, Rerun]) -> Campaign:
-    """The new campaign: the suites in the order and with the weights of the report, by the rules of any campaign."""
+def challenging(source: ToChallenge, own: Challenger, found: Mapping[str, Rerun]) -> Campaign:
+    """What is measured: the suites in the order and with the weights of the report, by the rules of any campaign."""
     suite_runs = tuple(
-        SuiteRun(
-            suite.reported.name, with_contenders(plan, (*found[suite.reported.name].again, mine)), suite.reported.weight
-        )
+        SuiteRun(suite.name, with_contenders(plan, (*found[suite.name].again, mine)), suite.weight)
         for suite, plan, mine in source.again
     )
     there = {contender.name for suite_run in suite_runs for contender in suite_run.plan.contenders}
-    taking = tuple(name for name in (*source.contenders, own.name) if name in there)
-    title = f"{source.reported.title}: challenged by {own.name}"
-    name = source.reported.name if re.fullmatch(NAME, source.reported.name) else UNPLANNED
+    taking = tuple(name for name in (*source.rivals, own.name) if name in there)
+    title = f"{source.title}: challenged by {own.name}"
+    name = source.name if re.fullmatch(NAME, source.name) else UNPLANNED
     return Campaign(name, title, suite_runs[0].plan.seed, taking, suite_runs)
 
 
-def challenged_of(
-    source: CampaignToChallenge, own: Challenger, found: Mapping[str, Rerun], report: str, sha256: str
+def challenged_by(
+    source: ToChallenge, own: Challenger, found: Mapping[str, Rerun], report: str, sha256: str
 ) -> ChallengedCampaign:
-    """What the new campaign holds of the report. Raises PlanError where that is more than any report has."""
-    suites = tuple(_challenged(one, found.get(one.reported.name)) for one in source.suites)
-    refuse_large([dict(suite.data) for suite in suites])
+    """What is held of the report beside what is measured. Raises PlanError where that is more than any report has."""
+    refuse_large([dict(suite.data) for suite in source.suites])
     return ChallengedCampaign(
         report=report,
         sha256=sha256,
         challenger=own.name,
-        title=source.reported.title,
-        contenders=source.reported.contenders,
-        headline=source.reported.headline[:50],
-        suites=suites,
+        title=source.title,
+        contenders=source.contenders,
+        headline=source.headline,
+        suites=tuple(_challenged(one, found.get(one.name)) for one in source.suites),
     )
 
 
 def _challenged(one: Suite, found: Rerun | None) -> ChallengedSuite:
-    has_figures = one.reported.comparison is not None
-    missing = "" if has_figures else one.reported.missing or "nothing of it was measured"
     return ChallengedSuite(
-        name=one.reported.name,
-        weight=one.reported.weight,
+        name=one.name,
+        weight=one.weight,
         left_out=one.left_out,
-        missing=missing,
+        missing=one.missing,
         contenders=() if one.plan is None else tuple(contender.name for contender in one.plan.contenders),
         absent={} if found is None else dict(found.absent),
         data=one.data,
