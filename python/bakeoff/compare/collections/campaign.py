@@ -32,7 +32,7 @@ from bakeoff.compare.collections.campaign_model import (
     SuiteVerdict,
     compared,
 )
-from bakeoff.compare.collections.challenge_campaign import with_challenge
+from bakeoff.compare.collections.challenge import challenge_over_all
 from bakeoff.compare.estimate.estimate import corrected
 from bakeoff.compare.estimate.interim import LEVEL, ONLY_ANALYSIS
 from bakeoff.compare.model.comparison import Comparison
@@ -132,7 +132,8 @@ def compare_folder(
     made = partial(compare_campaign, campaign.name, campaign.title, campaign.contenders)
     if folder.challenged is None:
         return made(measured, baseline, delta)
-    return with_challenge(made(_of_all_suites(folder.challenged, measured), baseline, delta), folder.challenged)
+    found = made(_of_all_suites(folder.challenged, measured), baseline, delta)
+    return replace(found, challenge=challenge_over_all(found.suites, folder.challenged))
 
 
 def _of_all_suites(read: ChallengedCampaign, measured: Sequence[Measured]) -> list[Measured]:

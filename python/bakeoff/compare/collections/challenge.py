@@ -1,4 +1,4 @@
-"""How a run stands to the report that it challenges."""
+"""How a run, or a campaign, stands to the report that it challenges."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bakeoff.compare.collections.campaign_model import SuiteResult
 from bakeoff.compare.collections.challenge_model import (
     AskedOtherwise,
+    CampaignChallenge,
     Challenge,
     Machine,
     NoFigures,
@@ -21,6 +23,7 @@ from bakeoff.compare.collections.challenge_model import (
     OtherMetric,
     ReferenceRatio,
     Searched,
+    SuiteChallenge,
 )
 from bakeoff.compare.limits.capacity import is_search
 from bakeoff.compare.model import settings
@@ -29,7 +32,14 @@ from bakeoff.compare.model.level import Levels
 from bakeoff.compare.model.plain import as_dict, nulled
 from bakeoff.core.redact import HIDDEN
 from bakeoff.stats import UnpairedRatio, unpaired_from_logs
-from bakeoff.store.collections.challenged import Challenged, ReportedLevels, challenged, corpus_of
+from bakeoff.store.collections.challenged import (
+    Challenged,
+    ChallengedCampaign,
+    ChallengedSuite,
+    ReportedLevels,
+    challenged,
+    corpus_of,
+)
 from bakeoff.store.records.absent import absent_of
 from bakeoff.store.records.run_records import RunRecord
 
@@ -167,3 +177,36 @@ def _differences(run: RunRecord, read: Challenged) -> Iterator[Fact]:
 def _known_once(machines: Sequence[tuple[str | None, str | None]]) -> tuple[Machine, ...]:
     """What is known of each; those that are alike once."""
     return tuple(dict.fromkeys(tuple(part for part in machine if part) for machine in machines))
+
+
+def challenge_over_all(suites: Sequence[SuiteResult], read: ChallengedCampaign) -> CampaignChallenge:
+    """See CampaignChallenge; `suites` are all of the report's."""
+    results = {suite.name: suite for suite in suites}
+    return CampaignChallenge(
+        report=read.report,
+        sha256=read.sha256,
+        title=read.title,
+        reported=read.headline,
+        challenger=read.challenger,
+        suites=tuple(_of_suite(one, results[one.name]) for one in read.suites),
+    )
+
+
+def _of_suite(one: ChallengedSuite, result: SuiteResult) -> SuiteChallenge:
+    own = None if result.comparison is None else result.comparison.challenge
+    return SuiteChallenge(
+        suite=one.name,
+        left_out=one.left_out,
+        missing=result.missing if result.comparison is None and not one.left_out else "",
+        again=() if own is None else own.again,
+        absent=dict(one.absent if own is None else own.absent),
+        reported=() if one.missing else _headline_of(one),
+        had_no_figures=one.missing,
+        has_figures=result.comparison is not None,
+    )
+
+
+def _headline_of(one: ChallengedSuite) -> tuple[str, ...]:
+    comparison = one.data.get("comparison")
+    lines = comparison.get("headline") if isinstance(comparison, dict) else None
+    return tuple(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ()

@@ -106,10 +106,8 @@ def power_of_suites(
     if not any(chosen.values()):
         raise PlanError(f"--power: the pilot has no run of {names(suites_named)}: run them briefly first")
     if idle := next((pilot for pilot in pilots if not pilot.name and id(pilot) not in used), None):
-        planned = f"the suites of this campaign are {', '.join(suites_named)}"
         raise PlanError(
-            f"{idle.run.path} is of {idle.run.suite}, and "
-            f"{f'the plan of {suites_named[0]}' if campaign.is_one else planned}: leave it out"
+            f"{idle.run.path} is of {idle.run.suite}, and what is planned is {', '.join(suites_named)}: leave it out"
         )
     family = sum(pairs_of(suite_run.plan) for suite_run in suite_runs)
     suites = tuple(

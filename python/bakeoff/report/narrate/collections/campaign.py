@@ -15,8 +15,7 @@ from bakeoff.compare.collections.campaign_model import (
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.verdict.crossover import CROSSOVER
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.collections.challenge import FIRST
-from bakeoff.report.narrate.collections.challenge_campaign import challenge_sentences
+from bakeoff.report.narrate.collections.challenge import FIRST, challenge_sentences
 from bakeoff.report.narrate.collections.ranking_doubts import place_text
 from bakeoff.report.narrate.figures.factors import title_words
 from bakeoff.report.narrate.sentences import Sentence, sentence

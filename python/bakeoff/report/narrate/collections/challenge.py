@@ -1,11 +1,14 @@
-"""The headline of a run that challenges a report: first how the challenger did, at last of whom nothing is known."""
+"""The headline of what challenges a report: first how the challenger did, at last of whom nothing is known."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from bakeoff.compare.collections.campaign_model import CampaignComparison, OverallPair
 from bakeoff.compare.collections.challenge_model import (
     AskedOtherwise,
+    CampaignChallenge,
     Challenge,
     Machine,
     NoFigures,
@@ -17,8 +20,9 @@ from bakeoff.compare.collections.challenge_model import (
     Searched,
 )
 from bakeoff.compare.estimate.intervals import turned
-from bakeoff.compare.model.pair import PairComparison
+from bakeoff.compare.model.pair import Endpoint, PairComparison
 from bakeoff.report.narrate import wording
+from bakeoff.report.narrate.collections.ranking_doubts import doubts
 from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.verdict.ranking import WITHOUT_WINNER
 
@@ -57,20 +61,47 @@ def _lead(made: Challenge, own: Sequence[PairComparison], what: str) -> Sentence
 
 
 def _against(pair: PairComparison, challenger: str) -> str:
-    end = pair.primary
-    other = pair.contender if pair.baseline == challenger else pair.baseline
-    verdict = end.verdict
+    end, verdict = pair.primary, pair.primary.verdict
+    other, ratio, low, high = _by_challenger(pair, challenger, end)
     word = f"{verdict.winner} is better" if verdict.winner else WITHOUT_WINNER.get(verdict.kind, sentence(verdict))
     if not end.blocks:
         return f"{other} has no block in common with it"
     if end.all_lost:
         return f"{end.all_lost} lost all of its trials beside {other if end.all_lost == challenger else challenger}"
-    ratio, low, high = end.ratio, end.low, end.high
-    if pair.baseline == challenger:
-        ratio, (low, high) = 1.0 / ratio, turned(low, high)
+    return f"{wording.times(ratio, other, low, high)}{_reach(low, high)}, {word}"
+
+
+def challenge_sentences(made: CampaignComparison) -> list[Sentence]:
+    """Of a campaign: how the challenger stands to each of those that were measured beside it, and over what; empty of
+    no challenge.
+    """
+    if made.challenge is None:
+        return []
+    own = [pair for pair in made.overall if made.challenge.challenger in (pair.baseline, pair.contender)]
+    return [*(_over_suites(pair, made.challenge) for pair in own), Sentence("", sentence(made.challenge))]
+
+
+def _over_suites(pair: OverallPair, challenge: CampaignChallenge) -> Sentence:
+    who, suites = challenge.challenger, wording.plural(len(pair.suites), "suite")
+    other, ratio, low, high = _by_challenger(pair, who, pair)
+    end = f"{pair.winner} is better" if pair.winner else f"who is better is not certain: {doubts(pair)}"
+    text = f"{who} challenges {challenge.report}: over {suites} {wording.ratio(ratio, low, high)} as good as {other}"
+    kind = "better" if pair.winner == who else "" if pair.winner else "inconclusive"
+    return Sentence(kind, f"{text}{_reach(low, high)}; {end}.")
+
+
+def _by_challenger(
+    pair: PairComparison | OverallPair, challenger: str, end: Endpoint | OverallPair
+) -> tuple[str, float, float, float]:
+    """The other one of a pair, and the ratio of the challenger to it with its interval."""
+    if pair.contender == challenger:
+        return pair.baseline, end.ratio, end.low, end.high
+    return pair.contender, 1.0 / end.ratio if end.ratio else math.inf, *turned(end.low, end.high)
+
+
+def _reach(low: float, high: float) -> str:
     interval = wording.interval(low, high)
-    reach = "" if interval == wording.MISSING else f" (95 % interval {interval})"
-    return f"{wording.times(ratio, other, low, high)}{reach}, {word}"
+    return "" if interval == wording.MISSING else f" (95 % interval {interval})"
 
 
 def _without_verdict(made: Challenge) -> Sentence:
@@ -145,3 +176,26 @@ def asked_otherwise(fact: AskedOtherwise) -> str:
         f"clients talked otherwise with {fact.contender} then than with {fact.challenger} now "
         f"({', '.join(fact.settings)}), so that there is no ratio of the two"
     )
+
+
+@sentence.register
+def sentence_over_all(made: CampaignChallenge) -> str:
+    """Beside whom it was, in how many suites, and of whom and over what there is no verdict."""
+    run, whole = len(made.measured), len(made.suites)
+    reach = "all of its suites" if run == whole else f"{run} of its {wording.plural(whole, 'suite')}"
+    company = (
+        f"beside {wording.names(list(made.again))}" if made.again else "with nobody of it beside it in all of these"
+    )
+    parts = [f"{made.challenger} challenges {made.report} in {reach}, {company}"]
+    if not run:
+        parts = [f"{made.challenger} was to challenge {made.report} and was measured in none of its suites"]
+    for name, suites in made.absent.items():
+        where = "" if len(suites) == run else f" in {wording.names(list(suites))}"
+        parts.append(f"{name} was not measured again{where}, so there is no verdict on {name}{' there' * bool(where)}")
+    why = {
+        one.suite: "was left out" if one.left_out else f"has no figures of {made.challenger}" for one in made.without
+    }
+    without = [f"{name} {words}" for name, words in why.items()]
+    if without:
+        parts.append(f"{wording.names(without)}, so there is no verdict over all suites")
+    return f"{'; '.join(parts)}."
