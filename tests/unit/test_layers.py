@@ -54,6 +54,7 @@ FORBIDDEN = {
     "telemetry": [
         f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "store", "report", "compare", "cli", "kinds")
     ],
+    "audit": [f"bakeoff.{layer}" for layer in ("run", "agents", "report", "cli", "kinds", "stats")],
     "disclosure/paper": [f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli")],
     "disclosure/collect": [
         f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli", "kinds")
@@ -151,6 +152,7 @@ def test_no_file_names_a_registry() -> None:
 # Who may divide or multiply by a million or a thousand million: what there is no time.
 NO_TIMES = {
     "agents/cluster/begin.py": "bits a second of a link",
+    "audit/checks/laws.py": "bytes a second",
     "cli/measure/plan.py": "bytes a second of a link",
     "compare/cube/cell_form.py": "bytes a second",
     "compare/metrics/metrics.py": "bytes a second",
@@ -163,6 +165,7 @@ NO_TIMES = {
     "kinds/file_mix/report.py": "bytes and bits a second",
     "kinds/files/run.py": "bytes of a disk",
     "load/capacity/mlr.py": "a share, as a whole number",
+    "report/narrate/audit/laws.py": "bytes a second",
     "report/paper/testbed.py": "bits a second of a link",
     "report/sections/cells/cell_levels.py": "operations a second",
     "report/sections/load/soak.py": "bytes of memory",
@@ -317,6 +320,7 @@ def silent_modules() -> list[Path]:
     kinds = PACKAGE / "kinds"
     return [
         *(PACKAGE / "compare").rglob("*.py"),
+        *(PACKAGE / "audit").rglob("*.py"),
         *kinds.glob("*/compare.py"),
         *kinds.glob("*/compare/**/*.py"),
     ]
@@ -372,7 +376,7 @@ def test_comparisons_make_no_sentence_and_read_none() -> None:
 
 
 def test_who_tells_knows_comparisons_and_nothing_of_reports() -> None:
-    allowed = ("compare", "store", "plan", "load", "kinds", "core")
+    allowed = ("compare", "audit", "store", "plan", "load", "kinds", "core")
     for module in (PACKAGE / "report/narrate").rglob("*.py"):
         for name in imports_of(module):
             fits = name.startswith((NARRATE, *(f"bakeoff.{each}" for each in allowed)))

@@ -1,0 +1,73 @@
+"""All checks of all tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bakeoff.audit.checks import OF_A_TABLE, OF_ALL
+from bakeoff.audit.finding import Finding, Outcome
+from bakeoff.audit.given import NOTHING, Given
+from bakeoff.audit.table import Table, tables_of
+from bakeoff.formats.foreign.table import ForeignTable
+
+# Files that people typed, whose columns nobody calculated from each other.
+TYPED = ("table", "csv", "tsv", "markdown", "xlsx", "excel", "plain")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What all checks say of some files. `numbers` is how many were read."""
+
+    files: tuple[ForeignTable, ...]
+    outcomes: tuple[Outcome, ...]
+    numbers: int
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Of all checks: what is impossible first."""
+        found = (finding for outcome in self.outcomes for finding in outcome.findings)
+        return tuple(sorted(found, key=lambda finding: (finding.grade != "impossible", finding.places[0].file)))
+
+    @property
+    def impossible(self) -> int:
+        return sum(finding.grade == "impossible" for finding in self.findings)
+
+    @property
+    def off(self) -> int:
+        return sum(finding.grade == "off" for finding in self.findings)
+
+    @property
+    def checked(self) -> int:
+        """How many comparisons were made."""
+        return sum(outcome.checked for outcome in self.outcomes)
+
+
+def audit(files: Sequence[ForeignTable], given: Given = NOTHING) -> Audit:
+    """The audit of these files, each by itself and all together."""
+    tables = [table for file in files for table in tables_of(file, file.format not in TYPED)]
+    with np.errstate(all="ignore"):  # what is not stated is NaN, and nothing is said of it
+        outcomes = tuple(_without_repetition(_all(tables, given)))
+    return Audit(tuple(files), outcomes, sum(len(row.load) + len(row.values) for file in files for row in file.rows))
+
+
+def _all(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
+    for table in tables:
+        for check in OF_A_TABLE:
+            yield from check(table, given)
+    for check_all in OF_ALL:
+        yield from check_all(tables, given)
+
+
+def _without_repetition(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """Without curves that a number spoils of which another check says more."""
+    found = [outcome for outcome in outcomes if outcome.checked or outcome.findings or outcome.shows]
+    better = {finding.places[0] for outcome in found for finding in outcome.findings if outcome.check != "curve"}
+    for outcome in found:
+        if outcome.check != "curve":
+            yield outcome
+            continue
+        kept = tuple(finding for finding in outcome.findings if finding.places[0] not in better)
+        yield Outcome(outcome.check, outcome.table, outcome.checked, kept, outcome.shows)

@@ -1,0 +1,27 @@
+"""All checks. To add one: a file here, and a row below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from bakeoff.audit.checks import command, copies, counts, curve, laws, load_law, order, parts, speeds
+from bakeoff.audit.finding import Outcome
+from bakeoff.audit.given import Given
+from bakeoff.audit.table import Table
+
+# Of each table by itself.
+OF_A_TABLE: tuple[Callable[[Table, Given], Iterator[Outcome]], ...] = (
+    laws.check,
+    counts.check,
+    load_law.check,
+    order.check,
+    speeds.check,
+    command.check,
+    copies.check_rows,
+    curve.check,
+)
+# Of all tables together.
+OF_ALL: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
+    parts.check,
+    copies.check_tables,
+)

@@ -1,0 +1,123 @@
+"""N = X · (R + Z) over the load steps: clients, rate, response time and the pause that a table implies.
+
+Source: J. D. C. Little, A Proof for the Queuing Formula L = λW, 1961; for a closed loop with a pause Z, P. J. Denning
+and J. P. Buzen, 1978.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bakeoff.audit.checks.laws import expected
+from bakeoff.audit.facts import ImpliedPause, TooManyInFlight, WrongPause
+from bakeoff.audit.finding import Finding, Grade, Outcome
+from bakeoff.audit.given import Given
+from bakeoff.audit.interval import Bools, Floats, Interval, most_common
+from bakeoff.audit.product import suspect
+from bakeoff.audit.table import Column, Table, sessions
+from bakeoff.formats.foreign.table import MEAN, OFFERED, RATE
+
+KEY = "load-law"
+# How far a law of means may be off by the edges of a window, and from where on that cannot be.
+TOLERANCE = 0.02
+RED = 0.10
+FEWEST = 4
+MOST_ROWS = 0.6
+
+
+@dataclass(frozen=True)
+class _Law:
+    """The columns, and what rows have in common."""
+
+    clients: Column
+    rate: Column
+    response: Column
+
+    @property
+    def in_flight(self) -> Interval:
+        return self.rate.base * self.response.base
+
+    @property
+    def checked(self) -> Bools:
+        return self.clients.known & self.rate.known & self.response.known & (self.rate.base.low > 0)
+
+
+def check(table: Table, given: Given) -> Iterator[Outcome]:
+    """The pause of most rows, and rows that have another one, or more on their way than there are clients."""
+    clients, rate = sessions(table), table.columns.get(RATE)
+    response = table.columns.get(MEAN) or table.columns.get("response time")
+    if clients is None or rate is None or response is None or OFFERED in table.columns:
+        return
+    law = _Law(clients, rate, response)
+    if int(law.checked.sum()):
+        yield _outcome(table, law)
+
+
+def _outcome(table: Table, law: _Law) -> Outcome:
+    checked = law.checked
+    number = int(checked.sum())
+    per_client = _per_client(law)
+    pauses = law.clients.base * float(per_client) / law.rate.base - law.response.base
+    slack = TOLERANCE * law.clients.base.middle * per_client / law.rate.base.middle
+    loose = pauses.widened(slack)
+    pause, times = most_common(loose[checked])
+    common = times >= max(FEWEST, MOST_ROWS * number)
+    if common:
+        pause = _tightest(pauses, loose, checked, pause)
+    if abs(pause) <= float(np.nanmin(slack)) or (common and bool((loose.meets(0.0) & checked).sum() >= times)):
+        pause = 0.0
+    findings: list[Finding] = []
+    wrong = checked & ~loose.meets(pause) if common else np.zeros_like(checked)
+    crowded = checked & Interval.of((law.clients.base.high * per_client) * (1 + TOLERANCE)).is_below(law.in_flight)
+    for row in map(int, np.flatnonzero(wrong | crowded)):
+        findings.append(_finding(table, law, row, pause if common else None, per_client, bool(crowded[row])))
+    shows: tuple[ImpliedPause, ...] = ()
+    if common:
+        fit = checked & ~wrong
+        ends = (float(np.max(pauses.low[fit], initial=-np.inf)), float(np.min(pauses.high[fit], initial=np.inf)))
+        shows = (ImpliedPause(pause, min(ends), max(ends), per_client, number, int(fit.sum())),)
+    return Outcome(KEY, table.file, number, tuple(findings), shows)
+
+
+def _per_client(law: _Law) -> int:
+    """How many requests a client has on their way, when most rows show that it is more than one."""
+    at_once = (law.in_flight / law.clients.base).middle[law.checked]
+    usual = float(np.median(at_once))
+    return max(1, round(usual)) if usual > 1 + RED and abs(usual / max(1, round(usual)) - 1) <= TOLERANCE else 1
+
+
+def _tightest(pauses: Interval, loose: Interval, checked: Bools, pause: float) -> float:
+    """The median of the pauses that agree."""
+    agree = checked & loose.meets(pause)
+    return float(np.median(pauses.middle[agree]))
+
+
+def _finding(table: Table, law: _Law, row: int, pause: float | None, per_client: int, crowded: bool) -> Finding:
+    clients, rate, response = law.clients, law.rate, law.response
+    z = pause or 0.0
+    asked = clients.base * float(per_client)
+    wanted = [
+        (rate, _near(asked / (response.base + z) / Interval.of(rate.factors))),
+        (response, _near((asked / rate.base - z) / Interval.of(response.factors))),
+    ]
+    who = suspect(table, row, wanted)
+    rest = [column for column in (clients, rate, response) if column is not who.column]
+    places = tuple(table.place(column, row) for column in (who.column, *rest))
+    flight = float(law.in_flight.middle[row])
+    stated = float(asked.middle[row])
+    off = abs((flight + float(rate.base.middle[row]) * z) / stated - 1.0)
+    grade: Grade = "impossible" if crowded or off > RED else "off"
+    if pause is None:
+        return Finding(KEY, grade, places, TooManyInFlight(flight, stated), "certain")
+    own = float((asked / rate.base - response.base).middle[row])
+    fact = WrongPause(own, z, flight, stated, expected(who.column, who.expected))
+    return Finding(KEY, grade, places, fact, "certain" if crowded else "likely", who.repairs)
+
+
+def _near(interval: Interval) -> Interval:
+    """With what the edges of a window may change."""
+    by: Floats = TOLERANCE * np.abs(interval.middle)
+    return interval.widened(by)

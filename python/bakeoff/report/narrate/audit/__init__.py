@@ -1,0 +1,1 @@
+"""What an audit of foreign results finds, in words."""
