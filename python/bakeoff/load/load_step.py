@@ -294,8 +294,86 @@ class OfCapacity:
         return {"share_of_capacity": self.share}
 
 
-LoadStep = Clients | InFlight | Rate | OfCapacity
-_SORTS: Mapping[str, type[Clients] | type[Rate]] = {"clients": Clients, "rate": Rate}
+@dataclass(frozen=True, order=True)
+class Stated:
+    """A load as the file of another tool states it: `value` of what it calls `name` (`block size`), printed as `text`
+    (`4KiB`). Without a `name` the file states no load.
+    """
+
+    value: float
+    name: str = ""
+    text: str = field(default="", compare=False)
+
+    @property
+    def unit(self) -> str:
+        """What it counts: `block size`."""
+        return self.name or "load"
+
+    @property
+    def axis(self) -> str:
+        """The same as the title of an axis."""
+        return f"{self.unit[0].upper()}{self.unit[1:]}"
+
+    def __str__(self) -> str:
+        return (self.text or f"{self.value:.10g}") if self.name else "–"
+
+    @property
+    def words(self) -> str:
+        """In a sentence: `4KiB block size`."""
+        return f"{self} {self.name}" if self.name else "a load that is not stated"
+
+    @property
+    def asked(self) -> str:
+        """Of the contender: as in a sentence."""
+        return self.words
+
+    @property
+    def number(self) -> str:
+        """As people read it: `4KiB`."""
+        return str(self)
+
+    @property
+    def x(self) -> float:
+        """Its place on the axis."""
+        return self.value
+
+    @property
+    def clients(self) -> int:
+        """0: no number of clients is stated."""
+        return 0
+
+    def sessions(self, threads: int) -> int | None:
+        """None: nothing is stated of sessions."""
+        return None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it goes without saying: a load that nobody states."""
+        return not self.name
+
+    @property
+    def load(self) -> "Stated":
+        """Itself; no engine is ever told of it."""
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in run files."""
+        return {"stated": {"name": self.name, "value": self.value, "text": self.text}}
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """What `to_json` wrote. Raises ValueError."""
+        if not isinstance(value, Mapping) or set(value) != {"name", "value", "text"}:
+            raise ValueError("a stated load has name, value and text")
+        name, number, text = value["name"], value["value"], value["text"]
+        is_number = isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e100
+        if not is_number or not isinstance(name, str) or not isinstance(text, str) or max(len(name), len(text)) > 200:
+            raise ValueError("value must be a number from 0 on, name and text short texts")
+        return cls(float(number), name, text)
+
+
+LoadStep = Clients | InFlight | Rate | OfCapacity | Stated
+_SORTS: Mapping[str, type[Clients] | type[Rate] | type[Stated]] = {"clients": Clients, "rate": Rate, "stated": Stated}
 
 
 def load_step_from_json(value: Any) -> LoadStep:
@@ -305,7 +383,7 @@ def load_step_from_json(value: Any) -> LoadStep:
     if isinstance(value, Mapping) and set(value) == {"clients", "outstanding"}:
         return InFlight.from_json(value)
     if not isinstance(value, Mapping) or len(value) != 1 or (sort := next(iter(value))) not in _SORTS:
-        raise ValueError("a load step is {clients: …}, {clients: …, outstanding: …} or {rate: …}")
+        raise ValueError("a load step is {clients: …}, {clients: …, outstanding: …}, {rate: …} or {stated: …}")
     return _SORTS[sort].from_json(value[sort])
 
 

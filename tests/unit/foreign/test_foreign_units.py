@@ -55,6 +55,9 @@ def test_units_are_known_by_their_names(text: str, quantity: str | None, reading
         ("clients", "clients", None),
         ("IOPS", "IOPS", "IOPS"),
         ("Apache errors", "Apache errors", None),
+        ("B", "B", None),
+        ("Server B", "Server B", None),
+        ("size (B)", "size", "B"),
     ],
 )
 def test_headings_are_split(heading: str, name: str, unit: str | None) -> None:

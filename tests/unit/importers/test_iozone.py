@@ -13,14 +13,16 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
 from bakeoff.core.errors import BakeoffError, PlanError
-from bakeoff.formats.importers import IMPORTERS, importer
-from bakeoff.formats.importers.iozone import KIB, read
+from bakeoff.formats.foreign.table import ForeignTable
+from bakeoff.formats.importers import FORMATS, importer
+from bakeoff.formats.importers.cells import KIB, cell_samples
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.sqlite.read import pending, read_run
 from tests.told import headline_of
+from tests.unit.importers.reading import table_of
 from tests.unit.report.shown import shown
 
 SAMPLES = Path(__file__).parents[2] / "data/iozone"
@@ -31,8 +33,12 @@ def printed(name: str) -> str:
     return (SAMPLES / f"{name}.txt").read_text()
 
 
+def read(text: str) -> ForeignTable:
+    return table_of("iozone", text)
+
+
 def cells(text: str) -> dict[tuple[str, int, int], float]:
-    (sample,) = read(text).samples
+    (sample,) = cell_samples([("a", read(text))])
     return {
         (c["test"], c["file_bytes"] // KIB, c["record_bytes"] // KIB): c["rate_kib_s"] for c in sample.workload["cells"]
     }
@@ -48,9 +54,9 @@ def faster(text: str, factor: float) -> str:
 
 
 def test_the_registry_has_what_an_importer_needs() -> None:
-    for tool in IMPORTERS:
-        assert callable(importer(tool).read)
-    with pytest.raises(KeyError):
+    for name in FORMATS:
+        assert callable(importer(name).read) and callable(importer(name).sniff)
+    with pytest.raises(PlanError, match="there is no format 'base'"):
         importer("base")
 
 
@@ -98,7 +104,6 @@ def test_other_units_become_rates() -> None:
     ("text", "word"),
     [
         ("", "line 1: IOzone has printed no result"),
-        (printed("throughput"), "throughput mode"),
         (printed("random") + printed("random"), "there twice"),
         (printed("random").replace("537079   987600", "537079987600000"), "columns"),
         (printed("random").replace("64       4", " 4      64"), "do not make a file"),
@@ -133,7 +138,7 @@ def make(folder: Path, blocks: int, *more: str) -> Path:
             path.write_text(faster(printed("auto-excel"), factor * (1 + block / 1000)))
             words.append(f"{name}={path}")
     target = folder / "shares.bakeoff"
-    result = CliRunner().invoke(app, ["import", "iozone", *words, "-o", str(target), *more])
+    result = CliRunner().invoke(app, ["import", *words, "-o", str(target), *more])
     assert result.exit_code == 0, result.output
     return target
 
@@ -170,9 +175,9 @@ def test_what_was_not_stated_is_in_no_listing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["netperf", "a=x.txt"], "no importer for 'netperf'"),
-        (["iozone", "x.txt"], "write NAME=FILE"),
-        (["iozone", "a=nowhere.txt"], "cannot be read"),
+        (["--as", "netperf", "a=x.txt"], "no format 'netperf'"),
+        (["=x.txt"], "write NAME=FILE"),
+        (["a=nowhere.txt"], "cannot be read"),
     ],
 )
 def test_bad_words_are_refused(tmp_path: Path, words: list[str], why: str) -> None:
@@ -192,7 +197,7 @@ def test_cells_that_only_one_file_has_are_told_both_ways(tmp_path: Path) -> None
                 path.write_text(whole if name == "all" else few)
                 words.append(f"{name}={path}")
         target = tmp_path / f"{order[0]}.bakeoff"
-        result = CliRunner().invoke(app, ["import", "iozone", *words, "-o", str(target)])
+        result = CliRunner().invoke(app, ["import", *words, "-o", str(target)])
         assert "warning: all: 65 of its 130 cells are not in the files of all others" in result.output
         comparison = compare_run(read_run(target))
         same = next(audit for audit in comparison.audits if audit.name == "Same content")
@@ -211,12 +216,12 @@ def test_errors_that_no_tool_stated_are_not_none(tmp_path: Path) -> None:
 
 def test_files_that_records_do_not_fill_are_no_fault_of_the_contender(tmp_path: Path) -> None:
     text = printed("random").replace("              64       4 ", "              66       4 ")
-    (sample,) = read(text).samples
+    (sample,) = cell_samples([("a", read(text))])
     assert {(cell["operations"], cell["bytes"]) for cell in sample.workload["cells"]} == {(16, 64 * KIB)}
     path = tmp_path / "a.txt"
     path.write_text(text)
     target = tmp_path / "r.bakeoff"
-    CliRunner().invoke(app, ["import", "iozone", f"a={path}", f"b={path}", "-o", str(target)])
+    CliRunner().invoke(app, ["import", f"a={path}", f"b={path}", "-o", str(target)])
     assert all(not audit.deviating for audit in compare_run(read_run(target)).audits)
 
 
@@ -229,5 +234,5 @@ def test_cells_that_are_faster_than_the_link_came_from_a_cache(tmp_path: Path) -
     fast.mkdir()
     unmarked = read_run(make(fast, 1, "--link-speed", "1000Gbit/s"))
     assert not any(cell.get("cached") for trial in unmarked.trials for cell in trial.workload["cells"])
-    refused = CliRunner().invoke(app, ["import", "iozone", "a=b", "-o", "c", "--link-speed", "fast"])
+    refused = CliRunner().invoke(app, ["import", "a=b", "-o", "c", "--link-speed", "fast"])
     assert isinstance(refused.exception, PlanError)

@@ -18,7 +18,7 @@ from bakeoff.cli.read.cell_figures import cell_table, cells_in
 from bakeoff.core.errors import PlanError
 from bakeoff.core.redact import hidden
 from bakeoff.core.times import ms_of
-from bakeoff.core.units import format_size
+from bakeoff.core.units import format_size, plural
 from bakeoff.report.blocks.fit import ConsoleTable, fitted
 from bakeoff.report.embed.redacted_rows import HiddenRows
 from bakeoff.store.records.figures import Figures
@@ -118,7 +118,7 @@ def _print_head(console: Console, run: RunRecord) -> None:
         by = f"imported from {run.imported_from}, without a plan"
     lines = [
         f"{run.name}: suite {run.suite}, {size}{run.created_at}, {state}",
-        f"{by}, {run.blocks_planned} blocks, load steps " + ", ".join(map(str, run.load_steps)),
+        f"{by}, {plural(run.blocks_planned, 'block')}, load steps " + ", ".join(map(str, run.load_steps)),
     ]
     lines += [f"{a.at} {a.contender or 'the plan'}: {a.text}, after {a.blocks_seen} blocks" for a in run.amendments]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
@@ -205,7 +205,9 @@ def _table(run: RunRecord) -> ConsoleTable:
 
 def _of_whole(t: TrialRecord) -> tuple[str, ...]:
     times = (t.service.mean_ns, t.service.p50_ns, t.service.p99_ns)
-    return (f"{t.operations_per_s:,.1f}", format_size(t.bytes_per_s), *map(_figure, times))
+    nobody = t.figures(Figures).not_stated
+    rate = "-" if "operations_per_s" in nobody else f"{t.operations_per_s:,.1f}"
+    return (rate, "-" if "bytes_per_s" in nobody else format_size(t.bytes_per_s), *map(_figure, times))
 
 
 def _number(value: float) -> str:

@@ -1,16 +1,23 @@
 """`bakeoff import`: what other tools measured, as a run file."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bakeoff.cli.complete import one_of
 from bakeoff.core.errors import PlanError
-from bakeoff.core.units import parse_link_speed, plural
-from bakeoff.formats.importers import IMPORTERS, importer
+from bakeoff.core.units import names, parse_link_speed, plural
+from bakeoff.formats.importers import FORMATS, importer, sniffed
 
-MOST_BYTES = 16 << 20
+if TYPE_CHECKING:
+    from bakeoff.formats.foreign.table import ForeignTable
+    from bakeoff.formats.importers.base import Options
+
+BETTER = ("higher", "lower")
+DECIMAL = ("point", "comma")
 
 
 def register(app: typer.Typer) -> None:
@@ -19,61 +26,114 @@ def register(app: typer.Typer) -> None:
 
 
 def import_(
-    tool: Annotated[
-        str, typer.Argument(metavar="TOOL", help=f"One of: {', '.join(IMPORTERS)}.", autocompletion=one_of(IMPORTERS))
-    ],
     files: Annotated[
         list[str],
-        typer.Argument(metavar="NAME=FILE...", help="What the tool printed, and whose figures it has."),
+        typer.Argument(metavar="FILE|NAME=FILE...", help="What a tool wrote, and whose figures it has."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN.bakeoff", help="Run file to write.")],
+    contender: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose figures the files without a NAME= have.")
+    ] = None,
+    as_: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="FORMAT",
+            help="The format, where it is not told by the file.",
+            autocompletion=one_of(FORMATS),
+        ),
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="LOAD", help="Of tables: what rows are: clients, 'block size', 'file size' …")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="LOAD", help="Of tables whose columns are headed by numbers: what these are.")
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option(metavar="UNIT", help="Of tables: the unit where no heading has one: 'MB/s', ms …")
+    ] = None,
+    better: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY", help="Of tables: which way is better: higher or lower.", autocompletion=one_of(BETTER)
+        ),
+    ] = None,
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MARK",
+            help="Of tables: what stands before decimals: point or comma.",
+            autocompletion=one_of(DECIMAL),
+        ),
+    ] = None,
     link_speed: Annotated[
         str | None,
         typer.Option(metavar="SPEED", help="Speed of the network: 1Gbit/s; faster cells are marked as cached."),
     ] = None,
 ) -> None:
-    """Make a run file of what another tool has printed.
+    """Make a run file of what other tools have measured.
 
-    bakeoff import iozone nfs=nfs-1.txt nfs=nfs-2.txt smb=smb-1.txt smb=smb-2.txt -o shares.bakeoff
+    bakeoff import nginx=nginx-1.txt nginx=nginx-2.txt apache=apache-1.txt -o web.bakeoff
 
-    The nth file of each name is block n. What the tool does not state (times of single operations, the load of the
-    generator) is left out, and audits of it say so. From six blocks on there are verdicts.
+    bakeoff import paper.csv --rows clients --unit 'MB/s' -o paper.bakeoff
+
+    The format of each file is told by its content, and printed. The nth sample of a contender at a load is block n:
+    several files of a contender are repeated samples. What a file does not state is left out, and audits of it say so.
+    A single sample has no interval. From six blocks on there are verdicts.
     """
-    if tool not in IMPORTERS:
-        known = "; ".join(f"{name}: {what}" for name, what in IMPORTERS.items())
-        raise PlanError(f"there is no importer for {tool!r}: there is {known}")
     from bakeoff.formats.importers.as_run import Given, unpaired_cells, write_import
+    from bakeoff.formats.importers.base import Options
 
-    read = importer(tool).read
+    options = Options(
+        contender, rows, columns, unit, _one_of("--better", better, BETTER), _one_of("--decimal", decimal, DECIMAL)
+    )
+    link_bytes_per_s = _link_speed(link_speed)
     given = []
-    for word in files:
-        name, path = _named(word)
-        try:
-            given.append(Given(name, path, read(_text(path))))
-        except PlanError as error:
-            raise PlanError(f"{path}: {error}") from None
-    try:
-        link_bytes_per_s = None if link_speed is None else parse_link_speed(link_speed)
-    except ValueError as error:
-        raise PlanError(f"--link-speed: {error}") from None
+    for name, path in map(_named, files):
+        format_, content = _read(path, name, as_, options)
+        given.append(Given(name or contender or path.stem, path, content))
+        whose = names([one or name or contender or path.stem for one in content.contenders()])
+        typer.echo(f"{path}: {format_} ({content.tool}), {plural(len(content.rows), 'row')} of {whose}")
     trials = write_import(output, given, link_bytes_per_s)
-    typer.echo(f"{output}: {plural(trials, 'trial')} of {plural(len({one.contender for one in given}), 'contender')}")
+    contenders = {own or one.contender for one in given for own in one.content.contenders()}
+    typer.echo(f"{output}: {plural(trials, 'trial')} of {plural(len(contenders), 'contender')}")
     for line in unpaired_cells(given):
         typer.echo(f"warning: {line}", err=True)
     typer.echo(f"Next: bakeoff compare {output}   |   bakeoff report {output} -o report.html")
 
 
-def _named(word: str) -> tuple[str, Path]:
+def _read(path: Path, name: str | None, as_: str | None, options: Options) -> tuple[str, ForeignTable]:
+    """The format of a file, and its content. Raises PlanError that begins with the file."""
+    from dataclasses import replace
+
+    from bakeoff.formats.foreign.source import Source
+
+    source = Source(path)
+    try:
+        format_ = as_ or sniffed(source)
+        return format_, importer(format_).read(source, replace(options, contender=name or options.contender))
+    except PlanError as error:
+        raise PlanError(f"{path}: {error}") from None
+
+
+def _one_of(flag: str, value: str | None, known: tuple[str, ...]) -> Any:
+    if value is not None and value not in known:
+        raise PlanError(f"{flag} {value!r} is not known: write {' or '.join(known)}")
+    return value
+
+
+def _link_speed(text: str | None) -> float | None:
+    try:
+        return None if text is None else parse_link_speed(text)
+    except ValueError as error:
+        raise PlanError(f"--link-speed: {error}") from None
+
+
+def _named(word: str) -> tuple[str | None, Path]:
+    """The name and the file of `NAME=FILE`; no name of a file alone, which may have an = in its own."""
     name, equals, path = word.partition("=")
-    if not equals or not name.strip() or not path:
+    if not equals or Path(word).exists():
+        return None, Path(word)
+    if not name.strip() or not path:
         raise PlanError(f"{word!r} does not say whose figures these are: write NAME=FILE, such as nfs=nfs.txt")
     return name.strip(), Path(path)
-
-
-def _text(path: Path) -> str:
-    from bakeoff.core.system.bounded_read import read_bounded
-
-    try:
-        return read_bounded(path, MOST_BYTES).decode("utf-8", "replace")
-    except OSError as error:
-        raise PlanError(f"it cannot be read ({error.strerror}): check the path") from None

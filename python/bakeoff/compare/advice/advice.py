@@ -50,6 +50,7 @@ from bakeoff.compare.validity.working_set import fits_into_caches
 from bakeoff.core.thresholds import P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.times import ms_of
 from bakeoff.plan.design.shared_addresses import shared_addresses
+from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_PAUSED,
@@ -242,7 +243,7 @@ def _generator_capacity(run: RunRecord, info: RunInfo, contenders: tuple[Contend
 
 def _short_trials(cube: Cube) -> list[Fact]:
     # Of cells each has its own times, or none; that they are too few stands beside them.
-    whole = (trial for trial in cube.usable.values() if not cells_of(trial))
+    whole = (trial for trial in cube.usable.values() if not (cells_of(trial) or trial.figures(Figures).stated))
     short = [trial.operations for trial in whole if trial.operations < P99_OPERATIONS]
     return [FewOperations(len(short), sum(number < P95_OPERATIONS for number in short))] if short else []
 

@@ -38,6 +38,7 @@ from bakeoff.compare.validity.working_set import fits_into_caches
 from bakeoff.compare.verdict.order_in_time import turned_in_time
 from bakeoff.compare.verdict.ranking import leading
 from bakeoff.core.thresholds import P99_OPERATIONS
+from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.marks import (
     BEHIND_SCHEDULE,
     GENERATOR_LIMITED,
@@ -189,7 +190,7 @@ def _cache(run: RunRecord, usable: list[TrialRecord]) -> Iterator[Caveat]:
 
 
 def _short(usable: Sequence[TrialRecord]) -> Iterator[Caveat]:
-    whole = [trial for trial in usable if not cells_of(trial)]
+    whole = [trial for trial in usable if not (cells_of(trial) or trial.figures(Figures).stated)]
     short = [trial.operations for trial in whole if trial.operations < P99_OPERATIONS]
     if short:
         about = ShortTrials(len(short), len(whole), min(short))

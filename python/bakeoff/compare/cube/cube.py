@@ -18,6 +18,7 @@ from bakeoff.compare.model.comparison import LeftOut, Lost
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.reason import NoneInWindow, NoRate, OtherMachines, Recorded, reason_of
 from bakeoff.load.load_step import LoadStep, OfCapacity
+from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
@@ -113,8 +114,10 @@ def why_unusable(trial: TrialRecord) -> Fact | None:
     """None when the trial counts; else the reason why its numbers enter no statistic."""
     if trial.state != OK:
         return reason_of(trial) or Recorded("")
-    if trial.operations == 0:
+    if trial.is_empty:
         return NoneInWindow(tuple(sorted(trial.errors.items())))
+    if trial.figures(Figures).stated:
+        return None
     if not math.isfinite(trial.operations_per_s) or trial.operations_per_s <= 0.0:
         return NoRate()
     return None

@@ -58,7 +58,7 @@ def broke(trial: TrialRecord) -> bool:
 
     Voided trials are not its fault.
     """
-    return trial.state == "failed" or (trial.state == OK and trial.operations == 0)
+    return trial.state == "failed" or (trial.state == OK and trial.is_empty)
 
 
 def starved_clients(trial: TrialRecord, enough: int) -> tuple[int, ...]:

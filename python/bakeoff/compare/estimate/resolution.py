@@ -16,7 +16,11 @@ OF_A_TIME = 0.0005
 
 
 def resolution_of(metric: Metric) -> Callable[[TrialRecord], float]:
-    """By what share a figure of a trial may be off: that of one operation in a count, of half a digit in a time."""
+    """By what share a figure of a trial may be off: that of one operation in a count, of half a digit in a time or in a
+    figure of another tool's file.
+    """
+    if metric.finest is not None:
+        return metric.finest
     if metric.unit == "ms":
         return lambda trial: OF_A_TIME
     return lambda trial: 1.0 / max(1, trial.operations if trial.starts is None else trial.starts.answered)

@@ -28,7 +28,7 @@ from bakeoff.compare.model.gate import CutOff, NotConfirmed
 from bakeoff.compare.model.pair import Gate, PairComparison
 from bakeoff.compare.model.reason import NoCapacity, OtherProbeMachines, Recorded, stand_in
 from bakeoff.compare.validity.gates import Judge
-from bakeoff.load.load_step import LoadStep, OfCapacity
+from bakeoff.load.load_step import LoadStep, OfCapacity, Stated
 from bakeoff.stats import geometric_interval
 from bakeoff.store.records.run_records import (
     AT_LEAST,
@@ -52,7 +52,7 @@ WELL_BELOW = 0.9
 
 def at_share(trial: TrialRecord, share: float) -> OfCapacity:
     """The load step that stands for the one of `trial`."""
-    assert not isinstance(trial.load_step, OfCapacity)
+    assert not isinstance(trial.load_step, OfCapacity | Stated)
     return OfCapacity(share, trial.load_step)
 
 

@@ -133,13 +133,21 @@ def summaries(
     """Peak, saturation, collapse and reliability of each contender, in the order of the cube."""
     addresses = {contender.name: contender.address for contender in run.contenders}
     rate = rate_of(metrics)
-    rates = cube.values(rate.extract)
     by_key = {(curve.metric, curve.contender): curve for curve in curves}
+    rates = cube.values(rate.extract)
+    if not rate.higher_is_better:  # a time has no peak
+        rates = np.full_like(rates, math.nan)
+        by_key |= {(rate.key, name): _unknown(by_key[rate.key, name]) for name in cube.contenders}
     made = [
         _summary(cube, name, addresses[name], rates[index], by_key[rate.key, name], by_key.get(("p99", name)))
         for index, name in enumerate(cube.contenders)
     ]
     return tuple(_with_peak_ratio(cube, rates, made[0], one) for one in made)
+
+
+def _unknown(curve: Curve) -> Curve:
+    """The same load steps without numbers."""
+    return replace(curve, points=tuple(replace(point, centre=math.nan) for point in curve.points))
 
 
 def _with_peak_ratio(cube: Cube, rates: Floats, base: ContenderSummary, one: ContenderSummary) -> ContenderSummary:

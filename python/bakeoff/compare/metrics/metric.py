@@ -42,3 +42,5 @@ class Metric:
     bounds: Callable[[TrialRecord], tuple[float, float]] | None = None
     # How two contenders are paired, for what is not simply the ratio of their values.
     paired: Callable[[Cube, str, str], PairLogs] | None = None
+    # By what share the value of a trial may be off, where its digits say so.
+    finest: Callable[[TrialRecord], float] | None = None

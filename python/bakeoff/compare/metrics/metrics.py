@@ -16,6 +16,7 @@ from bakeoff.compare.cube.file_weights import weights_of
 from bakeoff.compare.metrics.all_attempts import all_attempts_ns
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.overload import is_open_loop, open_loop_metrics
+from bakeoff.compare.metrics.stated import stated_metrics
 from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
 from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.core.thresholds import CAPACITY_FRACTION, P95_OPERATIONS, P99_OPERATIONS
@@ -81,6 +82,8 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of `run`. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same, or by the files of a share.
     """
+    if run.imported_from is not None and (stated := stated_metrics(tuple(cube.usable.values()))):
+        return stated
     general = metrics(cube.kind, run.planned)
     if is_open_loop(cube):
         return open_loop_metrics(run, cube, general)
@@ -134,8 +137,10 @@ def _times_of_cells(cube: Cube, keys: frozenset[CellKey]) -> Iterator[Metric]:
 
 
 def rate_of(measured: tuple[Metric, ...]) -> Metric:
-    """What is done per second, among the metrics of a run: it need not be what decides."""
-    return next(metric for metric in measured if metric.key == "rate")
+    """What is done per second, among the metrics of a run: it need not be what decides. Files of other tools may state
+    none: what they state first stands for it.
+    """
+    return next((metric for metric in measured if metric.key == "rate"), measured[0])
 
 
 def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) -> float:

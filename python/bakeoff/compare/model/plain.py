@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bakeoff.compare.model.fact import Fact
-from bakeoff.load.load_step import Clients, InFlight, LoadStep, OfCapacity, Rate, named
+from bakeoff.load.load_step import Clients, InFlight, LoadStep, OfCapacity, Rate, Stated, named
 
 Words = Callable[[Any], Mapping[str, Any]]
 
@@ -22,7 +22,7 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
     """
     if isinstance(value, Clients):
         return value.n
-    if isinstance(value, InFlight | Rate):
+    if isinstance(value, InFlight | Rate | Stated):
         return value.to_json()
     if isinstance(value, OfCapacity):
         return value.share

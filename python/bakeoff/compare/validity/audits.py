@@ -117,6 +117,9 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
         starts = (_starts(run, trials, cube.kind.ends_with_its_starts), _fates(trials))
     same = (_cells(cube, run.imported_from is None),) if has_cells(trials) else tuple(cube.kind.same_work(run, cube))
     rates = _rates(trials if run.imported_from is None else [], len(trials))
+    if any(trial.figures(Figures).stated for trial in trials):  # figures without the counts that they come from
+        unknown = (_counts(trials), _bytes(trials), rates, *same)
+        return tuple(replace(audit, checked=0, not_applicable=0, not_stated=len(trials)) for audit in unknown)
     return (*law, *starts, _counts(trials), _bytes(trials), rates, *same)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from bakeoff.formats.exporters.document_model import LEFT_OUT, SCHEMA, shown
 from bakeoff.formats.exporters.tables import left_out
+from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 # What only Bakeoff states of a trial: null in runs that another tool measured.
@@ -27,7 +28,10 @@ def document_lines(run: RunRecord) -> Iterator[str]:
 def _trial(trial: TrialRecord, reasons: Mapping[int, str], stated: bool) -> dict[str, Any]:
     """One trial; `reasons` say by order why a trial was left out."""
     members = shown(trial) | {LEFT_OUT: reasons.get(trial.order)}
-    return members if stated else members | dict.fromkeys(key for key in members if key.startswith(OURS))
+    if stated:
+        return members
+    nobody = trial.figures(Figures).not_stated
+    return members | dict.fromkeys(key for key in members if key.startswith(OURS) or key in nobody)
 
 
 def _array(name: str, items: Iterable[dict[str, Any]], end: str = "],") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Runs of file-matrix as IOzone prints them: a file for each contender and block, which `bakeoff import iozone` reads.
+"""Runs of file-matrix as IOzone prints them: a file for each contender and block, which `bakeoff import` reads.
 
 Trials of one client are matrices in kB/s, those of several are throughput tests, one for each file and record size.
 Cells that were left out are blank or 0, as IOzone has them; figures are whole kB/s, cut off as IOzone cuts them.
@@ -53,10 +53,10 @@ class Iozone(Exporter):
         if any(cell.test == "mixed" for trial in whole if trial.load_step == Clients(1) for cell in _cells(run, trial)):
             notes.append("IOzone's matrix has no column for the mixed test: it is left out")
         if any(trial.load_step != Clients(1) for trial in whole):
-            notes.append("trials of several clients are throughput tests, which `bakeoff import iozone` does not read")
+            notes.append("trials of several clients are throughput tests, each in a file of its own")
         names = {trial.id: name for name, trial in _named(whole)}
         if words := [shlex.quote(f"{trial.contender}={names[trial.id]}") for trial in _paired(run, whole)]:
-            notes.append(f"in that folder: bakeoff import iozone {' '.join(words)} -o RUN.bakeoff")
+            notes.append(f"in that folder: bakeoff import {' '.join(words)} -o RUN.bakeoff")
         return tuple(notes)
 
 

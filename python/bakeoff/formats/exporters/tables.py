@@ -13,7 +13,7 @@ from typing import Any, get_args
 from bakeoff.core.errors import PlanError
 from bakeoff.core.times import ms_of
 from bakeoff.formats.exporters.csv_text import Value
-from bakeoff.load.load_step import InFlight, LoadStep, OfCapacity, Rate
+from bakeoff.load.load_step import InFlight, LoadStep, OfCapacity, Rate, Stated
 from bakeoff.store.records.figure import fields_of
 from bakeoff.store.records.figures import CellFigures, Figures, Shape, figures_of
 from bakeoff.store.records.run_records import AROUND, RunRecord, SoakRowRecord, TrialRecord
@@ -23,13 +23,15 @@ Row = dict[str, Value]
 MOST_COLUMNS = 2_000
 # Names that become columns; those of paths and mailboxes do not.
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+# Columns that have another name than the figure of a trial's record.
+COLUMNS = {"bytes_in": "in_bytes", "bytes_out": "out_bytes", "bytes_per_s": "in_bytes_per_s"}
 # Numbers of a trial that stand at the front of its row, and those that lead the others.
 AT_THE_FRONT = ("window_s", "operations", "operations_per_s", "bytes_in", "bytes_out", "bytes_per_s")
 FIRST = ("fairness_jain", "generator_cpu_share", "generator_cpu_us_per_operation", "generator_run_delay_share")
 _NUMBERS = (one.name for one in fields_of(TrialRecord) if one.figure is not None and one.hint in (int, float))
 NUMBERS = tuple(dict.fromkeys((*FIRST, *(name for name in _NUMBERS if name not in (*AT_THE_FRONT, *AROUND)))))
 # Figures of any kind that have tables of their own, or stand in the columns of the trial.
-ELSEWHERE = frozenset({"began_at", "cells", "failed"})
+ELSEWHERE = frozenset({"began_at", "cells", "failed", "stated", "not_stated"})
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ def of_load_step(load_step: LoadStep | None) -> Row:
             "arrivals": shape,
             "most_connections": load_step.most_connections,
         }
+    if isinstance(load_step, Stated):
+        return {**found, "load": load_step.words if load_step.name else None}
     if isinstance(load_step, InFlight):
         found["outstanding"] = load_step.outstanding
     return found if load_step is None else {**found, "clients": load_step.clients}
@@ -153,7 +157,15 @@ def _trials(run: RunRecord) -> Iterator[Row]:
             **(_of_the_generator(trial) if stated else dict.fromkeys(_of_the_generator(trial))),
             **_of_the_contender(trial, scopes.get(trial.contender, "")),
             **own_figures(trial.figures(figures_of(run.kind)), without=ELSEWHERE),
+            **dict.fromkeys(COLUMNS.get(name, name) for name in trial.figures(Figures).not_stated),
+            **_stated(trial),
         }
+
+
+def _stated(trial: TrialRecord) -> Row:
+    """The figures that the file of another tool states, each with its unit in the name of its column."""
+    figures = (trial.figures(Figures).stated or {}).items()
+    return {re.sub(r"[^A-Za-z0-9]+", "_", f"stated {key} {one.unit}").strip("_"): one.value for key, one in figures}
 
 
 def _scopes(run: RunRecord) -> Mapping[str, str]:

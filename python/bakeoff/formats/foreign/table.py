@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bakeoff.core.units import exact_size
 from bakeoff.formats.foreign.printed import Printed
 from bakeoff.formats.foreign.units import Unit
 
@@ -83,6 +84,8 @@ class ForeignRow:
 
 
 def _load(name: str, value: ForeignValue) -> str:
+    if value.unit.quantity == "bytes":
+        return f"{name} {exact_size(round(value.value))}"
     number = value.number.text or f"{value.number.value:.10g}"
     unit = f" {value.unit.name}" if value.unit.name else ""
     return f"{number} {name}" if name in (CLIENTS, DEPTH) else f"{name} {number}{unit}"

@@ -131,12 +131,17 @@ def split_heading(heading: str) -> tuple[str, Unit | None]:
         if found and (unit := unit_of(found[2])):
             return found[1].strip(), unit
     name, _, last = text.rpartition(" ")
-    if name and (unit := unit_of(last)) and unit.quantity != "count":
+    if name and (unit := _bare(last)):
         return name.strip(" :,"), unit
     if found := re.fullmatch(r"(.+)_(ms|us|ns|s|mbps|kbps|rps|iops)", text, re.IGNORECASE):
         return found[1], unit_of(found[2])
-    whole = unit_of(text)
-    return (text, whole if whole is not None and whole.quantity != "count" else None)
+    return text, _bare(text)
+
+
+def _bare(text: str) -> Unit | None:
+    """The unit of a word without brackets; `B` and `s` are names as well."""
+    unit = unit_of(text)
+    return None if unit is None or unit.quantity in ("count", "bytes") or (len(text) < 2 and text != "%") else unit
 
 
 def stated_unit(text: str) -> Unit:

@@ -1,7 +1,7 @@
-"""What other tools wrote, read. To add one whose results are to be compared: a new file here, and a line below.
+"""What other tools wrote, read. To add a format: a new file here, and a line below.
 
-Its module has `read(text)`, see bakeoff.formats.importers.base.Importer. What is a setting of a plan instead (Iometer's
-configurations) is read by the kind of suite that has the setting.
+Its module has `sniff(source)` and `read(source, options)`, see bakeoff.formats.importers.base.Importer. What is a
+setting of a plan instead (Iometer's configurations) is read by the kind of suite that has the setting.
 """
 
 from __future__ import annotations
@@ -9,17 +9,31 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, cast
 
+from bakeoff.core.errors import PlanError
+
 if TYPE_CHECKING:
+    from bakeoff.formats.foreign.source import Source
     from bakeoff.formats.importers.base import Importer
 
-# The names of tools as `bakeoff import` knows them, with what is read of each.
-IMPORTERS = {
+# The formats as `--as` knows them, with what is read of each. Plain tables are the last that a file is taken for.
+FORMATS = {
     "iozone": "what IOzone prints: its matrix of files and records (-a, or -s and -r)",
+    "table": "plain tables: CSV, TSV, Markdown or .xlsx, one column or one file a contender",
 }
 
 
-def importer(tool: str) -> Importer:
-    """The importer of a tool, loaded now. Raises KeyError when there is none of that name."""
-    if tool not in IMPORTERS:
-        raise KeyError(tool)
-    return cast("Importer", importlib.import_module(f"bakeoff.formats.importers.{tool}"))
+def importer(name: str) -> Importer:
+    """The importer of a format, loaded now. Raises PlanError when there is none of that name."""
+    if name not in FORMATS:
+        raise PlanError(f"there is no format {name[:40]!r}: --as takes one of {', '.join(FORMATS)}")
+    return cast("Importer", importlib.import_module(f"bakeoff.formats.importers.{name.replace('-', '_')}"))
+
+
+def sniffed(source: Source) -> str:
+    """The name of the format that a file is of, by its first part. Raises PlanError when it is of none."""
+    for name in FORMATS:
+        if importer(name).sniff(source):
+            return name
+    if not source.raw_head.strip():
+        raise PlanError("it is empty: give the file that holds the tool's output")
+    raise PlanError(f"its format is none that Bakeoff knows: say it with --as, one of {', '.join(FORMATS)}")

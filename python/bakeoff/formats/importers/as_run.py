@@ -1,7 +1,8 @@
-"""Foreign files as a run file: what they state, and nothing that they do not.
+"""Foreign tables as a run file: what they state, and nothing that they do not.
 
-The nth file of each contender is block n. There is no plan, no null rate, no histogram and no figure of a generator:
-who reads the run is told that it was imported (`RunRecord.imported_from`), and audits of what is not stated say so.
+The nth sample of a contender at a load is block n, over all of its files. There is no plan, no null rate, no histogram
+and no figure of a generator: who reads the run is told that it was imported (`RunRecord.imported_from`), and audits of
+what is not stated say so.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff import __version__
-from bakeoff.core.errors import PlanError
-from bakeoff.formats.importers.base import Foreign, Sample
-from bakeoff.load.load_step import Clients
+from bakeoff.formats.foreign.table import ForeignTable
+from bakeoff.formats.importers.cells import cell_samples, is_matrix
+from bakeoff.formats.importers.sample import Sample
+from bakeoff.formats.importers.stated import stated_samples
 from bakeoff.store.records.run_records import IMPORTED_FROM, OK, ContenderRecord, PlannedTrial, TrialRecord
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
 from bakeoff.store.sqlite.canonical import plan_hash
@@ -26,15 +28,16 @@ from bakeoff.store.sqlite.write import RunHeader, RunWriter
 DELTA = 0.05
 # What is measured of a link at best, of its speed: as the engine has it of its own cells.
 LINK_SHARE = 0.97
+IMPORTED = "imported"
 
 
 @dataclass(frozen=True)
 class Given:
-    """A file that was read: whose figures it has."""
+    """A file that was read. `contender` is whose figures it has, where the file does not say."""
 
     contender: str
     path: Path
-    content: Foreign
+    content: ForeignTable
 
 
 def write_import(target: Path, files: Sequence[Given], link_bytes_per_s: float | None = None) -> int:
@@ -43,30 +46,29 @@ def write_import(target: Path, files: Sequence[Given], link_bytes_per_s: float |
 
     Raises PlanError for files that do not belong together, RunFileError when the file is there or cannot be written.
     """
-    kinds = {given.content.kind for given in files}
-    if len(kinds) != 1:
-        raise PlanError(f"these files are of different work ({', '.join(sorted(kinds))}): import each work alone")
-    samples = _in_order(files)
+    matrix = all(is_matrix(given.content) for given in files)
+    pairs = [(given.contender, given.content) for given in files]
+    samples = _in_order(cell_samples(pairs) if matrix else stated_samples(pairs))
     planned = [
-        PlannedTrial(order, given.contender, Clients(sample.clients), block, 0)
-        for order, (block, given, sample) in enumerate(samples)
+        PlannedTrial(order, sample.contender, sample.load_step, block, 0)
+        for order, (block, sample) in enumerate(samples)
     ]
-    with RunWriter.create(target, _header(target, kinds.pop(), files, planned, link_bytes_per_s), planned) as writer:
-        for place, (_, given, sample) in zip(planned, samples, strict=True):
-            writer.add_trial(_trial(place, given, sample, link_bytes_per_s), {})
+    kind = "file-matrix" if matrix else IMPORTED
+    with RunWriter.create(target, _header(target, kind, files, planned, link_bytes_per_s), planned) as writer:
+        for place, (_, sample) in zip(planned, samples, strict=True):
+            writer.add_trial(_trial(place, sample, files[sample.file], link_bytes_per_s), {})
         writer.finish()
     return len(planned)
 
 
-def _in_order(files: Sequence[Given]) -> list[tuple[int, Given, Sample]]:
+def _in_order(samples: Sequence[Sample]) -> list[tuple[int, Sample]]:
     """Every sample with its block, block by block."""
-    seen: Counter[str] = Counter()
-    blocks: list[tuple[int, Given]] = []
-    for given in files:
-        seen[given.contender] += 1
-        blocks.append((seen[given.contender], given))
-    blocks.sort(key=lambda item: item[0])
-    return [(block, given, sample) for block, given in blocks for sample in given.content.samples]
+    seen: Counter[tuple[str, object]] = Counter()
+    found = []
+    for sample in samples:
+        seen[sample.contender, sample.load_step] += 1
+        found.append((seen[sample.contender, sample.load_step], sample))
+    return sorted(found, key=lambda item: item[0])
 
 
 def _header(
@@ -77,8 +79,12 @@ def _header(
     link_bytes_per_s: float | None,
 ) -> RunHeader:
     link = {} if link_bytes_per_s is None else {"link_bytes_per_s": link_bytes_per_s}
-    names = list(dict.fromkeys(given.contender for given in files))
     tools = ", ".join(dict.fromkeys(given.content.tool for given in files))
+    own: dict[str, list[str]] = {}
+    for given in files:
+        for name in given.content.contenders():
+            own.setdefault(name or given.contender, []).append(str(given.path))
+    measured = {trial.contender for trial in planned}
     return RunHeader(
         name=target.stem,
         suite=kind,
@@ -86,11 +92,12 @@ def _header(
         plan={},
         plan_hash=plan_hash({}),
         tool={"version": __version__, IMPORTED_FROM: tools},
-        environment={"imported": {str(given.path): dict(given.content.stated) for given in files}, **link},
+        environment={IMPORTED: {str(given.path): _said(given.content) for given in files}, **link},
         agents=(),
         contenders=[
-            ContenderRecord(name, ", ".join(str(given.path) for given in files if given.contender == name), None)
-            for name in names
+            ContenderRecord(name, ", ".join(dict.fromkeys(paths)), None)
+            for name, paths in own.items()
+            if name in measured
         ],
         load_steps=tuple(sorted({trial.load_step for trial in planned})),
         blocks_planned=max(trial.block for trial in planned),
@@ -98,8 +105,15 @@ def _header(
     )
 
 
-def _trial(place: PlannedTrial, given: Given, sample: Sample, link_bytes_per_s: float | None) -> TrialRecord:
-    moved = sample.bytes_in + sample.bytes_out
+def _said(content: ForeignTable) -> dict[str, str]:
+    """What a file states of the way of measuring, and what it does not."""
+    missing = {"not stated": "; ".join(content.missing)} if content.missing else {}
+    return {"format": content.format, **content.stated, **missing}
+
+
+def _trial(place: PlannedTrial, sample: Sample, given: Given, link_bytes_per_s: float | None) -> TrialRecord:
+    moved = (sample.bytes_in or 0) + (sample.bytes_out or 0)
+    length_s = sample.length_s or 0.0
     return TrialRecord(
         id=0,
         contender=place.contender,
@@ -111,15 +125,15 @@ def _trial(place: PlannedTrial, given: Given, sample: Sample, link_bytes_per_s: 
         reason="",
         marks=(),
         started_at=given.content.began or _written(given.path),
-        window_s=sample.length_s,
-        operations=sample.operations,
-        operations_per_s=sample.operations / sample.length_s,
-        bytes_in=sample.bytes_in,
-        bytes_out=sample.bytes_out,
-        bytes_per_s=moved / sample.length_s,
+        window_s=length_s,
+        operations=sample.operations or 0,
+        operations_per_s=(sample.operations or 0) / length_s if length_s else 0.0,
+        bytes_in=sample.bytes_in or 0,
+        bytes_out=sample.bytes_out or 0,
+        bytes_per_s=moved / length_s if length_s else 0.0,
         errors=dict(sample.errors or {}),
         statuses={},
-        service=sample.service,
+        service=EMPTY_SUMMARY,
         per_operation=(),
         steps=(),
         per_second=(),
@@ -131,7 +145,11 @@ def _trial(place: PlannedTrial, given: Given, sample: Sample, link_bytes_per_s: 
         generator_lag=EMPTY_SUMMARY,
         generator_rss_bytes=0,
         fairness_jain=1.0,
-        workload={**_held_against(sample.workload, link_bytes_per_s), "errors_stated": sample.errors is not None},
+        workload={
+            **_held_against(sample.workload, link_bytes_per_s),
+            "errors_stated": sample.errors is not None,
+            "not_stated": sample.not_stated(),
+        },
     )
 
 
@@ -152,11 +170,12 @@ def _beyond(bytes_per_s: float, link_bytes_per_s: float) -> dict[str, Any]:
 
 def unpaired_cells(files: Sequence[Given]) -> list[str]:
     """A sentence for each contender with figures that the others do not all have: these are left out of comparisons."""
-    cells: dict[str, set[str]] = {}
+    cells: dict[str, set[tuple[str, str]]] = {}
     for given in files:
-        found = cells.setdefault(given.contender, set())
-        found.update(cell["operation"] for sample in given.content.samples for cell in sample.workload.get("cells", ()))
-    common = set.intersection(*cells.values())
+        for row in given.content.rows:
+            where = (row.where(), row.part)
+            cells.setdefault(row.contender or given.contender, set()).add(where)
+    common = set.intersection(*cells.values()) if cells else set()
     return [
         f"{name}: {len(own - common):,} of its {len(own):,} cells are not in the files of all others, and are compared "
         "with nothing"

@@ -1,59 +1,51 @@
-"""What a foreign file says, before it is a run.
+"""What an importer of a format has, and what a user may tell it.
 
-Required is what means something by itself: who was measured under which load, how much was done, and in which time.
-What a tool does not state is left out, never made up: there is no plan, no histogram and nothing about the generator,
-unless a file has it.
+What a tool does not state is left out, never made up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from bakeoff.core.errors import PlanError
-from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, Summary
+from bakeoff.formats.foreign.source import Source, refused
+from bakeoff.formats.foreign.table import Better, ForeignTable
+
+__all__ = ["Importer", "Options", "refuse"]
+refuse = refused
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One contender at one number of clients, measured once: what was done in `length_s` seconds.
-
-    `workload` is what the kind of suite tells of its trials (`kinds/NAME/figures.py`), `service` the times of
-    single operations, where the file has them. `errors` are None where the tool states none.
+class Options:
+    """What a user says of a file that the file does not: see `bakeoff import`. `contender` is whose figures it has;
+    None where nobody says.
     """
 
-    clients: int
-    length_s: float
-    operations: int
-    bytes_in: int
-    bytes_out: int
-    errors: Mapping[str, int] | None = None
-    service: Summary = EMPTY_SUMMARY
-    workload: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Foreign:
-    """One file: figures of one contender. `tool` is the tool's own name with its version, `kind` the kind of suite
-    that its figures are of, `began` an ISO moment if the file has one, `stated` what it says of the way of
-    measuring.
-    """
-
-    tool: str
-    kind: str
-    samples: tuple[Sample, ...]
-    began: str | None = None
-    stated: Mapping[str, str] = field(default_factory=dict)
+    contender: str | None = None
+    rows: str | None = None
+    columns: str | None = None
+    unit: str | None = None
+    better: Better | None = None
+    decimal: Literal["point", "comma"] | None = None
 
 
 class Importer(Protocol):
     """What the module of an importer has."""
 
-    def read(self, text: str) -> Foreign:
+    def sniff(self, source: Source) -> bool:
+        """Whether a file is of this format, by its first part. Raises nothing but for a file that cannot be read."""
+
+    def read(self, source: Source, options: Options) -> ForeignTable:
         """A file's content. Raises PlanError that names the line at fault; never believes what it cannot tell."""
 
 
-def refuse(line: int, what: str) -> PlanError:
-    """The error for a line (from 1) that cannot be read."""
-    return PlanError(f"line {line}: {what}")
+def whole_number(text: str) -> int | None:
+    """A count as it is printed, with or without commas between thousands; None for anything else."""
+    plain = text.strip().replace(",", "")
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 19 else None
+
+
+def not_a_number(line: int, what: str, error: ValueError) -> PlanError:
+    """The error for a value of a line that is none."""
+    return refused(line, f"{what}: {error}")

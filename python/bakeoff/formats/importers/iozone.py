@@ -1,8 +1,8 @@
-"""What IOzone 3 printed (or `bakeoff iozone`, which prints the same): its matrix of files and records.
+"""What IOzone 3 printed (or `bakeoff iozone`, which prints the same): its matrix of files and records, the blocks for
+spreadsheets (-R), and throughput mode (-t).
 
-IOzone states a rate for each test of a file and a record size. Each test moves the whole file: bytes, operations and
-times follow from that. It states no errors. Throughput mode does not state
-what was moved before the slower clients were stopped, and is refused.
+IOzone states a rate for each test of a file and a record size, in whole KiB a second, cut and not rounded. It states no
+errors. Where the text matrix is there, the blocks for spreadsheets say the same again and are left out.
 """
 
 from __future__ import annotations
@@ -11,26 +11,44 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
-from bakeoff.compat.iozone.layout import BLANK_STREAMS, BLANKS, WIDTHS
-from bakeoff.core.times import s_of_us
-from bakeoff.formats.importers.base import Foreign, Sample, refuse
+from bakeoff.compat.iozone.layout import BLANK_STREAMS, BLANKS, THROUGHPUT, TITLES, WIDTHS
+from bakeoff.formats.foreign import table
+from bakeoff.formats.foreign.printed import Printed, counted, printed
+from bakeoff.formats.foreign.source import Source
+from bakeoff.formats.foreign.table import CLIENTS, FILE_SIZE, RECORD_SIZE, ForeignRow, ForeignTable, ForeignValue
+from bakeoff.formats.foreign.units import BYTES, COUNT, KIB_PER_S, PER_S, US, Unit
+from bakeoff.formats.importers.base import Options, refuse
 
 KIB = 1024
+# Test, file size and record size.
+_Key = tuple[str, int, int]
 MOST_CELLS = 100_000
 COLUMNS = tuple(WIDTHS)
 STREAMS = ("fwrite", "refwrite", "fread", "refread")
 EXTENDED = ("pwrite", "repwrite", "pread", "repread")
 # Of rows: where the figures begin.
 SIZES = 24
-READS = ("read", "reread", "random_read", "backward_read", "stride_read", "fread", "refread", "pread", "repread")
 STATED = {
     "Command line used": "command line",
     "Time Resolution": "time resolution",
     "Processor cache size set to": "processor cache",
     "File stride size set to": "stride",
 }
+MISSING = ("times of single operations", "how many operations failed", "how busy its machine was")
+_LABELS = {label: test for test, (label, *_) in THROUGHPUT.items()}
+_TITLES = {title: test for test, title in TITLES.items()}
+_SEEN = re.compile(
+    r"(Children see|Parent sees) throughput for\s+(\d{1,6})\s+(.+?)\s*=\s*(\S+)\s+(kB|ops|usec)(?:/sec|/op)?"
+)
+_EACH = re.compile(r"(Min|Max|Avg) throughput per (?:process|thread)\s*=\s*(\S+)\s+(kB|ops|usec)(?:/sec|/op)?")
+_SIZES = re.compile(r"Each (?:process|thread) writes a (\d{1,15}) kByte file in (\d{1,15}) kByte records")
+_UNITS: dict[str, tuple[str, Unit]] = {
+    "kB": (table.THROUGHPUT, KIB_PER_S),
+    "ops": (table.RATE, PER_S),
+    "usec": (table.MEAN, US),
+}
+_OTHERS = {"Parent sees": "throughput by the parent", "Min": "slowest process", "Max": "fastest process"}
 
 
 @dataclass
@@ -41,9 +59,15 @@ class _Reader:
     tool: str = "IOzone"
     began: str | None = None
     stated: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     streams: bool = True
-    cells: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    block: str = ""
+    records: tuple[str, ...] = ()
+    sizes: tuple[str, str] | None = None
+    cells: dict[_Key, ForeignRow] = field(default_factory=dict)
+    blocks: dict[_Key, ForeignRow] = field(default_factory=dict)
+    throughput: list[ForeignRow] = field(default_factory=list)
 
     def line(self, number: int, line: str) -> None:
         """One line of the file."""
@@ -60,12 +84,24 @@ class _Reader:
             self._heading(number, text)
         elif self.columns and re.match(r" *\d+ +\d+ ", line):
             self._row(number, line)
-        elif text.startswith("Throughput test with"):
-            raise refuse(number, "throughput mode does not state what was moved: give a matrix (-a, or -s and -r)")
+        elif text.startswith('"'):
+            self._of_block(number, text)
+        elif sizes := re.match(
+            r"Each (?:process|thread) writes a (\d{1,15}) kByte file in (\d{1,15}) kByte records", text
+        ):
+            self.sizes = (sizes[1], sizes[2])
+        elif seen := _SEEN.match(text):
+            self._seen(number, seen)
+        elif (each := _EACH.match(text)) and self.throughput:
+            self._each(number, each)
         else:
-            name = next((name for name in STATED if text.startswith(name)), None)
-            if name is not None:
-                self.stated[STATED[name]] = text.removeprefix(name).strip(" :=.")[:500]
+            self._statement(number, text)
+
+    def _statement(self, number: int, text: str) -> None:
+        name = next((name for name in STATED if text.startswith(name)), None)
+        if name is not None:
+            self.stated[STATED[name]] = text.removeprefix(name).strip(" :=.")[:500]
+            self.lines[STATED[name]] = number
 
     def _heading(self, number: int, text: str) -> None:
         names = text.split()[2:]
@@ -78,58 +114,139 @@ class _Reader:
 
     def _row(self, number: int, line: str) -> None:
         words = line.split()
-        file, record = int(words[0]) * KIB, int(words[1]) * KIB
-        for test, figure in _figures(number, line.rstrip("\n"), self.columns, self.streams):
-            if figure:  # a retest that was not wanted is told as 0
-                self._cell(number, (test, file, record), self._rate(figure, record))
+        figures = _figures(number, line.rstrip("\n"), self.columns, self.streams)
+        for place, (test, figure) in enumerate(figures, 3):
+            self._cell(self.cells, number, (test, *_sizes(number, words[0], words[1])), figure, place)
 
-    def _rate(self, figure: float, record: int) -> float:
-        """KiB/s."""
-        if self.unit == "kB":
-            return figure
-        return figure * record / KIB if self.unit == "ops" else record / KIB / s_of_us(figure)
+    def _of_block(self, number: int, text: str) -> None:
+        """A line of the blocks for spreadsheets: a title, the record sizes, or a file size with its figures."""
+        if title := re.fullmatch(r'"(.{1,40}?) report"', text):
+            self.block, self.records = _TITLES.get(title[1], ""), ()
+            return
+        found = re.findall(r'"(\d{1,15})"', text)
+        if not self.block or not found:
+            return
+        if not self.records:
+            self.records = tuple(found)
+            return
+        figures = text.partition('"' + found[0] + '"')[2].split()
+        if len(figures) > len(self.records):
+            raise refuse(number, f"it has {len(figures)} figures for {len(self.records)} record sizes")
+        for place, (record, figure) in enumerate(zip(self.records, figures, strict=False), 2):
+            if figure.strip("0"):  # what was not run is told as 0
+                self._cell(self.blocks, number, (self.block, *_sizes(number, found[0], record)), figure, place)
 
-    def _cell(self, number: int, key: tuple[str, int, int], rate: float) -> None:
+    def _cell(
+        self,
+        cells: dict[_Key, ForeignRow],
+        number: int,
+        key: tuple[str, int, int],
+        figure: str,
+        at: int,
+    ) -> None:
         test, file, record = key
-        if key in self.cells:
+        if not re.fullmatch(r"\d{1,15}", figure):
+            raise refuse(number, f"{figure[:30]!r} is no figure")
+        if not int(figure):
+            return  # a retest that was not wanted is told as 0
+        if key in cells:
             where = f"{test} of {file // KIB} kB in {record // KIB} kB"
             raise refuse(number, f"{where} is there twice: give each run alone")
         if not 0 < record <= file:
             raise refuse(number, "records of this size do not make a file of that")
-        if len(self.cells) >= MOST_CELLS:
+        if len(cells) >= MOST_CELLS:
             raise refuse(number, f"it has more than {MOST_CELLS:,} figures")
-        self.cells[key] = rate
+        load = {FILE_SIZE: _size(file, number), RECORD_SIZE: _size(record, number)}
+        metric, unit = _UNITS[self.unit]
+        value = ForeignValue(printed(figure, rounding="down"), unit, number, at, test)
+        cells[key] = ForeignRow("", load, {metric: value}, number, test)
+
+    def _seen(self, number: int, seen: re.Match[str]) -> None:
+        """What the children, or the parent, of a throughput test saw."""
+        metric, unit = _UNITS[seen[5]]
+        value = ForeignValue(_printed(number, seen[4]), unit, number, 0, seen[1])
+        if seen[1] == "Parent sees":
+            self._add(number, {_OTHERS["Parent sees"]: value})
+            return
+        if len(self.throughput) >= MOST_CELLS:
+            raise refuse(number, f"it has more than {MOST_CELLS:,} figures")
+        clients = Printed(seen[2], int(seen[2]), int(seen[2]), int(seen[2]))
+        load = {CLIENTS: ForeignValue(clients, COUNT, number)}
+        if self.sizes is not None:
+            file, record = _sizes(number, *self.sizes)
+            load |= {FILE_SIZE: _size(file, number), RECORD_SIZE: _size(record, number)}
+        self.throughput.append(ForeignRow("", load, {metric: value}, number, _LABELS.get(seen[3], seen[3][:60])))
+
+    def _each(self, number: int, each: re.Match[str]) -> None:
+        if each[1] in _OTHERS:
+            value = ForeignValue(_printed(number, each[2]), _UNITS[each[3]][1], number, 0, each[1])
+            self._add(number, {_OTHERS[each[1]]: value})
+
+    def _add(self, number: int, more: dict[str, ForeignValue]) -> None:
+        """Figures of the throughput test that was told last."""
+        if not self.throughput:
+            raise refuse(number, "what the children see was expected before this")
+        last = self.throughput[-1]
+        self.throughput[-1] = ForeignRow("", last.load, {**last.values, **more}, last.line, last.part)
 
 
-def read(text: str) -> Foreign:
+def sniff(source: Source) -> bool:
+    head = source.head
+    return "Iozone: Performance Test" in head or (
+        bool(re.search(r"^\s*kB\s+reclen\s+write\s", head, re.MULTILINE))
+        or ('"Writer report"' in head)
+        or ("Command line used: " in head and "iozone" in head)
+    )
+
+
+def read(source: Source, options: Options) -> ForeignTable:
     reader, number = _Reader(), 1
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in source.short_lines():
         reader.line(number, line)
-    if not reader.cells:
+    rows = [*(reader.cells or reader.blocks).values(), *reader.throughput]
+    if reader.throughput and len(rows) > len(reader.throughput):
+        raise refuse(number, "it has a matrix and throughput tests: give each run alone")
+    if not rows:
         raise refuse(number, "IOzone has printed no result until here: give the file that holds its output")
-    return Foreign(reader.tool, "file-matrix", (_sample(reader.cells),), reader.began, reader.stated)
+    return ForeignTable("iozone", reader.tool, tuple(rows), reader.began, reader.stated, reader.lines, missing=MISSING)
 
 
-def _figures(number: int, line: str, columns: tuple[str, ...], streams: bool) -> Iterator[tuple[str, int]]:
+def _sizes(number: int, file: str, record: str) -> tuple[int, int]:
+    """File and record size in bytes, of kB as IOzone has them."""
+    if max(len(file), len(record)) > 15:
+        raise refuse(number, "these sizes are beyond all files")
+    return int(file) * KIB, int(record) * KIB
+
+
+def _size(size: int, number: int) -> ForeignValue:
+    return ForeignValue(Printed(str(size // KIB), size, size, size), BYTES, number)
+
+
+def _printed(number: int, text: str) -> Printed:
+    try:
+        found = printed(text)
+    except ValueError as error:
+        raise refuse(number, str(error)) from None
+    return found if found.value >= 0 else counted(0.0)
+
+
+def _figures(number: int, line: str, columns: tuple[str, ...], streams: bool) -> Iterator[tuple[str, str]]:
     """The figures of a row with their tests. Each has its place; where they run into each other nothing can be told."""
     words, at = line[SIZES:].split(), SIZES
     if len(words) == len(columns):
-        places = list(zip(columns, words, strict=True))
-    else:
-        places = []
-        for test in columns:
-            if test == "pwrite" and not streams:
-                at += len(BLANK_STREAMS)
-            word = line[at : at + WIDTHS[test]]
-            at += WIDTHS[test] if word.strip() else BLANKS.get(test, WIDTHS[test])
-            if word.strip():
-                places.append((test, word.strip()))
-        if [word for _, word in places] != words:
-            raise refuse(number, "its figures do not stand in IOzone's columns")
-    for test, word in places:
-        if not re.fullmatch(r"\d{1,15}", word):
-            raise refuse(number, f"{word[:30]!r} is no figure")
-        yield test, int(word)
+        yield from zip(columns, words, strict=True)
+        return
+    places = []
+    for test in columns:
+        if test == "pwrite" and not streams:
+            at += len(BLANK_STREAMS)
+        word = line[at : at + WIDTHS[test]]
+        at += WIDTHS[test] if word.strip() else BLANKS.get(test, WIDTHS[test])
+        if word.strip():
+            places.append((test, word.strip()))
+    if [word for _, word in places] != words:
+        raise refuse(number, "its figures do not stand in IOzone's columns")
+    yield from places
 
 
 def _moment(text: str) -> str | None:
@@ -138,30 +255,3 @@ def _moment(text: str) -> str | None:
         return datetime.strptime(text, "%a %b %d %H:%M:%S %Y").astimezone().isoformat(timespec="milliseconds")
     except ValueError:
         return None
-
-
-def _sample(cells: dict[tuple[str, int, int], float]) -> Sample:
-    workload_cells = [_workload_cell(*key, rate) for key, rate in cells.items()]
-    return Sample(
-        clients=1,
-        length_s=sum(cell["elapsed_s"] for cell in workload_cells),
-        operations=sum(cell["operations"] for cell in workload_cells),
-        bytes_in=sum(cell["bytes"] for cell in workload_cells if cell["test"] in READS),
-        bytes_out=sum(cell["bytes"] for cell in workload_cells if cell["test"] not in READS),
-        workload={"cells": workload_cells},
-    )
-
-
-def _workload_cell(test: str, file: int, record: int, rate: float) -> dict[str, Any]:
-    """As the kind tells its cells. Whole records are moved, and what is left of the file is not."""
-    moved = file // record * record
-    return {
-        "test": test,
-        "operation": f"{test}/{file}/{record}",
-        "file_bytes": file,
-        "record_bytes": record,
-        "bytes": moved,
-        "operations": file // record,
-        "elapsed_s": moved / KIB / rate,
-        "rate_kib_s": rate,
-    }

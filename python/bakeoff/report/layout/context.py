@@ -18,6 +18,7 @@ from bakeoff.report.kind import ReportPart, report_part
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.kind import WordsPart, words_part
+from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 P = TypeVar("P", bound=Pair)
@@ -102,6 +103,11 @@ class Context:
         """Whether rates were searched that meet an objective."""
         capacity = self.comparison.capacity
         return capacity is not None and capacity.by == "rate"
+
+    @cached_property
+    def is_stated(self) -> bool:
+        """Whether the figures are those that files of another tool state."""
+        return any(trial.figures(Figures).stated for trial in self.run.trials)
 
     @property
     def load_step_unit(self) -> str:

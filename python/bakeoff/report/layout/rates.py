@@ -18,6 +18,11 @@ LOST = (
 )
 
 
+def rate_key(context: Context) -> str:
+    """The metric that tells what was done per second; what decides, where files of another tool state no such."""
+    return next((key for key in context.known(("rate",))), context.comparison.measures[0].metric)
+
+
 def rates_table(context: Context) -> Table:
     """A row for each load step: the rate of each contender, and each ratio to the baseline with its simultaneous
     band.
@@ -34,7 +39,7 @@ def rates_table(context: Context) -> Table:
     rows = []
     for index, load_step in enumerate(info.load_steps):
         row = [str(load_step)]
-        for curve in context.curves("rate"):
+        for curve in context.curves(rate_key(context)):
             point = curve.points[index]
             half = wording.plus_minus(point.centre, point.low, point.high)
             lost = wording.lost_of(point.lost, _tried(point)) + _nothing(comparison, curve.contender, point)

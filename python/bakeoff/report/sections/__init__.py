@@ -27,6 +27,7 @@ MODULES = (
     "cells.surfaces",
     "cells.caches",
     "load.curves",
+    "load.stated",
     "load.open_loop",
     "load.response",
     "load.errors",

@@ -35,7 +35,9 @@ def trapezoid_weights(clients: ArrayLike) -> NDArray[np.float64]:
     A geometric mean with these weights is the area under the log-ratio curve on a log axis of clients,
     divided by its width: 16 load steps crowded at the top do not outvote the few at the bottom.
     """
-    x = np.log(np.asarray(clients, dtype=np.float64))
+    loads = np.asarray(clients, dtype=np.float64)
+    # A load of 0, as other tools may state it, has no logarithm: the trapezoid is over the loads themselves then.
+    x = np.log(loads) if np.all(loads > 0.0) else loads
     if x.size == 0:
         raise ValueError("weights need at least one load step")
     if x.size == 1:

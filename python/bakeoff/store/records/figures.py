@@ -26,6 +26,7 @@ from bakeoff.kinds import load
 # No time in ns, no rate and no sum of bytes is above this, and sums of so large numbers are still numbers.
 MOST = 1e18
 MOST_CELLS = 200_000
+MOST_STATED = 1_000
 MOST_CLIENTS = 1_000_000
 # Each machine of a fleet tells a hundred.
 MOST_REQUESTS = 100_000
@@ -118,6 +119,21 @@ class Outside(Shape):
     errors: Count = 0
 
 
+class StatedFigure(Shape):
+    """A figure that another tool's file states of a trial: the `name` of what it measures, its `value` in `unit`, and
+    `of` which part of the work it is; empty for all of it. That with the lowest `place` decides. By its printed digits
+    it may be off by a share `finest`.
+    """
+
+    name: Annotated[str, Field(max_length=200)]
+    value: Number
+    unit: Annotated[str, Field(max_length=40)] = ""
+    higher_is_better: bool = True
+    of: Annotated[str, Field(max_length=200)] = ""
+    place: Count = 0
+    finest: Number = 0.0
+
+
 class SoakFigures(Shape):
     """What became of a soak: how many stretches it took (the trial's own figures are those of the last one), the rule
     that stopped it, if one did, and the numbers of the rows that are `void`, as the generator did not run.
@@ -156,11 +172,13 @@ class Common(Shape):
     stopped, 0 where nothing stopped it; `others` is what others took of its machine. `unsolicited` are replies that
     nobody had asked for; with `cpu_is_work` the generator's processor time is spent in the system under test;
     `beyond_link` says that more was moved than the network carries; without `errors_stated` nobody knows how many
-    operations failed.
+    operations failed. `not_stated` names what a record of a trial holds as 0 because the file of another tool does not
+    state it: nobody shows it.
     """
 
     unsolicited: Count = 0
     errors_stated: bool = True
+    not_stated: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     cpu_is_work: bool = False
     beyond_link: bool = False
     lost_share: Number = 0.0
@@ -186,7 +204,8 @@ class Figures(Common):
     """What any kind may tell. `outside_s` is time that sessions spent between operations on filling and checking
     data; `stale_connections` are requests that were asked again, as the server had closed their kept connection;
     `put_back` those that it had put back unread, on a connection with streams; `failed` are those that failed.
-    `soak` is there when the trial is one. `began_at` is the moment when traffic began (ISO, UTC).
+    `soak` is there when the trial is one. `began_at` is the moment when traffic began (ISO, UTC). `stated` are the
+    figures that the file of another tool states, by their keys.
     """
 
     began_at: Annotated[str, Field(max_length=40)] | None = None
@@ -198,6 +217,7 @@ class Figures(Common):
     put_back: Count | None = None
     stale_connections: Count | None = None
     soak: SoakFigures | None = None
+    stated: Annotated[dict[str, StatedFigure], Field(max_length=MOST_STATED)] | None = None
 
     def working_set_bytes(self, clients: int) -> int:
         """The largest set of files that the clients of the trial went through together; 0 where it is not known."""

@@ -244,6 +244,11 @@ class TrialRecord:
         return {**self.workload, **{name: value for name, value in around.items() if value is not None}}
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing succeeded in it. Where another tool's file states figures, these are a result."""
+        return self.operations == 0 and not self.figures(Figures).stated
+
+    @property
     def errors_total(self) -> int:
         """Failed operations inside the window, all classes together."""
         return sum(self.errors.values())

@@ -23,6 +23,7 @@ from bakeoff.compare.advice.run_advice import outages_of
 from bakeoff.compare.cube.cube import UNPAIRED
 from bakeoff.compare.model.comparison import ContenderSummary
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
+from bakeoff.kinds import KINDS
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import sentence
@@ -46,6 +47,8 @@ def _(fact: NotMeasuredHere) -> tuple[str, str]:
         "generator was, the times of single operations) cannot be checked. Repetitions are paired in their order on "
         "the command line."
     )
+    if fact.kind_of_suite not in KINDS:
+        return text, "`bakeoff suites` lists what measures the like, in interleaved blocks and with audits."
     return text, f"`bakeoff run {fact.kind_of_suite}` measures the same, in interleaved blocks and with audits."
 
 

@@ -366,6 +366,8 @@ def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     parts = [
         f"{c.name} {_peak(c, info)} at {c.peak_load_step.words}" for c in contenders if c.peak_load_step is not None
     ]
+    if not parts and any(c.trials_ok for c in contenders):
+        return "No rate is stated."
     return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
 
 
@@ -406,7 +408,7 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
         if c in clean:
             continue
         failed = sum(c.errors.values())
-        if c.operations and math.isnan(c.error_share):
+        if c.trials_ok and math.isnan(c.error_share):
             parts.append(f"those of {c.name} are not stated")
             continue
         if not (failed or c.operations or c.trials_failed or c.hung_trials):

@@ -23,7 +23,9 @@ from bakeoff.report.narrate.sentences import sentence
 @report_section(
     "rates",
     detail=Detail.SUMMARY,
-    fits=lambda context: not (context.cells_alone or context.is_open_loop or context.comparison.capacity),
+    fits=lambda context: (
+        not (context.cells_alone or context.is_open_loop or context.comparison.capacity or context.is_stated)
+    ),
 )
 def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""

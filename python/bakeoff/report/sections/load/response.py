@@ -25,7 +25,7 @@ SHOWN = ("mean", "p50", "p95", "p99")
 
 
 # Pooled over the cells of a trial a response time is nobody's.
-@report_section("response", detail=Detail.COMPARISON, fits=lambda context: not context.of_cells)
+@report_section("response", detail=Detail.COMPARISON, fits=lambda context: not (context.of_cells or context.is_stated))
 def section(context: Context) -> Section:
     """Four charts: mean, p50, p95, p99."""
     note = (

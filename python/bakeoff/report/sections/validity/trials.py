@@ -44,7 +44,7 @@ def section(context: Context) -> Section:
             t.state,
             *figures(t),
             f"{t.errors_total:,}" if t.figures(Figures).errors_stated else wording.MISSING,
-            f"{t.window_s:.4g}",
+            wording.MISSING if "window_s" in t.figures(Figures).not_stated else f"{t.window_s:.4g}",
             ", ".join(t.marks),
         )
         for t in sorted(context.whole.trials, key=lambda t: t.order)
@@ -59,7 +59,10 @@ def _heads(unit: str) -> tuple[Column, ...]:
 
 def _figures(t: TrialRecord) -> tuple[str, ...]:
     times = t.response or t.service
-    return wording.figures(t.operations_per_s), _ms(times.mean_ns), _ms(times.p99_ns)
+    rate = (
+        wording.MISSING if "operations_per_s" in t.figures(Figures).not_stated else wording.figures(t.operations_per_s)
+    )
+    return rate, _ms(times.mean_ns), _ms(times.p99_ns)
 
 
 def _cells(t: TrialRecord) -> tuple[str, ...]:

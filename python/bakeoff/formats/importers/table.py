@@ -1,0 +1,319 @@
+"""Plain tables: one column a contender, or one file a contender with one column a metric.
+
+Rows are loads (clients, rates, block sizes, file × record sizes), or parts of the work where the first column is text.
+Units stand in headings, in a title, behind numbers, or are said by the user. What can be read in two ways is asked
+about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from bakeoff.core.errors import PlanError
+from bakeoff.formats.foreign.grids import Grid, grid_of, is_grid
+from bakeoff.formats.foreign.grids.grid import GridRow
+from bakeoff.formats.foreign.headings import (
+    FACTS,
+    SIZES,
+    load_of,
+    metric_of,
+    metric_of_quantity,
+    role_of,
+    way_of,
+)
+from bakeoff.formats.foreign.printed import BLANKS, Marks, Printed, marks_of, printed
+from bakeoff.formats.foreign.source import Source
+from bakeoff.formats.foreign.table import (
+    CLIENTS,
+    Better,
+    ForeignRow,
+    ForeignTable,
+    ForeignValue,
+)
+from bakeoff.formats.foreign.units import BYTES, COUNT, NO_UNIT, Unit, split_heading, stated_unit, unit_of
+from bakeoff.formats.importers.base import Options, refuse
+
+ABSENT = ("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?", "...", "…", "*")
+_VALUE = re.compile(rf"([-+]?[\d.,{BLANKS}]*\d(?:[.,]\d*)?(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
+_SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)i?[bB]?(?:ytes?)?")
+_SCALES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of values: of which contender and metric, in which unit; and its place, from 0."""
+
+    at: int
+    heading: str
+    contender: str
+    metric: str
+    unit: Unit | None
+    load: ForeignValue | None = None
+
+
+@dataclass
+class _Table:
+    """The roles of the columns of a table."""
+
+    columns: list[_Column] = field(default_factory=list)
+    loads: dict[int, tuple[str, Unit]] = field(default_factory=dict)
+    contender: int | None = None
+    part: int | None = None
+
+
+def sniff(source: Source) -> bool:
+    return is_grid(source)
+
+
+def read(source: Source, options: Options) -> ForeignTable:
+    grid = grid_of(source)
+    title, header, body = _parts(grid)
+    marks = _marks(body, options)
+    table = _roles(source, header, body, title, options, marks)
+    better = {column.metric: way for column in table.columns if (way := _way(header, column, options)) is not None}
+    rows = tuple(row for line in body for row in _rows(table, line, marks, options))
+    if not any(row.values for row in rows):
+        raise refuse(header.line, "no row below this heading holds a number: give the table with its results")
+    number = f"decimal {'comma' if marks.decimal == ',' else 'point'}"
+    thousands = {"": "none", ",": "comma", ".": "point"}.get(marks.thousands, "a blank or mark")
+    stated = {"written as": grid.kind, "numbers": f"{number}, between thousands: {thousands}"}
+    if title:
+        stated["title"] = title[:500]
+    for place, note in enumerate(grid.notes):
+        stated[f"note {place + 1}"] = note
+    return ForeignTable("table", "a table", rows, stated=stated, better=better, missing=_missing(table))
+
+
+def _parts(grid: Grid) -> tuple[str, GridRow, Sequence[GridRow]]:
+    """The title above a table, its heading, its rows."""
+    titles: list[str] = []
+    for place, row in enumerate(grid.rows):
+        if row.filled > 1 or not row.cell(0):
+            if place + 1 >= len(grid.rows):
+                raise refuse(row.line, "below this heading there is no row: give the table with its results")
+            return " ".join(titles), row, grid.rows[place + 1 :]
+        titles.append(next(cell for cell in row.cells if cell))
+    raise PlanError("no row has two cells: a table has loads in its first column and results beside them")
+
+
+def _marks(body: Iterable[GridRow], options: Options) -> Marks:
+    texts = [found[1] for row in body for cell in row.cells if (found := _VALUE.fullmatch(cell))]
+    if options.decimal is None:
+        return marks_of(texts)
+    blank = next((mark for mark in BLANKS if any(re.search(rf"\d{mark}\d{{3}}", text) for text in texts)), "")
+    decimal, other = (",", ".") if options.decimal == "comma" else (".", ",")
+    return Marks(decimal, other if any(other in text for text in texts) else blank)  # type: ignore[arg-type]
+
+
+def _roles(
+    source: Source, header: GridRow, body: Sequence[GridRow], title: str, options: Options, marks: Marks
+) -> _Table:
+    table, names = _Table(), []
+    width = max(len(row.cells) for row in (header, *body))
+    for at in range(width):
+        heading = header.cell(at)
+        cells = [row.cell(at) for row in body if row.cell(at)]
+        if not cells and not heading:
+            continue
+        role = role_of(heading)
+        if at == 0 and role not in ("contender", "repeat"):
+            _label(table, header, cells, options)
+        elif role == "contender" and table.contender is None and not _numbers(cells):
+            table.contender = at
+        elif role == "part" and table.part is None and not _numbers(cells):
+            table.part = at
+        elif role == "load":
+            name, unit = split_heading(heading)
+            table.loads[at] = (load_of(name) or name, unit or NO_UNIT)
+        elif role != "repeat":
+            names.append((at, heading))
+    if not names:
+        raise refuse(header.line, "it has no column of results beside that of the loads")
+    table.columns = _columns(source, table, header, names, title, options, marks)
+    return table
+
+
+def _label(table: _Table, header: GridRow, cells: Sequence[str], options: Options) -> None:
+    """The first column: a load where it holds numbers, else a part of the work."""
+    name, unit = split_heading(options.rows or header.cell(0))
+    if not _numbers(cells) and not all(map(_SIZE.fullmatch, cells)):
+        table.part = 0
+        return
+    known = load_of(name) or load_of(header.cell(0) if options.rows is None else options.rows)
+    if not name and not known:
+        raise refuse(header.line, "its first column has no heading: say what its rows are with --rows clients")
+    table.loads[0] = (known or name, unit or NO_UNIT)
+
+
+def _numbers(cells: Iterable[str]) -> bool:
+    """Whether all of these are numbers, as far as they are anything."""
+    return all(_VALUE.fullmatch(cell) for cell in cells if cell.lower() not in ABSENT)
+
+
+def _columns(
+    source: Source,
+    table: _Table,
+    header: GridRow,
+    names: Sequence[tuple[int, str]],
+    title: str,
+    options: Options,
+    marks: Marks,
+) -> list[_Column]:
+    """Each column of results, by its heading: a metric, a contender, or a second load."""
+    given = None if options.unit is None else stated_unit(options.unit)
+    titled = split_heading(title)[1] if title else None
+    if all(_SIZE.fullmatch(heading) for _, heading in names):
+        return _second_load(source, table, header, names, given or titled, options, marks)
+    split = {at: split_heading(heading) for at, heading in names}
+    metrics = {at: metric_of(split[at][0], split[at][1]) for at, _ in names}
+    whose = table.contender is not None or options.contender is not None
+    if whose or all(metrics.values()):
+        name = "" if table.contender is not None else (options.contender or source.path.stem)
+        return [
+            _Column(at, heading, name, metrics[at] or split[at][0] or heading, split[at][1] or given or titled)
+            for at, heading in names
+        ]
+    made = []
+    for at, heading in names:
+        unit = split[at][1] or given or titled
+        metric = "" if unit is None else metric_of_quantity(unit)
+        made.append(_Column(at, heading, split[at][0] or heading, metric, unit))
+    return made
+
+
+def _second_load(
+    source: Source,
+    table: _Table,
+    header: GridRow,
+    names: Sequence[tuple[int, str]],
+    unit: Unit | None,
+    options: Options,
+    marks: Marks,
+) -> list[_Column]:
+    """Columns headed by numbers: sizes of records beside those of files."""
+    first = next(iter(table.loads.values()), ("", NO_UNIT))[0]
+    corner = re.split(r"[\\/×x|]", header.cell(0), maxsplit=1)
+    said = options.columns or (corner[1].strip() if len(corner) > 1 else "")
+    if not said:
+        raise refuse(header.line, "its columns are headed by numbers: say what these are with --columns 'record size'")
+    if len(corner) > 1 and options.rows is None and 0 in table.loads:
+        table.loads[0] = (load_of(split_heading(corner[0])[0]) or corner[0].strip(), table.loads[0][1])
+        first = table.loads[0][0]
+    name, size = split_heading(said)
+    name = load_of(name) or name
+    if name == first:
+        raise refuse(header.line, f"rows and columns are both {name!r}: say what they are with --rows and --columns")
+    contender = options.contender or source.path.stem
+    metric = "" if unit is None else metric_of_quantity(unit)
+    return [
+        _Column(at, text, contender, metric, unit, _load(name, size or NO_UNIT, text, header.line, at, marks))
+        for at, text in names
+    ]
+
+
+def _way(header: GridRow, column: _Column, options: Options) -> Better | None:
+    """Which way of a column is good. Raises PlanError where that must be said."""
+    if column.unit is None and not column.metric:
+        return None  # its unit stands behind its numbers
+    way = options.better or way_of(column.metric, column.unit or NO_UNIT)
+    if way is None and column.metric not in FACTS:
+        what = f"column {column.heading[:40]!r}"
+        if column.unit is None:
+            raise refuse(header.line, f"{what} has no unit: say it with --unit, such as --unit 'MB/s'")
+        raise refuse(header.line, f"{what}: say which way is better with --better higher or --better lower")
+    return way
+
+
+def _rows(table: _Table, line: GridRow, marks: Marks, options: Options) -> Iterable[ForeignRow]:
+    """The samples of one row: one for each contender, or for each second load."""
+    load = {
+        name: _load(name, unit, line.cell(at), line.line, at, marks)
+        for at, (name, unit) in table.loads.items()
+        if line.cell(at).lower() not in ABSENT
+    }
+    part = "" if table.part is None else line.cell(table.part)
+    contender = "" if table.contender is None else line.cell(table.contender)
+    found: dict[tuple[str, str], dict[str, ForeignValue]] = {}
+    loads: dict[tuple[str, str], dict[str, ForeignValue]] = {}
+    for column in table.columns:
+        if line.cell(column.at).lower() in ABSENT:
+            continue
+        value = _value(line, column, marks, options)
+        metric = column.metric or metric_of_quantity(value.unit)
+        key = (contender or column.contender, "" if column.load is None else column.load.number.text)
+        found.setdefault(key, {})[metric] = value
+        if column.load is not None:
+            loads[key] = {column.load.heading: column.load}
+    for key, values in found.items():
+        yield ForeignRow(key[0], load | loads.get(key, {}), values, line.line, part)
+
+
+def _value(line: GridRow, column: _Column, marks: Marks, options: Options) -> ForeignValue:
+    """A cell as a number. Raises PlanError that names line and column."""
+    text = line.cell(column.at)
+    found = _VALUE.fullmatch(re.sub(r"\s*(?:±|\+/-).*", "", text).strip(" *†‡"))
+    where = f"column {column.at + 1} ({column.heading[:40]})"
+    if found is None:
+        raise refuse(line.line, f"{where}: a number was expected, not {text[:40]!r}")
+    behind = unit_of(found[2]) if found[2] else None
+    if found[2] and behind is None:
+        raise refuse(line.line, f"{where}: {found[2][:20]!r} behind the number is no unit that Bakeoff knows")
+    unit = behind or column.unit
+    if (
+        unit is None
+        and column.metric not in FACTS
+        and options.better is None
+        and way_of(column.metric, NO_UNIT) is None
+    ):
+        raise refuse(line.line, f"{where} has no unit: say it with --unit, such as --unit 'MB/s'")
+    try:
+        number = printed(found[1], marks)
+    except ValueError as error:
+        raise refuse(line.line, f"{where}: {error}") from None
+    if number.value < 0:
+        raise refuse(line.line, f"{where}: {text[:40]} is less than nothing: no result is")
+    return ForeignValue(number, unit or COUNT, line.line, column.at + 1, column.heading)
+
+
+def _load(name: str, unit: Unit, text: str, line: int, at: int, marks: Marks) -> ForeignValue:
+    """A load as a number: sizes with their letters are counted in 1,024, as tools do."""
+    if name in SIZES or unit.quantity == "bytes":
+        found = _SIZE.fullmatch(text)
+        if found is None:
+            raise refuse(line, f"column {at + 1} ({name}): a size was expected, not {text[:40]!r}")
+        scale = _SCALES[found[2].lower()]
+        factor = (unit.readings[1] if len(unit.readings) > 1 else unit.factor) if unit.quantity == "bytes" else 1.0
+        number = _number(found[1], name, line, at, marks)
+        size = number.value * (scale if found[2] else factor)
+        exact = Printed(text, size, size, size)
+        return ForeignValue(exact, BYTES, line, at + 1, name)
+    found = _VALUE.fullmatch(text)
+    if found is None:
+        raise refuse(line, f"column {at + 1} ({name}): a number was expected, not {text[:40]!r}")
+    number = _number(found[1], name, line, at, marks)
+    if name == CLIENTS and (number.value < 1 or number.value != int(number.value)):
+        raise refuse(line, f"column {at + 1}: {text[:40]!r} is no number of clients; say what rows are with --rows")
+    return ForeignValue(replace(number, low=number.value, high=number.value), unit, line, at + 1, name)
+
+
+def _number(text: str, name: str, line: int, at: int, marks: Marks) -> Printed:
+    try:
+        number = printed(text, marks)
+    except ValueError as error:
+        raise refuse(line, f"column {at + 1} ({name}): {error}") from None
+    if number.value < 0:
+        raise refuse(line, f"column {at + 1} ({name}): {text[:40]} is less than nothing")
+    return number
+
+
+def _missing(table: _Table) -> tuple[str, ...]:
+    """What a table never says, and what this one does not."""
+    metrics = {column.metric for column in table.columns}
+    told = [("errors", "how many operations failed"), ("duration", "how long each sample took")]
+    return (
+        *(what for name, what in told if name not in metrics),
+        "in which order and how often was measured",
+        "what the machines had to do",
+    )
