@@ -171,14 +171,9 @@ class _Figures:
                 if not 0 <= number <= MOST:
                     raise PlanError(f"line {value.line}: {value.number.text[:40]!r} is beyond all results")
                 key = f"{of}: {name}" if of else "rate" if name == self._rate else name
-                higher = way == "higher"
-                found[key] = {
-                    "name": name,
-                    "value": number,
-                    "unit": unit.name,
-                    "higher_is_better": higher,
-                    "of": of[:200],
-                }
+                finest = (value.high - value.low) / 2.0 / value.value if value.value else 0.0
+                figure = {"name": name, "value": number, "unit": unit.name, "of": of[:200], "finest": min(finest, 1.0)}
+                found[key] = figure | {"higher_is_better": way == "higher"}
         if len(found) > MOST_STATED:
             raise PlanError(f"a sample has more than {MOST_STATED:,} figures: import fewer parts of the work")
         ordered = sorted(found.items(), key=lambda item: _place(item[1]["name"], bool(item[1]["of"])))
