@@ -31,8 +31,8 @@ def run_mix(folder: Path, clients: int) -> float:
         "kind": "file-mix", "folder": str(folder), "loadfile": str(LOADFILE), "once": False, "resolve": True,
         "workspace_bytes": 20_000_000, "flush": True, "verify": False, "reuse": None, "keep": False,
         "link_bytes_per_s": None,
-        "turn_bytes": None,
-        "turn_pause_s": 0.0,
+        "iteration_bytes": None,
+        "iteration_pause_s": 0.0,
         "stall_s": 60.0,
     }  # fmt: skip
     warming_s = SECONDS / 5
@@ -47,8 +47,8 @@ def measure(folder: Path, repeats: int) -> dict[str, Any]:
         return found
     for clients in CLIENTS:
         theirs, ours = [], []
-        for turn in range(repeats):
-            for tool in ("dbench", "mix") if turn % 2 else ("mix", "dbench"):
+        for iteration in range(repeats):
+            for tool in ("dbench", "mix") if iteration % 2 else ("mix", "dbench"):
                 if tool == "mix":
                     ours.append(run_mix(folder, clients))
                 else:

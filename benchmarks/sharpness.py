@@ -2,7 +2,7 @@
 after trials that are compared follow each other.
 
 Three nginx: two of one configuration, and one that is some 5 % slower by construction, which is measured by a bare
-client in turns before anything else. A repetition is one run of each arm, in random order: `visits` (before: each
+client in turns before anything else. A repetition is one run of each arm, in random order: `contenders` (before: each
 contender has all its load steps in one piece) and `load_steps` (after: all contenders back to back at each load step),
 otherwise alike, with the same analyses fixed in advance. Everything that was measured is in a JSON file as soon as it
 is there; the benchmark goes on from it.
@@ -38,7 +38,7 @@ from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.read import read_run
 
 ROOT = Path(__file__).resolve().parent.parent
-ARMS = ("visits", "load_steps")
+ARMS = ("contenders", "load_steps")
 TRUTH = 0.05
 # Patterns with which the slower server is tried first, and blocks of bare trials: to find how many it takes, to know.
 PROBE, PROBE_BLOCKS, KNOWN_BLOCKS, BARE_S = 60, 6, 14, 0.35

@@ -13,7 +13,7 @@ from bakeoff.stats.design.power import blocks_with_power, power_of_difference
 
 ONE, SAME, SLOWER = NAMES
 ARMS = {
-    "visits": "before: each contender's load steps in one piece",
+    "contenders": "before: each contender's load steps in one piece",
     "load_steps": "after: contenders back to back at each load step",
 }
 TRUE, POWER, ALPHA = math.log(1.05), 0.8, 0.045
@@ -164,7 +164,7 @@ def _ratio(runs: Mapping[str, Sequence[Run]]) -> tuple[float, float]:
     """95 % of the ratio of the spreads, by drawing repetitions of both arms together."""
     by = {arm: {run["repetition"]: run for run in each} for arm, each in runs.items()}
     found = {arm: {number: _variance(run, SAME) for number, run in each.items()} for arm, each in by.items()}
-    both = [n for n in found["visits"] if all(math.isfinite(each.get(n, math.nan)) for each in found.values())]
+    both = [n for n in found["contenders"] if all(math.isfinite(each.get(n, math.nan)) for each in found.values())]
     squares = {arm: [each[number] for number in both] for arm, each in found.items()}
     rng, ratios = random.Random(1), []
     for _ in range(TRIES):

@@ -35,7 +35,7 @@ MOST_BYTES_PER_MILLION = 64 << 10
 
 @dataclass(frozen=True)
 class Moment:
-    """What had been done when a row ended, and the memory of the process then."""
+    """What had been done when an interval ended, and the memory of the process then."""
 
     operations: int
     rss_bytes: int
@@ -74,10 +74,10 @@ def workload(address: str) -> dict[str, Any]:
 
 
 def run(address: str, connections: int, clients: int) -> tuple[TrialResult, list[Moment]]:
-    """So many connections, and what memory was at the end of each row."""
+    """So many connections, and what memory was at the end of each interval."""
     spec = TrialSpec.model_validate(
         {
-            "workload": workload(address), "load": {"clients": clients}, "length_s": 3600, "row_s": ROW_S,
+            "workload": workload(address), "load": {"clients": clients}, "length_s": 3600, "interval_s": ROW_S,
             "max_operations": connections, "pin": [CLIENT_CORE],
         }
     )  # fmt: skip
@@ -85,8 +85,8 @@ def run(address: str, connections: int, clients: int) -> tuple[TrialResult, list
     while outcome is None:
         outcome = session.wait(0.2)
         session.snapshot()
-        for row in session.drain_rows():
-            done += row.figures.operations + sum(row.figures.errors.values())
+        for interval in session.drain_intervals():
+            done += interval.figures.operations + sum(interval.figures.errors.values())
             moments.append(Moment(done, resident_bytes()))
     return outcome.result, moments
 
@@ -108,7 +108,7 @@ def main() -> None:
     millions = max(1, moments[-1].operations - warm.operations) / 1e6
     table = {"connections": result.connections.opened, "requests": result.operations + result.errors_total}
     theirs = {name: served[name] for name in table}
-    rows = [
+    intervals = [
         ("connections, each closed after one request", f"{result.connections.opened:,}"),
         ("of them per second", f"{result.operations / result.window_s:,.0f}"),
         ("errors", f"{result.errors_total:,}"),
@@ -120,8 +120,8 @@ def main() -> None:
             f"{theirs['connections']:,} and {theirs['requests']:,}",
         ),
     ]
-    text = f"{machine_line()}; {arguments.clients} clients, rows of {ROW_S:g} s\n\n| | |\n| :-- | --: |\n"
-    text += "\n".join(f"| {name} | {value} |" for name, value in rows)
+    text = f"{machine_line()}; {arguments.clients} clients, intervals of {ROW_S:g} s\n\n| | |\n| :-- | --: |\n"
+    text += "\n".join(f"| {name} | {value} |" for name, value in intervals)
     print(text)
     if arguments.write:
         put_table(ROOT / "docs/performance.md", "soak", text)

@@ -18,27 +18,27 @@ class TrialHandle:
         """Starts its traffic at `at_ns` of CLOCK_MONOTONIC, at once when that has passed; before it is armed that waits
         until it is. The first word counts. Gives the handle back."""
 
-    def meeting(self) -> int:
-        """The number of the meeting at which all sessions of this machine wait for those of others, or of the last one;
+    def barrier(self) -> int:
+        """The number of the barrier at which all sessions of this machine wait for those of others, or of the last one;
         0 before the first, and for work that has none."""
-    def meet(self, number: int, at_ns: int) -> None:
-        """All machines are at this meeting, and go on at `at_ns` of CLOCK_MONOTONIC, at once when that has passed. The
+    def release_barrier(self, number: int, at_ns: int) -> None:
+        """All machines are at this barrier, and go on at `at_ns` of CLOCK_MONOTONIC, at once when that has passed. The
         first word counts."""
     def snapshot(self) -> dict[str, Any]:
         """Figures so far, by the names of a Snapshot."""
     def drain_events(self) -> list[str]:
         """Events since the last call, each as JSON."""
-    def drain_rows(self) -> list[tuple[str, bytes, bytes | None]]:
+    def drain_intervals(self) -> list[tuple[str, bytes, bytes | None]]:
         """Rows of a soak since the last call: figures as JSON, service times and, where starts are planned, response
         times as HdrHistogram V2."""
     def wait(self, timeout_s: float) -> TrialOutcome | None:
         """The result when it comes within the time. It sleeps until then; a signal wakes it at once where `wake_on` was
         told, else within 100 ms."""
-    def put_behind(self, idle: bool, processors: list[int]) -> None:
+    def run_in_background(self, idle: bool, processors: list[int]) -> None:
         """From the start of traffic to its end all threads of this process that make no load, serve none and do not
         wait for signals are put behind it: into the idle class, or where not `idle` into the batch class; on these
         processors, if any are told."""
-    def next_look(self) -> bool:
+    def next_sample(self) -> bool:
         """Sleeps until the trial is to be sampled, about once a second; False when it is over. One thread samples."""
     def control(self) -> tuple[float, float, float] | None:
         """What threads that make no load took of the window: their processor time, within which time, and the most that
@@ -145,7 +145,7 @@ def greet_app(place: str, record_bytes: int, timeout_s: float) -> tuple[int, int
     processors, direct, fsync, largest payload, most records. Raises EngineError as `fetch_http` does.
     """
 
-def talk_mail(
+def probe_mail(
     side_json: str, steps: Sequence[str], connect_s: float, reply_s: float, most_bytes: int
 ) -> tuple[bytes, list[bytes], bytes | None, str | None]:
     """A session with one side of a mail server, as a trial's specification tells it: what the server said of itself (by

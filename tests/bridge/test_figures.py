@@ -110,8 +110,8 @@ def of_spec(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_mix(target: MakeTarget, folder: Path) -> dict[str, Any]:
-    turns = {"turn_bytes": 200_000, "turn_pause_s": 0.05, "link_bytes_per_s": 1e9}
-    return test_mix.measure(folder, clients=2, max_operations=test_mix.CYCLE, **turns).model_dump()
+    iterations = {"iteration_bytes": 200_000, "iteration_pause_s": 0.05, "link_bytes_per_s": 1e9}
+    return test_mix.measure(folder, clients=2, max_operations=test_mix.CYCLE, **iterations).model_dump()
 
 
 def of_plan(kind: str, server: Target, **settings: object) -> dict[str, Any]:

@@ -13,7 +13,14 @@ from bakeoff.core.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.load.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
 from bakeoff.load.load_step import RATE_MAX_PER_S, Clients, LoadStep, Rate
-from bakeoff.plan.settings.shared import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, SESSIONS_MAX
+from bakeoff.plan.settings.shared import (
+    CLIENTS_MAX,
+    CORES_MAX,
+    INTERVAL_MIN_S,
+    INTERVALS_MAX,
+    LENGTH_MAX_S,
+    SESSIONS_MAX,
+)
 
 ARRIVALS: list[Arrivals] = [
     Constant(),
@@ -31,8 +38,8 @@ MOST = {
     "sessions": SESSIONS_MAX,
     "cores": CORES_MAX,
     "length_s": LENGTH_MAX_S,
-    "row_min_s": ROW_MIN_S,
-    "rows": ROWS_MAX,
+    "row_min_s": INTERVAL_MIN_S,
+    "rows": INTERVALS_MAX,
 }
 WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"clients": CLIENTS_MAX}, {"load": Clients(CLIENTS_MAX)}),

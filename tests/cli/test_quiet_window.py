@@ -111,7 +111,7 @@ def test_one_sample_a_second_wakes_the_process_and_it_has_lower_priority_than_it
 
 def test_nothing_is_collected_nor_stored_while_a_trial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    for name in ("add_trial", "add_events", "add_soak_row", "amend", "finish"):
+    for name in ("add_trial", "add_events", "add_soak_interval", "amend", "finish"):
         real: Callable[..., object] = getattr(RunWriter, name)
 
         def kept(*words: object, real: Callable[..., object] = real, name: str = name, **more: object) -> object:
@@ -141,9 +141,9 @@ def test_a_sample_needs_no_json(monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("loads", "dumps"):
             patched.setattr(json, name, never)
         patched.setattr(Snapshot, "model_validate_json", never)
-        assert session.next_look() and session.snapshot().phase in ("starting", "window")
+        assert session.next_sample() and session.snapshot().phase in ("starting", "window")
     session.cancel()
-    assert session.wait(PATIENCE_S) is not None and not session.next_look()
+    assert session.wait(PATIENCE_S) is not None and not session.next_sample()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_a_file_that_was_passed_on_runs_by_its_plan_or_by_trust(bakeoff: Bakeoff
 
     done = bakeoff("resume", "r.bakeoff")
     assert done.returncode == 2 and "Traceback" not in done.stderr and done.stdout == ""
-    assert f"run in a shell before each visit of a: echo x >> {log}" in done.stderr
+    assert f"run in a shell before each block of a: echo x >> {log}" in done.stderr
     assert "bakeoff resume r.bakeoff --trust" in done.stderr and not log.exists()
 
     (tmp_path / "other.toml").write_text(plan_file.read_text().replace("300ms", "301ms"))
@@ -41,5 +41,5 @@ def test_a_file_that_was_passed_on_runs_by_its_plan_or_by_trust(bakeoff: Bakeoff
     assert log.exists()
     log.unlink()
     done = bakeoff("resume", "r.bakeoff", "--trust")
-    assert f"trusted: run in a shell before each visit of a: echo x >> {log}" in done.stderr and log.exists()
+    assert f"trusted: run in a shell before each block of a: echo x >> {log}" in done.stderr and log.exists()
     assert read_run(run_file).trials == ()

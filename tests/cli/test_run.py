@@ -128,7 +128,7 @@ def test_kill_9_loses_at_most_the_trial_in_progress(bakeoff: Bakeoff, serve: Ser
 def test_a_contender_that_dies_is_a_result(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     address = serve()
     port = address.rpartition(":")[2]
-    # The reset command plays the crash: from the second visit on, nothing listens on the contender's port.
+    # The reset command plays the crash: from the second slot on, nothing listens on the contender's port.
     (tmp_path / "p.toml").write_text(
         f'[plan]\nsuite = "web-dynamic"\nblocks = 2\n[settings]\nclients = [1]\noperations = 50\n'
         f'[[contender]]\nname = "a"\naddress = "{address}"\nready_timeout = "2m"\n'

@@ -160,7 +160,7 @@ def run_of(measured: Measured, trials: Sequence[TrialRecord], searches: Sequence
 # How often a trial is made in which a client was kept waiting.
 TRIES = 4
 # What trials are marked with because of this machine's speed.
-OF_MACHINES = ("generator-limited", "generator-waited", "behind-schedule", "near-ceiling", "link-limited")
+OF_MACHINES = ("generator-limited", "generator-waited", "behind-schedule", "near-generator-capacity", "link-limited")
 
 
 def paced(

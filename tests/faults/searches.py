@@ -7,7 +7,7 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.load.capacity.judge import Answers, judge
 from bakeoff.load.capacity.search import Search
-from bakeoff.plan.design.order import Visit, order_visits
+from bakeoff.plan.design.order import Slot, order_slots
 from bakeoff.run.kind import run_part
 from bakeoff.run.modes.search_probe import _timed
 from bakeoff.store.records.run_records import SEARCH, SHARE, PlannedTrial, SearchRecord, TrialRecord
@@ -22,20 +22,20 @@ WINDOW_S = 1.0
 def searched(measured: Measured, slow: bool) -> Comparison:
     """The comparison of searches whose probes fail as these trials did, at whatever load."""
     trials: list[TrialRecord] = []
-    searches = [_search(measured, visit, slow, trials) for visit in order_visits(measured.plan)]
+    searches = [_search(measured, slot, slow, trials) for slot in order_slots(measured.plan)]
     return compare_run(run_of(measured, trials, searches))
 
 
-def _search(measured: Measured, visit: Visit, slow: bool, trials: list[TrialRecord]) -> SearchRecord:
+def _search(measured: Measured, slot: Slot, slow: bool, trials: list[TrialRecord]) -> SearchRecord:
     """One search, whose trials are added to `trials`."""
     plan, capacity = measured.plan, measured.plan.capacity
     assert capacity is not None
-    result, orders = measured.results[visit.contender], dict[tuple[float | None, bool], int]()
-    most_per_s = SESSIONS * 1e9 / mean_of(measured, visit.contender, visit.block, slow)
+    result, orders = measured.results[slot.contender], dict[tuple[float | None, bool], int]()
+    most_per_s = SESSIONS * 1e9 / mean_of(measured, slot.contender, slot.block, slow)
 
     def at(load: float, purpose: str = SEARCH, share: float | None = None) -> JudgedRecord:
         load_step = capacity.load_step(plan.settings, load)
-        planned = PlannedTrial(len(trials), visit.contender, load_step, visit.block, visit.seed, purpose, share)
+        planned = PlannedTrial(len(trials), slot.contender, load_step, slot.block, slot.seed, purpose, share)
         record = record_of(measured, planned, under(result, load, most_per_s), slow)
         also = run_part(plan.kind).held_too(record.workload, _timed)
         verdict = judge(capacity.goal, answers_of(record), record.reason, also=also)
@@ -48,7 +48,7 @@ def _search(measured: Measured, visit: Visit, slow: bool, trials: list[TrialReco
         for share in capacity.shares:
             at(capacity.range.rounded(share * found.met), SHARE, share)
     met, missed = orders.get((found.met, True)), orders.get((found.missed, False))
-    return SearchRecord(visit.contender, visit.block, found.outcome, found.reason, met, missed)
+    return SearchRecord(slot.contender, slot.block, found.outcome, found.reason, met, missed)
 
 
 def under(result: TrialResult, load: float, most: float) -> TrialResult:

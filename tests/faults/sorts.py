@@ -28,7 +28,7 @@ PLAN_TABLES = {
 }  # fmt: skip
 CLOCKS = {
     "ramp_up_s": "", "ramp_down_s": "", "delay_s": "", "operations": "", "cores": "", "connect_timeout_s": "",
-    "row_s": SOAK,
+    "interval_s": SOAK,
 }  # fmt: skip
 LOADS = tuple(
     dict.fromkeys(filter(None, [*LOAD_STEPS.values(), *CLOCKS.values(), *VERSIONS.values(), *PLAN_TABLES.values()]))

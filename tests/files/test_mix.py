@@ -32,7 +32,7 @@ def mix(folder: Path, **changes: Any) -> dict[str, Any]:
     return {
         "kind": "file-mix", "folder": str(folder), "loadfile": None, "once": False, "resolve": True,
         "workspace_bytes": 20_000_000, "flush": True, "verify": True, "reuse": None, "keep": False,
-        "link_bytes_per_s": None, "turn_bytes": None, "turn_pause_s": 0.0, "stall_s": PATIENCE_S, **changes,
+        "link_bytes_per_s": None, "iteration_bytes": None, "iteration_pause_s": 0.0, "stall_s": PATIENCE_S, **changes,
     }  # fmt: skip
 
 

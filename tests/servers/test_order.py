@@ -17,7 +17,7 @@ from tests.servers.test_replay_logs import log_of
 OPERATIONS = 25
 
 
-@pytest.mark.parametrize("order", ["load_steps", "visits"])
+@pytest.mark.parametrize("order", ["load_steps", "contenders"])
 def test_a_server_is_asked_in_the_order_of_the_plan(
     start_server: Callable[..., Server], public_folder: Callable[[str], Path], order: str, tmp_path: Path
 ) -> None:

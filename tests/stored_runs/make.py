@@ -227,7 +227,7 @@ def capacity(bench: Bench) -> None:
 
 def soak(bench: Bench) -> None:
     """Hours, shortened."""
-    words = ["--for", "1s", "--row", "200ms", "--clients", "2", "--think", "2ms"]
+    words = ["--for", "1s", "--interval", "200ms", "--clients", "2", "--think", "2ms"]
     bench.run("web-url", *pair(bench), *words, verb="soak")
 
 

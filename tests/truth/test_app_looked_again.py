@@ -28,7 +28,7 @@ OPERATIONS = 3_000
 LOADS: dict[str, dict[str, Any]] = {
     "closed loop": {"load": {"clients": 4}},
     "rate": {"load": {"rate": {"per_s": 5_000, "arrivals": {"shape": "constant"}, "most_connections": 4}}},
-    "soak": {"load": {"clients": 4}, "row_s": 0.1},
+    "soak": {"load": {"clients": 4}, "interval_s": 0.1},
 }
 
 

@@ -84,7 +84,7 @@ def test_each_is_spoken_to_in_its_own_version(target: Callable[..., Target], tmp
     assert counted["requests"] > sum(t.operations for t in run.trials if t.contender == "new") > 0
     words = {name: capacity.words for name, capacity in generator_capacities(run).items()}
     assert words["old"].startswith("kept connections") and words["new"].startswith("HTTP/2, kept connections")
-    assert not any("near-ceiling" in trial.marks for trial in run.trials if trial.contender == "new")
+    assert not any("near-generator-capacity" in trial.marks for trial in run.trials if trial.contender == "new")
     texts = [event.text for event in notes.events]
     assert "streams at once on a connection differ: old tells none, new 100" in texts, "checks ask as clients will"
     stored = json.loads(json.dumps(run.plan))

@@ -13,7 +13,7 @@ from tests.cli.conftest import target
 from tests.forks import COMMAND
 from tests.told import headline_of
 
-WORDS = ["--for", "4s", "--row", "1s", "--clients", "2", "--ramp-up", "100ms", "--ramp-down", "100ms"]
+WORDS = ["--for", "4s", "--interval", "1s", "--clients", "2", "--ramp-up", "100ms", "--ramp-down", "100ms"]
 # A server that answers at once keeps two processors busy for as long as a soak goes on.
 CALM = ["--smtp-port", "0", "--pop3-port", "0", "--delay", "5ms"]
 
@@ -38,7 +38,7 @@ def test_a_soak_of_mail_names_who_did_not_keep_it(
     done = subprocess.run([*COMMAND, *soak], capture_output=True, text=True, check=False)
     assert path.exists(), done.stdout + done.stderr
     run = read_run(path)
-    assert {row.contender for row in run.soak_rows} == {"good", "bad"}
+    assert {interval.contender for interval in run.soak_intervals} == {"good", "bad"}
     found = compare_run(run)
     assert all(pair.primary.verdict.winner != "bad" for pair in found.pairs)
     assert headline_of(found)[0].startswith("bad is disqualified, it did not keep its mail"), headline_of(found)

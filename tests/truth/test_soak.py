@@ -1,4 +1,4 @@
-"""Soaks against servers whose drift, faults and end are programmed; rows are parts of seconds."""
+"""Soaks against servers whose drift, faults and end are programmed; intervals are parts of seconds."""
 
 import gc
 import json
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.local import LocalAgent
-from bakeoff.agents.result import DisturbancesResult, Outcome, Snapshot, SoakRow
+from bakeoff.agents.result import DisturbancesResult, Outcome, Snapshot, SoakInterval
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.compare.limits.soak import ContenderSoak, SoakTrend
@@ -24,7 +24,7 @@ from bakeoff.report.compose import compose
 from bakeoff.run.driver import start_run
 from bakeoff.run.modes.soak import Stretch
 from bakeoff.store.records.figures import Figures
-from bakeoff.store.records.run_records import PlannedTrial, RunRecord, SoakRowRecord
+from bakeoff.store.records.run_records import PlannedTrial, RunRecord, SoakIntervalRecord
 from bakeoff.store.sqlite.read import histogram, read_run, soak_histograms
 from bakeoff.store.sqlite.write import RunWriter
 from tests.control import PATIENCE_S
@@ -44,7 +44,7 @@ def judged_site() -> Iterator[WebServer]:
 
 @pytest.fixture
 def site(judged_site: WebServer, patient: None) -> WebServer:
-    """For all others: rows count whatever this machine does meanwhile."""
+    """For all others: intervals count whatever this machine does meanwhile."""
     return judged_site
 
 
@@ -80,20 +80,20 @@ def test_a_server_that_slows_down_with_each_request_shows_as_a_slope(site: WebSe
     site.fault = slower
     for attempt in range(TRIES):  # a machine that is busier at first than at last hides the slope of the rate
         started = 0
-        run = soak(site, tmp_path / f"{attempt}.bakeoff", "3200ms", row="150ms")
+        run = soak(site, tmp_path / f"{attempt}.bakeoff", "3200ms", interval="150ms")
         one, trial = soak_of(run), run.trials[0]
         if trend(one, "rate").change < 0.0:
             break
-    assert [row.number for row in one.rows] == list(range(20)) and one.measured_s == pytest.approx(3.0)
-    rows = run.soak_rows
+    assert [interval.number for interval in one.intervals] == list(range(20)) and one.measured_s == pytest.approx(3.0)
+    intervals = run.soak_intervals
     for figure in ("operations", "bytes_in", "bytes_out", "errors_total"):
-        assert sum(getattr(row, figure) for row in rows) == getattr(trial, figure), figure
-    assert trial.per_second == () and trial.service.count == sum(row.service.count for row in rows)
+        assert sum(getattr(interval, figure) for interval in intervals) == getattr(trial, figure), figure
+    assert trial.per_second == () and trial.service.count == sum(interval.service.count for interval in intervals)
     # No request is answered before the delay that was programmed for it, nor any before those that it follows.
     before = 0
-    for row in rows:
-        assert row.times.p50_ns is None or row.times.p50_ns >= (FIRST_S + MORE_S * before) * 1e9 * 0.999
-        before += row.operations
+    for interval in intervals:
+        assert interval.times.p50_ns is None or interval.times.p50_ns >= (FIRST_S + MORE_S * before) * 1e9 * 0.999
+        before += interval.operations
     slower_p50, rate = trend(one, "p50"), trend(one, "rate")
     assert slower_p50.low > 0.0 and slower_p50.last > slower_p50.first
     assert rate.change < 0.0
@@ -103,7 +103,7 @@ def test_a_server_that_slows_down_with_each_request_shows_as_a_slope(site: WebSe
 def test_rows_hold_the_times_of_the_trial(site: WebServer, tmp_path: Path) -> None:
     from bakeoff import _engine
 
-    run = soak(site, tmp_path / "x.bakeoff", "3s", row="200ms")
+    run = soak(site, tmp_path / "x.bakeoff", "3s", interval="200ms")
     service, response = soak_histograms(run.path, 0)
     blob, figures = _engine.merge_histograms(service)
     whole = run.trials[0]
@@ -120,17 +120,17 @@ def test_errors_from_a_moment_on_stop_the_soak_in_that_row(
         return (500, b"over") if count > 60 else None
 
     site.fault = fails
-    run = soak(site, tmp_path / "x.bakeoff", "60s", row="200ms", stop_if=f"rate<0,{rule}")
-    shares = [row.error_share for row in run.soak_rows if row.length_s >= 0.19]
-    # So many rows one after the other; on a machine that stands still one may have no operation at all.
+    run = soak(site, tmp_path / "x.bakeoff", "60s", interval="200ms", stop_if=f"rate<0,{rule}")
+    shares = [interval.error_share for interval in run.soak_intervals if interval.length_s >= 0.19]
+    # So many intervals one after the other; on a machine that stands still one may have no operation at all.
     stopped = next(i for i in range(after, len(shares)) if min(shares[i - after : i + 1]) > 0.5)
-    assert stopped < len(shares) < 150, "of 299 rows: it ends soon after it was seen"
+    assert stopped < len(shares) < 150, "of 299 intervals: it ends soon after it was seen"
     trial = run.trials[0]
     assert trial.state == "failed" and trial.reason.startswith(f"stopped early: {rule}: ")
-    assert trial.reason.endswith(f"of operations failed in row {stopped + 1}")
+    assert trial.reason.endswith(f"of operations failed in interval {stopped + 1}")
     figures = trial.figures(Figures).soak
-    assert figures is not None and (figures.stopped_by, figures.stretches) == (rule, 1)
-    assert trial.operations == sum(row.operations for row in run.soak_rows)
+    assert figures is not None and (figures.stopped_by, figures.segments) == (rule, 1)
+    assert trial.operations == sum(interval.operations for interval in run.soak_intervals)
 
 
 def test_a_contender_that_answers_no_more_is_given_up(site: WebServer, tmp_path: Path) -> None:
@@ -140,10 +140,10 @@ def test_a_contender_that_answers_no_more_is_given_up(site: WebServer, tmp_path:
 
     site.fault = dies
     short = {"give_up": "300ms", "reply_timeout": "100ms", "connect_timeout": "100ms"}
-    run = soak(site, tmp_path / "x.bakeoff", "600s", row="300s", **short)
+    run = soak(site, tmp_path / "x.bakeoff", "600s", interval="300s", **short)
     trial = run.trials[0]
     assert trial.state == "failed" and trial.reason.startswith("stopped early: nothing succeeded for ")
-    assert len(run.soak_rows) == 1 and run.soak_rows[0].length_s < PATIENCE_S
+    assert len(run.soak_intervals) == 1 and run.soak_intervals[0].length_s < PATIENCE_S
 
 
 MEMORY = """
@@ -153,13 +153,13 @@ from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.load.load_step import Clients
 def rss():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
-spec = TrialSpec(workload=NullWorkload(), load=Clients(2), length_s=60, row_s=0.1)
-session, rows, operations, sizes = LocalAgent().start(spec).go(), 0, 0, []
-while rows < 30:
+spec = TrialSpec(workload=NullWorkload(), load=Clients(2), length_s=60, interval_s=0.1)
+session, intervals, operations, sizes = LocalAgent().start(spec).go(), 0, 0, []
+while intervals < 30:
     session.wait(0.05)
     session.snapshot()
-    for row in session.drain_rows():
-        rows, operations = rows + 1, operations + row.figures.operations
+    for interval in session.drain_intervals():
+        intervals, operations = intervals + 1, operations + interval.figures.operations
         sizes.append(rss())
 session.cancel()
 print(json.dumps([sizes[-1] - sizes[9], operations]))
@@ -173,20 +173,20 @@ def test_memory_does_not_grow_with_rows_nor_operations() -> None:
     assert operations > 0 and grown < 1 << 20
 
 
-# Figures of rows, by their numbers.
-Rows = Mapping[int, Mapping[str, Any]]
+# Figures of intervals, by their numbers.
+Intervals = Mapping[int, Mapping[str, Any]]
 
 
 class StoppedAgent(LocalAgent):
     """A generator of which it is known when it was stopped: from and to, in seconds after traffic began; what else
-    befell it in all, and what its `rows` tell of it, by their numbers.
+    befell it in all, and what its `intervals` tell of it, by their numbers.
     """
 
-    def __init__(self, *stops: tuple[float, float], rows: Rows | None = None, **befell: float) -> None:
+    def __init__(self, *stops: tuple[float, float], intervals: Intervals | None = None, **befell: float) -> None:
         super().__init__()
         found = [{"at_s": begin, "length_s": end - begin, "window_s": end - begin} for begin, end in stops]
         self._seen = DisturbancesResult.model_validate({"stops": found, **befell})
-        self._rows = rows or {}
+        self._rows = intervals or {}
 
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
         session = super().start(spec, part)
@@ -198,8 +198,8 @@ class StoppedAgent(LocalAgent):
                 return None
             generator = outcome.result.generator.model_copy(update={"disturbances": self._seen})
             errors = Counter[str](outcome.result.errors)
-            for row in self._rows.values():
-                errors.update(row.get("errors", {}))
+            for interval in self._rows.values():
+                errors.update(interval.get("errors", {}))
             changed = {"generator": generator, "errors": dict(errors)}
             return replace(outcome, result=outcome.result.model_copy(update=changed))
 
@@ -209,15 +209,18 @@ class StoppedAgent(LocalAgent):
 class Waiting:
     """A session whose outcome is another one, and that was disturbed at no other time."""
 
-    def __init__(self, session: Any, wait: Callable[[float], Outcome | None], rows: Rows) -> None:
-        self._session, self.wait, self._rows = session, wait, rows
+    def __init__(self, session: Any, wait: Callable[[float], Outcome | None], intervals: Intervals) -> None:
+        self._session, self.wait, self._rows = session, wait, intervals
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         """Without what this machine did meanwhile."""
         quiet = {"stopped_s": None, "stolen_s": None}
         return [
-            replace(row, figures=row.figures.model_copy(update=quiet | self._rows.get(row.figures.row, {})))
-            for row in self._session.drain_rows()
+            replace(
+                interval,
+                figures=interval.figures.model_copy(update=quiet | self._rows.get(interval.figures.number, {})),
+            )
+            for interval in self._session.drain_intervals()
         ]
 
     def __getattr__(self, name: str) -> Any:
@@ -230,7 +233,14 @@ class Waiting:
 def test_rows_in_which_the_generator_did_not_run_are_void_and_the_others_count(
     judged_site: WebServer, tmp_path: Path, load: dict[str, str], void: tuple[int, ...]
 ) -> None:
-    settings = {"length": "3200ms", "row": "150ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0", **load}
+    settings = {
+        "length": "3200ms",
+        "interval": "150ms",
+        "ramp_up": "100ms",
+        "ramp_down": "100ms",
+        "http": "1.0",
+        **load,
+    }
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, **settings)
     for attempt in range(TRIES):  # beside other load a reply may come too late
         start_run(plan, tmp_path / f"{attempt}.bakeoff", [StoppedAgent((1.01, 1.6))], Notebook())
@@ -239,30 +249,30 @@ def test_rows_in_which_the_generator_did_not_run_are_void_and_the_others_count(
         if trial.state == "ok":
             break
     assert (trial.state, trial.reason) == ("ok", "") and "generator-paused" in trial.marks
-    assert tuple(row.number for row in one.rows if row.void) == void
-    counted = [row for row in run.soak_rows if row.number not in void]
-    assert trial.operations == one.operations == sum(row.operations for row in counted)
-    assert trial.window_s == pytest.approx(sum(row.length_s for row in counted))
+    assert tuple(interval.number for interval in one.intervals if interval.void) == void
+    counted = [interval for interval in run.soak_intervals if interval.number not in void]
+    assert trial.operations == one.operations == sum(interval.operations for interval in counted)
+    assert trial.window_s == pytest.approx(sum(interval.length_s for interval in counted))
     assert trial.service.count == trial.operations
-    assert all(each.rows <= len(counted) for each in one.trends)
+    assert all(each.intervals <= len(counted) for each in one.trends)
     texts = [
         block.text
         for section in compose(run, compare_run(run)).sections
         for block in section.blocks
         if isinstance(block, Text)
     ]
-    assert any(f"{len(void)} rows of 20 void" in text for text in texts)
+    assert any(f"{len(void)} intervals of 20 void" in text for text in texts)
 
 
 def test_a_soak_in_which_the_generator_hardly_ran_is_void(judged_site: WebServer, tmp_path: Path) -> None:
-    settings = {"clients": "1", "length": "1200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms"}
+    settings = {"clients": "1", "length": "1200ms", "interval": "500ms", "ramp_up": "100ms", "ramp_down": "100ms"}
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, http="1.0", **settings)
     start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent((0.2, 0.5), (0.75, 1.05))], Notebook())
     assert read_run(tmp_path / "x.bakeoff").trials[0].state == "voided"
 
 
 @pytest.mark.parametrize(
-    ("befell", "row"),
+    ("befell", "interval"),
     [
         ({"throttled_s": 1.2, "throttled": 12}, {"stopped_s": 0.06}),
         ({"suspended_s": 3600.0}, {"stopped_s": 3600.0}),
@@ -272,69 +282,76 @@ def test_a_soak_in_which_the_generator_hardly_ran_is_void(judged_site: WebServer
     ids=["throttled", "suspended", "clock set", "stolen"],
 )
 def test_what_befell_the_machine_voids_its_rows_and_not_the_soak(
-    judged_site: WebServer, tmp_path: Path, befell: dict[str, float], row: dict[str, float]
+    judged_site: WebServer, tmp_path: Path, befell: dict[str, float], interval: dict[str, float]
 ) -> None:
-    settings = {"length": "3200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
+    settings = {"length": "3200ms", "interval": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
     plan = plan_for(
         judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", stop_if="rate<1000000000/s", **settings
     )
-    agent = StoppedAgent(rows={0: row, 2: row}, **befell)
-    # A rule that any row breaks is held against none that is void.
+    agent = StoppedAgent(rows={0: interval, 2: interval}, **befell)
+    # A rule that any interval breaks is held against none that is void.
     start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
     trial, one = run.trials[0], soak_of(run)
-    assert trial.reason.startswith("stopped early: rate<1000000000/s: ") and trial.reason.endswith("in row 2")
-    assert [each.void for each in one.rows][:2] == [True, False]
+    assert trial.reason.startswith("stopped early: rate<1000000000/s: ") and trial.reason.endswith("in interval 2")
+    assert [each.void for each in one.intervals][:2] == [True, False]
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
     start_run(plan, tmp_path / "y.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "y.bakeoff")
     trial, one = run.trials[0], soak_of(run)
     assert trial.state == "ok" and "generator-paused" in trial.marks, (trial.state, trial.reason)
-    assert [each.number for each in one.rows if each.void] == [0, 2]
-    assert trial.operations == sum(each.operations for each in run.soak_rows if each.number not in (0, 2))
+    assert [each.number for each in one.intervals if each.void] == [0, 2]
+    assert trial.operations == sum(each.operations for each in run.soak_intervals if each.number not in (0, 2))
 
 
 @pytest.mark.parametrize(("ran_out", "state"), [({0, 2}, "ok"), (set(range(99)), "voided")], ids=["some", "all"])
 def test_rows_in_which_the_generator_ran_out_of_ports_are_void_and_the_others_count(
     judged_site: WebServer, tmp_path: Path, ran_out: set[int], state: str
 ) -> None:
-    settings = {"length": "3200ms", "row": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
+    settings = {"length": "3200ms", "interval": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
-    agent = StoppedAgent(rows={row: {"errors": {"ports_exhausted": 12}} for row in ran_out})
+    agent = StoppedAgent(rows={interval: {"errors": {"ports_exhausted": 12}} for interval in ran_out})
     start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
     trial, one = run.trials[0], soak_of(run)
     assert (trial.state, "local ports" in trial.reason) == (state, state == "voided"), trial.reason
-    assert {each.number for each in one.rows if each.void} == ran_out & {each.number for each in one.rows}
+    assert {each.number for each in one.intervals if each.void} == ran_out & {each.number for each in one.intervals}
     assert "generator-paused" not in trial.marks
     if state == "ok":
-        assert trial.operations == sum(each.operations for each in run.soak_rows if each.number not in ran_out)
+        assert trial.operations == sum(each.operations for each in run.soak_intervals if each.number not in ran_out)
         assert not trial.errors.get("ports_exhausted")
 
 
 def test_void_rows_of_a_stretch_that_was_broken_off_stay_void(judged_site: WebServer, tmp_path: Path) -> None:
-    """All rows had ended when the machine crashed, before the trial was stored: they say what befell them."""
-    settings = {"length": "1200ms", "row": "250ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
+    """All intervals had ended when the machine crashed, before the trial was stored: they say what befell them."""
+    settings = {"length": "1200ms", "interval": "250ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
     start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent(rows={1: {"stopped_s": 0.1}})], Notebook())
     before = read_run(tmp_path / "x.bakeoff")
     trial = before.trials[0]
     planned = PlannedTrial(trial.order, trial.block, trial.contender, trial.load_step, trial.seed)
     with RunWriter.reopen(tmp_path / "x.bakeoff") as writer:
-        stretch = Stretch(plan, planned, writer, Notebook())
-        assert stretch.is_over
-        again, histograms = stretch.from_rows()
+        segment = Stretch(plan, planned, writer, Notebook())
+        assert segment.is_over
+        again, histograms = segment.from_rows()
     assert (
         again.operations
         == trial.operations
-        == before.soak_rows[0].operations + sum(row.operations for row in before.soak_rows[2:])
+        == before.soak_intervals[0].operations + sum(interval.operations for interval in before.soak_intervals[2:])
     )
     assert "generator-paused" in again.marks and again.service == trial.service and histograms
 
 
 def test_a_generator_that_stood_still_does_not_find_the_server_silent(site: WebServer, tmp_path: Path) -> None:
     plan = plan_for(
-        site.address, suite="web-url", plan={"blocks": 1}, clients="1", length="3h", row="1h", give_up="1m", http="1.0"
+        site.address,
+        suite="web-url",
+        plan={"blocks": 1},
+        clients="1",
+        length="3h",
+        interval="1h",
+        give_up="1m",
+        http="1.0",
     )
     planned = PlannedTrial(0, 1, "a", plan.load_steps[0], 1)
     start_run(
@@ -342,13 +359,13 @@ def test_a_generator_that_stood_still_does_not_find_the_server_silent(site: WebS
         tmp_path / "x.bakeoff", [LocalAgent()], Notebook(),
     )  # fmt: skip
     with RunWriter.reopen(tmp_path / "x.bakeoff") as writer:
-        stretch = Stretch(plan, planned, writer, Notebook())
+        segment = Stretch(plan, planned, writer, Notebook())
         for at_s, operations in ((1.0, 5), (2.0, 9), (602.0, 9), (603.0, 9), (604.0, 20), (605.0, 20)):
-            stretch.watch(snapshot_at(at_s, operations))
-        assert stretch.stopped_by is None
+            segment.watch(snapshot_at(at_s, operations))
+        assert segment.stopped_by is None
         for second in range(606, 900):
-            stretch.watch(snapshot_at(float(second), 20))
-        assert stretch.stopped_by == "give_up"
+            segment.watch(snapshot_at(float(second), 20))
+        assert segment.stopped_by == "give_up"
 
 
 def snapshot_at(elapsed_s: float, operations: int) -> Snapshot:
@@ -357,17 +374,17 @@ def snapshot_at(elapsed_s: float, operations: int) -> Snapshot:
 
 
 def test_rows_are_kept_in_the_file_and_not_in_memory(site: WebServer, tmp_path: Path) -> None:
-    """What a stretch keeps beside the file is what its rules look at, however many rows there are."""
+    """What a segment keeps beside the file is what its rules look at, however many intervals there are."""
     kept: list[int] = []
 
     class Counting(Notebook):
-        def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+        def on_interval(self, interval: SoakIntervalRecord, left_s: float) -> None:
             gc.collect()
-            kept.append(sum(isinstance(each, SoakRowRecord) for each in gc.get_objects()))
+            kept.append(sum(isinstance(each, SoakIntervalRecord) for each in gc.get_objects()))
 
     plan = plan_for(
-        site.address, suite="web-url", plan={"blocks": 1}, clients="1", length="3200ms", row="100ms", ramp_up="100ms",
-        ramp_down="100ms", http="1.0", stop_if="rate<0 for 3",
+        site.address, suite="web-url", plan={"blocks": 1}, clients="1", length="3200ms", interval="100ms",
+        ramp_up="100ms", ramp_down="100ms", http="1.0", stop_if="rate<0 for 3",
     )  # fmt: skip
     start_run(plan, tmp_path / "x.bakeoff", [LocalAgent()], Counting())
     assert len(kept) == 30 and max(kept[10:]) <= max(kept[:10]) <= 6

@@ -55,7 +55,7 @@ def file_workload(folder: Path) -> dict[str, Any]:
     return {
         "kind": "file-mix", "folder": str(folder), "loadfile": None, "once": False, "resolve": True,
         "workspace_bytes": 1 << 20, "flush": False, "verify": True, "reuse": None, "keep": False, "stall_s": 60.0,
-        "turn_bytes": None, "turn_pause_s": 0.0,
+        "iteration_bytes": None, "iteration_pause_s": 0.0,
     }  # fmt: skip
 
 

@@ -69,7 +69,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fetch::fetch_http, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch_http3, module)?)?;
     module.add_function(wrap_pyfunction!(greet::greet_app, module)?)?;
-    module.add_function(wrap_pyfunction!(mail::talk_mail, module)?)?;
+    module.add_function(wrap_pyfunction!(mail::probe_mail, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_name, module)?)?;

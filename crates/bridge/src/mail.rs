@@ -13,7 +13,7 @@ type Told = (Vec<u8>, Vec<Vec<u8>>, Option<Vec<u8>>, Option<String>);
 /// Opens a session with one side of a mail server, which is told as in the specification of a trial, says `steps` until
 /// one is refused, and takes leave. For limits and errors see [`crate::fetch::fetch_http`].
 #[pyfunction]
-pub(crate) fn talk_mail(
+pub(crate) fn probe_mail(
     py: Python<'_>,
     side_json: &str,
     steps: Vec<String>,

@@ -39,7 +39,7 @@ trait Kind: Send {
     /// What follows from all figures of a result.
     fn complete(&self, _result: &mut TrialResult) {}
 
-    /// Whether it can give rows up while it goes on.
+    /// Whether it can give intervals up while it goes on.
     fn soaks(&self) -> bool {
         false
     }
@@ -99,8 +99,8 @@ fn read(spec: &TrialSpec) -> Result<Ready, SpecError> {
     if spec.load.wants_moments() && !ready.has_moments() {
         return Err(SpecError::Range(format!("a load that replays moments must give them: `{kind}` knows none")));
     }
-    if !ready.soaks() && spec.row_s.is_some() {
-        return Err(SpecError::Range(format!("trials of `{kind}` have no rows: row_s is for work over connections")));
+    if !ready.soaks() && spec.interval_s.is_some() {
+        return Err(SpecError::Range(format!("trials of `{kind}` have no intervals: interval_s is for work over connections")));
     }
     Ok(ready)
 }

@@ -2,7 +2,7 @@
 
 use crate::registry::{StartError, check_trial, merge_trial, start_trial};
 use crate::{EngineError, SpecError};
-use bakeoff_engine::{Clock, Histograms, Measurement, SliceResult, SoakRow, Times, TrialResult};
+use bakeoff_engine::{Clock, Histograms, Measurement, SliceResult, SoakInterval, Times, TrialResult};
 use bakeoff_platform::clock::MonotonicClock;
 use bakeoff_platform::process::is_main_thread;
 use bakeoff_platform::{BackgroundPolicy, Wake};
@@ -29,8 +29,8 @@ pub(crate) fn can_return() -> bool {
     bakeoff_platform::can_return()
 }
 
-/// A row of a soak as Python gets it.
-type TellRow<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
+/// An interval of a soak as Python gets it.
+type TellInterval<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
 
 /// A trial in threads of its own: it makes itself ready and waits for the word to begin.
 #[pyclass(frozen, module = "bakeoff._engine")]
@@ -131,13 +131,13 @@ impl TrialHandle {
 
     /// The number of the barrier at which all sessions of this machine wait for those of others, or of the last one; 0
     /// before the first, and for work that has none.
-    fn meeting(&self) -> u64 {
+    fn barrier(&self) -> u64 {
         self.inner.barrier()
     }
 
     /// The sessions of all machines are at this barrier, and go on at `at_ns` of `CLOCK_MONOTONIC`, at once when that
     /// has passed. The first word counts.
-    fn meet(&self, number: u64, at_ns: u64) {
+    fn release_barrier(&self, number: u64, at_ns: u64) {
         self.inner.release_barrier(number, at_ns);
     }
 
@@ -172,15 +172,15 @@ impl TrialHandle {
         self.inner.drain_events()
     }
 
-    /// Rows of a soak that were done since the last call: of each its figures as JSON, its service times and, where
+    /// Intervals of a soak that were done since the last call: of each its figures as JSON, its service times and, where
     /// starts are planned, its response times as HdrHistogram V2, empty without any.
-    fn drain_rows<'py>(&self, py: Python<'py>) -> Vec<TellRow<'py>> {
+    fn drain_intervals<'py>(&self, py: Python<'py>) -> Vec<TellInterval<'py>> {
         let bytes = |times: &Times| PyBytes::new(py, if times.summary.count == 0 { &[] } else { &times.histogram });
-        let told = |row: SoakRow| {
-            let Measurement { service, response, .. } = &row.measured;
-            (serde_json::to_string(&row).unwrap_or_default(), bytes(service), response.as_ref().map(bytes))
+        let told = |interval: SoakInterval| {
+            let Measurement { service, response, .. } = &interval.measured;
+            (serde_json::to_string(&interval).unwrap_or_default(), bytes(service), response.as_ref().map(bytes))
         };
-        self.inner.drain_rows().into_iter().map(told).collect()
+        self.inner.drain_intervals().into_iter().map(told).collect()
     }
 
     /// The result when it comes within `timeout_s`, else `None`. It sleeps until then; a signal wakes it at once where
@@ -220,12 +220,12 @@ impl TrialHandle {
     /// From the start of traffic to its end all threads of this process but those that make load or serve it, and the
     /// main thread, which sleeps, are put behind them: into the idle class, or where not `idle` into the one that
     /// interrupts nobody; on these processors, if any are told.
-    fn put_behind(&self, idle: bool, processors: Vec<u32>) {
+    fn run_in_background(&self, idle: bool, processors: Vec<u32>) {
         self.inner.run_in_background(BackgroundPolicy { idle, processors });
     }
 
     /// Sleeps until the trial is to be looked at, about once a second; `False` when it is over. One thread looks.
-    fn next_look(&self, py: Python<'_>) -> bool {
+    fn next_sample(&self, py: Python<'_>) -> bool {
         py.detach(|| self.inner.next_sample())
     }
 

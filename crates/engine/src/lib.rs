@@ -30,7 +30,7 @@ pub use histogram::summary::{
     HistogramError, Summary, counts_within, deserialize, merge, quantiles, serialize, summarize,
 };
 pub use load::{Distribution, Load, Rate};
-pub use recorder::rows::{IntervalCost, IntervalPart, SoakRow};
+pub use recorder::intervals::{IntervalCost, IntervalPart, SoakInterval};
 pub use recorder::tally::Tally;
 pub use recorder::{Recorder, Stamps};
 pub use result::collect::{GeneratorFigures, ThreadFigures, collect};

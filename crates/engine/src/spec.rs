@@ -66,9 +66,9 @@ pub struct TrialSpec {
     /// Ends the trial after exactly so many operations; the window is then the whole trial.
     #[serde(default)]
     pub max_operations: Option<u64>,
-    /// Length of a row when the trial is a soak: rows are told while it goes on, and take the place of seconds.
+    /// Length of an interval when the trial is a soak: intervals are told while it goes on, and take the place of seconds.
     #[serde(default)]
-    pub row_s: Option<f64>,
+    pub interval_s: Option<f64>,
     /// Longest wait for a connection, s.
     #[serde(default = "five")]
     pub connect_timeout_s: f64,
@@ -110,9 +110,9 @@ fn ten() -> f64 {
 const SESSIONS_MAX: u64 = 200_000;
 const CORES_MAX: u32 = 1024;
 const LENGTH_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
-/// The shortest row of a soak: load threads look every 50 ms whether one is over.
-const ROW_MIN_S: f64 = 0.1;
-const ROWS_MAX: f64 = 10_000.0;
+/// The shortest interval of a soak: load threads look every 50 ms whether one is over.
+const INTERVAL_MIN_S: f64 = 0.1;
+const INTERVALS_MAX: f64 = 10_000.0;
 
 /// These limits by name, for whoever writes specifications.
 pub fn limits() -> [(&'static str, f64); 7] {
@@ -122,8 +122,8 @@ pub fn limits() -> [(&'static str, f64); 7] {
         ("sessions", SESSIONS_MAX as f64),
         ("cores", f64::from(CORES_MAX)),
         ("length_s", LENGTH_MAX_S),
-        ("row_min_s", ROW_MIN_S),
-        ("rows", ROWS_MAX),
+        ("row_min_s", INTERVAL_MIN_S),
+        ("intervals", INTERVALS_MAX),
     ]
 }
 
@@ -191,13 +191,13 @@ impl TrialSpec {
     }
 
     fn check_rows(&self) -> Result<(), SpecError> {
-        let Some(row_s) = self.row_s else { return Ok(()) };
+        let Some(interval_s) = self.interval_s else { return Ok(()) };
         let range = |text: String| Err(SpecError::Range(text));
-        if !(ROW_MIN_S..=LENGTH_MAX_S).contains(&row_s) {
-            return range(format!("row_s must be {ROW_MIN_S} to {LENGTH_MAX_S}, not {row_s}"));
+        if !(INTERVAL_MIN_S..=LENGTH_MAX_S).contains(&interval_s) {
+            return range(format!("interval_s must be {INTERVAL_MIN_S} to {LENGTH_MAX_S}, not {interval_s}"));
         }
-        if self.length_s / row_s > ROWS_MAX {
-            return range(format!("rows of {row_s} s in {} s are more than {ROWS_MAX}", self.length_s));
+        if self.length_s / interval_s > INTERVALS_MAX {
+            return range(format!("intervals of {interval_s} s in {} s are more than {INTERVALS_MAX}", self.length_s));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from bakeoff.agents.machine.limits import Limits
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, SpooledResult
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakInterval, SpooledResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.core.system.links import Link
 
@@ -67,7 +67,7 @@ class TrialSession(Protocol):
     def drain_events(self) -> Sequence[EngineEvent]:
         """What the engine noticed since the last call."""
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         """Rows of a soak that ended since the last call, in their order; all that are left once there is an outcome."""
 
     def wait(self, timeout_s: float) -> Outcome | None:
@@ -81,7 +81,7 @@ class TrialSession(Protocol):
 class RunsHere(TrialSession, Protocol):
     """A trial that this process does: nothing may wake up beside it that need not."""
 
-    def next_look(self) -> bool:
+    def next_sample(self) -> bool:
         """Sleep until it is to be sampled, about once a second; False when it is over. One thread samples."""
 
 

@@ -17,7 +17,15 @@ from bakeoff.agents.machine.preflight import preflight
 from bakeoff.agents.machine.socket_capacity import Demand
 from bakeoff.agents.machine.thread_priority import behind
 from bakeoff.agents.null_server import NullServer
-from bakeoff.agents.result import ControlResult, EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
+from bakeoff.agents.result import (
+    ControlResult,
+    EngineEvent,
+    IntervalResult,
+    Outcome,
+    Snapshot,
+    SoakInterval,
+    TrialResult,
+)
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.core.system.links import links
 from bakeoff.core.system.own_process import THIS
@@ -76,7 +84,7 @@ class LocalAgent:
                 sampler = Sampler(ThisProcess(), EVERY_S, alone=False)
                 others = Others(spec.workload)
                 if (how := behind(spec, self._engine.can_return())) is not None:
-                    handle.put_behind(*how)
+                    handle.run_in_background(*how)
             return LocalSession(self.name, spec.ramp_up_s, handle, meter, sampler, server, others)
 
     def _links_to(self, workload: Workload) -> tuple[str, ...]:
@@ -111,10 +119,10 @@ class LocalSession:
         return self
 
     def barrier(self) -> int:
-        return int(self._handle.meeting())
+        return int(self._handle.barrier())
 
     def release_barrier(self, number: int, at_ns: int) -> None:
-        self._handle.meet(number, at_ns)
+        self._handle.release_barrier(number, at_ns)
 
     def snapshot(self) -> Snapshot:
         with explained():
@@ -124,17 +132,17 @@ class LocalSession:
             self._sampler.tick()
         return snapshot
 
-    def next_look(self) -> bool:
-        return bool(self._handle.next_look())
+    def next_sample(self) -> bool:
+        return bool(self._handle.next_sample())
 
     def drain_events(self) -> Sequence[EngineEvent]:
         with explained():
             return [EngineEvent.model_validate(json.loads(text)) for text in self._handle.drain_events()]
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         with explained():
-            rows = self._handle.drain_rows()
-            return [SoakRow(RowResult.model_validate_json(figures), *blobs) for figures, *blobs in rows]
+            rows = self._handle.drain_intervals()
+            return [SoakInterval(IntervalResult.model_validate_json(figures), *blobs) for figures, *blobs in rows]
 
     def wait(self, timeout_s: float) -> Outcome | None:
         with explained():

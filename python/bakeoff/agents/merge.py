@@ -7,12 +7,12 @@ from dataclasses import replace
 from bakeoff.agents.engine import explained, load_engine, read_outcome
 from bakeoff.agents.result import (
     AgentSnapshot,
+    IntervalResult,
     OperationCount,
     Outcome,
     RecentResult,
-    RowResult,
     Snapshot,
-    SoakRow,
+    SoakInterval,
     summary_of,
 )
 from bakeoff.agents.spec import TrialSpec
@@ -41,8 +41,8 @@ def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Out
     return replace(whole, result=whole.result.model_copy(update={"control": most}))
 
 
-def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
-    """A row of a soak, from those of its agents, which end at their moments; that of a single agent as it is."""
+def merged_interval(parts: Sequence[SoakInterval]) -> SoakInterval:
+    """An interval of a soak, from those of its agents, which end at their moments; that of a single agent as it is."""
     if len(parts) == 1:
         return parts[0]
     figures = [part.figures for part in parts]
@@ -52,8 +52,8 @@ def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
     service, service_summary = _merged_histogram([part.service for part in parts])
     planned = [part.response for part in parts if part.response is not None]
     response, response_summary = _merged_histogram(planned) if planned else (None, None)
-    row = RowResult(
-        row=figures[0].row,
+    row = IntervalResult(
+        number=figures[0].number,
         start_s=min(each.start_s for each in figures),
         length_s=max(each.length_s for each in figures),
         operations=sum(each.operations for each in figures),
@@ -68,7 +68,7 @@ def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
         stopped_s=most([each.stopped_s for each in figures]),
         rss_bytes=max(each.rss_bytes for each in figures),
     )
-    return SoakRow(row, service, response)
+    return SoakInterval(row, service, response)
 
 
 def most(values: Sequence[float | None]) -> float | None:

@@ -204,13 +204,14 @@ class TrialResult(_Result):
     control: ControlResult | None = None
 
 
-class RowResult(_Result):
-    """A row of a soak: `length_s` from `start_s` after the start of the window. `cpu_share` and `run_delay_share` are
+class IntervalResult(_Result):
+    """An interval of a soak: `length_s` from `start_s` after the start of the window. `cpu_share` and `run_delay_share`
+    are
     those of the load thread that had most of it, `stopped_s` is the time in which the generator did not run:
     it was stopped, starved or throttled, or its machine was suspended or paused. None: nobody measured it.
     """
 
-    row: int
+    number: int
     start_s: float
     length_s: float
     operations: int
@@ -227,10 +228,10 @@ class RowResult(_Result):
 
 
 @dataclass(frozen=True)
-class SoakRow:
-    """A row with its histograms of service and response times (HdrHistogram V2, empty without operations)."""
+class SoakInterval:
+    """An interval with its histograms of service and response times (HdrHistogram V2, empty without operations)."""
 
-    figures: RowResult
+    figures: IntervalResult
     service: bytes
     response: bytes | None
 

@@ -43,8 +43,8 @@ WHOLE = Slice(index=0, of=1)
 
 class TrialSpec(Spec):
     """Everything the engine needs for one trial. `length_s` includes both ramps, `load` is that of all agents; with
-    `row_s` it is a soak, which tells rows of that length while it goes on and has no seconds. `streams` requests at
-    once share the connection of a thread. `secret` is of this trial alone, from the system's randomness, and told to
+    `interval_s` it is a soak, which tells rows of that length while it goes on and has no seconds. `streams` requests
+    at once share the connection of a thread. `secret` is of this trial alone, from the system's randomness, and told to
     nobody before the trial is over: by it is drawn what contenders must not foresee.
     """
 
@@ -59,7 +59,7 @@ class TrialSpec(Spec):
     think_s: float = Field(default=0.0, ge=0)
     think_distribution: Literal["fixed", "exponential"] = "fixed"
     max_operations: int | None = None
-    row_s: float | None = Field(default=None, gt=0)
+    interval_s: float | None = Field(default=None, gt=0)
     connect_timeout_s: float = Field(default=5.0, gt=0)
     reply_timeout_s: float = Field(default=10.0, gt=0)
     cores: int = Field(default=1, ge=1)

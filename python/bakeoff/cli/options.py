@@ -97,7 +97,7 @@ def _plan_parameters(searches: bool) -> Iterator[inspect.Parameter]:
             metavar="NAME=COMMAND",
             autocompletion=complete.resets,
             rich_help_panel="Plan",
-            help="Shell command that restores contender NAME before each of its visits.",
+            help="Shell command that restores contender NAME before each block.",
         ),
         None,
     )

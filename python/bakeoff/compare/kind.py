@@ -28,18 +28,17 @@ from bakeoff.store.records.trial_parts import Summary
 class ComparePart:
     """The part of a kind for comparisons: derive from it, and set or override what differs.
 
-    `work` is what its operations are called in sentences, `turns` what one start of a rate begins, where that is more
-    than one of them, and `responds` what a response time at a rate is then of. `faults` are what makes a contender lose
-    outright, in the order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals. From
-    a mean of `enough` operations on a client without any was
-    starved. With `ends_with_its_starts` a trial has a number of starts, and its window lasts until the last of them is
-    over. `cells` is how its cells are told, where trials are made of cells. `gates_of_its_own` and
-    `audits_of_its_own` name what `gates` and `same_work` may find beyond the general ones. `law_allows` says what
-    `law_tolerance` leaves to the edges of the window.
+    `work` is what its operations are called in sentences, `iterations` what one start of a rate begins, where that is
+    more than one of them, and `responds` what a response time at a rate is then of. `faults` are what makes a contender
+    lose outright, in the order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals.
+    From a mean of `enough` operations on a client without any was starved. With `ends_with_its_starts` a trial has a
+    number of starts, and its window lasts until the last of them is over. `cells` is how its cells are told, where
+    trials are made of cells. `gates_of_its_own` and `audits_of_its_own` name what `gates` and `same_work` may find
+    beyond the general ones. `law_allows` says what `law_tolerance` leaves to the edges of the window.
     """
 
     work: str = "operations"
-    turns: str = ""
+    iterations: str = ""
     responds: str = ""
     faults: Sequence[Source] = (RECORDS, ANSWERS)
     wrong: Sequence[str] = ("wrong_status", "protocol")
@@ -51,7 +50,8 @@ class ComparePart:
     law_allows: Edges = "operation"
 
     def response(self, trial: TrialRecord) -> Summary:
-        """Response times in ns, as the kind means them: those of single operations, and at a rate those of whole turns
+        """Response times in ns, as the kind means them: those of single operations, and at a rate those of whole
+        iterations
         from the planned start.
         """
         return trial.response or trial.service

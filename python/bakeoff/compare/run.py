@@ -11,8 +11,8 @@ from bakeoff.compare.collections.challenge import challenge_of
 from bakeoff.compare.collections.joined import Together, between_pairs, file_gates, joined_pairs
 from bakeoff.compare.collections.joined_files import if_counted, made_of
 from bakeoff.compare.collections.joined_model import DatedNote, IfCounted
-from bakeoff.compare.cube.cells import has_cells, lost_cells
-from bakeoff.compare.cube.cube import lost_trials
+from bakeoff.compare.cube.cells import forfeited_cells, has_cells
+from bakeoff.compare.cube.cube import forfeited_trials
 from bakeoff.compare.cube.regions import regions_of
 from bakeoff.compare.cube.repeated import left_out_contenders
 from bakeoff.compare.estimate.cell_pairs import compare_cells
@@ -106,7 +106,7 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         curves=curves,
         left_out=cube.left_out,
         repeated=judge.repeated,
-        lost=(*lost_trials(cube), *without_result(cube, metrics[0]), *lost_cells(cube)),
+        forfeited=(*forfeited_trials(cube), *without_result(cube, metrics[0]), *forfeited_cells(cube)),
         audits=subject.audits,
         warnings=(
             *(Advisory(fact, first=True) for fact in noise_advice(quote)),

@@ -21,9 +21,9 @@ from bakeoff.store.sqlite.canonical import plan_hash
 from bakeoff.telemetry import where
 
 FORMAT = 2
-Order = Literal["load_steps", "visits"]
+Order = Literal["load_steps", "contenders"]
 LOAD_STEPS: Order = "load_steps"
-VISITS: Order = "visits"
+BY_CONTENDERS: Order = "contenders"
 NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 
 
@@ -32,7 +32,7 @@ class Contender(Strict):
 
     name: str = Field(pattern=f"^{NAME}$", description="Name of the contender in results.")
     address: str = Field(min_length=1, description="Its address: http(s)://host[:port][/path] or unix:/path/to/socket.")
-    reset: str | None = Field(None, min_length=1, description="Shell command that restores it before each visit.")
+    reset: str | None = Field(None, min_length=1, description="Shell command that restores it before each block.")
     ready_timeout_s: Duration = Field(
         30.0, alias="ready_timeout", gt=0, description="How long to wait until it answers after a reset."
     )
@@ -88,10 +88,10 @@ class Plan(Strict):
     interim_analyses: tuple[StrictInt, ...] | None = None
     until: str | None = None
     when_dead: str = "ask"
-    dead_visits: int = 2
+    dead_blocks: int = 2
     dead_after_s: float | None = 10.0
     # That of plans before there was a choice, whose hash stays; `design/order_choice.py` says which one fits.
-    order: Order = Field(default=VISITS, exclude_if=partial(operator.eq, VISITS))
+    order: Order = Field(default=BY_CONTENDERS, exclude_if=partial(operator.eq, BY_CONTENDERS))
 
     @field_validator("settings", mode="before")
     @classmethod

@@ -85,9 +85,9 @@ class Trials:
         asking = None if prompts.ask is None else partial(self._asked, prompts.ask)
         self._begun = {c.name: facts_of(run.environment, c.name) for c in plan.contenders}
         self._last = {trial.contender: trial for trial in run.trials}
-        self._visits: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
+        self._slots: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
         for trial in () if retry else run.trials:
-            self._visits[trial.block, trial.contender].append(trial)
+            self._slots[trial.block, trial.contender].append(trial)
         self.deaths = Deaths(plan, run, writer, asking, lambda note: self.tell([note]), retry)
 
     def tell(self, notes: Sequence[Note]) -> None:
@@ -132,7 +132,7 @@ class Trials:
             self._run_block(block, list(trials))
 
     def _run_block(self, block: int, planned: Sequence[PlannedTrial]) -> None:
-        """The trials of a block. A contender is made ready at each of its turns: its visit, or by load steps each
+        """The trials of a block. A contender is made ready at each of its turns: its slot, or by load steps each
         trial. Once it is not there, it is not asked in this block any more.
         """
         faults: dict[str, str | None] = {}
@@ -142,21 +142,21 @@ class Trials:
         ):
             if name not in faults:
                 faults[name] = self.why_not_asked(name)
-            faults[name] = faults[name] or self.visit(name)
+            faults[name] = faults[name] or self.prepare(name)
             for trial in turn:
                 reason = faults[name] or self.changed(name)
                 record = self.one(trial) if reason is None else self.failed(trial, reason)
-                self._visits[block, name].append(record)
+                self._slots[block, name].append(record)
                 faults[name] = faults[name] or self._unresponsive(record)
         for name in faults:
-            self.deaths.visited(name, block, is_dead(self._visits[block, name]))
+            self.deaths.slot_ended(name, block, is_dead(self._slots[block, name]))
 
     def why_not_asked(self, name: str) -> str | None:
         """Why a contender is asked nothing now: the run goes on without it, or it was not there at the begin."""
         return self.deaths.why_left_out(name) or self._absent.get(name)
 
     def _unresponsive(self, record: TrialRecord) -> str | None:
-        """Why the rest of a visit need not be asked: nothing came back in this trial, and nobody answers."""
+        """Why the rest of a slot need not be asked: nothing came back in this trial, and nobody answers."""
         if record.state != run_records.FAILED or record.operations or self._plan.dead_after_s is None:
             return None
         try:
@@ -198,8 +198,8 @@ class Trials:
         """So many trials are expected now, with those that are done."""
         self._observer.on_forecast(trials)
 
-    def visit(self, name: str) -> str | None:
-        """Make a contender ready for its trials; why it is not, or None. Not coming back fails its visit, not the
+    def prepare(self, name: str) -> str | None:
+        """Make a contender ready for its trials; why it is not, or None. Not coming back fails its slot, not the
         run.
         """
         contender = self._contenders[name]
@@ -221,7 +221,7 @@ class Trials:
         """Wait for a contender that did not answer, after its reset where it has one; why it does not, or None."""
         contender = self._contenders[name]
         if contender.reset is not None:
-            return self.visit(name)
+            return self.prepare(name)
         try:
             wait_for(contender, partial(self._answers, contender), "it did not answer before")
         except ContenderError as error:
@@ -424,8 +424,8 @@ class Trials:
 
 
 def _take_rows(session: FleetSession, stretch: Stretch | None) -> None:
-    """Store the rows of a soak that ended since the last sample."""
-    rows = session.drain_rows() if stretch is not None else ()
+    """Store the intervals of a soak that ended since the last sample."""
+    rows = session.drain_intervals() if stretch is not None else ()
     if stretch is not None and rows:
         stretch.take(rows, session.snapshot().elapsed_s)
         gc.collect(0)  # nothing else collects what a trial of days leaves behind

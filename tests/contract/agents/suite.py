@@ -8,7 +8,7 @@ import pytest
 
 from bakeoff import _engine
 from bakeoff.agents.base import Agent, TrialSession
-from bakeoff.agents.result import Outcome, SoakRow
+from bakeoff.agents.result import Outcome, SoakInterval
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.load.arrivals import Constant
@@ -194,13 +194,13 @@ class AgentContract:
 
     def test_rows_of_a_soak_are_told_once_in_their_order(self, agent: Agent) -> None:
         rate = Rate(per_s=200.0, arrivals=Constant(), most_connections=4)
-        spec = TrialSpec(workload=NullWorkload(), load=rate, length_s=6.0, row_s=2.0)
-        session, rows = agent.start(spec).go(), list[SoakRow]()
+        spec = TrialSpec(workload=NullWorkload(), load=rate, length_s=6.0, interval_s=2.0)
+        session, rows = agent.start(spec).go(), list[SoakInterval]()
         outcome = None
         while outcome is None:
             outcome = session.wait(0.05)
-            rows += session.drain_rows()
-        assert [row.figures.row for row in rows] == [0, 1, 2] and session.drain_rows() == []
+            rows += session.drain_intervals()
+        assert [row.figures.number for row in rows] == [0, 1, 2] and session.drain_intervals() == []
         assert sum(row.figures.operations for row in rows) == outcome.result.operations > 0
         for row in rows:
             assert json.loads(_engine.ForTests.summary(row.service))["count"] == row.figures.operations

@@ -79,7 +79,7 @@ def test_a_trial_is_armed_begins_and_ends(far: Far) -> None:
     assert outcome.result.start.planned_ns == at_ns <= outcome.result.start.real_ns
     assert outcome.result.operations > 0 and not outcome.result.cancelled
     assert outcome.histograms and session.wait(0.0) is outcome
-    assert list(session.drain_events()) == [] and list(session.drain_rows()) == []
+    assert list(session.drain_events()) == [] and list(session.drain_intervals()) == []
 
 
 def test_facts_demand_and_refusals_cross(far: Far) -> None:
@@ -113,14 +113,14 @@ def test_a_check_is_made_there_and_its_errors_keep_class_and_sentence(far: Far) 
 
 def test_a_soak_tells_its_rows_and_the_last_ones_after_its_end(far: Far) -> None:
     agent, _ = far
-    session = agent.start(LONG.model_copy(update={"length_s": 0.5, "row_s": 0.1})).go()
+    session = agent.start(LONG.model_copy(update={"length_s": 0.5, "interval_s": 0.1})).go()
     rows = []
     while (outcome := session.wait(0.05)) is None:
-        rows += session.drain_rows()
-    rows += session.drain_rows()
-    assert [row.figures.row for row in rows] == [0, 1, 2, 3, 4]
+        rows += session.drain_intervals()
+    rows += session.drain_intervals()
+    assert [row.figures.number for row in rows] == [0, 1, 2, 3, 4]
     assert sum(row.figures.operations for row in rows) == outcome.result.operations
-    assert all(bool(row.service) == bool(row.figures.operations) for row in rows) and not session.drain_rows()
+    assert all(bool(row.service) == bool(row.figures.operations) for row in rows) and not session.drain_intervals()
 
 
 def test_what_is_large_crosses_once() -> None:
@@ -157,7 +157,7 @@ def test_a_silent_machine_is_lost(far: Far, monkeypatch: pytest.MonkeyPatch) -> 
     line.mute = True
     with pytest.raises(AgentLostError, match=r"agent far was lost: nothing was heard from it for 0\.3 s"):
         session.wait(PATIENCE_S)
-    for ask in (session.snapshot, session.drain_events, session.drain_rows, agent.clock, lambda: session.armed(0)):
+    for ask in (session.snapshot, session.drain_events, session.drain_intervals, agent.clock, lambda: session.armed(0)):
         with pytest.raises(AgentLostError):
             ask()
     session.cancel()

@@ -114,7 +114,9 @@ def test_a_campaign_of_five_blocks_gives_no_verdict(tmp_path: Path) -> None:
 
 def test_other_designs_say_beforehand_what_they_cannot_reach() -> None:
     two = ("a=http://h", "b=http://i")
-    soaked = output("plan", "web-static", *two, "--blocks", "1", "--row", "10s", "--length", "60s", "--clients", "4")
+    soaked = output(
+        "plan", "web-static", *two, "--blocks", "1", "--interval", "10s", "--length", "60s", "--clients", "4"
+    )
     assert "1 block gives numbers but no verdict" in soaked
     searched = ("plan", "web-static", *two, "--objective", "p99<=50ms")
     assert "5 blocks give numbers but no verdict" in output(*searched, "--blocks", "5")
@@ -225,12 +227,12 @@ def test_a_suite_shows_values_as_one_would_write_them(suite: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("length", "row"),
+    ("length", "interval"),
     [("1s", "100ms"), ("10s", "500ms"), ("1m", "2s"), ("10m", "20s"), ("1h", "2m"), ("12h", "30m"), ("28h", "1h")],
 )
 def test_a_soak_has_some_two_dozen_rows_or_one_an_hour(length: str, row: str) -> None:
     given = PlanInput("x", {"suite": "web-url"}, {"clients": "1"}, [{"name": "a", "address": "http://h"}])
-    assert parse_duration(as_soak(given, length).settings["row"]) == parse_duration(row)
+    assert parse_duration(as_soak(given, length).settings["interval"]) == parse_duration(row)
 
 
 def test_a_plan_promises_effects_of_what_has_levels_alone(tmp_path: Path) -> None:

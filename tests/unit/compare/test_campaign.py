@@ -16,7 +16,13 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare.collections.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
-from bakeoff.compare.collections.campaign_model import CampaignComparison, FewBlocks, LeaderLost, NotBothIn, SuiteResult
+from bakeoff.compare.collections.campaign_model import (
+    CampaignComparison,
+    FewBlocks,
+    LeaderForfeited,
+    NotBothIn,
+    SuiteResult,
+)
 from bakeoff.compare.planning.noise import noise_of, same_setup
 from bakeoff.compare.planning.noise_model import NoiseFloor
 from bakeoff.report.blocks.tree import Cards, Chart, Table, Text
@@ -154,7 +160,7 @@ def test_few_blocks_and_withheld_verdicts_leave_the_order_open() -> None:
     assert few.winner is None and FewBlocks("two", 4) in few.overall[0].why_not
     failing = change(web(1.3, seed=2), "red", 8, (1, 2, 3, 4), state="failed", reason="refused")
     held = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, failing))
-    assert held.winner is None and LeaderLost("red", "two") in held.overall[0].why_not
+    assert held.winner is None and LeaderForfeited("red", "two") in held.overall[0].why_not
 
 
 def test_cells_and_curves_stand_in_one_comparison_and_json_has_no_nan() -> None:

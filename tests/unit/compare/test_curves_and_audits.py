@@ -38,7 +38,7 @@ def test_errors_of_failed_trials_stay_visible() -> None:
     assert point.blocks == 6
     assert point.centre > 5.0
     rate = found.curve("rate", "apache").points[2]
-    assert (rate.blocks, rate.lost) == (0, 6)
+    assert (rate.blocks, rate.forfeited) == (0, 6)
     assert found.contenders[1].errors == {"refused": 180_000}
 
 

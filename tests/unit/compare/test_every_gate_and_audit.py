@@ -184,7 +184,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "errors": (on(of(LEADER), lambda trial: replace(trial, errors={"refused": 10_000})), "red"),
     "generator": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("generator-limited",))), "red"),
     "link": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("link-limited",))), "red"),
-    "ceiling": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("near-ceiling",))), "amber"),
+    "generator capacity": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("near-generator-capacity",))), "amber"),
     "generator waited": (
         on(one, lambda trial: replace(trial, marks=("generator-waited",), generator_run_delay_share=0.2)),
         "amber",

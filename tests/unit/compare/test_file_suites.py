@@ -145,7 +145,7 @@ def test_a_long_call_that_an_edge_of_the_window_cuts_is_no_fault(
     law = audit(found, "Little's law")
     assert (len(law.deviating), ruled(law.rule)[1]) == (
         deviating,
-        "2 % and the longest operation (or turn with its rest) of each session",
+        "2 % and the longest operation (or iteration with its rest) of each session",
     )
     advice = [warning.advice for warning in warnings_of(found) if "Little" in warning.text]
     assert all("longer `--length`" in words for words in advice) and bool(advice) == bool(deviating)
@@ -210,30 +210,30 @@ def test_ends_on_both_sides_of_level_are_not_called_the_same_side() -> None:
     assert sentence(1.2).endswith("faster at 64 KiB records; no crossing of 1.00.")
 
 
-def turns_run(rest_s: float = 2.36, implied: float = 1.0) -> RunRecord:
-    """Clients that work in turns of 16 Mbit: response times are those of the turns, an hour for a call."""
+def iterations_run(rest_s: float = 2.36, implied: float = 1.0) -> RunRecord:
+    """Clients that work in iterations of 16 Mbit: response times are those of the iterations, an hour for a call."""
     record = mix_run()
     trials = []
     for trial in record.trials:
-        turn = Summary(100, 40e6, 40_000_000, 50_000_000, 60_000_000, None, 70_000_000, 30_000_000)
-        turns = {
+        iteration = Summary(100, 40e6, 40_000_000, 50_000_000, 60_000_000, None, 70_000_000, 30_000_000)
+        iterations = {
             "bytes": 2_000_000, "pause_s": rest_s, "count": 100, "per_s": 10.0, "response_ms": 40.0,
             "rest_ms": rest_s * 1e3, "implied_sessions": implied * trial.load_step.clients,
         }  # fmt: skip
         service = replace(trial.service, mean_ns=3.6e12)
-        workload = {**trial.workload, "turns": turns, "outside_s": 0.0}
-        trials.append(replace(trial, service=service, workload=workload, steps=(StepRecord("turn", turn),)))
+        workload = {**trial.workload, "iterations": iterations, "outside_s": 0.0}
+        trials.append(replace(trial, service=service, workload=workload, steps=(StepRecord("iteration", iteration),)))
     return replace(record, trials=tuple(trials))
 
 
-def test_the_response_of_turns_is_that_of_turns_and_is_called_so() -> None:
-    comparison = compare_run(turns_run())
+def test_the_response_of_iterations_is_that_of_iterations_and_is_called_so() -> None:
+    comparison = compare_run(iterations_run())
     curve = comparison.curve("mean", comparison.contenders[0].name)
-    assert curve.title == "Mean response time of a turn"
+    assert curve.title == "Mean response time of an iteration"
     assert [point.centre for point in curve.points] == pytest.approx([40.0, 40.0])
 
 
 @pytest.mark.parametrize(("implied", "deviating"), [(1.0, 0), (1.2, 24)])
-def test_littles_law_is_audited_over_turns(implied: float, deviating: int) -> None:
-    found = audit(compare_run(turns_run(implied=implied)), "Little's law")
+def test_littles_law_is_audited_over_iterations(implied: float, deviating: int) -> None:
+    found = audit(compare_run(iterations_run(implied=implied)), "Little's law")
     assert (found.checked, len(found.deviating)) == (24, deviating)

@@ -280,7 +280,7 @@ def test_no_unwanted_day_is_called_a_failed_one() -> None:
     [
         ({"tool": {"imported_from": "iozone"}}, "was imported from iozone"),
         ({"plan": {"capacity": {"objective": "p99<=50ms"}}}, "is a search for capacities"),
-        ({"plan": {"settings": {"row_s": 3600.0}}}, "is a soak"),
+        ({"plan": {"settings": {"interval_s": 3600.0}}}, "is a soak"),
         ({"trials": ()}, "has no trial yet"),
         ({"suite": "web-dynamic"}, "are of different work"),
     ],

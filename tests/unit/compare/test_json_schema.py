@@ -52,7 +52,7 @@ def test_cells_and_trials_that_are_lost() -> None:
         assert len(pair["cells"]["columns"]) == len(pair["cells"]["rows"][0])
     record = run(load_steps=(4,), blocks=6)
     dead = tuple(replace(t, state="failed", reason="dead", operations=0) for t in record.trials[:3])
-    assert fits(replace(record, trials=(*dead, *record.trials[3:])))["lost"]
+    assert fits(replace(record, trials=(*dead, *record.trials[3:])))["forfeited"]
 
 
 def test_what_is_unknown_or_missing_does_not_fit() -> None:

@@ -95,8 +95,8 @@ def test_a_trial_that_delivered_nothing_is_named_where_pairs_were_lost() -> None
     nothing = {**record.trials[0].workload, **flow(0.0, 101.0, 0.0)}
     first = record.trials[0]
     found = compare_run(replace(record, trials=(replace(first, workload=nothing), *record.trials[1:])))
-    assert found.pairs[0].primary.lost[first.contender] == 1
-    (lost,) = found.lost
+    assert found.pairs[0].primary.forfeited[first.contender] == 1
+    (lost,) = found.forfeited
     assert (lost.contender, lost.load_step, lost.block) == (first.contender, first.load_step, first.block)
     assert (
         sentence(lost.reason)

@@ -133,10 +133,10 @@ def test_a_mailbox_or_client_that_never_succeeds_is_lost_however_few_its_message
     drops["done"][sort] |= {"tried": 5_000, "failed": 12, who: {"7": {"tried": 12, "failed": 12}}}
     found = compare_run(with_errors(mail(figures(10.0, 3.0), drops, rate)))
     if rate and who == "failing_clients":
-        assert not found.lost
+        assert not found.forfeited
         return
     words = f"{sort} {'by client' if who == 'failing_clients' else 'to' if sort == 'messages' else 'of'} 7"
-    assert {(one.contender, sentence(one.reason)) for one in found.lost} == {
+    assert {(one.contender, sentence(one.reason)) for one in found.forfeited} == {
         ("apache", f"{words}: none of 12 succeeded")
     }
     assert "apache" not in {end.verdict.winner for end in (pair(found).primary, *pair(found).secondary)}

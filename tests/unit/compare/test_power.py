@@ -75,7 +75,7 @@ def test_the_json_holds_no_nan() -> None:
 
 def test_a_pilot_of_another_order_and_a_search_are_told_from_pilots() -> None:
     (planned,) = power_of(PILOT, plan("a", "b"), 30.0).assumed
-    assert planned.settings[0] == OtherSetting("order", "visits", "load_steps")
+    assert planned.settings[0] == OtherSetting("order", "contenders", "load_steps")
     same_machines = power_of(replace(PILOT, plan={**PILOT.plan, "order": "load_steps"}), plan("a", "b"), 30.0)
     assert "order" not in {setting.name for one in same_machines.assumed for setting in one.settings}
     for number in (1, 2):

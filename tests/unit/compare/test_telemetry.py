@@ -197,7 +197,7 @@ def test_a_contender_that_lost_trials_does_not_seem_to_have_needed_more_for_them
         for t in record.trials
     ]
     end = next(e for e in compare_run(replace(record, trials=tuple(trials))).pairs[0].secondary if e.metric == CPU)
-    assert end.ratio == pytest.approx(1.0, rel=0.01) and sum(end.lost.values()) == 0
+    assert end.ratio == pytest.approx(1.0, rel=0.01) and sum(end.forfeited.values()) == 0
 
 
 def test_memory_for_each_connection_is_the_slope_over_the_load_steps_or_not_known() -> None:

@@ -48,8 +48,8 @@ def test_a_page_that_never_succeeds_loses_every_trial_however_seldom_it_is_asked
     found = played(fails("large", 1.0), rates)
     shares = [one.error_share for one in found.contenders if one.name == "evil"]
     assert 0.008 < shares[0] < 0.0125, "about one request in a hundred: under any budget of the whole"
-    assert len(found.lost) == 3 * 8 and {one.contender for one in found.lost} == {"evil"}
-    assert "class large: none of " in sentence(found.lost[0].reason)
+    assert len(found.forfeited) == 3 * 8 and {one.contender for one in found.forfeited} == {"evil"}
+    assert "class large: none of " in sentence(found.forfeited[0].reason)
     assert found.pairs[0].primary.verdict.winner == "nginx"
 
 
@@ -57,7 +57,7 @@ def test_a_page_that_never_succeeds_loses_every_trial_however_seldom_it_is_asked
 def test_a_page_over_its_own_budget_withholds_the_lead(rates: bool) -> None:
     found = played(fails("large", 0.2), rates)
     (pair,) = found.pairs
-    assert not found.lost
+    assert not found.forfeited
     assert "evil" not in {end.verdict.winner for end in (pair.primary, *pair.secondary)}
     assert [gate_text(gate) for gate in pair.primary.gates if gate.level == "red"] == [
         "evil failed 20 % of class large"
@@ -66,7 +66,7 @@ def test_a_page_over_its_own_budget_withholds_the_lead(rates: bool) -> None:
 
 def test_what_no_contender_serves_is_nobodys_loss_and_nobodys_win() -> None:
     found = played(fails("large", 1.0), both=True)
-    assert not found.lost
+    assert not found.forfeited
     assert found.pairs[0].primary.verdict.kind == "withheld"
 
 
@@ -173,6 +173,6 @@ def test_a_percentile_among_the_failures_is_a_loss() -> None:
 
     found = played(two_percent)
     p99 = next(end for end in found.pairs[0].secondary if end.metric == "p99")
-    assert p99.lost == {"nginx": 0, "evil": 3 * 8} and p99.ratio >= 10.0
+    assert p99.forfeited == {"nginx": 0, "evil": 3 * 8} and p99.ratio >= 10.0
     curve = next(c for c in found.curves if (c.metric, c.contender) == ("p99", "evil"))
-    assert all(np.isnan(point.centre) and point.lost == 8 for point in curve.points)
+    assert all(np.isnan(point.centre) and point.forfeited == 8 for point in curve.points)

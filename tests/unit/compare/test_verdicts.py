@@ -124,7 +124,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     record = change(run(blocks=8), "nginx", 8, (2,), state="failed", reason="crashed")
     found = compare_run(record)
     end = found.pairs[0].primary
-    assert (end.blocks, end.lost, end.pairs_counted) == (8, {"nginx": 1, "apache": 0}, 24)
+    assert (end.blocks, end.forfeited, end.pairs_counted) == (8, {"nginx": 1, "apache": 0}, 24)
     assert end.verdict.kind in ("withheld", "inconclusive")
     assert "nginx failed 1 of 24 trials" in texts_of(end.verdict.reasons)
     assert "1 of 24 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
@@ -154,13 +154,13 @@ def test_a_load_step_at_which_one_breaks_is_lost() -> None:
     found = compare_run(record)
     end = found.pairs[0].primary
     assert [load_step.x for load_step in end.load_steps] == [1, 4, 8, 16] and end.load_steps_left_out == ()
-    assert (end.blocks, end.lost["nginx"]) == (8, 8)
+    assert (end.blocks, end.forfeited["nginx"]) == (8, 8)
     assert end.verdict.winner != "nginx"
     point = found.pairs[0].curves[0].points[3]
-    assert (point.verdict.winner, point.blocks, point.lost["nginx"]) == ("apache", 8, 8)
+    assert (point.verdict.winner, point.blocks, point.forfeited["nginx"]) == ("apache", 8, 8)
     assert sentence(found.contenders[0].shape).endswith("8 trials failed")
     assert "8 of 32 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
-    lost = [(t.contender, t.load_step.clients, t.block) for t in found.lost]
+    lost = [(t.contender, t.load_step.clients, t.block) for t in found.forfeited]
     assert lost == [("nginx", 16, block) for block in range(1, 9)]
 
 
@@ -175,15 +175,17 @@ def test_a_trial_without_success_counts_as_broken() -> None:
 def test_all_trials_failed() -> None:
     record = change(run(), "apache", None, None, state="failed", reason="refused")
     found = compare_run(record)
-    assert headline_of(found)[0] == "apache lost all of its 18 trials in which nginx was measured: nginx is better."
+    assert (
+        headline_of(found)[0] == "apache forfeited all of its 18 trials in which nginx was measured: nginx is better."
+    )
     assert found.pairs[0].primary.verdict.winner == "nginx"
     assert found.contenders[1].peak_load_step is None
     assert '"peak":null' in to_json(found).replace(" ", "")
     shown = render(compose(record, found)).decode()
-    assert "apache lost all" in shown
+    assert "apache forfeited all" in shown
     assert not re.search(r"1/10\b|0\.10+×|10\.0×", shown), "what a loss counts as is no ratio"
     twin = found.pairs[0].primary
-    assert twin.all_lost == "apache" and replace(twin, pairs_counted=19).all_lost == ""
+    assert twin.all_forfeited == "apache" and replace(twin, pairs_counted=19).all_forfeited == ""
 
 
 @pytest.mark.parametrize("mark", ["generator-limited", "link-limited"])
@@ -276,5 +278,5 @@ def test_the_comparison_survives_json() -> None:
     read = json.loads(to_json(found))
     assert read["schema"] == "bakeoff-comparison/1"
     assert read["pairs"][0]["primary"]["verdict"]["kind"] == "better"
-    assert read["pairs"][0]["primary"]["lost"] == {"nginx": 0, "apache": 6}
-    assert len(read["lost"]) == 6 and read["lost"][0]["reason"] == "refused"
+    assert read["pairs"][0]["primary"]["forfeited"] == {"nginx": 0, "apache": 6}
+    assert len(read["forfeited"]) == 6 and read["forfeited"][0]["reason"] == "refused"

@@ -47,7 +47,7 @@ def test_a_faster_server_that_starves_a_client_loses_that_load_step(kind: str) -
     assert [load_step.x for load_step in pair.primary.load_steps] == [1, 4], "no load step is left out"
     assert pair.primary.verdict.winner != "apache"
     assert pair.curves[0].points[1].verdict.winner == "slow"
-    assert pair.primary.lost["apache"] == 6
+    assert pair.primary.forfeited["apache"] == 6
 
 
 def rename(server: Server, name: str) -> Server:
@@ -104,7 +104,7 @@ def test_a_load_step_at_which_both_break_is_left_out_by_name() -> None:
 def test_voided_trials_are_still_left_out_and_named() -> None:
     record = change(run(blocks=8), "nginx", 8, (2,), state="voided", reason="stopped for 1.5 s")
     found = compare_run(record)
-    assert found.pairs[0].primary.blocks == 7 and found.lost == ()
+    assert found.pairs[0].primary.blocks == 7 and found.forfeited == ()
     (left_out,) = (line.split()[1:] for line in shown(record, width=300).splitlines() if "stopped for" in line)
     assert left_out == ["●", "nginx", "8", "2", "voided", "stopped", "for", "1.5", "s"]
 
@@ -130,12 +130,12 @@ def test_empty_cells_decide_and_are_named_by_cell_block_and_contender() -> None:
     assert (surface.overall.low, surface.overall.high) == pytest.approx((pair.primary.low, pair.primary.high))
     assert surface.overall.blocks == 6
     assert "3 of 6 pairs with empty cells of cifs counted as 10 times slower" in headline_of(found)[0]
-    assert {(t.contender, t.load_step.clients, t.block) for t in found.lost} == {
+    assert {(t.contender, t.load_step.clients, t.block) for t in found.forfeited} == {
         ("cifs", 1, block) for block in (1, 3, 5)
     }
-    assert all(t.cell.endswith("4 KiB") for t in found.lost)
+    assert all(t.cell.endswith("4 KiB") for t in found.forfeited)
     page = repr(compose(empty_cells((1, 3, 5)), found))
-    assert "Lost outright" in page and "planned trials ran and count" not in page
+    assert "Forfeited trials" in page and "planned trials ran and count" not in page
     reasons = {sentence(cell.reason) for cell in surface.cells if cell.reason is not None}
     assert "cifs moved nothing, for a client at least, in 3 blocks" in reasons
 
@@ -188,11 +188,11 @@ def idle_in(name: str, operations: int, elapsed_s: float = 1.0, waited: float = 
 def test_a_client_that_is_idle_in_a_cell_is_starved_and_loses_the_cell() -> None:
     record = idle_in("cifs", 4000)
     found = compare_run(record)
-    (lost,) = found.lost
+    (lost,) = found.forfeited
     assert (lost.contender, lost.block, lost.cell) == ("cifs", 2, "random read, 4 KiB")
     assert sentence(lost.reason) == "client 2 of 4 got (next to) nothing"
     end = found.pairs[0].primary
-    assert end.lost["cifs"] == 1 and end.verdict.winner is None, "it is ahead, and starves clients"
+    assert end.forfeited["cifs"] == 1 and end.verdict.winner is None, "it is ahead, and starves clients"
     assert any(gate.name == "starved clients" for gate in end.gates)
     said = "cifs gave clients (next to) nothing in 1 cell: random read, 4 KiB, block 2: client 2 of 4."
     assert [warning.text for warning in warnings_of(found) if warning.first].count(said) == 1
@@ -205,7 +205,7 @@ def test_a_client_whose_thread_did_not_run_is_the_generators_fault_and_no_loss()
     record = idle_in("cifs", 4000, waited=0.98)
     found = compare_run(record)
     end = found.pairs[0].primary
-    assert not found.lost and end.verdict.winner == "cifs" and not any(end.lost.values())
+    assert not found.forfeited and end.verdict.winner == "cifs" and not any(end.forfeited.values())
     assert not any(gate.name == "starved clients" for gate in end.gates)
     said = (
         "The load generator did not run for some clients in 1 cell: random read, 4 KiB, cifs, block 2: client 2 of 4 "
@@ -222,18 +222,18 @@ def test_a_client_whose_thread_did_not_run_is_the_generators_fault_and_no_loss()
 
 
 def test_a_client_whose_thread_waited_for_less_than_half_of_a_cell_is_starved() -> None:
-    assert compare_run(idle_in("cifs", 4000, waited=0.5)).lost
+    assert compare_run(idle_in("cifs", 4000, waited=0.5)).forfeited
 
 
 @pytest.mark.parametrize(("operations", "elapsed_s"), [(39, 1.0), (4000, 0.01)])
 def test_few_transfers_and_short_cells_accuse_nobody(operations: int, elapsed_s: float) -> None:
     found = compare_run(idle_in("cifs", operations, elapsed_s))
-    assert not found.lost and found.pairs[0].primary.verdict.winner == "cifs"
+    assert not found.forfeited and found.pairs[0].primary.verdict.winner == "cifs"
 
 
 def test_the_slower_one_that_starves_a_client_of_a_cell_only_loses_more() -> None:
     end = compare_run(idle_in("nfs", 4000)).pairs[0].primary
-    assert end.verdict.winner == "cifs" and end.lost["nfs"] == 1
+    assert end.verdict.winner == "cifs" and end.forfeited["nfs"] == 1
 
 
 def test_the_page_has_the_clients_of_cells() -> None:

@@ -82,7 +82,7 @@ def test_failed_requests_soaks_and_searches() -> None:
     record = run(load_steps=(4,), blocks=1)
     failed = {"failed": {"requests": {"GET /a,b": {"404": 3, "refused": 1}}, "others": 2}}
     trials = (replace(record.trials[0], workload=failed), *record.trials[1:])
-    record = replace(record, trials=trials, soak_rows=(builders.soak_row(),))
+    record = replace(record, trials=trials, soak_intervals=(builders.soak_interval(),))
     record = replace(record, searches=(SearchRecord("nginx", 1, "found", "", 0, None),))
     found = [(one["request"], one["fault"], one["times"]) for one in rows(record, "failed")]
     assert found == [("GET /a,b", "404", "3"), ("GET /a,b", "refused", "1"), ("", "others", "2")]

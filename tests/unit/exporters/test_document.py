@@ -72,7 +72,7 @@ def test_the_document_of_every_kind_fits_and_has_what_its_report_shows(kind: str
     failed = {"failed": {"requests": {"GET /x": {"404": 3}}, "others": 2}}
     sample = json.loads(json.dumps({**SAMPLES[kind], **failed, "began_at": "2026-11-20T10:00:00.000+00:00"}))
     record = record_of(kind, sample)
-    record = replace(record, soak_rows=(builders.soak_row(contender="nginx"),))
+    record = replace(record, soak_intervals=(builders.soak_interval(contender="nginx"),))
     document = document_of(record)
     own = next(one for one in document["trials"] if one["contender"] == "nginx")
     assert own["workload"] == sample and own["traffic_began_at"] == sample["began_at"]

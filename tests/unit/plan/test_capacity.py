@@ -8,7 +8,7 @@ import pytest
 from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
 from bakeoff.load.load_step import Clients, Rate
-from bakeoff.plan.design.order import order_trials, order_visits
+from bakeoff.plan.design.order import order_slots, order_trials
 from bakeoff.plan.input.plan_file import plan_to_toml
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
@@ -35,7 +35,7 @@ def test_a_search_has_no_load_steps_of_its_own_and_bounds_for_what_it_may_ask() 
     assert "rate" not in plan.changed
     load_step = plan.capacity.load_step(plan.settings, 512.5)
     assert isinstance(load_step, Rate) and (load_step.per_s, load_step.most_connections) == (512.5, 1000)
-    assert [visit.contender for visit in order_visits(plan)] == ["a"] * 3
+    assert [slot.contender for slot in order_slots(plan)] == ["a"] * 3
     assert plan.trials == 36 + 3 * 5 and plan.most_trials == 3 * 65
 
 

@@ -8,7 +8,7 @@ import pytest
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.campaign import read_campaign
 from bakeoff.plan.design.factors import expanded, parse_factors
-from bakeoff.plan.design.order import order_visits
+from bakeoff.plan.design.order import order_slots
 from bakeoff.plan.input.plan_file import plan_to_toml
 from bakeoff.plan.input.plan_input import plan_input_of
 from bakeoff.plan.load import read_plan_file, resolve_plan
@@ -46,7 +46,7 @@ def test_contenders_times_factors(tmp_path: Path) -> None:
         ("raid", ("5", "0")),
     ]
     assert plan.contenders[3].reset == "restart ${raid} 0 {print}", "what is the shell's is left alone"
-    first = [visit.contender for visit in order_visits(plan)][:4]
+    first = [slot.contender for slot in order_slots(plan)][:4]
     assert sorted(first) == sorted(contender.name for contender in plan.contenders), "a block has all combinations"
 
 

@@ -21,7 +21,7 @@ def plan(count: int, blocks: int, seed: int = 1, order: str = "auto", load_steps
     )
 
 
-@pytest.mark.parametrize("order", ["load_steps", "visits"])
+@pytest.mark.parametrize("order", ["load_steps", "contenders"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
 def test_every_block_visits_everyone_at_every_load_step(count: int, order: str) -> None:
     trials = order_trials(plan(count, 8, order=order))
@@ -33,12 +33,12 @@ def test_every_block_visits_everyone_at_every_load_step(count: int, order: str) 
 
 
 def test_a_visit_is_not_interrupted_and_load_steps_rise_then_fall() -> None:
-    trials = order_trials(plan(2, 4, order="visits"))
-    visits = [trials[i : i + 3] for i in range(0, len(trials), 3)]
-    for visit in visits:
-        assert len({(t.contender, t.block) for t in visit}) == 1
-        expected = [1, 4, 8] if visit[0].block % 2 else [8, 4, 1]
-        assert [t.load_step.clients for t in visit] == expected
+    trials = order_trials(plan(2, 4, order="contenders"))
+    slots = [trials[i : i + 3] for i in range(0, len(trials), 3)]
+    for slot in slots:
+        assert len({(t.contender, t.block) for t in slot}) == 1
+        expected = [1, 4, 8] if slot[0].block % 2 else [8, 4, 1]
+        assert [t.load_step.clients for t in slot] == expected
 
 
 def turns(trials: list[PlannedTrial], count: int) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -84,9 +84,9 @@ def block_differences(trials: list[PlannedTrial], drift: Callable[[int], float])
 
 @pytest.mark.parametrize("seed", range(5))
 def test_by_load_steps_a_linear_drift_stays_a_third_of_a_trial_in_a_block_and_is_gone_over_two(seed: int) -> None:
-    """By visits each difference is that of three trials: nine times as much."""
+    """By contenders each difference is that of three trials: nine times as much."""
     fine = block_differences(order_trials(plan(2, 8, seed, "load_steps")), lambda order: 0.01 * order)
-    coarse = block_differences(order_trials(plan(2, 8, seed, "visits")), lambda order: 0.01 * order)
+    coarse = block_differences(order_trials(plan(2, 8, seed, "contenders")), lambda order: 0.01 * order)
     assert [abs(d) for d in fine] == pytest.approx([0.01 / 3] * 8)
     assert [abs(d) for d in coarse] == pytest.approx([0.03] * 8)
     for i in range(0, 8, 2):
@@ -96,7 +96,7 @@ def test_by_load_steps_a_linear_drift_stays_a_third_of_a_trial_in_a_block_and_is
 
 
 def test_by_load_steps_a_step_between_two_trials_touches_one_pair_at_most() -> None:
-    """A neighbour of the machine comes and stays: by visits it may part all load steps of one contender from the
+    """A neighbour of the machine comes and stays: by contenders it may part all load steps of one contender from the
     other's.
     """
 
@@ -105,17 +105,17 @@ def test_by_load_steps_a_step_between_two_trials_touches_one_pair_at_most() -> N
         steps = [partial(operator.le, step) for step in range(12)]
         return max(max(map(abs, block_differences(trials, step))) for step in steps)
 
-    assert (worst("load_steps"), worst("visits")) == (pytest.approx(1 / 3), pytest.approx(1.0))
+    assert (worst("load_steps"), worst("contenders")) == (pytest.approx(1 / 3), pytest.approx(1.0))
 
 
-@pytest.mark.parametrize("order", ["load_steps", "visits"])
+@pytest.mark.parametrize("order", ["load_steps", "contenders"])
 def test_more_blocks_only_add_to_the_order(order: str) -> None:
     for blocks in range(1, 9):
         less = order_trials(plan(3, blocks, order=order))
         assert order_trials(plan(3, 9, order=order))[: len(less)] == less
 
 
-@pytest.mark.parametrize("order", ["load_steps", "visits"])
+@pytest.mark.parametrize("order", ["load_steps", "contenders"])
 @pytest.mark.parametrize("seed", range(20))
 def test_two_contenders_are_balanced_over_each_pair_of_blocks(seed: int, order: str) -> None:
     firsts = [t.contender for t in order_trials(plan(2, 8, seed, order)) if t.order % 6 == 0]
@@ -123,7 +123,7 @@ def test_two_contenders_are_balanced_over_each_pair_of_blocks(seed: int, order: 
         assert set(firsts[i : i + 2]) == {"c0", "c1"}
 
 
-@pytest.mark.parametrize("order", ["load_steps", "visits"])
+@pytest.mark.parametrize("order", ["load_steps", "contenders"])
 def test_the_order_is_random_but_repeatable(order: str) -> None:
     orders = {tuple(t.contender for t in order_trials(plan(2, 8, seed, order))) for seed in range(30)}
     assert len(orders) > 5
@@ -135,7 +135,7 @@ def test_plans_of_before_there_was_a_choice_keep_their_order() -> None:
     stored = plan(3, 8, 5).to_dict()
     assert stored.pop("order") == "load_steps"
     old = Plan.from_dict(stored)
-    assert old.order == "visits" and old.to_dict() == stored, "and so their hash"
+    assert old.order == "contenders" and old.to_dict() == stored, "and so their hash"
     assert "".join(t.contender[1] for t in order_trials(old) if t.load_step.clients == 4) == "021210120012201102201120"
 
 

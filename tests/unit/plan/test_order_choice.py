@@ -27,13 +27,13 @@ def plan(suite: str, *words: str, reset: bool = False, order: str | None = None,
     [
         (plan("web-static", *WEB), "load_steps", "so that drift between trials hits all alike"),
         (plan("web-url", *WEB), "load_steps", "so that drift between trials hits all alike"),
-        (plan("web-static", *WEB, reset=True), "visits", "as b would be reset before each trial otherwise"),
+        (plan("web-static", *WEB, reset=True), "contenders", "as b would be reset before each trial otherwise"),
         (plan("web-static", *WEB, reset=True, order="load_steps"), "load_steps", "as the plan says"),
-        (plan("web-static", *WEB, order="visits"), "visits", "as the plan says"),
-        (plan("web-static", WEB[0]), "visits", "as there is one contender"),
-        (plan("app", *APP), "visits", "in turns others would drive them out"),
+        (plan("web-static", *WEB, order="contenders"), "contenders", "as the plan says"),
+        (plan("web-static", WEB[0]), "contenders", "as there is one contender"),
+        (plan("app", *APP), "contenders", "in turns others would drive them out"),
         (plan("app", *APP, order="load_steps"), "load_steps", "as the plan says"),
-        (plan("web-static", *WEB, capacity=True), "visits", "as a search goes on with one contender"),
+        (plan("web-static", *WEB, capacity=True), "contenders", "as a search goes on with one contender"),
     ],
 )
 def test_the_order_that_fits_or_the_one_that_is_asked_for(found: Plan, order: str, reason: str) -> None:
@@ -46,7 +46,7 @@ def test_mail_is_measured_in_one_piece(tmp_path: Path) -> None:
     users.write_text("".join(f"u{n},secret,example.org\n" for n in range(400)))
     given = flags("mail-pop", "a=127.0.0.1", "b=127.0.0.1:2525")
     found = resolve_plan(with_flags(given, {}, {"users": str(users), "mailboxes": 50, "clients": "1"}, {}))
-    assert found.order == "visits" and "queued" in why(found)
+    assert found.order == "contenders" and "queued" in why(found)
 
 
 @pytest.mark.parametrize("suite", ["file-mix", "file-matrix", "file-blocks"])
@@ -54,7 +54,7 @@ def test_folders_are_measured_in_one_piece(suite: str, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     found = plan(suite, f"a={tmp_path}/a", f"b={tmp_path}/b")
-    assert found.order == "visits" and "caches" in why(found)
+    assert found.order == "contenders" and "caches" in why(found)
 
 
 def test_a_search_cannot_go_on_with_several_contenders_in_turns() -> None:
@@ -66,7 +66,7 @@ def test_a_suite_of_a_campaign_says_its_own_order(tmp_path: Path) -> None:
     contenders = "".join(
         f'[[contender]]\nname = "{c["name"]}"\nweb = "{c["address"]}"\n' for c in parse_contenders(WEB)
     )
-    suites = '[[suite]]\nsuite = "web-url"\n[[suite]]\nsuite = "web-url"\nname = "again"\norder = "visits"\n'
+    suites = '[[suite]]\nsuite = "web-url"\n[[suite]]\nsuite = "web-url"\nname = "again"\norder = "contenders"\n'
     path = tmp_path / "campaign.toml"
     path.write_text(contenders + suites)
-    assert [suite_run.plan.order for suite_run in read_campaign(path).suite_runs] == ["load_steps", "visits"]
+    assert [suite_run.plan.order for suite_run in read_campaign(path).suite_runs] == ["load_steps", "contenders"]

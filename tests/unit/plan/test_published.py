@@ -46,7 +46,7 @@ def test_a_changed_setting_is_a_difference_too(tmp_path: Path) -> None:
     mix = plan("file-mix", "netbench7", str(tmp_path))
     assert (mix.settings.clients[0], mix.settings.clients[-1], len(mix.settings.clients)) == (1, 36, 10)
     stored = mix.settings.stored()
-    assert (stored["turn_bytes"], stored["turn_pause_s"]) == (2_000_000, 2.36)
+    assert (stored["iteration_bytes"], stored["iteration_pause_s"]) == (2_000_000, 2.36)
     assert Plan.from_dict(mix.to_dict()).hash == mix.hash
 
 

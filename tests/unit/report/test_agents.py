@@ -32,7 +32,7 @@ def fleet_run() -> RunRecord:
             share(agent="two", clients=1, operations=one, cpu_share=0.5, lag_p99_ns=None),
         )
         trials.append(replace(trial, per_agent=shares))
-    lost = (trials[-1].per_agent[0], replace(trials[-1].per_agent[1], lost="the cable was cut", operations=0))
+    lost = (trials[-1].per_agent[0], replace(trials[-1].per_agent[1], forfeited="the cable was cut", operations=0))
     reason = "agent two was lost: the cable was cut"
     trials[-1] = replace(trials[-1], state="voided", reason=reason, per_agent=lost)
     return replace(record, agents=AGENTS, trials=tuple(trials))
@@ -46,7 +46,7 @@ def test_each_agent_has_a_row_with_its_machine_and_its_part() -> None:
     record = fleet_run()
     (table,) = (found for found in tables(section(record, "machines")) if found.title == "The agents")
     usable = len(record.trials) - 1
-    heads = ["Agent", "Processor", "Trials", "lost", "clients", "share %", "ceiling /s", "CPU %"]
+    heads = ["Agent", "Processor", "Trials", "lost", "clients", "share %", "capacity /s", "CPU %"]
     assert [column.title for column in table.columns[:8]] == heads
     one, two = table.rows
     assert one[:5] == ("one", "64 × EPYC, Linux 6.1", f"{usable}", "0", "3") and float(one[7]) == 25.0

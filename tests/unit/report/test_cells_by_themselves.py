@@ -272,6 +272,6 @@ def test_a_lost_cell_says_so() -> None:
     comparison = compare_run(block_run(change=dead))
     assert comparison.cells is not None
     levels: tuple[CellLevel, ...] = comparison.cells.at("cifs", comparison.run.load_steps[0])
-    assert [(level.lost, level.blocks) for level in levels if level.test == "random_read"] == [(1, 5), (1, 5)]
+    assert [(level.forfeited, level.blocks) for level in levels if level.test == "random_read"] == [(1, 5), (1, 5)]
     assert "(failed in 1 of 5)" not in words_of(compose(block_run(change=dead), comparison))
     assert "(failed in 1 of 6)" in words_of(compose(block_run(change=dead), comparison))

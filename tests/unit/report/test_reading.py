@@ -207,7 +207,7 @@ def test_what_must_be_known_comes_first_and_once() -> None:
     comparison = compare_run(dead())
     first = [warning.text for warning in warnings_of(comparison) if warning.first]
     assert first == [
-        "python-dev was dead in 3 of 18 trials: every connection was refused; each of these trials counts as lost."
+        "python-dev was dead in 3 of 18 trials: every connection was refused; each of these trials counts as forfeited."
     ]
     errors = next(text for text in headline_of(comparison) if text.startswith("Errors: "))
     assert "python-dev dead in 3 of 18 trials, and 120 in " in errors and "%" not in errors
@@ -360,7 +360,7 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
     assert "could have asked more than" in under and "times as often" not in under
     for floor in (with_floor(1.2 * peak, 0.43), with_floor(0.5 * peak, 0.43)):
         assert not any("of what the generator asks" in warning.text for warning in warnings_of(compare_run(floor)))
-        busy = change(floor, "nginx", 8, None, marks=("near-ceiling",))
+        busy = change(floor, "nginx", 8, None, marks=("near-generator-capacity",))
         (warning,) = [w for w in warnings_of(compare_run(busy)) if "of what the generator asks" in w.text]
         assert warning.text.startswith("The peak of nginx")
     at_limit = shown(with_floor(1.2 * peak, 0.95), Detail.PAGE)
@@ -368,9 +368,9 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
 
 
 def test_a_contender_near_the_ceiling_is_told_with_the_verdict() -> None:
-    record = change(with_capacity(run(), 45_000.0), "nginx", 8, None, marks=("near-ceiling",))
+    record = change(with_capacity(run(), 45_000.0), "nginx", 8, None, marks=("near-generator-capacity",))
     (gate,) = compare_run(record).pairs[0].primary.gates
-    assert (gate.name, gate.level, gate.contender) == ("ceiling", "amber", "nginx")
+    assert (gate.name, gate.level, gate.contender) == ("generator capacity", "amber", "nginx")
     assert gate_text(gate).startswith(
         "nginx answered up to 9"
     ) and "in 6 of 18 trials: it may be faster than shown" in gate_text(gate)

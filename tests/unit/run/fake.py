@@ -15,14 +15,14 @@ from bakeoff.agents.base import Facts
 from bakeoff.agents.machine.environment import environment
 from bakeoff.agents.machine.preflight import preflight
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, TrialResult
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakInterval, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.kinds.web.settings.classes import web_classes
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite
 from bakeoff.run.kind import Check, run_part
-from bakeoff.store.records.run_records import EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records.run_records import EventRecord, PlannedTrial, SoakIntervalRecord, TrialRecord
 from bakeoff.testdata.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
 
 # What runs know of two kinds: one whose figures say nothing against a trial, one whose figures can.
@@ -135,7 +135,7 @@ class FakeSession:
     def drain_events(self) -> Sequence[EngineEvent]:
         return [EngineEvent(at_s=0.5, level="info", text="seen")] if self._waits == 1 else []
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         return []
 
     def wait(self, timeout_s: float) -> Outcome | None:
@@ -209,8 +209,8 @@ class Notebook:
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         self.said.append(f"snapshot {trial.order}")
 
-    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
-        self.said.append(f"row {row.number}")
+    def on_interval(self, row: SoakIntervalRecord, left_s: float) -> None:
+        self.said.append(f"interval {row.number}")
 
     def on_trial_end(self, record: TrialRecord) -> None:
         self.said.append(f"end {record.order}")

@@ -52,7 +52,7 @@ def measured(
     answer: Callable[[TrialSpec], TrialResult] = lambda spec: result(spec.load.clients),
 ) -> RunRecord:
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"blocks": 2, "order": "visits"})
+        plan = plan_for(one.address, two.address, plan={"blocks": 2, "order": "contenders"})
         assert plan.trials == TRIALS
         contenders = tuple(c.model_copy(update={"reset": r}) for c, r in zip(plan.contenders, resets, strict=True))
         plan = plan.model_copy(update={"contenders": contenders})
@@ -103,7 +103,7 @@ def test_an_interrupted_run_asks_nobody_and_one_that_goes_on_asks_anew(tmp_path:
             raise KeyboardInterrupt
 
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"blocks": 2, "order": "visits"})
+        plan = plan_for(one.address, two.address, plan={"blocks": 2, "order": "contenders"})
         with pytest.raises(RunInterruptedError):
             start_run(plan, path, [FakeAgent(before=stops)], LeavesAfter(two, TRIALS))
         assert not unresponsive_contenders(read_run(path))

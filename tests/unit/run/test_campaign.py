@@ -110,7 +110,7 @@ def test_one_that_dies_in_the_middle_loses_its_trials_and_no_other_does(lab: Lab
     found = compare_folder(folder)
     assert all(suite.dead == () for suite in found.suites) and not found.suites[0].missing
     lost = found.suites[0].comparison
-    assert lost is not None and {each.contender for each in lost.lost} == {"c"}
+    assert lost is not None and {each.contender for each in lost.forfeited} == {"c"}
 
 
 def test_of_one_that_is_left_there_are_numbers(lab: Lab) -> None:
@@ -142,12 +142,12 @@ def test_what_is_to_be_known_of_a_suite_is_said_and_stored_once(lab: Lab) -> Non
 def test_what_marks_mean_is_said_once_for_all_blocks() -> None:
     lines = io.StringIO()
     observer = PlainObserver(lines)
-    for marks in (("near-ceiling",), ("near-ceiling", "link-limited"), ()):
+    for marks in (("near-generator-capacity",), ("near-generator-capacity", "link-limited"), ()):
         observer.on_run_start(plan_for(GONE), 1)
         observer.on_trial_end(replace(trial_of_block(1), marks=marks))
         observer.on_run_end()
     found = [line for line in lines.getvalue().splitlines() if line.startswith("mark ")]
-    assert [line.split(":")[0] for line in found] == ["mark near-ceiling", "mark link-limited"]
+    assert [line.split(":")[0] for line in found] == ["mark near-generator-capacity", "mark link-limited"]
 
 
 def trial_of_block(block: int) -> TrialRecord:

@@ -85,7 +85,7 @@ def test_who_answers_is_measured_again_beside_the_challenger(lab: Lab) -> None:
     assert [contender.name for contender in run.contenders] == ["a", "c"]
     plans = [{**table, "contenders": None, "fleet": None} for table in (run.plan, lab.plan.to_dict())]
     assert plans[0] == plans[1]
-    assert count_lines(lab.log) > 6  # before each visit of a
+    assert count_lines(lab.log) > 6  # before each block of a
     made = compare_run(run)
     assert made.challenge is not None and made.challenge.again == ("a",) and list(made.challenge.absent) == ["b"]
     assert made.challenge.sha256 == hashlib.sha256(lab.report.read_bytes()).hexdigest()

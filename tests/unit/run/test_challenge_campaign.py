@@ -101,7 +101,7 @@ def lab(first: Lab, monkeypatch: pytest.MonkeyPatch) -> Lab:
 def test_all_suites_are_run_beside_those_who_answer(lab: Lab) -> None:
     done = lab.challenge("--trust", "--report", lab.folder / "new.html")
     assert done.exit_code == 0, done.output
-    assert count_lines(lab.folder / "log") > BLOCKS, "before each visit of a in the suite that says so"
+    assert count_lines(lab.folder / "log") > BLOCKS, "before each block of a in the suite that says so"
     assert "far: b is left out: " in done.output and "near: c is measured beside a and b" in done.output
     runs = read_campaign_folder(lab.new).runs
     assert {name: [c.name for c in run.contenders] for name, run in runs.items()} == {

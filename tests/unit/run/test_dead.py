@@ -1,4 +1,4 @@
-"""A dead contender: its trial is cut, its visit ends, the run goes on without it, and it gains nothing by that."""
+"""A dead contender: its trial is cut, its slot ends, the run goes on without it, and it gains nothing by that."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -125,11 +125,11 @@ def test_a_dead_contender_is_cut_not_asked_further_and_left_out_after_two_visits
     first = [t.reason for t in own if t.block <= 2]
     assert any("dead: nothing but failures came back" in reason for reason in first)
     later = {t.reason for t in own if t.block > 2}
-    assert later == {f"left out: dead in 2 of {BLOCKS} visits, left out from block 3"}
+    assert later == {f"left out: dead in 2 of {BLOCKS} blocks, left out from block 3"}
     assert {t.block for t in own if t.code == LEFT_OUT} == set(range(3, BLOCKS + 1))
     (amended,) = run.amended(LEFT_OUT)
-    assert (amended.contender, amended.text) == ("b", f"dead in 2 of {BLOCKS} visits, left out from block 3")
-    assert any(e.level == "warning" and "b: dead in 2 of 6 visits, left out from block 3" in e.text for e in run.events)
+    assert (amended.contender, amended.text) == ("b", f"dead in 2 of {BLOCKS} blocks, left out from block 3")
+    assert any(e.level == "warning" and "b: dead in 2 of 6 blocks, left out from block 3" in e.text for e in run.events)
     assert {t.state for t in run.trials if t.contender == "a"} == {"ok"} and run.is_complete
 
 
@@ -137,14 +137,14 @@ def test_who_dies_loses_and_report_and_json_say_it(tmp_path: Path) -> None:
     run, _ = run_with_dead_b(tmp_path / "x.bakeoff")
     found = compare_run(run)
     end = found.pairs[0].primary
-    assert end.lost["b"] == end.pairs_counted == 2 * BLOCKS and end.ratio < 1.0, "missing visits are failures"
+    assert end.forfeited["b"] == end.pairs_counted == 2 * BLOCKS and end.ratio < 1.0, "missing slots are failures"
     assert end.verdict.winner != "b"
     (left,) = found.run.left_out
     assert (left.contender, left.from_block) == ("b", 3)
-    assert f"b was dead in 2 of {BLOCKS} visits, left out from block 3; what it was not asked counts as failed." in (
+    assert f"b was dead in 2 of {BLOCKS} blocks, left out from block 3; what it was not asked counts as failed." in (
         headline_of(found)
     )
-    assert f"b: dead in 2 of {BLOCKS} visits, left out from block 3" in shown(run, width=300)
+    assert f"b: dead in 2 of {BLOCKS} blocks, left out from block 3" in shown(run, width=300)
     assert to_dict(found)["run"]["left_out"][0]["from_block"] == 3
 
 
@@ -157,14 +157,14 @@ def test_at_a_terminal_it_is_asked(tmp_path: Path, answer: bool, left_out: bool)
         return answer
 
     run, _ = run_with_dead_b(tmp_path / "x.bakeoff", ask=ask)
-    assert asked[0] == "b was dead in 2 of 6 visits. Go on without it? What it is not asked counts as failed."
+    assert asked[0] == "b was dead in 2 of 6 blocks. Go on without it? What it is not asked counts as failed."
     assert bool(run.amended(LEFT_OUT)) is left_out
-    assert len(asked) == (1 if answer else 2), "who is kept is asked about again after as many visits"
+    assert len(asked) == (1 if answer else 2), "who is kept is asked about again after as many blocks"
 
 
 @pytest.mark.parametrize(
     ("head", "from_block"),
-    [({"when_dead": "go-on"}, None), ({"when_dead": "leave-out"}, 3), ({"dead_visits": 3}, 4)],
+    [({"when_dead": "go-on"}, None), ({"when_dead": "leave-out"}, 3), ({"dead_blocks": 3}, 4)],
 )
 def test_the_plan_says_what_becomes_of_it(tmp_path: Path, head: dict[str, object], from_block: int | None) -> None:
     def ask(question: str) -> bool:
@@ -177,7 +177,7 @@ def test_the_plan_says_what_becomes_of_it(tmp_path: Path, head: dict[str, object
 
 
 def test_one_that_answers_again_is_asked_for_the_rest_of_its_visit(tmp_path: Path) -> None:
-    """It broke under the higher load step alone: that is a result, and no dead visit."""
+    """It broke under the higher load step alone: that is a result, and no dead block."""
     path = tmp_path / "x.bakeoff"
 
     def heavy_fails(spec: TrialSpec) -> TrialResult:

@@ -129,7 +129,7 @@ def test_a_reset_runs_before_each_visit_of_its_contender(tmp_path: Path) -> None
     with two_contenders() as (one, two):
         plan = plan_for(one.address, two.address, resets={"a": f"echo reset >> {log}"})
         start_run(plan, tmp_path / "x.bakeoff", [FakeAgent()], Notebook())
-    assert count_lines(log) == 1 + 2, "before the check and before the visit of each of 2 blocks"
+    assert count_lines(log) == 1 + 2, "before the check and before the slot of each of 2 blocks"
 
 
 def test_by_load_steps_a_reset_runs_before_each_trial_of_its_contender(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_by_load_steps_who_is_gone_fails_its_block_and_the_others_go_on(tmp_path
     assert count_lines(log) == 5, "a block in which it failed asks no more of it"
 
 
-@pytest.mark.parametrize(("order", "spread"), [("load_steps", 0.0), ("visits", 0.02 * sqrt(8 / 7))])
+@pytest.mark.parametrize(("order", "spread"), [("load_steps", 0.0), ("contenders", 0.02 * sqrt(8 / 7))])
 def test_pairs_are_those_of_a_block_and_a_load_step_so_that_drift_stays_out(
     tmp_path: Path, order: str, spread: float
 ) -> None:

@@ -50,7 +50,7 @@ ROWS: dict[Mark, tuple[dict[str, Any], GeneratorCapacity]] = {
     "generator-waited": ({"generator": {"run_delay_share": 0.06}}, NOTHING),
     "other-load": ({"others": {"span_s": 2.0, "cores": 2, "taken": 0.21}}, NOTHING),
     "link-limited": ({"links": [FULL_LINK]}, NOTHING),
-    "near-ceiling": ({}, GeneratorCapacity(300.0)),
+    "near-generator-capacity": ({}, GeneratorCapacity(300.0)),
     "few-operations": ({"operations": 367}, NOTHING),
     "starved-client": (
         {

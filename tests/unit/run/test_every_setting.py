@@ -49,14 +49,14 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("web-url", WEB, {"urls": "URLS"}),
         ("web-url", WEB, {"method": "POST"}),
         ("web-url", WEB, {"http": "2", "streams": 4}),
-        ("web-url", WEB, {"row": "500ms", "clients": "4"}),
+        ("web-url", WEB, {"interval": "500ms", "clients": "4"}),
     ],
     "web-session": [
         ("web-session", WEB, {"session": "SESSION"}),
         ("web-session", "https://127.0.0.1:1", {"session": "SESSION", "think": "1ms", "operations": 9}),
         ("web-session", "https://127.0.0.1:1", {"session": "SESSION", "insecure": True, "rate": "500"}),
         ("web-session", "unix:/run/web.sock", {"session": "SESSION"}),
-        ("web-session", WEB, {"session": "SESSION", "row": "500ms", "clients": "4"}),
+        ("web-session", WEB, {"session": "SESSION", "interval": "500ms", "clients": "4"}),
     ],
     "replay": [
         ("replay", WEB, {"log": "LOG"}),
@@ -67,13 +67,13 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
     "mail": [
         ("mail-pop", "localhost", {"users": "USERS"}),
         ("mail-pop", "localhost", {"users": "USERS", "starttls": True, "think": "1ms"}),
-        ("mail-pop", "localhost", {"users": "USERS", "row": "500ms", "clients": "4"}),
+        ("mail-pop", "localhost", {"users": "USERS", "interval": "500ms", "clients": "4"}),
         ("mail-pop", "localhost", {"users": "USERS", "rate": "5", "most_connections": 4}),
     ],
     "app": [
         ("app", "127.0.0.1:1", {}),
         ("app", "unix:/run/app.sock", {"think": "1ms"}),
-        ("app", "127.0.0.1:1", {"row": "500ms", "clients": "4"}),
+        ("app", "127.0.0.1:1", {"interval": "500ms", "clients": "4"}),
         ("app", "127.0.0.1:1", {"rate": "500"}),
     ],
     "httperf": [
@@ -98,7 +98,7 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
     "file-mix": [
         ("file-mix", "FOLDER", {}),
         ("file-mix", "FOLDER", {"think": "1ms", "operations": 9}),
-        ("file-mix", "FOLDER", {"turn_bytes": "2MB"}),
+        ("file-mix", "FOLDER", {"iteration_bytes": "2MB"}),
         ("file-mix", "FOLDER", {"loadfile": "LOADFILE"}),
     ],
 }
@@ -139,8 +139,8 @@ OTHER: dict[str, list[Any]] = {
     "ssl_protocol": ["TLSv1.2"], "tls_server_name": ["other.test"], "timeout": ["7"], "think_timeout": ["7"],
     "runtime": ["7"], "max_connections": [7], "max_piped_calls": [7], "failure_status": [504],
     "num_conns": [7], "method": ["HEAD", "POST"],
-    "turn_bytes": ["3MB"], "turn_pause": ["77ms"], "min_transfers": [77], "cell_limit": ["77s"],
-    "row": ["1s", "100ms"], "stop_if": ["errors>1%"], "give_up": ["7s"],
+    "iteration_bytes": ["3MB"], "iteration_pause": ["77ms"], "min_transfers": [77], "cell_limit": ["77s"],
+    "interval": ["1s", "100ms"], "stop_if": ["errors>1%"], "give_up": ["7s"],
     "regions": [["all=files>=1"]], "server_memory": ["3GiB"], "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
 }  # fmt: skip
 
@@ -165,7 +165,7 @@ REFUSED_ALWAYS = {
     "httperf": {"clients", "threads", "think", "think_distribution", "pin", "reply_timeout"},
     "web-session": {"streams"},
     "replay": {
-        "clients", "row", "streams", "threads", "think", "think_distribution", "stagger", "operations", "arrivals",
+        "clients", "interval", "streams", "threads", "think", "think_distribution", "stagger", "operations", "arrivals",
     },
 }  # fmt: skip
 
@@ -375,7 +375,7 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
         "test_driver.py", "test_pairs_are_those_of_a_block_and_a_load_step_so_that_drift_stays_out"
     ),
     "when_dead": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
-    "dead_visits": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
+    "dead_blocks": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
     "dead_after": lambda files: exists("test_dead.py", "test_a_trial_is_not_cut"),
     "objective": lambda files: exists(
         "../compare/test_objective.py", "test_one_miss_in_one_block_at_one_load_is_a_miss"

@@ -150,7 +150,7 @@ def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
         ({"generator": {"cpu_share": 1.0, "busy_share": 0.95, "polled_s": 0.1}}, 1e6, ("generator-limited",)),
         ({"generator": {"run_delay_share": 0.051}}, 1e6, ("generator-waited",)),
         ({"generator": {"run_delay_share": 0.05}}, 1e6, ()),
-        ({}, 300.0, ("near-ceiling",)),
+        ({}, 300.0, ("near-generator-capacity",)),
         ({}, None, ()),
         ({"operations": 367}, 1e6, ("few-operations",)),
         ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, 1e6, ("late-start",)),
@@ -237,8 +237,8 @@ def test_a_server_that_is_slow_for_one_machine_does_not_excuse_what_another_left
 def test_above_a_lower_bound_only_a_busy_generator_is_near(known_busy: float | None, busy: float, marked: bool) -> None:
     """A server that was slower than the generator says nothing of the generator's limit."""
     observed = result(generator={"cpu_share": busy})
-    assert ("near-ceiling" in marks(observed, GeneratorCapacity(300.0, {}, known_busy), WEB)) == marked
-    assert "near-ceiling" not in marks(observed, GeneratorCapacity(1e6, {}, known_busy), WEB), (
+    assert ("near-generator-capacity" in marks(observed, GeneratorCapacity(300.0, {}, known_busy), WEB)) == marked
+    assert "near-generator-capacity" not in marks(observed, GeneratorCapacity(1e6, {}, known_busy), WEB), (
         "far below it is far below"
     )
 
@@ -257,4 +257,4 @@ def test_a_machine_near_its_own_ceiling_is_not_hidden_by_others_that_have_room()
             False,
             5.0,
         )
-        assert ("near-ceiling" in record.marks) == marked
+        assert ("near-generator-capacity" in record.marks) == marked

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bakeoff.agents.merge import merged_snapshot
-from bakeoff.agents.result import OperationCount, RecentResult, RowResult, Snapshot
+from bakeoff.agents.result import IntervalResult, OperationCount, RecentResult, Snapshot
 from bakeoff.load.load_step import Clients
 from bakeoff.run.observe.observer import trial_line
 from bakeoff.run.outcome.judge import to_record
@@ -19,10 +19,10 @@ def test_from_the_result_to_the_record(count: int) -> None:
     record = to_record(PlannedTrial(0, "a", Clients(2), 1, 1), "2026-11-20T10:00:00+00:00", observed, 1.0, None, WEB)
     assert (record.operations, record.bytes_in, record.errors) == (count, count, {"refused": count})
     assert f"{count:,} errors" in trial_line(record)
-    row = {"row": 0, "start_s": 0.0, "length_s": 3600.0, "operations": count, "errors": {"refused": count}}
+    row = {"number": 0, "start_s": 0.0, "length_s": 3600.0, "operations": count, "errors": {"refused": count}}
     row |= {"bytes_in": count, "bytes_out": count, "service": {**SOME, "count": count}, "cpu_share": 0.5}
     row |= {"run_delay_share": 0.0, "stolen_s": 0.0, "rss_bytes": 1}
-    read = RowResult.model_validate_json(json.dumps(row))
+    read = IntervalResult.model_validate_json(json.dumps(row))
     assert (read.operations, read.errors["refused"], read.service.count) == (count, count, count)
 
 

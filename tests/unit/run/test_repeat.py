@@ -74,7 +74,7 @@ def test_run_repeats_the_plan_of_a_run(finished: Finished, monkeypatch: pytest.M
     assert outcome.exit_code == 0, outcome.output
     assert read_run(again).plan_hash == plan.hash and read_run(again).finished_at is not None
     assert count_lines(log) > 0
-    assert f"trusted: run in a shell before each visit of a: echo reset >> {log}" in outcome.output
+    assert f"trusted: run in a shell before each block of a: echo reset >> {log}" in outcome.output
 
 
 def test_plan_shows_it_and_writes_a_file_that_means_the_same(finished: Finished, tmp_path: Path) -> None:

@@ -174,9 +174,9 @@ def test_a_contender_that_dies_is_lost_and_the_others_go_on(site: WebServer, oth
     assert "it died after 1,600/s" in outcomes["a", 1].reason and outcomes["a", 1].met is not None
     assert not any(t.purpose == SHARE and t.contender == "a" for t in run.trials)
     comparison = compare_run(run)
-    assert comparison.pairs[0].primary.lost == {"a": 2, "b": 0}
+    assert comparison.pairs[0].primary.forfeited == {"a": 2, "b": 0}
     assert any(
-        "a was lost in 2 of 2 searches, which count as lost: it died after" in s for s in headline_of(comparison)
+        "a was lost in 2 of 2 searches, which count as forfeited: it died after" in s for s in headline_of(comparison)
     )
     assert any("does not answer after 1,600/s" in event.text for event in run.events)
 
@@ -233,7 +233,7 @@ def test_a_generator_that_is_always_the_limit_costs_a_contender_nothing(
     run = searched(search_plan(site.address, other.address), tmp_path / "x.bakeoff", agent)
     assert {s.contender: s.outcome for s in run.searches} == {"a": UNSETTLED, "b": AT_LEAST}
     comparison = compare_run(run)
-    assert comparison.pairs[0].primary.blocks == 0 and comparison.pairs[0].primary.lost == {"a": 0, "b": 0}
+    assert comparison.pairs[0].primary.blocks == 0 and comparison.pairs[0].primary.forfeited == {"a": 0, "b": 0}
     assert any(
         "The bounds of a did not close in 1 of 1 search: the generator was" in s for s in headline_of(comparison)
     )

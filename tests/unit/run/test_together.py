@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import pytest
 
-from bakeoff.agents.merge import merged_row
+from bakeoff.agents.merge import merged_interval
 from bakeoff.agents.result import (
     AgentSnapshot,
     EngineEvent,
+    IntervalResult,
     Outcome,
-    RowResult,
     Snapshot,
-    SoakRow,
+    SoakInterval,
     StartResult,
 )
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
@@ -41,7 +41,7 @@ class Far(FakeAgent):
         self.ahead_ns, self.late_ns, self.hangs = ahead_ns, late_ns, hangs
         self.notified_ns: int | None = None
         self.cancelled, self.forever = threading.Event(), threading.Event()
-        self.rows: list[SoakRow] = []
+        self.rows: list[SoakInterval] = []
         self.asked = 0
 
     def clock(self) -> int:
@@ -82,7 +82,7 @@ class FarSession:
     def drain_events(self) -> Sequence[EngineEvent]:
         return []
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         rows, self._agent.rows = self._agent.rows, []
         return rows
 
@@ -332,18 +332,18 @@ def test_all_agents_are_asked_beside_each_other() -> None:
     assert Fleet(agents).each(lambda agent: met.wait(PATIENCE_S) >= 0) == {"a": True, "b": True, "c": True}
 
 
-def row(number: int, operations: int, length_s: float = 2.0) -> SoakRow:
+def row(number: int, operations: int, length_s: float = 2.0) -> SoakInterval:
     """Without histograms: nothing has been timed."""
-    observed = RowResult(
-        row=number, start_s=2.0 * number, length_s=length_s, operations=operations, errors={"refused": 1}, bytes_in=10,
-        bytes_out=1, service=EMPTY_SUMMARY, cpu_share=0.1 * operations, run_delay_share=0.0, stolen_s=0.0,
+    observed = IntervalResult(
+        number=number, start_s=2.0 * number, length_s=length_s, operations=operations, errors={"refused": 1},
+        bytes_in=10, bytes_out=1, service=EMPTY_SUMMARY, cpu_share=0.1 * operations, run_delay_share=0.0, stolen_s=0.0,
         rss_bytes=7,
     )  # fmt: skip
-    return SoakRow(observed, b"", None)
+    return SoakInterval(observed, b"", None)
 
 
 def test_rows_of_a_soak_come_together_by_their_number() -> None:
-    both = merged_row([row(3, 5), row(3, 2, length_s=1.5)])
+    both = merged_interval([row(3, 5), row(3, 2, length_s=1.5)])
     observed = both.figures
     assert (observed.row, observed.start_s, observed.length_s, observed.operations, observed.errors) == (
         3,
@@ -365,10 +365,10 @@ def test_rows_of_a_soak_come_together_by_their_number() -> None:
     for agent in agents:
         agent.forever.set()
     assert found.wait(PATIENCE_S) is not None
-    rows = found.drain_rows()
+    rows = found.drain_intervals()
     # The last one was cut off when only one agent had begun it.
-    assert [(one.figures.row, one.figures.operations) for one in rows] == [(0, 3), (1, 3), (2, 1)]
-    assert found.drain_rows() == []
+    assert [(one.figures.number, one.figures.operations) for one in rows] == [(0, 3), (1, 3), (2, 1)]
+    assert found.drain_intervals() == []
 
 
 def shown(operations: int, *bundled: tuple[str, int]) -> Snapshot:

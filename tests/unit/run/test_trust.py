@@ -115,7 +115,7 @@ def test_a_file_from_elsewhere_does_nothing_and_says_what_it_would_do(
     with pytest.raises(RunFileError) as caught:
         resume_run(path, [FakeAgent()], Notebook())
     said = str(caught.value)
-    assert f"run in a shell before each visit of a: echo reset >> {log}" in said
+    assert f"run in a shell before each block of a: echo reset >> {log}" in said
     assert f"send load to {server.address} (contender a)" in said
     assert f"bakeoff resume {path} --plan PLAN.toml" in said and f"bakeoff resume {path} --trust" in said
     assert not log.exists() and server.requests == [] and path.read_bytes() == before

@@ -11,7 +11,7 @@ from bakeoff.store.records.run_records import (
     ContenderRecord,
     PlannedTrial,
     RunRecord,
-    SoakRowRecord,
+    SoakIntervalRecord,
     TrialRecord,
 )
 from bakeoff.store.records.trial_parts import (
@@ -111,10 +111,10 @@ def seen(**changes: Any) -> Telemetry:
     return base.model_copy(update=changes)
 
 
-def soak_row(**changes: Any) -> SoakRowRecord:
+def soak_interval(**changes: Any) -> SoakIntervalRecord:
     """An hour of a soak of contender `a`; `changes` replace single fields."""
-    base = SoakRowRecord(
-        order=0, contender="a", load_step=Clients(4), block=1, stretch=1, number=0,
+    base = SoakIntervalRecord(
+        order=0, contender="a", load_step=Clients(4), block=1, segment=1, number=0,
         started_at="2026-11-20T10:00:00.000+00:00", length_s=3600.0, operations=100, errors={"refused": 2},
         bytes_in=5000, bytes_out=700, cpu_share=0.5, run_delay_share=0.125, stolen_s=0.25, rss_bytes=1 << 20,
         service=SUMMARY, response=None,

@@ -18,7 +18,7 @@ from bakeoff.store.sqlite.read import histogram, pending, read_run
 from bakeoff.store.sqlite.schema import LISTS, MOST_BYTES, TABLES
 from bakeoff.store.sqlite.write import RunWriter
 from tests.unit.compare.synthetic import run
-from tests.unit.store.builders import OF_A_FLEET, amendment, header, planned, seen, share, soak_row, stored, trial
+from tests.unit.store.builders import OF_A_FLEET, amendment, header, planned, seen, share, soak_interval, stored, trial
 
 FLIPS, CUTS = 300, 90
 BLOB = bytes(range(256)) * 20
@@ -43,7 +43,7 @@ def said(path: Path) -> RunRecord:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with blobs, events, a trial that was interrupted and repeated, and rows of a soak."""
+    """A run with blobs, events, a trial that was interrupted and repeated, and intervals of a soak."""
     record = run(load_steps=(1,), blocks=2, window_s=1.0)
     path = stored(record, tmp_path_factory.mktemp("whole") / "x.bakeoff", BLOB)
     with RunWriter.reopen(path) as writer:
@@ -56,7 +56,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         writer.add_search(SearchRecord(record.trials[0].contender, 1, FOUND, "", 0, 1))
         for number in range(3):
             response = None if number % 2 else trial().service
-            writer.add_soak_row(soak_row(number=number, response=response), BLOB, None if number % 2 else BLOB)
+            writer.add_soak_interval(
+                soak_interval(number=number, response=response), BLOB, None if number % 2 else BLOB
+            )
     return path
 
 
@@ -153,10 +155,10 @@ def seal_anew(path: Path) -> None:
         for row in events:
             link = seal.next_link(link, seal.row_seal(row))
         connection.execute("UPDATE run SET events_sha256 = ?, events = ?", (link, len(events)))
-        link, rows = seal.START, connection.execute(f"{seal.soak_rows_query()} ORDER BY id").fetchall()
+        link, rows = seal.START, connection.execute(f"{seal.soak_intervals_query()} ORDER BY id").fetchall()
         for row in rows:
             link = seal.next_link(link, seal.row_seal(row))
-        connection.execute("UPDATE run SET soak_rows_sha256 = ?, soak_rows = ?", (link, len(rows)))
+        connection.execute("UPDATE run SET soak_intervals_sha256 = ?, soak_intervals = ?", (link, len(rows)))
         for table in LISTS:
             seal.seal_list(connection, table)
         sealed = seal.run_seal(connection.execute("SELECT * FROM run").fetchone())
@@ -203,9 +205,9 @@ def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, colu
         "UPDATE trials SET position = 3 - position",
         "UPDATE trials SET state = 'failed' WHERE id = 1",
         "UPDATE steps SET trial_id = 100 - trial_id",
-        "DELETE FROM soak_rows WHERE number = 2",
-        "UPDATE soak_rows SET number = 2 - number",
-        "UPDATE soak_rows SET hdr_sha256 = ''",
+        "DELETE FROM soak_intervals WHERE number = 2",
+        "UPDATE soak_intervals SET number = 2 - number",
+        "UPDATE soak_intervals SET hdr_sha256 = ''",
         "UPDATE run SET finished_at = NULL",
         "UPDATE run SET delta = 0.5",
         "UPDATE run SET started_here = 'me'",

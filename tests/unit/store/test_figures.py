@@ -141,7 +141,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "file-matrix": {"cells": cells("file-matrix"), "complete": True},
     "file-blocks": {"cells": cells("file-blocks"), "complete": True, "region_bytes": 128 * KIB},
     "file-mix": {
-        "turns": {"bytes": 2_000_000, "pause_s": 2.0, "count": 9, "rest_ms": 2e3, "implied_sessions": 3.0},
+        "iterations": {"bytes": 2_000_000, "pause_s": 2.0, "count": 9, "rest_ms": 2e3, "implied_sessions": 3.0},
         "link_bytes_per_s": 125e6,
         "beyond_link": True,
         "touched_bytes": 900,

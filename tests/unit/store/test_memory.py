@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.control import PATIENCE_S
-from tests.unit.store.builders import header, planned, soak_row
+from tests.unit.store.builders import header, planned, soak_interval
 
 ROWS, BLOB_BYTES, MOST_BYTES = 300, 5_000, 500_000
 
@@ -22,7 +22,7 @@ def grown_bytes(path: Path) -> int:
     before = 0
     with RunWriter.create(path, header(), planned()) as writer:
         for number in range(ROWS):
-            writer.add_soak_row(soak_row(number=number), os.urandom(BLOB_BYTES), os.urandom(BLOB_BYTES))
+            writer.add_soak_interval(soak_interval(number=number), os.urandom(BLOB_BYTES), os.urandom(BLOB_BYTES))
             before = resident_bytes() if number == ROWS // 10 else before
         return resident_bytes() - before
 

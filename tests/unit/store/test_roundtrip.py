@@ -24,7 +24,7 @@ from bakeoff.store.sqlite.canonical import plan_hash
 from bakeoff.store.sqlite.read import histogram, pending, read_run, soak_histograms
 from bakeoff.store.sqlite.seal import renew
 from bakeoff.store.sqlite.write import RunWriter
-from tests.unit.store.builders import EMPTY, OF_A_FLEET, header, planned, seen, share, soak_row, trial
+from tests.unit.store.builders import EMPTY, OF_A_FLEET, header, planned, seen, share, soak_interval, trial
 
 EVENT = EventRecord(
     "2026-11-20T10:00:01.000+00:00", "warning", "something", None, UNRESPONSIVE, "a", "its port is closed"
@@ -278,23 +278,23 @@ def test_what_is_no_share_is_damage(path: Path, column: str, value: object) -> N
 
 def test_rows_of_a_soak_are_there_when_they_were_stored_whatever_comes_after(path: Path) -> None:
     changed = [
-        soak_row(),
-        soak_row(number=1, stretch=2, response=replace(trial().service, p99_ns=9_000), errors={}, **PLANNED),
+        soak_interval(),
+        soak_interval(number=1, segment=2, response=replace(trial().service, p99_ns=9_000), errors={}, **PLANNED),
     ]
     with RunWriter.create(path, header(), planned()) as writer:
-        writer.add_soak_row(changed[0], b"first", None)
-        assert read_run(path).soak_rows == (changed[0],)
-        writer.add_soak_row(changed[1], b"", b"second")
-    assert read_run(path).soak_rows == tuple(changed) and read_run(path).trials == ()
+        writer.add_soak_interval(changed[0], b"first", None)
+        assert read_run(path).soak_intervals == (changed[0],)
+        writer.add_soak_interval(changed[1], b"", b"second")
+    assert read_run(path).soak_intervals == tuple(changed) and read_run(path).trials == ()
     assert soak_histograms(path, 0) == ([b"first"], [b"second"]) and soak_histograms(path, 1) == ([], [])
     assert [p.order for p in pending(path)] == [0, 1, 2, 3]
 
 
 def test_a_histogram_of_a_row_is_the_one_that_was_stored(path: Path) -> None:
     with RunWriter.create(path, header(), planned()) as writer:
-        writer.add_soak_row(soak_row(), b"first", None)
+        writer.add_soak_interval(soak_interval(), b"first", None)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE soak_rows SET hdr = x'00'")
+        connection.execute("UPDATE soak_intervals SET hdr = x'00'")
         connection.commit()
     with pytest.raises(RunFileError, match="a histogram of row 0 is not the one that was written"):
         soak_histograms(path, 0)
@@ -303,10 +303,10 @@ def test_a_histogram_of_a_row_is_the_one_that_was_stored(path: Path) -> None:
 @pytest.mark.parametrize("count", [2**32 + 1, 2**53 + 1, 2**63 - 1])
 def test_counts_past_32_and_53_bits_are_stored_to_the_unit(path: Path, count: int) -> None:
     big = replace(trial().service, count=count)
-    row = soak_row(operations=count, errors={"refused": count}, bytes_in=count, bytes_out=count, service=big)
+    row = soak_interval(operations=count, errors={"refused": count}, bytes_in=count, bytes_out=count, service=big)
     one = trial(operations=count, bytes_in=count, bytes_out=count, errors={"refused": count}, service=big)
     with RunWriter.create(path, header(), planned()) as writer:
-        writer.add_soak_row(row, b"", None)
+        writer.add_soak_interval(row, b"", None)
         writer.add_trial(one, {})
     run = read_run(path)
-    assert run.soak_rows == (row,) and run.trials == (replace(one, id=1),)
+    assert run.soak_intervals == (row,) and run.trials == (replace(one, id=1),)

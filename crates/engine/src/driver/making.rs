@@ -94,8 +94,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
             self.recorder = self.recorder.with_plan();
             self.idle = Idle::all(self.vus.len(), workload.is_round_robin());
         }
-        if let Some(row_s) = spec.row_s {
-            self.recorder = self.recorder.with_intervals(nanos(row_s));
+        if let Some(interval_s) = spec.interval_s {
+            self.recorder = self.recorder.with_intervals(nanos(interval_s));
         }
         self
     }

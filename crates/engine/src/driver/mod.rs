@@ -165,7 +165,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         if self.live.is_starting() {
             self.publish(now_ns);
         }
-        let next = self.begin_turn(vu, now_ns, actions);
+        let next = self.begin_iteration(vu, now_ns, actions);
         if next == Next::Begun {
             self.recorder.late_start(self.vus[vu].late_ns);
         }
@@ -173,7 +173,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
     }
 
     /// Begins the next planned start, which is due, on a virtual user that is free.
-    fn begin_turn(&mut self, vu: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+    fn begin_iteration(&mut self, vu: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
         let Schedule::Planned(plan) = &mut self.schedule else { return Next::Stopped };
         let (planned_ns, index) = plan.take();
         let state = &mut self.vus[vu];
@@ -381,8 +381,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// Whether an interval of a soak is over: [`Driver::hand_in`] is due.
     #[inline]
-    pub fn row_is_due(&self, now_ns: Nanos) -> bool {
-        self.recorder.row_is_due(now_ns)
+    pub fn interval_is_due(&self, now_ns: Nanos) -> bool {
+        self.recorder.interval_is_due(now_ns)
     }
 
     /// Hands in the intervals that are over; this thread spent `cost` since it did so before.
@@ -463,7 +463,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             return Next::Idle;
         }
         let waited = self.idle.is_empty();
-        let next = self.begin_turn(vu, now_ns, actions);
+        let next = self.begin_iteration(vu, now_ns, actions);
         if next == Next::Begun {
             let late_ns = self.vus[vu].late_ns;
             if waited {

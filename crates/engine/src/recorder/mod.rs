@@ -4,7 +4,7 @@ mod figures;
 mod lateness;
 mod planned;
 mod queue;
-pub(super) mod rows;
+pub(super) mod intervals;
 pub(super) mod series;
 mod stamps;
 mod steps;
@@ -16,7 +16,7 @@ pub(crate) use figures::{ClientFigures, OperationFigures};
 use lateness::Lateness;
 pub(crate) use planned::PlannedFigures;
 pub(crate) use queue::Queue;
-use rows::{IntervalPart, IntervalRecorder};
+use intervals::{IntervalPart, IntervalRecorder};
 use series::{Row, Series};
 pub use stamps::Stamps;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub struct Recorder {
     /// The only one whose response times count, if those of iterations do not.
     responds: Option<u16>,
     /// There in a soak, which has them in place of seconds.
-    rows: Option<Box<IntervalRecorder>>,
+    intervals: Option<Box<IntervalRecorder>>,
 }
 
 impl Recorder {
@@ -112,7 +112,7 @@ impl Recorder {
             log: None,
             planned: None,
             responds: None,
-            rows: None,
+            intervals: None,
         }
     }
 
@@ -135,11 +135,11 @@ impl Recorder {
         self.with_plan()
     }
 
-    /// Counts rows of `row_ns` in place of seconds: nothing that is kept grows with the length of the trial. Last of
+    /// Counts intervals of `interval_ns` in place of seconds: nothing that is kept grows with the length of the trial. Last of
     /// those that choose what is counted.
     #[must_use]
-    pub fn with_intervals(mut self, row_ns: Nanos) -> Self {
-        self.rows = Some(Box::new(IntervalRecorder::new(&self.timeline, row_ns, self.planned.is_some())));
+    pub fn with_intervals(mut self, interval_ns: Nanos) -> Self {
+        self.intervals = Some(Box::new(IntervalRecorder::new(&self.timeline, interval_ns, self.planned.is_some())));
         self.series = Series::none();
         self
     }
@@ -153,18 +153,18 @@ impl Recorder {
 
     /// Whether an interval is over that was not fetched.
     #[inline]
-    pub(crate) fn row_is_due(&self, now_ns: Nanos) -> bool {
-        self.rows.as_ref().is_some_and(|rows| rows.is_due(now_ns))
+    pub(crate) fn interval_is_due(&self, now_ns: Nanos) -> bool {
+        self.intervals.as_ref().is_some_and(|intervals| intervals.is_due(now_ns))
     }
 
-    /// Rows that are over.
+    /// Intervals that are over.
     pub(crate) fn fetch_intervals(&mut self, now_ns: Nanos) -> Vec<IntervalPart> {
-        self.rows.as_mut().map_or_else(Vec::new, |rows| rows.fetch(now_ns))
+        self.intervals.as_mut().map_or_else(Vec::new, |intervals| intervals.fetch(now_ns))
     }
 
-    /// The trial ended: the rows that are left.
+    /// The trial ended: the intervals that are left.
     pub(crate) fn close_intervals(&mut self, ended_ns: Nanos) -> Vec<IntervalPart> {
-        self.rows.as_mut().map_or_else(Vec::new, |rows| rows.close(ended_ns))
+        self.intervals.as_mut().map_or_else(Vec::new, |intervals| intervals.close(ended_ns))
     }
 
     /// Counts a connection that was opened, or failed to.
@@ -336,8 +336,8 @@ impl Recorder {
             self.outside_operations += 1;
             return;
         }
-        if let Some(rows) = &mut self.rows {
-            rows.success(stamps.end_ns, service_ns, stamps.response_ns(), (outcome.bytes_in, outcome.bytes_out));
+        if let Some(intervals) = &mut self.intervals {
+            intervals.success(stamps.end_ns, service_ns, stamps.response_ns(), (outcome.bytes_in, outcome.bytes_out));
         }
         let figures = &mut self.operations[usize::from(outcome.operation)];
         figures.operations += 1;
@@ -416,8 +416,8 @@ impl Recorder {
             self.outside_errors += 1;
             return;
         }
-        if let Some(rows) = &mut self.rows {
-            rows.failure(end_ns, error);
+        if let Some(intervals) = &mut self.intervals {
+            intervals.failure(end_ns, error);
         }
         self.operations[usize::from(outcome.operation)].count_error(error);
         self.clients[client as usize].counts.errors += 1;

@@ -1,4 +1,4 @@
-//! What is measured of any work: of a trial, of an operation of it, of a row of a soak; of a second, of a client.
+//! What is measured of any work: of a trial, of an operation of it, of an interval of a soak; of a second, of a client.
 
 use super::merge::{Merge, MergeError, Merged, Part, figures, max, max_if_all};
 use crate::{ErrorClass, LatencyHistogram, Nanos, Summary, deserialize, serialize, summarize};

@@ -1,6 +1,6 @@
 //! Live figures, readable while a trial runs, without a lock in the way of those who generate load.
 
-use crate::recorder::rows::{IntervalCost, IntervalMerger, IntervalPart, SoakRow};
+use crate::recorder::intervals::{IntervalCost, IntervalMerger, IntervalPart, SoakInterval};
 use crate::recorder::tally::{STEPS, Tally, time_of};
 use crate::{Nanos, SECOND_NS};
 use serde::Serialize;
@@ -67,8 +67,8 @@ pub struct Live {
     bounded: bool,
     /// Rare messages for the log; never used in the loop.
     events: Mutex<Vec<String>>,
-    /// Rows of a soak.
-    rows: Mutex<IntervalMerger>,
+    /// Intervals of a soak.
+    intervals: Mutex<IntervalMerger>,
     /// What the last snapshots saw, oldest first; only used by those who ask for them.
     seen: Mutex<VecDeque<Seen>>,
 }
@@ -99,7 +99,7 @@ impl Live {
             allowance: AtomicU64::new(max_operations.unwrap_or(u64::MAX)),
             bounded: max_operations.is_some(),
             events: Mutex::new(Vec::new()),
-            rows: Mutex::default(),
+            intervals: Mutex::default(),
             seen: Mutex::new(VecDeque::from([Seen { elapsed_ns: 0, times: vec![0; STEPS] }])),
         }
     }
@@ -121,24 +121,24 @@ impl Live {
         self.events.lock().map(|mut events| std::mem::take(&mut *events)).unwrap_or_default()
     }
 
-    /// A thread hands in rows that are over, with what they cost it.
+    /// A thread hands in intervals that are over, with what they cost it.
     pub fn hand_in(&self, parts: Vec<IntervalPart>, cost: IntervalCost) {
         self.desk().hand_in(parts, cost, self.tallies.len());
     }
 
-    /// No thread hands in any more rows.
+    /// No thread hands in any more intervals.
     pub fn close_intervals(&self) {
         self.desk().close();
     }
 
-    /// Rows that were done since the last call, in their order.
-    pub fn drain_rows(&self) -> Vec<SoakRow> {
+    /// Intervals that were done since the last call, in their order.
+    pub fn drain_intervals(&self) -> Vec<SoakInterval> {
         self.desk().drain()
     }
 
-    /// A panic elsewhere leaves whole rows behind.
+    /// A panic elsewhere leaves whole intervals behind.
     fn desk(&self) -> MutexGuard<'_, IntervalMerger> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+        self.intervals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks the threads to stop; they do so within 100 ms.

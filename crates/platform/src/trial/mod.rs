@@ -12,7 +12,7 @@ use crate::process;
 use crate::watch::control::{BackgroundPolicy, Control, ControlFigures, next_sample_ns};
 use crate::watch::{Watch, Watched};
 use bakeoff_engine::{
-    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakRow, Stage, Stages, Timeline,
+    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakInterval, Stage, Stages, Timeline,
     TrialResult, TrialSpec, Workload, collect,
 };
 use completion::{Completion, Wake};
@@ -99,9 +99,9 @@ impl TrialHandle {
         self.live.drain_events()
     }
 
-    /// Rows of a soak that were done since the last call.
-    pub fn drain_rows(&self) -> Vec<SoakRow> {
-        self.live.drain_rows()
+    /// Intervals of a soak that were done since the last call.
+    pub fn drain_intervals(&self) -> Vec<SoakInterval> {
+        self.live.drain_intervals()
     }
 
     /// Asks the trial to stop, in whatever state it is; its result then says `cancelled`.

@@ -27,10 +27,10 @@ from bakeoff.agents.remote.wire import (
     Reply,
     opened,
     unpack_events,
+    unpack_interval,
     unpack_outcome,
-    unpack_row,
 )
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, SpooledResult
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakInterval, SpooledResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, GeneratorError
 
@@ -307,12 +307,14 @@ class RemoteSession:
         self._events += len(events)
         return events
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         pulse = self._agent.of(self._number)
         if self._outcome is None and (pulse is None or pulse.rows <= self._rows):
             self._agent.raise_if_lost()
             return ()
-        rows = self._agent.read(lambda packed: [unpack_row(row) for row in packed], "rows", self._number, self._rows)
+        rows = self._agent.read(
+            lambda packed: [unpack_interval(row) for row in packed], "rows", self._number, self._rows
+        )
         self._rows += len(rows)
         return rows
 

@@ -12,11 +12,11 @@ from bakeoff.agents.remote.wire import (
     DEAD_MAN_S,
     PULSE_S,
     TRAFFIC_PULSE_S,
-    PackedRow,
+    PackedInterval,
     Pulse,
     pack_events,
+    pack_interval,
     pack_outcome,
-    pack_row,
 )
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.core.errors import BakeoffError
@@ -43,7 +43,7 @@ class HostedTrial:
         self._session, self._heard, self._changed, self._keep = session, heard, changed, keep
         self._lock = threading.Lock()
         self._events: list[EngineEvent] = []
-        self._rows: list[PackedRow] = []
+        self._rows: list[PackedInterval] = []
         self._events_gone = self._rows_gone = 0
         self._armed, self._over = threading.Event(), threading.Event()
         self._stopped = self._went = False
@@ -110,7 +110,7 @@ class HostedTrial:
             self._events_gone = since
             return pack_events(self._events)
 
-    def rows(self, since: int) -> list[PackedRow]:
+    def rows(self, since: int) -> list[PackedInterval]:
         """Rows from number `since` on; those before are let go."""
         self._collect()
         with self._lock:
@@ -122,7 +122,7 @@ class HostedTrial:
         """Take over what the engine told since the last time."""
         with self._lock:
             self._events += self._session.drain_events()
-            self._rows += [pack_row(row) for row in self._session.drain_rows()]
+            self._rows += [pack_interval(row) for row in self._session.drain_intervals()]
 
     def _watch(self) -> None:
         try:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
+from bakeoff.agents.result import EngineEvent, IntervalResult, Outcome, Snapshot, SoakInterval, TrialResult
 from bakeoff.core.errors import BakeoffError, ContenderError, GeneratorError, PlanError, RunFileError
 
 FACTS = TypeAdapter(Facts)
@@ -25,7 +25,7 @@ IDLE_SILENCE_S = 10.0
 BEGIN_S = 60.0  # until a process there says its first word
 # A named error of this package, and the text of anything else, which is a defect there.
 Answer = tuple[str, Any]
-PackedRow = tuple[str, bytes, bytes | None]
+PackedInterval = tuple[str, bytes, bytes | None]
 KINDS: tuple[type[BakeoffError], ...] = (PlanError, GeneratorError, ContenderError, RunFileError)
 ERRORS = {kind.__name__: kind for kind in KINDS}
 
@@ -98,14 +98,14 @@ def unpack_outcome(sent: tuple[str, dict[str, bytes]]) -> Outcome:
     return Outcome(TrialResult.model_validate_json(sent[0]), dict(sent[1]))
 
 
-def pack_row(row: SoakRow) -> PackedRow:
-    """A row of a soak as it crosses."""
+def pack_interval(row: SoakInterval) -> PackedInterval:
+    """An interval of a soak as it crosses."""
     return row.figures.model_dump_json(), row.service, row.response
 
 
-def unpack_row(sent: PackedRow) -> SoakRow:
+def unpack_interval(sent: PackedInterval) -> SoakInterval:
     """The row that crossed."""
-    return SoakRow(RowResult.model_validate_json(sent[0]), sent[1], sent[2])
+    return SoakInterval(IntervalResult.model_validate_json(sent[0]), sent[1], sent[2])
 
 
 def pack_events(events: Sequence[EngineEvent]) -> str:

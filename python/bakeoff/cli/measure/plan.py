@@ -25,7 +25,7 @@ from bakeoff.core.units import format_duration, format_size, plural
 from bakeoff.load.load_step import LoadStep, Rate
 from bakeoff.plan.design.differences import client_options_text
 from bakeoff.plan.design.durations import ExpectedDuration, expected_duration
-from bakeoff.plan.design.order import order_trials, order_visits
+from bakeoff.plan.design.order import order_slots, order_trials
 from bakeoff.plan.design.order_choice import WORDS, why
 from bakeoff.plan.design.work import LINK_BYTES_PER_S
 from bakeoff.plan.input.plan_file import masked_input, plan_to_toml
@@ -312,7 +312,7 @@ def _blocks(plan: Plan) -> Table:
     columns = (
         ("contenders in this order, at each load step in turn",)
         if plan.order == LOAD_STEPS
-        else ("visits in this order",)
+        else ("slots in this order",)
     )
     for column in ("block", *columns, "load steps in this order", "seed"):
         table.add_column(column, overflow="fold")
@@ -344,9 +344,9 @@ def _searches(plan: Plan) -> Table:
     table = Table(box=None, pad_edge=False)
     for column in ("block", "searches in this order", "seed"):
         table.add_column(column, overflow="fold")
-    for block, visits in groupby(order_visits(plan), key=lambda visit: visit.block):
-        listed = list(visits)
-        table.add_row(str(block), ", ".join(visit.contender for visit in listed), str(listed[0].seed))
+    for block, slots in groupby(order_slots(plan), key=lambda slot: slot.block):
+        listed = list(slots)
+        table.add_row(str(block), ", ".join(slot.contender for slot in listed), str(listed[0].seed))
     return table
 
 

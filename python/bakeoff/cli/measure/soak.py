@@ -1,4 +1,4 @@
-"""`bakeoff soak`: a run of many hours at constant load, whose rows are stored as they end."""
+"""`bakeoff soak`: a run of many hours at constant load, whose intervals are stored as they end."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -12,9 +12,9 @@ from bakeoff.core.errors import PlanError
 from bakeoff.core.units import format_duration, parse_duration
 from bakeoff.plan.load import PlanInput, resolve_plan, with_flags
 
-# A row without `--row`: an hour, or a part of a short soak.
-ROW_S, MOST_ROWS = 3600.0, 30
-ROUND_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, ROW_S)
+# An interval without `--interval`: an hour, or a part of a short soak.
+INTERVAL_S, MOST_INTERVALS = 3600.0, 30
+ROUND_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, INTERVAL_S)
 
 
 def register(app: typer.Typer) -> None:
@@ -35,8 +35,9 @@ def soak(
 
     bakeoff soak web-url nginx=http://127.0.0.1:8080 --for 28h --clients 8 --stop-if 'errors>1%,p99>2s for 3'
 
-    One block unless --blocks says otherwise: trends and figures, no verdict. A crash loses at most the row in progress,
-    and `bakeoff resume` goes on with the time that is left. Ends with exit code 99 when a contender was stopped early.
+    One block unless --blocks says otherwise: trends and figures, no verdict. A crash loses at most the interval in
+    progress, and `bakeoff resume` goes on with the time that is left. Ends with exit code 99 when a contender was
+    stopped early.
     """
     carry_out(as_soak(given, length), output, cluster)
 
@@ -46,7 +47,7 @@ def as_soak(given: PlanInput, length: str | None) -> PlanInput:
     if (length is None) == ("length" not in given.settings):
         raise PlanError("give the length of the soak once: --for 28h")
     settings = {"length": given.settings.get("length", length)}
-    settings["row"] = given.settings.get("row", _row(str(settings["length"])))
+    settings["interval"] = given.settings.get("interval", _interval(str(settings["length"])))
     made = _with(given, {"blocks": given.plan.get("blocks", 1)}, settings)
     if length is None:
         return made
@@ -62,10 +63,12 @@ def _with(given: PlanInput, plan: dict[str, Any], settings: dict[str, Any]) -> P
     return replace(made, flags={**made.flags, ("settings", "length"): "--for"})
 
 
-def _row(length: str) -> str:
-    """An hour, or the round part of a shorter soak that gives one or two dozen rows."""
+def _interval(length: str) -> str:
+    """An hour, or the round part of a shorter soak that gives one or two dozen intervals."""
     try:
         length_s = parse_duration(length)
     except ValueError:
-        return format_duration(ROW_S)  # the plan says what is wrong with the length
-    return format_duration(next((row for row in ROUND_S if length_s <= row * MOST_ROWS), ROW_S))
+        return format_duration(INTERVAL_S)  # the plan says what is wrong with the length
+    return format_duration(
+        next((interval for interval in ROUND_S if length_s <= interval * MOST_INTERVALS), INTERVAL_S)
+    )

@@ -48,7 +48,7 @@ def advice(plan: Plan) -> str:
         enough += f"; use --blocks {CELL_BLOCKS} for claims about single {single_name(plan)}."
     else:
         enough += f" and for single {single_name(plan)}."
-    return enough + _lost_trials(plan) + _percentiles(plan)
+    return enough + _forfeited_trials(plan) + _percentiles(plan)
 
 
 def campaign_advice(campaign: Campaign) -> list[str]:
@@ -62,7 +62,7 @@ def campaign_advice(campaign: Campaign) -> list[str]:
             f"{_names(few)} {give} numbers but no verdict, so no contender is the best over all suites: fewer than "
             f"{MINIMUM_BLOCKS} pairs can never reach p = 0.05. Use blocks = {MINIMUM_BLOCKS} or more."
         )
-    lines += _lost_in_suites(
+    lines += _forfeited_in_suites(
         [suite_run for suite_run in compared if suite_run not in few],
         sum(_pairs(suite_run.plan) for suite_run in compared),
     )
@@ -100,7 +100,7 @@ def _enough(level: float) -> int:
     return next(blocks for blocks in count(MINIMUM_BLOCKS) if smallest_p(blocks) <= level)
 
 
-def _lost_trials(plan: Plan) -> str:
+def _forfeited_trials(plan: Plan) -> str:
     """What pairs with a lost trial need besides, where these blocks are too few for them: they are judged by the
     sign-flip test alone, whose p values are coarse.
     """
@@ -116,7 +116,7 @@ def _lost_trials(plan: Plan) -> str:
     )
 
 
-def _lost_in_suites(suite_runs: Sequence[SuiteRun], family: int) -> list[str]:
+def _forfeited_in_suites(suite_runs: Sequence[SuiteRun], family: int) -> list[str]:
     """The same of suites, whose pairs are one family."""
     levels = {suite_run.name: _first_level(suite_run.plan, family) for suite_run in suite_runs}
     short = [suite_run for suite_run in suite_runs if smallest_p(suite_run.plan.blocks) > levels[suite_run.name]]

@@ -17,7 +17,7 @@ def capacity_lines(plan: Plan, capacity: CapacityPlan) -> list[str]:
     usual = round(capacity.usual_trials(plan.blocks) / plan.blocks)
     return [
         f"capacity: the highest load that meets {goal}, once for each contender and block (MLRsearch, RFC 9971)",
-        f"judged by {times}; what fails or never begins counts as lost: {', '.join(allowed)}{grows}",
+        f"judged by {times}; what fails or never begins counts as failed: {', '.join(allowed)}{grows}",
         f"searched from {words(capacity.least)} to {words(capacity.most)} at most, until the bounds are "
         f"{format_share(capacity.width)} apart; {capacity.repeats} probes decide on a load",
         f"then measured at shares of what was found: {shares}",

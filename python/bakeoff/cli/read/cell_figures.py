@@ -64,7 +64,7 @@ def _every(levels: tuple[CellLevel, ...], form: CellForm, run: RunRecord) -> Con
         console_table.row(
             *_named(level, run),
             size(level.record_kib),
-            wording.figures(rate) + wording.lost_of(level.lost, level.tried),
+            wording.figures(rate) + wording.forfeits_of(level.forfeited, level.tried),
             f"{wording.figures(least, 3)} – {wording.figures(most, 3)}",
             wording.rate(level.transfers_s.centre),
             wording.figures(level.p50_ms.centre, 3),

@@ -69,7 +69,7 @@ def challenge(
     ] = None,
     reset: Annotated[
         str | None,
-        typer.Option(metavar="COMMAND", help="Shell command that restores the challenger before each visit."),
+        typer.Option(metavar="COMMAND", help="Shell command that restores the challenger before each block."),
     ] = None,
     settings_of: Annotated[
         str | None,

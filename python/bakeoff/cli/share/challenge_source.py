@@ -108,7 +108,7 @@ def agree(source: Source, plans: Sequence[Plan], own: Sequence[Contender], trust
     if not asks or trust:
         for line in lines:
             typer.echo(f"trusted: {line}", err=True)
-    when = "trial" if any(plan.order == LOAD_STEPS for plan in plans) else "visit"
+    when = "trial" if any(plan.order == LOAD_STEPS for plan in plans) else "block"
     for contender in own[:1]:
         if contender.reset is not None:
             typer.echo(f"run in a shell before each {when} of {contender.name}: {sanitize(contender.reset)}", err=True)

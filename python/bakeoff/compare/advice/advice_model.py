@@ -119,7 +119,7 @@ class TrialsLeftOut(OfFile):
 
 
 @dataclass(frozen=True)
-class TrialsLost(OfFile):
+class TrialsForfeited(OfFile):
     """Trials that a contender lost, most of them, `with_reason` where there are several, for this `reason`."""
 
     contender: str

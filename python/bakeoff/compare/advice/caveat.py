@@ -63,7 +63,7 @@ def _headline_gates(found: Comparison) -> set[str]:
     pairs = leading(found.ranking, found.pairs) if found.ranking else found.pairs
     ends = [] if found.run.equals and found.capacity is None else [pair.primary for pair in pairs]
     names = {gate.name for end in ends for gate in end.decisive}
-    unsized = any(end.verdict.kind == "better" and not end.verdict.sized and not end.all_lost for end in ends)
+    unsized = any(end.verdict.kind == "better" and not end.verdict.sized and not end.all_forfeited for end in ends)
     return names | ({"other load"} if unsized else set())
 
 
@@ -181,7 +181,7 @@ def _unsteady(found: Comparison) -> Iterator[Caveat]:
 
 def _generator_capacity(run: RunRecord, found: Comparison) -> Iterator[Caveat]:
     for name, share in near_generator_capacity(run, found.run, found.contenders).items():
-        yield Caveat("ceiling", name, 0, 0, NearGeneratorCapacity(name, share))
+        yield Caveat("generator capacity", name, 0, 0, NearGeneratorCapacity(name, share))
 
 
 def _cache(run: RunRecord, usable: list[TrialRecord]) -> Iterator[Caveat]:

@@ -21,7 +21,7 @@ CaveatKind = Literal[
     "noise floor",
     "blocks",
     "not steady",
-    "ceiling",
+    "generator capacity",
     "incomplete",
     "left out",
     "cache",

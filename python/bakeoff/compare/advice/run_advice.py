@@ -15,8 +15,8 @@ from bakeoff.compare.advice.advice_model import (
     NotMeasuredHere,
     Outages,
     StoppedTrials,
+    TrialsForfeited,
     TrialsLeftOut,
-    TrialsLost,
     TrialsRepeated,
     UnresponsiveAtEnd,
     WentOnWithout,
@@ -120,7 +120,7 @@ def _without(info: RunInfo) -> list[Fact]:
 
 def _again(run: RunRecord) -> Literal["file", "run"]:
     """What does failed and voided trials once more: where no single file can go on with them, a new run."""
-    whole = run.searches or run.soak_rows or run.joined or run.imported_from is not None
+    whole = run.searches or run.soak_intervals or run.joined or run.imported_from is not None
     return "run" if whole else "file"
 
 
@@ -130,7 +130,7 @@ def _left_out(cube: Cube, file: str, contenders: tuple[ContenderSummary, ...], r
     for (state, contender), number in sorted(by_state.items()):
         if state == "failed":
             outages = next(outages_of(c) for c in contenders if c.name == contender)
-            facts.append(TrialsLost(file, contender, outages, *_why(cube, contender), again))
+            facts.append(TrialsForfeited(file, contender, outages, *_why(cube, contender), again))
         else:
             facts.append(TrialsLeftOut(file, contender, state, number, again))
     return facts

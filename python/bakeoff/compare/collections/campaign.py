@@ -20,7 +20,7 @@ from bakeoff.compare.collections.campaign_model import (
     Disqualified,
     FewBlocks,
     HeldIn,
-    LeaderLost,
+    LeaderForfeited,
     NoOtherContender,
     NotBothIn,
     NotMeasuredIn,
@@ -195,8 +195,8 @@ def _verdict(
     suite: str, one: Comparison, pair: PairComparison, p: float, q: float, family: int, floor: float
 ) -> SuiteVerdict:
     end, verdict, still = pair.primary, pair.primary.verdict, None
-    kind, winner, lost = verdict.kind, verdict.winner, _is_lost(verdict.kind, p, q)
-    if lost:
+    kind, winner, forfeited = verdict.kind, verdict.winner, _is_lost(verdict.kind, p, q)
+    if forfeited:
         # What lies so near to the margin no number of blocks makes larger.
         still = None if kind == "near_margin" else open_pair(end, one, family, None)
         kind, winner = "inconclusive", None
@@ -204,7 +204,7 @@ def _verdict(
         still = open_pair(end, one, family, why_of(verdict.still))
     ends = end.ratio, end.low, end.high
     return SuiteVerdict(
-        suite, pair.baseline, pair.contender, *ends, p, q, family, kind, winner, verdict, not lost, still, floor
+        suite, pair.baseline, pair.contender, *ends, p, q, family, kind, winner, verdict, not forfeited, still, floor
     )
 
 
@@ -231,15 +231,15 @@ def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
 
 def _effect(suite: str, one: Comparison, effect: Effect, p: float, q: float, family: int) -> SuiteEffect:
     verdict, still = effect.verdict, None
-    kind, lost = verdict.kind, _is_lost(verdict.kind, p, q)
-    if lost:
+    kind, forfeited = verdict.kind, _is_lost(verdict.kind, p, q)
+    if forfeited:
         still = None if kind == "near_margin" else open_effect(effect, one, family, None)
         kind = "inconclusive"
     elif kind == "inconclusive":
         still = open_effect(effect, one, family, why_of(verdict.still))
     ends = effect.ratio, effect.low, effect.high
     levels = effect.factors, effect.below, effect.above
-    return SuiteEffect(suite, *levels, *ends, p, q, family, kind, verdict, not lost, still)
+    return SuiteEffect(suite, *levels, *ends, p, q, family, kind, verdict, not forfeited, still)
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,8 @@ class _Part:
     suite: str
     stratum: Stratum
     trouble: Fact | None
-    # By either contender: pairs of trials that it lost outright, of which no ratio tells how far it was behind.
-    lost: Mapping[str, int]
+    # By either contender: pairs of trials that it forfeited, of which no ratio tells how far it was behind.
+    forfeited: Mapping[str, int]
     # By how much the analysis of its run makes it stricter, and the level of the intervals of that.
     times: float = 1.0
     level: float = LEVEL
@@ -289,7 +289,7 @@ def _part(suite: SuiteResult, comparison: Comparison, one: PairComparison, pair:
     interim = comparison.run.interim or ONLY_ANALYSIS
     stratum = Stratum(suite.weight, log, end.log_sd / math.sqrt(end.blocks), end.blocks - 1)
     trouble, times, floor = held or few, _times(comparison), floor_of(comparison, end.blocks)
-    return _Part(suite.name, stratum, trouble, end.lost, times, interim.level, floor)
+    return _Part(suite.name, stratum, trouble, end.forfeited, times, interim.level, floor)
 
 
 def _joint(parts: Sequence[_Part]) -> tuple[float, float, float, float]:
@@ -328,7 +328,7 @@ def _overall_pair(
     elif abs(math.log(ratio)) < math.log1p(delta):
         reasons.append(BelowDelta(delta))
     leader = pair[1] if ratio > 1.0 else pair[0]
-    reasons += [LeaderLost(leader, part.suite) for part in parts if part.lost.get(leader)]
+    reasons += [LeaderForfeited(leader, part.suite) for part in parts if part.forfeited.get(leader)]
     names = tuple(part.suite for part in parts)
     winner = None if reasons else leader
     return OverallPair(*pair, names, ratio, low, high, p, adjusted, winner, tuple(reasons), _joint_floor(parts))

@@ -115,7 +115,7 @@ class BelowDelta(Fact):
 
 
 @dataclass(frozen=True)
-class LeaderLost(Fact):
+class LeaderForfeited(Fact):
     """Who is ahead lost trials outright in a suite."""
 
     contender: str

@@ -132,9 +132,9 @@ def _ratios(
     former = {
         one.contender: _logs(one.values)
         for one in reported.contenders
-        if one.contender in read.contenders and not one.lost
+        if one.contender in read.contenders and not one.forfeited
     }
-    now = {one.contender: _logs(one.values) for one in levels.contenders if not one.lost}
+    now = {one.contender: _logs(one.values) for one in levels.contenders if not one.forfeited}
     bridge = tuple(name for name in now if name != read.challenger and name in former)
     for name in bridge:
         yield from _against(name, name, (), unpaired_from_logs(former[name], now[name], level=level))

@@ -26,8 +26,8 @@ from bakeoff.compare.collections.joined_model import (
     Drift,
     FileRatio,
     FileVerdictKind,
+    ForfeitedPairs,
     JoinedPair,
-    LostOutright,
     OtherWork,
     WithheldInFile,
 )
@@ -272,8 +272,10 @@ def _over_bridges(
     sides = [[joint.logs(bridge[side], name) for bridge in bridges] for side, name in enumerate((baseline, contender))]
     kept = kept_in_all([kept_of_pair(joint.cube, one) for side in sides for one in side])
     below, above = (np.mean([kept.by_block(one.settled()) for one in side], axis=0) for side in sides)
-    lost = any(bool(marks[kept.steps].any()) for side in sides for one in side for marks in (*one.lost, one.ties))
-    return unpaired_from_logs(below, above, joint.delta), kept, lost
+    forfeited = any(
+        bool(marks[kept.steps].any()) for side in sides for one in side for marks in (*one.forfeited, one.ties)
+    )
+    return unpaired_from_logs(below, above, joint.delta), kept, forfeited
 
 
 def _bridged(
@@ -285,9 +287,9 @@ def _bridged(
     found: tuple[UnpairedRatio, Kept, bool],
     adjusted: tuple[float, float],
 ) -> BetweenPair:
-    ratio, kept, lost = found
+    ratio, kept, forfeited = found
     names = tuple(dict.fromkeys(joint.known(one)[0] for one, _ in bridges))
-    why_not = _why_not(joint, judge, pairs, pair, bridges, lost)
+    why_not = _why_not(joint, judge, pairs, pair, bridges, forfeited)
     low, high = _bounds(ratio)
     is_above = ratio.ratio > 1.0
     decision = _decision(ratio, *adjusted, joint.delta, judge.interim.alpha)
@@ -321,13 +323,13 @@ def _why_not(
     pairs: Sequence[JoinedPair],
     pair: tuple[str, str],
     bridges: Sequence[Bridge],
-    lost: bool,
+    forfeited: bool,
 ) -> Fact | None:
     """What keeps a bridge from carrying a verdict; None when nothing does."""
     if any(one != other for one, other in bridges):
         return OtherWork()
-    if lost:
-        return LostOutright()
+    if forfeited:
+        return ForfeitedPairs()
     names = {one for one, _ in bridges}
     for joined_pair_of in pairs:
         if {joined_pair_of.baseline, joined_pair_of.contender} <= names and joined_pair_of.counted != "together":
@@ -351,18 +353,18 @@ def _of_file(cube: Cube, file: JoinedFile) -> Cube:
         cube,
         trials={key: one for key, one in cube.trials.items() if key[2] in file.blocks},
         usable={key: one for key, one in cube.usable.items() if key[2] in file.blocks},
-        lost={key: why for key, why in cube.lost.items() if key[2] in file.blocks},
+        forfeited={key: why for key, why in cube.forfeited.items() if key[2] in file.blocks},
     )
 
 
 def _unbridged(joint: Together, baseline: str, contender: str) -> BetweenPair:
     """The bare ratio. No interval of it is honest: what changed between the files may be all of it."""
     ratio = _unpaired(joint, *((n, reduce(or_, map(joint.within, joint.having(n)))) for n in (baseline, contender)))
-    lost = tuple(name for name in (baseline, contender) if joint.cube.losses(name).any())
+    forfeited = tuple(name for name in (baseline, contender) if joint.cube.forfeits(name).any())
     nothing = math.nan
     return BetweenPair(
         baseline, contender, (), ratio.ratio, nothing, nothing, nothing, nothing, ratio.blocks,
-        _explained(ratio.ratio), "withheld", None, lost=lost,
+        _explained(ratio.ratio), "withheld", None, forfeited=forfeited,
     )  # fmt: skip
 
 

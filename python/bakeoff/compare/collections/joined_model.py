@@ -115,8 +115,8 @@ class OtherWork(Fact):
 
 
 @dataclass(frozen=True)
-class LostOutright(Fact):
-    """Trials were lost outright, of which a ratio of ratios cannot say by how much."""
+class ForfeitedPairs(Fact):
+    """Trials were forfeited, of which a ratio of ratios cannot say by how much."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class BetweenPair:
     winner: str | None
     verdict: Verdict | None = None
     why_not: Fact | None = None
-    lost: tuple[str, ...] = ()
+    forfeited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _level(name: str, load_step: LoadStep, key: CellKey, cells: list[CellFigures
         record_kib=None if record is None else record / 1024.0,
         blocks=len(measured),
         tried=sum(is_lost(cell) or math.isfinite(rate_of(cell)) for cell in cells),
-        lost=sum(map(is_lost, cells)),
+        forfeited=sum(map(is_lost, cells)),
         kib_s=_over(measured, rate_of),
         transfers_s=_over(measured, transfers_of),
         operations=fewest,

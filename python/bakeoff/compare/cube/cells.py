@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.file_weights import FileWeights
 from bakeoff.compare.cube.forfeits import ENOUGH, PairLogs, bounded
-from bakeoff.compare.model.comparison import Lost
+from bakeoff.compare.model.comparison import Forfeit
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.reason import ClientsUnserved, DamagedRecords, GeneratorIdle, NoTransfer, Recorded
 from bakeoff.core.thresholds import MOST_WAITED, STARVED_SHARE
@@ -33,7 +33,7 @@ class CellArray:
 
     NaN where a cell has no rate; `skipped` and `void` say why, by the position of contender and cell. `lost`, of
     the same shape, marks the cells in which the contender moved nothing, or nothing for a client, or whose whole trial
-    it lost.
+    it forfeited.
     `cached` holds (contender, cell) that only a cache explains in at least half of the blocks.
     """
 
@@ -41,7 +41,7 @@ class CellArray:
     load_step: LoadStep
     keys: tuple[CellKey, ...]
     rates: NDArray[np.float64]
-    lost: NDArray[np.bool_]
+    forfeited: NDArray[np.bool_]
     skipped: dict[tuple[int, int], Fact]
     void: dict[tuple[int, int], Fact]
     cached: frozenset[tuple[int, int]]
@@ -50,7 +50,7 @@ class CellArray:
         """ln(contender / baseline), shape (cells, blocks), with bounded losses."""
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(self.rates)
-        return bounded(logs[baseline], logs[contender], (self.lost[baseline], self.lost[contender]))
+        return bounded(logs[baseline], logs[contender], (self.forfeited[baseline], self.forfeited[contender]))
 
 
 def cells_of(trial: TrialRecord) -> tuple[CellFigures, ...]:
@@ -146,10 +146,10 @@ def cell_array(cube: Cube, load_step: LoadStep) -> CellArray:
     keys = ordered_keys({key_of(cell): None for trial in trials.values() for cell in cells_of(trial)})
     index = {key: i for i, key in enumerate(keys)}
     rates = np.full((len(cube.contenders), len(keys), len(cube.blocks)), math.nan)
-    lost = np.zeros(rates.shape, dtype=bool)
+    forfeited = np.zeros(rates.shape, dtype=bool)
     for c, name in enumerate(cube.contenders):
         for b, block in enumerate(cube.blocks):
-            lost[c, :, b] = (name, load_step, block) in cube.lost
+            forfeited[c, :, b] = (name, load_step, block) in cube.forfeited
     skipped: dict[tuple[int, int], Fact] = {}
     void: dict[tuple[int, int], Fact] = {}
     cached: Counter[tuple[int, int]] = Counter()
@@ -158,7 +158,7 @@ def cell_array(cube: Cube, load_step: LoadStep) -> CellArray:
             at = (c, index[key_of(cell)])
             rates[at[0], at[1], b] = rate_of(cell)
             if is_lost(cell):
-                lost[at[0], at[1], b] = True
+                forfeited[at[0], at[1], b] = True
             elif cell.skipped:
                 skipped[at] = Recorded(cell.skipped)
             elif is_unrun(cell):
@@ -168,7 +168,7 @@ def cell_array(cube: Cube, load_step: LoadStep) -> CellArray:
             cached[at] += cell.cached is True
     measured = np.isfinite(rates).sum(axis=2)
     often = frozenset(at for at, times in cached.items() if times and 2 * times >= measured[at])
-    return CellArray(cube.contenders, load_step, keys, rates, lost, skipped, void, often)
+    return CellArray(cube.contenders, load_step, keys, rates, forfeited, skipped, void, often)
 
 
 def ordered_keys(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
@@ -242,7 +242,7 @@ def mean_logs(
     """
     shape = (len(cube.load_steps), len(cube.blocks))
     logs = np.full(shape, np.nan)
-    lost = (np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
+    forfeited = (np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
     factors = [1.0]
     sides = cube.index(baseline), cube.index(contender)
     for m, load_step in enumerate(cube.load_steps):
@@ -258,23 +258,23 @@ def mean_logs(
             there = [array.keys[rows[at]] for at in np.flatnonzero(present)]
             logs[m, kept_blocks(settled)] = weights_over(there, weights) @ averaged[present]
         for side in (0, 1):
-            lost[side][m] = pair.lost[side][rows][present].any(axis=0) & np.isfinite(logs[m])
+            forfeited[side][m] = pair.forfeited[side][rows][present].any(axis=0) & np.isfinite(logs[m])
         factors.append(pair.factor)
-    return PairLogs(logs, np.zeros(shape, dtype=bool), lost, max(factors))
+    return PairLogs(logs, np.zeros(shape, dtype=bool), forfeited, max(factors))
 
 
-def lost_cells(cube: Cube) -> tuple[Lost, ...]:
+def forfeited_cells(cube: Cube) -> tuple[Forfeit, ...]:
     """Cells of usable trials in which a contender moved nothing, or nothing for a client, in the order they ran."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     return tuple(
-        Lost(trial.contender, trial.load_step, trial.block, cell_name(cell), _why_lost(cell))
+        Forfeit(trial.contender, trial.load_step, trial.block, cell_name(cell), _why_forfeited(cell))
         for trial in trials
         for cell in cells_of(trial)
         if is_lost(cell)
     )
 
 
-def _why_lost(cell: CellFigures) -> Fact:
+def _why_forfeited(cell: CellFigures) -> Fact:
     return NoTransfer() if is_empty(cell) else ClientsUnserved(idle_clients(cell), len(cell.per_client))
 
 

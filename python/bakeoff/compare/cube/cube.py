@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare.cube.forfeits import broke, lost_trial
+from bakeoff.compare.cube.forfeits import broke, forfeited_trial
 from bakeoff.compare.failures.unserved import unserved
-from bakeoff.compare.model.comparison import LeftOut, Lost
+from bakeoff.compare.model.comparison import Forfeit, LeftOut
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.reason import NoneInWindow, NoRate, OtherMachines, Recorded, reason_of
 from bakeoff.load.load_step import LoadStep, OfCapacity
@@ -32,8 +32,8 @@ UNPAIRED = "unpaired"
 @dataclass(frozen=True)
 class Cube:
     """`trials` maps (contender, load step, block) to the trial; `usable` holds those whose numbers count; `lost`
-    those that the contender lost, with the reason: they have no numbers, or none that may stand for it. `kind` knows
-    what is particular to the suite.
+    those that the contender forfeited, with the reason: they have no numbers, or none that may stand for it. `kind`
+    knows what is particular to the suite.
     """
 
     kind: ComparePart
@@ -42,7 +42,7 @@ class Cube:
     blocks: tuple[int, ...]
     trials: dict[Key, TrialRecord]
     usable: dict[Key, TrialRecord]
-    lost: dict[Key, Fact]
+    forfeited: dict[Key, Fact]
     left_out: tuple[LeftOut, ...]
     # Of several run files: the blocks of those in which each contender is.
     asked: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -67,10 +67,12 @@ class Cube:
                         numbers[c, m, b] = extract(trial)
         return numbers
 
-    def losses(self, contender: str) -> NDArray[np.bool_]:
+    def forfeits(self, contender: str) -> NDArray[np.bool_]:
         """Which trials `contender` lost, shape (load steps, blocks)."""
-        lost = [[(contender, load_step, block) in self.lost for block in self.blocks] for load_step in self.load_steps]
-        return np.array(lost, dtype=bool).reshape(len(self.load_steps), len(self.blocks))
+        forfeited = [
+            [(contender, load_step, block) in self.forfeited for block in self.blocks] for load_step in self.load_steps
+        ]
+        return np.array(forfeited, dtype=bool).reshape(len(self.load_steps), len(self.blocks))
 
     def of(self, contender: str, load_steps: tuple[LoadStep, ...]) -> list[TrialRecord]:
         """All trials of `contender` at `load_steps`, usable or not."""
@@ -101,13 +103,15 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     by_other_machines = _by_other_machines(usable)
     usable = {key: trial for key, trial in usable.items() if key not in by_other_machines}
     kind = compare_part(run.kind)
-    lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough)) is not None}
-    lost = {**unserved(kind, trials), **lost}
+    forfeited = {
+        key: reason for key, trial in trials.items() if (reason := forfeited_trial(trial, kind.enough)) is not None
+    }
+    forfeited = {**unserved(kind, trials), **forfeited}
     blocks = tuple(sorted({block for _, _, block in trials}))
     asked = {name: frozenset(b for file in run.joined if name in file.names for b in file.blocks) for name in names}
     left_out = _left_out(trials, by_other_machines)
     load_steps = tuple(sorted(run.load_steps))
-    return Cube(kind, ordered, load_steps, blocks, trials, usable, lost, left_out, asked if run.joined else {})
+    return Cube(kind, ordered, load_steps, blocks, trials, usable, forfeited, left_out, asked if run.joined else {})
 
 
 def why_unusable(trial: TrialRecord) -> Fact | None:
@@ -148,7 +152,8 @@ def _is_small(trial: TrialRecord) -> bool:
 
 def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, Fact]:
     """Trials that other machines drove than drove most of the contenders at the same load step and block, and why they
-    do not count: a machine that was lost in between, or came back, may have been the slow one, or the one far away.
+    do not count: a machine that was forfeited in between, or came back, may have been the slow one, or the one far
+    away.
     """
     pairs: dict[tuple[LoadStep, int], dict[Key, TrialRecord]] = defaultdict(dict)
     for key, trial in usable.items():
@@ -178,10 +183,10 @@ def _left_out(trials: dict[Key, TrialRecord], by_other_machines: dict[Key, Fact]
     return tuple(left_out)
 
 
-def lost_trials(cube: Cube) -> tuple[Lost, ...]:
-    """What each contender lost outright, in the order it ran."""
-    ordered = sorted(cube.lost.items(), key=lambda item: cube.trials[item[0]].order)
-    return tuple(Lost(*key, "", reason) for key, reason in ordered)
+def forfeited_trials(cube: Cube) -> tuple[Forfeit, ...]:
+    """What each contender forfeited, in the order it ran."""
+    ordered = sorted(cube.forfeited.items(), key=lambda item: cube.trials[item[0]].order)
+    return tuple(Forfeit(*key, "", reason) for key, reason in ordered)
 
 
 def blamed(trials: list[TrialRecord]) -> list[TrialRecord]:

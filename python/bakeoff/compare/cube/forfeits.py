@@ -1,4 +1,4 @@
-"""Trials and cells that a contender lost outright: a zero is a result.
+"""Trials and cells that a contender forfeited: a zero is a result.
 
 A contender that dies, serves nothing, or serves some clients and starves others has no ratio there. Leaving the pair
 out would flatter it: the better a contender chooses what to fail at, the better it would look. So such a pair counts as
@@ -33,14 +33,14 @@ ENOUGH = 10
 class PairLogs:
     """ln(contender / baseline) of pairs, with bounded losses in it.
 
-    `ties` marks pairs that both lost, which have no logarithm; `lost` those that the first (baseline) and the
-    second (contender) lost. A loss counts as `factor` times slower. `instead` marks pairs in which another figure
+    `ties` marks pairs that both forfeited, which have no logarithm; `lost` those that the first (baseline) and the
+    second (contender) forfeited. A loss counts as `factor` times slower. `instead` marks pairs in which another figure
     stands for the one asked for, which neither has. `bounds` are between what `logs` lie, where that is open.
     """
 
     logs: Logs
     ties: Marks
-    lost: tuple[Marks, Marks]
+    forfeited: tuple[Marks, Marks]
     factor: float
     instead: Marks | None = None
     bounds: tuple[Logs, Logs] | None = None
@@ -76,7 +76,7 @@ def starved_clients(trial: TrialRecord, enough: int) -> tuple[int, ...]:
     )
 
 
-def lost_trial(trial: TrialRecord, enough: int) -> Fact | None:
+def forfeited_trial(trial: TrialRecord, enough: int) -> Fact | None:
     """Why the contender lost this trial; None when it did not."""
     if broke(trial):
         return reason_of(trial) or NoneSucceeded()
@@ -86,7 +86,7 @@ def lost_trial(trial: TrialRecord, enough: int) -> Fact | None:
 
 def bounded(bottom: Logs, top: Logs, lost: tuple[Marks, Marks], higher_is_better: bool = True) -> PairLogs:
     """`top` over `bottom`, both logarithms of one shape with NaN where there is no number; `lost` marks what the
-    bottom and the top one lost. A pair in which one lost counts only where the other one has a number.
+    bottom and the top one forfeited. A pair in which one lost counts only where the other one has a number.
     """
     below, above = lost
     both = np.isfinite(bottom) & np.isfinite(top) & ~below & ~above

@@ -26,7 +26,7 @@ def levels_of(cube: Cube, metric: Metric) -> Levels | None:
         load_steps=cube.load_steps,
         blocks=cube.blocks,
         contenders=tuple(
-            Level(name, tuple(map(float, means[at])), int(cube.losses(name).sum()))
+            Level(name, tuple(map(float, means[at])), int(cube.forfeits(name).sum()))
             for at, name in enumerate(cube.contenders)
         ),
     )

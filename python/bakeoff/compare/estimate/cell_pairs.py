@@ -99,14 +99,14 @@ class _Work:
     @cached_property
     def rows(self) -> RowRatios:
         """Each cell over its blocks; where one of the two lost some of them, by the sign-flip test."""
-        ratios = ratios_by_row(self.logs, self.level, self.lost)
+        ratios = ratios_by_row(self.logs, self.level, self.forfeited)
         few = ratios.blocks < MINIMUM_BLOCKS
         return replace(ratios, low=np.where(few, np.nan, ratios.low), high=np.where(few, np.nan, ratios.high))
 
     @property
-    def lost(self) -> NDArray[np.bool_]:
+    def forfeited(self) -> NDArray[np.bool_]:
         """Cells that one of the two lost in some block."""
-        return np.asarray((self.pair.lost[0] | self.pair.lost[1]).any(axis=1))
+        return np.asarray((self.pair.forfeited[0] | self.pair.forfeited[1]).any(axis=1))
 
     def tested_p(self) -> Floats:
         """p of the cells with enough blocks for a verdict, NaN for the others."""
@@ -114,13 +114,13 @@ class _Work:
 
     def served(self) -> Floats:
         """The logarithms of what both measured: a cell that was lost stands out of its surroundings for that alone."""
-        lost = self.pair.lost[0] | self.pair.lost[1] | self.pair.ties
-        return np.where(lost, np.nan, self.logs)
+        forfeited = self.pair.forfeited[0] | self.pair.forfeited[1] | self.pair.ties
+        return np.where(forfeited, np.nan, self.logs)
 
     def result(self, q_values: Floats, form: CellForm) -> CellPair:
         logs = self.logs
         cells = self._cells(self.rows, q_values, outliers(self.array.keys, self.served()))
-        average = _Averages(cells, whole(logs), self.level, self.lost, self.array.keys, self.weights)
+        average = _Averages(cells, whole(logs), self.level, self.forfeited, self.array.keys, self.weights)
         tests = tuple(dict.fromkeys(cell.test for cell in cells))
         curves = [average.curve(test, axis) for test in ("", *tests) for axis in AXES]
         overall = average.over("all cells", lambda cell: True)
@@ -194,8 +194,8 @@ class _Work:
 
     def _empty(self, at: int) -> MovedNothing | None:
         """Who lost this cell, and in how many blocks; None when nobody did."""
-        sides = zip((self.baseline, self.contender), self.pair.lost, strict=True)
-        found = ((self.array.contenders[side], int(lost[at].sum())) for side, lost in sides)
+        sides = zip((self.baseline, self.contender), self.pair.forfeited, strict=True)
+        found = ((self.array.contenders[side], int(forfeited[at].sum())) for side, forfeited in sides)
         blocks = tuple((name, number) for name, number in found if number)
         return MovedNothing(blocks) if blocks else None
 
@@ -220,7 +220,7 @@ class _Averages:
     logs: Floats
     level: float
     # Cells that one of the two lost in some block.
-    lost: NDArray[np.bool_]
+    forfeited: NDArray[np.bool_]
     keys: tuple[CellKey, ...]
     weights: FileWeights | None
 
@@ -244,7 +244,7 @@ class _Averages:
             return None
         weight = weights_over([self.keys[at] for at in picked], self.weights)
         means = weight @ self.logs[picked] if picked else np.full(self.logs.shape[1], np.nan)
-        rows = ratios_by_row(means, self.level, self.lost[picked].any())
+        rows = ratios_by_row(means, self.level, self.forfeited[picked].any())
         ratios = np.exp(self.logs[picked].mean(axis=1))
         states = [self.cells[at].state for at in picked]
         return Average(

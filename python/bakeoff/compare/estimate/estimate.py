@@ -58,17 +58,17 @@ class Estimate:
 
 def estimate(cube: Cube, outcomes: PairLogs, level: float, delta: float, finest: Logs | None = None) -> Estimate:
     """The weighted mean log-ratio of each block that has all kept load steps, over these blocks. `finest` is what
-    trials resolve, of the shape of `outcomes`. Where one side lost, only the sign-flip test holds.
+    trials resolve, of the shape of `outcomes`. Where one side forfeited, only the sign-flip test holds.
     """
     kept = kept_of_pair(cube, outcomes)
     settled, steps, whole = outcomes.settled(), kept.steps, kept.whole
-    has_losses = any(bool(side[steps][:, whole].any()) for side in outcomes.lost)
+    has_forfeits = any(bool(side[steps][:, whole].any()) for side in outcomes.forfeited)
     resolution = np.empty(0) if finest is None else kept.of_whole(finest)
     least = float(resolution.mean()) if resolution.size else 0.0
     if outcomes.bounds is not None:
         low, high = (kept.of_whole(np.where(np.isfinite(end), end, settled)) for end in outcomes.bounds)
-        ratio = ratio_between(low, high, level, has_losses, least)
-    elif has_losses:
+        ratio = ratio_between(low, high, level, has_forfeits, least)
+    elif has_forfeits:
         ratio = ratio_by_signs(kept.of_whole(settled), level)
     else:
         ratio = ratio_from_logs(kept.of_whole(settled), level, least)

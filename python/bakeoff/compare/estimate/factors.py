@@ -28,7 +28,7 @@ from bakeoff.compare.model.factor import (
     NotMeasured,
     Plane,
     PlaneCell,
-    TrialsLost,
+    TrialsForfeited,
     TrialsUnusable,
 )
 from bakeoff.compare.model.pair import Gate
@@ -116,7 +116,7 @@ class _Estimate:
 
 def compare_factors(design: Design, cube: Cube, metrics: Sequence[Metric], judge: Judge) -> FactorComparison:
     """All effects on all metrics, at the analysis of `judge`: the first metric decides, the others explain. What a
-    contender lost outright has no ratio that could be part of an effect: it is left out, and named by the gates.
+    contender forfeited has no ratio that could be part of an effect: it is left out, and named by the gates.
     """
     here = _Here(design, cube, replace(judge, both=True))
     effects = here.effects(metrics[:1])
@@ -155,8 +155,10 @@ class _Here:
         return {
             cell: np.array(
                 [
-                    [(name, load_step, block) in self.cube.usable and (name, load_step, block) not in self.cube.lost
-                     for block in self.cube.blocks]
+                    [
+                        (key := (name, load_step, block)) in self.cube.usable and key not in self.cube.forfeited
+                        for block in self.cube.blocks
+                    ]
                     for load_step in self.cube.load_steps
                 ],
                 dtype=bool,
@@ -165,12 +167,12 @@ class _Here:
         }  # fmt: skip
 
     @cached_property
-    def missing(self) -> dict[Cell, NotMeasured | TrialsLost | TrialsUnusable]:
+    def missing(self) -> dict[Cell, NotMeasured | TrialsForfeited | TrialsUnusable]:
         """Combinations with figures in under half of the places where any has them, and why."""
         any_of = np.zeros(self.size, dtype=bool)
         for used in self._used.values():
             any_of |= used
-        found: dict[Cell, NotMeasured | TrialsLost | TrialsUnusable] = {}
+        found: dict[Cell, NotMeasured | TrialsForfeited | TrialsUnusable] = {}
         for cell, name in self.design.cells.items():
             if not any_of.any() or 2 * int(self._used[cell].sum()) < int(any_of.sum()):
                 found[cell] = _missing(self.cube, name)
@@ -214,7 +216,7 @@ class _Here:
         key = (metric.key, lower, upper)
         if key not in self._pairs:
             found = pair_logs(self.cube, metric, self.design.cells[lower], self.design.cells[upper])
-            below, above = found.lost
+            below, above = found.forfeited
             whole = self._used[lower] & self._used[upper] & ~below & ~above
             self._pairs[key] = np.where(whole, found.logs, np.nan)
         return self._pairs[key]
@@ -321,14 +323,14 @@ class _Here:
         return tuple(found)
 
 
-def _missing(cube: Cube, name: str) -> NotMeasured | TrialsLost | TrialsUnusable:
+def _missing(cube: Cube, name: str) -> NotMeasured | TrialsForfeited | TrialsUnusable:
     """Why a combination has too few figures."""
     trials = [trial for (contender, _, _), trial in cube.trials.items() if contender == name]
-    lost = {key[1:]: reason for key, reason in cube.lost.items() if key[0] == name}
+    forfeited = {key[1:]: reason for key, reason in cube.forfeited.items() if key[0] == name}
     if not trials:
         return NotMeasured()
-    if lost:
-        return TrialsLost(len(lost), len(trials), next(iter(lost.values())))
+    if forfeited:
+        return TrialsForfeited(len(forfeited), len(trials), next(iter(forfeited.values())))
     unusable = len(trials) - sum((name, trial.load_step, trial.block) in cube.usable for trial in trials)
     return TrialsUnusable(unusable, len(trials), len(blamed(trials)) < len(trials))
 

@@ -17,7 +17,7 @@ from bakeoff.compare.estimate.exploratory import explore
 from bakeoff.compare.estimate.intervals import both_shown, ratio_of, turned
 from bakeoff.compare.estimate.resolution import resolution_of_pair
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.model.comparison import Lost
+from bakeoff.compare.model.comparison import Forfeit
 from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
 from bakeoff.compare.model.reason import NoneOfUnit
 from bakeoff.compare.validity.gates import Judge
@@ -50,10 +50,10 @@ class _Estimate:
     slowed: PairedRatio | None = None
 
     @property
-    def lost(self) -> dict[str, int]:
+    def forfeited(self) -> dict[str, int]:
         """How many pairs of trials each of the two lost."""
         kept = self.found.kept
-        counts = (int(side[kept.steps][:, kept.whole].sum()) for side in self.outcomes.lost)
+        counts = (int(side[kept.steps][:, kept.whole].sum()) for side in self.outcomes.forfeited)
         return dict(zip(self.pair, counts, strict=True))
 
     @property
@@ -123,11 +123,11 @@ def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> Pair
     nothing = (below == 0.0) & metric.higher_is_better, (above == 0.0) & metric.higher_is_better
     # What lies among the failed operations is beyond every time.
     beyond = np.isinf(below), np.isinf(above)
-    lost = (
-        cube.losses(baseline) | nothing[0] | beyond[0],
-        cube.losses(contender) | nothing[1] | beyond[1],
+    forfeited = (
+        cube.forfeits(baseline) | nothing[0] | beyond[0],
+        cube.forfeits(contender) | nothing[1] | beyond[1],
     )
-    outcomes = bounded(*logs, lost, metric.higher_is_better)
+    outcomes = bounded(*logs, forfeited, metric.higher_is_better)
     return outcomes if metric.bounds is None else _between(cube, metric, outcomes, (baseline, contender))
 
 
@@ -138,22 +138,27 @@ def _between(cube: Cube, metric: Metric, outcomes: PairLogs, pair: tuple[str, st
     below, above = (tuple(end[cube.index(name)] for end in ends) for name in pair)
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = np.log(above[0]) - np.log(below[1]), np.log(above[1]) - np.log(below[0])
-    known = np.isfinite(low) & np.isfinite(high) & np.isfinite(outcomes.logs) & ~(outcomes.lost[0] | outcomes.lost[1])
+    known = (
+        np.isfinite(low)
+        & np.isfinite(high)
+        & np.isfinite(outcomes.logs)
+        & ~(outcomes.forfeited[0] | outcomes.forfeited[1])
+    )
     low, high = np.where(known, low, outcomes.logs), np.where(known, high, outcomes.logs)
     return replace(outcomes, logs=(low + high) / 2.0, bounds=(low, high))
 
 
-def without_result(cube: Cube, metric: Metric) -> tuple[Lost, ...]:
-    """Usable trials that count as lost by `metric` alone: operations succeeded, and what decides is nothing."""
+def without_result(cube: Cube, metric: Metric) -> tuple[Forfeit, ...]:
+    """Usable trials that count as forfeited by `metric` alone: operations succeeded, and what decides is nothing."""
     if metric.paired is not None or metric.cells or not metric.higher_is_better:
         return ()
     found = [
         (trial.order, key, trial.operations)
         for key, trial in cube.usable.items()
-        if key not in cube.lost and trial.service.count >= metric.least and metric.extract(trial) == 0.0
+        if key not in cube.forfeited and trial.service.count >= metric.least and metric.extract(trial) == 0.0
     ]
     return tuple(
-        Lost(*key, "", NoneOfUnit(metric.unit, operations))
+        Forfeit(*key, "", NoneOfUnit(metric.unit, operations))
         for _, key, operations in sorted(found, key=lambda one: one[0])
     )
 
@@ -209,9 +214,9 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
         p_sign_flip=ratio.p_flip,
         p_adjusted=p,
         p_equivalence_adjusted=q,
-        lost=e.lost,
+        forfeited=e.forfeited,
         pairs_counted=len(found.kept.blocks) * len(found.kept.load_steps),
-        lost_as=e.outcomes.factor,
+        forfeited_as=e.outcomes.factor,
         verdict=verdict,
         gates=gates,
         is_mean_of_cells=e.metric.is_mean_of_cells,
@@ -243,12 +248,12 @@ def _curve(
     bands = bands_of(outcomes, level, resolution_of_pair(cube, metric, pair))
     slow = with_failures_as_slowest(cube, metric, outcomes, pair)
 
-    def judged(index: int, blocks: int, has_losses: bool) -> tuple[float, float, Verdict]:
+    def judged(index: int, blocks: int, has_forfeits: bool) -> tuple[float, float, Verdict]:
         mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
         p_flip = sign_flip_p(logs[index])
-        if has_losses:
+        if has_forfeits:
             low, high = sign_flip_interval(logs[index], judge.interim.level)
-            decision = _loss_decision(logs[index], mean, 1.0 - judge.interim.level)
+            decision = _forfeit_decision(logs[index], mean, 1.0 - judge.interim.level)
         else:
             # No band has the test in it: flipped residuals give its width alone. What decides is held against it, too.
             flips = p_flip <= max(judge.interim.alpha, FLIP_ALPHA)
@@ -266,20 +271,20 @@ def _curve(
     points = []
     for index, load_step in enumerate(cube.load_steps):
         mean, blocks = float(bands.log_mean[index]), int(bands.blocks[index])
-        below, above = (int(side[index].sum()) for side in outcomes.lost)
+        below, above = (int(side[index].sum()) for side in outcomes.forfeited)
         # One figure has one interval and one verdict: where it is the only load step those of the endpoint.
         low, high, verdict = (end.low, end.high, end.verdict) if is_one else judged(index, blocks, below + above > 0)
         number = 0 if outcomes.instead is None else int(outcomes.instead[index].sum())
-        lost = dict(zip(pair, (below, above), strict=True))
-        ends, lost_as = both_shown(low, high, blocks), outcomes.factor if metric.paired is None else math.nan
+        forfeited = dict(zip(pair, (below, above), strict=True))
+        ends, forfeited_as = both_shown(low, high, blocks), outcomes.factor if metric.paired is None else math.nan
         # How many blocks are still needed is said once, for the whole endpoint.
         verdict = verdict.without_number()
-        points.append(RatioPoint(load_step, blocks, math.exp(mean), *ends, lost, verdict, number, lost_as))
+        points.append(RatioPoint(load_step, blocks, math.exp(mean), *ends, forfeited, verdict, number, forfeited_as))
     method, level = (ONE_LOAD_STEP, judge.interim.level) if is_one else (bands.method, level)
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
 
 
-def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
+def _forfeit_decision(logs: Logs, mean: float, alpha: float) -> Decision:
     """At a load step that one of them lost in some blocks: whoever is behind in all blocks, by losses or by numbers."""
     return decision_of(int(np.isfinite(logs).sum()), mean, 0.0, sign_flip_p(logs) <= alpha, False)
 

@@ -19,7 +19,7 @@ from bakeoff.compare.limits.check_model import (
     NothingUsable,
     NotSettled,
     Outcome,
-    PairsLost,
+    PairsForfeited,
     Resume,
     TrialsMissing,
     Void,
@@ -243,18 +243,20 @@ def _needed(each: _Judged, alpha: float, family: int, block_s: float) -> Needed:
     return blocks_or_noise(more, end.blocks, end.log_sd, each.most, block_s, passes, equals)
 
 
-def _void(each: _Judged) -> tuple[Gate | NothingUsable | PairsLost | FewPairs, ...]:
+def _void(each: _Judged) -> tuple[Gate | NothingUsable | PairsForfeited | FewPairs, ...]:
     """Why nothing can be said of a pair: a check that is red for either, failures, even repeated ones, and holes."""
     primary = each.pair.primary
     gates = (*primary.gates, *each.end.gates)
-    reasons: list[Gate | NothingUsable | PairsLost | FewPairs] = [
+    reasons: list[Gate | NothingUsable | PairsForfeited | FewPairs] = [
         gate for gate in gates if gate.level == "red" or gate.name == REPEATED
     ]
     for end in (primary, each.end):
         if not end.blocks or math.isnan(end.ratio):
             reasons.append(NothingUsable(end.title))
         if not reasons:
-            reasons += [PairsLost(name, lost, end.pairs_counted) for name, lost in end.lost.items() if lost]
+            reasons += [
+                PairsForfeited(name, count, end.pairs_counted) for name, count in end.forfeited.items() if count
+            ]
     if primary.load_steps_left_out and primary.blocks:
         reasons.append(FewPairs(primary.load_steps_left_out))
     return tuple(reasons)

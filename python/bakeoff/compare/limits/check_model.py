@@ -61,7 +61,7 @@ class Resume(Fact):
 class Void(Fact):
     """Nothing can be said of a pair."""
 
-    reasons: tuple[Gate | NothingUsable | PairsLost | FewPairs, ...]
+    reasons: tuple[Gate | NothingUsable | PairsForfeited | FewPairs, ...]
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ class NothingUsable(Fact):
 
 
 @dataclass(frozen=True)
-class PairsLost(Fact):
+class PairsForfeited(Fact):
     """A contender lost pairs."""
 
     contender: str
-    lost: int
+    forfeited: int
     pairs: int
 
 

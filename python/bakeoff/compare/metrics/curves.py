@@ -80,7 +80,7 @@ def _curve(
     finest: Floats,
     plain: NDArray[np.bool_],
 ) -> Curve:
-    lost = cube.losses(contender)
+    forfeited = cube.forfeits(contender)
     points = []
     for m, load_step in enumerate(cube.load_steps):
         broken = [broke(t) for b in cube.blocks if (t := cube.trials.get((contender, load_step, b))) is not None]
@@ -88,7 +88,7 @@ def _curve(
         resolved = finite(finest[m])
         share = float(resolved.mean()) if resolved.size else 0.0
         points.append(
-            _point(load_step, values[m], metric.scale, level, int(lost[m].sum()), number, share, bool(plain[m]))
+            _point(load_step, values[m], metric.scale, level, int(forfeited[m].sum()), number, share, bool(plain[m]))
         )
     centre = "arithmetic mean" if metric.scale == "linear" else "geometric mean"
     return Curve(metric.key, metric.title, metric.unit, contender, centre, tuple(points))
@@ -99,7 +99,7 @@ def _point(
     values: Floats,
     scale: str,
     level: float,
-    lost: int = 0,
+    forfeited: int = 0,
     zeros: int = 0,
     finest: float = 0.0,
     plain: bool = False,
@@ -110,14 +110,16 @@ def _point(
     beyond = int(np.isinf(values).sum())
     if beyond:
         # A time among the failures has no number, and a mean of the others would flatter.
-        return CurvePoint(load_step, int(finite(values).size) + beyond, math.nan, math.nan, math.nan, lost + beyond)
+        return CurvePoint(
+            load_step, int(finite(values).size) + beyond, math.nan, math.nan, math.nan, forfeited + beyond
+        )
     served = finite(values)
     if served.size and (zeros or plain or (scale == "log" and bool((served == 0.0).any()))):
         total = served.size + zeros
-        return CurvePoint(load_step, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
+        return CurvePoint(load_step, int(total), float(served.sum()) / total, math.nan, math.nan, forfeited)
     interval = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level, finest)
     low, high = both_shown(interval.low, interval.high, interval.blocks)
-    return CurvePoint(load_step, interval.blocks, interval.centre, low, high, lost)
+    return CurvePoint(load_step, interval.blocks, interval.centre, low, high, forfeited)
 
 
 def _share(load_step: LoadStep, values: Floats, level: float) -> CurvePoint:
@@ -157,8 +159,8 @@ def _with_peak_ratio(cube: Cube, rates: Floats, base: ContenderSummary, one: Con
         for c in (base, one)
         if c.peak_load_step is not None
     ]
-    lost = any(cube.losses(cube.contenders[index])[m].any() for index, m in at)
-    if one is base or len(at) < 2 or lost or base.peak_is_bimodal or one.peak_is_bimodal:
+    forfeited = any(cube.forfeits(cube.contenders[index])[m].any() for index, m in at)
+    if one is base or len(at) < 2 or forfeited or base.peak_is_bimodal or one.peak_is_bimodal:
         return one
     below, above = (rates[index, m] for index, m in at)
     ratio = paired_log_ratio(above, below)
@@ -228,7 +230,7 @@ def _ends(rates: Floats, landmarks: Saturation | None) -> dict[str, float]:
 def _last_share(curve: Curve, peak: int, collapse: Collapse | None) -> float:
     """The last load step with a number, as a share of the peak. What was lost there counts in it."""
     last = [point for point in curve.points if math.isfinite(point.centre)][-1]
-    if last.lost and last is not curve.points[peak]:
+    if last.forfeited and last is not curve.points[peak]:
         return last.centre / curve.points[peak].centre
     return collapse.ratio.ratio if collapse else 1.0
 
@@ -246,8 +248,8 @@ def _shape(
         return CurveShape("none")
     knee, peak = (cube.load_steps[index] for index in (landmarks.knee, landmarks.peak))
     last, final = _last_share(curve, landmarks.peak, collapse), curve.points[-1]
-    of = max(final.lost, final.blocks)
-    shape = CurveShape("flat", knee, peak, last, final.lost, of, broken)
+    of = max(final.forfeited, final.blocks)
+    shape = CurveShape("flat", knee, peak, last, final.forfeited, of, broken)
     if sum(math.isfinite(point.centre) for point in curve.points) == 1:
         return replace(shape, course="one_load_step")
     if collapse is None and not _flattens(curve, landmarks.knee):
@@ -257,5 +259,5 @@ def _shape(
         near = sum(point.centre >= least for point in curve.points)
         return replace(shape, course="flat_and_falls" if near > 1 else "falls")
     if last < 1.0 - SATURATION_SHARE:
-        return replace(shape, course="lost" if final.lost else "may_fall")
+        return replace(shape, course="lost" if final.forfeited else "may_fall")
     return shape

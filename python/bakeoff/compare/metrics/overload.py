@@ -39,9 +39,9 @@ def is_open_loop(cube: Cube) -> bool:
 
 def is_overloaded(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
     """Whether `trial`, at a rate, answered less than it was offered: by more than 1 %, and by more than what may be
-    under way at the one edge of the window and not at the other. Of the turns that wait at the end of the window those
-    count by which their queue grew all through it: a pause at the end is a long response time, and no less than that
-    anywhere else. So does one that answers, and puts off what its answers promise.
+    under way at the one edge of the window and not at the other. Of the iterations that wait at the end of the window
+    those count by which their queue grew all through it: a pause at the end is a long response time, and no less than
+    that anywhere else. So does one that answers, and puts off what its answers promise.
     """
     starts = trial.starts
     if starts is None or not isinstance(trial.load_step, Rate):
@@ -63,14 +63,15 @@ def _unanswered(trial: TrialRecord, starts: StartsRecord, load_step: Rate) -> fl
 
 
 def answered_per_s(trial: TrialRecord) -> float:
-    """Turns that ended well in the window, a second."""
+    """Iterations that ended well in the window, a second."""
     if trial.starts is None or trial.window_s <= 0.0:
         return math.nan
     return trial.starts.answered / trial.window_s
 
 
 def _answered_between(trial: TrialRecord) -> tuple[float, float]:
-    """Turns a second that ended well, and the same with those of the window that were open at its end: of whoever keeps
+    """Iterations a second that ended well, and the same with those of the window that were open at its end: of whoever
+    keeps
     up these are no difference.
     """
     per_s, fates = answered_per_s(trial), None if trial.starts is None else trial.starts.fates
@@ -91,7 +92,7 @@ def open_loop_metrics(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -
     """What decides at rates first, then what was answered; of `general` the response times and throughput; and service
     times.
     """
-    work = cube.kind.turns or cube.kind.work
+    work = cube.kind.iterations or cube.kind.work
     rate = f"{work}/s"
     title = f"{rate[0].upper()}{rate[1:]} answered"
     others = tuple(metric for metric in general if metric.key == "throughput" or metric.unit == "ms")
@@ -140,11 +141,11 @@ def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str
         both = overloaded[sides[0]] & overloaded[sides[1]]
         with np.errstate(invalid="ignore", divide="ignore"):
             below, above = (np.log(np.where(both, took[side], times[side])) for side in sides)
-        lost = tuple(
-            cube.losses(name) | (overloaded[side] & ~both) | (np.isinf(times[side]) & ~both)
+        forfeited = tuple(
+            cube.forfeits(name) | (overloaded[side] & ~both) | (np.isinf(times[side]) & ~both)
             for name, side in zip((baseline, contender), sides, strict=True)
         )
-        return replace(bounded(below, above, (lost[0], lost[1]), higher_is_better=False), instead=both)
+        return replace(bounded(below, above, (forfeited[0], forfeited[1]), higher_is_better=False), instead=both)
 
     return paired
 
@@ -183,7 +184,7 @@ def _first_overloaded(cube: Cube, contender: str, block: int) -> int | None:
     """
     for place, load_step in enumerate(cube.load_steps):
         key = (contender, load_step, block)
-        if key in cube.lost:
+        if key in cube.forfeited:
             return place
         if key not in cube.usable:
             return None

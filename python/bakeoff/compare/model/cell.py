@@ -96,7 +96,7 @@ class CellLevel:
     record_kib: float | None
     blocks: int
     tried: int
-    lost: int
+    forfeited: int
     kib_s: Level
     transfers_s: Level
     operations: int

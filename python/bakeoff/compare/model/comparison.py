@@ -45,7 +45,7 @@ AuditName = Literal[
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A metric of one contender at one load step: centre and interval over `blocks`. `lost` trials were lost outright;
+    """A metric of one contender at one load step: centre and interval over `blocks`. `lost` trials were forfeited;
     of rates those that failed count as 0, and there is no interval then.
     """
 
@@ -54,7 +54,7 @@ class CurvePoint:
     centre: float
     low: float
     high: float
-    lost: int = 0
+    forfeited: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class CurveShape:
     knee_load_step: LoadStep | None = None
     peak_load_step: LoadStep | None = None
     last_share: float = math.nan
-    lost: int = 0
+    forfeited: int = 0
     of: int = 0
     failed: int = 0
 
@@ -252,7 +252,7 @@ class Repeated:
 
 @dataclass(frozen=True)
 class LeftOutContender:
-    """A contender that was dead in so many visits in a row that the run went on without it from a block on. Its missing
+    """A contender that was dead in so many blocks in a row that the run went on without it from a block on. Its missing
     trials count as failed. `words` says how often it was dead.
     """
 
@@ -262,8 +262,8 @@ class LeftOutContender:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """What `contender` lost outright: a trial, or one cell of it when `cell` is not empty."""
+class Forfeit:
+    """What `contender` forfeited: a trial, or one cell of it when `cell` is not empty."""
 
     contender: str
     load_step: LoadStep
@@ -381,7 +381,7 @@ class Comparison:
     contenders: tuple[ContenderSummary, ...]
     curves: tuple[Curve, ...]
     left_out: tuple[LeftOut, ...]
-    lost: tuple[Lost, ...]
+    forfeited: tuple[Forfeit, ...]
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
     overload_points: tuple[OverloadPoint, ...] = ()

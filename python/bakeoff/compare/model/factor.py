@@ -28,7 +28,7 @@ class NotMeasured(Fact):
 
 
 @dataclass(frozen=True)
-class TrialsLost(Fact):
+class TrialsForfeited(Fact):
     """It lost so many trials of how many, the first for a reason."""
 
     trials: int
@@ -51,7 +51,7 @@ class Combination:
 
     contender: str
     levels: dict[str, str]
-    missing: NotMeasured | TrialsLost | TrialsUnusable | None
+    missing: NotMeasured | TrialsForfeited | TrialsUnusable | None
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from bakeoff.load.load_step import LoadStep
 @dataclass(frozen=True)
 class Level:
     """One contender: `values` has one for each block, NaN where it has none at some load step; `lost` trials were
-    lost.
+    forfeited.
     """
 
     contender: str
     values: tuple[float, ...]
-    lost: int
+    forfeited: int
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ GateName = Literal[
     "generator stopped",
     "other load",
     "link",
-    "ceiling",
+    "generator capacity",
     "schedule",
     "Little's law",
     "blocks",
@@ -99,8 +99,8 @@ class Verdict:
 class Endpoint:
     """One metric over the whole curve: the weighted geometric mean over load steps of the paired ratio.
 
-    `lost` has for either contender how many of the `pairs_counted` pairs (load step and block) it lost outright; each
-    counts as `lost_as` times slower. `low` and `high` are NaN under six blocks.
+    `lost` has for either contender how many of the `pairs_counted` pairs (load step and block) it forfeited; each
+    counts as `forfeited_as` times slower. `low` and `high` are NaN under six blocks.
     """
 
     metric: str
@@ -118,9 +118,9 @@ class Endpoint:
     p_sign_flip: float
     p_adjusted: float
     p_equivalence_adjusted: float
-    lost: dict[str, int]
+    forfeited: dict[str, int]
     pairs_counted: int
-    lost_as: float
+    forfeited_as: float
     verdict: Verdict
     gates: tuple[Gate, ...]
     is_mean_of_cells: bool = field(default=False, metadata=OMITTED)
@@ -134,19 +134,19 @@ class Endpoint:
         return tuple(gate for gate in red if gate.name == "different pages") or red
 
     @property
-    def all_lost(self) -> str:
+    def all_forfeited(self) -> str:
         """Who lost every pair, so that the ratio is what a loss counts as and no measure; empty when nobody did."""
-        whole = [name for name, number in self.lost.items() if 0 < number == self.pairs_counted]
-        if len(whole) != 1 or not self.ratio > 0.0 or not self.lost_as > 0.0:
+        whole = [name for name, number in self.forfeited.items() if 0 < number == self.pairs_counted]
+        if len(whole) != 1 or not self.ratio > 0.0 or not self.forfeited_as > 0.0:
             return ""
-        return whole[0] if math.isclose(abs(math.log(self.ratio)), math.log(self.lost_as)) else ""
+        return whole[0] if math.isclose(abs(math.log(self.ratio)), math.log(self.forfeited_as)) else ""
 
 
 @dataclass(frozen=True)
 class RatioPoint:
     """The ratio at one load step with its simultaneous band, or of the only load step with the interval of the
-    endpoint. `lost` has for either contender in how many of the `blocks` it lost outright; the band is then that of the
-    sign-flip test, and each counts as `lost_as` times slower (NaN: it was overloaded, and answered less).
+    endpoint. `lost` has for either contender in how many of the `blocks` it forfeited; the band is then that of the
+    sign-flip test, and each counts as `forfeited_as` times slower (NaN: it was overloaded, and answered less).
     `both_overloaded`: in so many of the blocks both were overloaded, and the ratio is that of what they answered.
     """
 
@@ -155,15 +155,15 @@ class RatioPoint:
     ratio: float
     low: float
     high: float
-    lost: dict[str, int]
+    forfeited: dict[str, int]
     verdict: Verdict
     both_overloaded: int = 0
-    lost_as: float = math.nan
+    forfeited_as: float = math.nan
 
     @property
-    def all_lost(self) -> str:
+    def all_forfeited(self) -> str:
         """Who lost every block, so that the ratio is what a loss counts as and no measure; empty when nobody did."""
-        whole = [name for name, number in self.lost.items() if 0 < number == self.blocks]
+        whole = [name for name, number in self.forfeited.items() if 0 < number == self.blocks]
         return whole[0] if len(whole) == 1 else ""
 
 

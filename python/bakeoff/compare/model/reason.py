@@ -1,4 +1,4 @@
-"""Why a trial or a cell has no figures, or counts as lost."""
+"""Why a trial or a cell has no figures, or counts as forfeited."""
 
 from __future__ import annotations
 

@@ -95,7 +95,8 @@ AssumptionKind = Literal["alone", "other_pair", "widest_pair", "other_work", "ot
 @dataclass(frozen=True)
 class Assumption:
     """What must hold for the answer to hold. `names` are those of the plan that it is about, `pilot` who or what stands
-    for them in the pilot, `number` how many trials were lost, blocks are few, or settings differ beside those listed.
+    for them in the pilot, `number` how many trials were forfeited, blocks are few, or settings differ beside those
+    listed.
     """
 
     kind: AssumptionKind
@@ -136,7 +137,7 @@ class Spread:
     title: str
     primary: tuple[float, ...]
     load_steps: dict[LoadStep, tuple[float, ...]]
-    lost: int
+    forfeited: int
     blocks: tuple[int, ...]
     alone: bool = False
 
@@ -250,8 +251,8 @@ def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
 def spread_of_pair(cube: Cube, metric: Metric, baseline: str, contender: str) -> Spread:
     """How the ratios of two contenders spread over the blocks that have all of their load steps."""
     outcomes = pair_logs(cube, metric, baseline, contender)
-    logs, lost = outcomes.settled(), sum(int(side.sum()) for side in outcomes.lost)
-    return _pilot((baseline, contender), metric.title, cube, logs, lost)
+    logs, forfeited = outcomes.settled(), sum(int(side.sum()) for side in outcomes.forfeited)
+    return _pilot((baseline, contender), metric.title, cube, logs, forfeited)
 
 
 def _alone(cube: Cube, metric: Metric) -> Spread:
@@ -263,13 +264,13 @@ def _alone(cube: Cube, metric: Metric) -> Spread:
     return Spread(found.pair, found.title, found.primary, found.load_steps, 0, found.blocks, alone=True)
 
 
-def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], lost: int) -> Spread:
+def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], forfeited: int) -> Spread:
     kept = kept_of(cube, np.isfinite(logs))
     by_load_step = {
         load_step: tuple(map(float, row[np.isfinite(row)]))
         for load_step, row in zip(cube.load_steps, logs, strict=True)
     }
-    return Spread(pair, title, tuple(map(float, kept.of_whole(logs))), by_load_step, lost, kept.blocks)
+    return Spread(pair, title, tuple(map(float, kept.of_whole(logs))), by_load_step, forfeited, kept.blocks)
 
 
 def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> Iterator[Assumption]:
@@ -287,8 +288,8 @@ def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> Iter
         listed = [one for one in different if one.name][:LISTED]
         own = [one for one in different if not one.name]
         yield Assumption("other_settings", number=len(different) - len(listed) - len(own), settings=(*listed, *own))
-    if measured.lost:
-        yield Assumption("lost", number=measured.lost)
+    if measured.forfeited:
+        yield Assumption("lost", number=measured.forfeited)
     if len(measured.primary) < MINIMUM_BLOCKS:
         yield Assumption("few_blocks", number=len(measured.primary))
 

@@ -72,4 +72,4 @@ class Search(Shape):
 def _unit(subject: Subject) -> str:
     plan = subject.whole.planned.capacity
     kind = subject.cube.kind
-    return "clients" if plan is not None and plan.by == "clients" else f"{kind.turns or kind.work}/s"
+    return "clients" if plan is not None and plan.by == "clients" else f"{kind.iterations or kind.work}/s"

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bakeoff.compare.model.fact import Fact
 
-# What the edges of a window cut of each session: an operation, or the longest of them, or of its turns.
+# What the edges of a window cut of each session: an operation, or the longest of them, or of its iterations.
 Edges = Literal["operation", "longest"]
 
 

@@ -280,7 +280,7 @@ class Judge:
         capacity = self.capacities[name]
         most = max(trial.operations_per_s for trial in near) / capacity.operations_per_s
         detail = of.NearGeneratorCapacity(len(near), len(usable), most, capacity.is_floor)
-        return [Gate("ceiling", "amber", name, detail, most)]
+        return [Gate("generator capacity", "amber", name, detail, most)]
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A generator that is late itself makes a server look slow."""
@@ -314,15 +314,15 @@ class Judge:
 
     def _stopped(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], both_sides: bool) -> list[Gate]:
         """A generator that was stopped while one of two was measured makes that one look slow."""
-        lost = {name: self._lost(name, load_steps) for name in (leader, follower)}
+        forfeited = {name: self._lost(name, load_steps) for name in (leader, follower)}
         gates: list[Gate] = []
         for name, other in ((follower, leader), (leader, follower)):
-            trials, share = lost[name]
+            trials, share = forfeited[name]
             if not trials:
                 continue
-            more = share >= LOST_REPORTED and share > LOST_TIMES * lost[other][1]
+            more = share >= LOST_REPORTED and share > LOST_TIMES * forfeited[other][1]
             red = more and (both_sides or name == follower)
-            detail = of.Stopped(trials, share, other, lost[other][1])
+            detail = of.Stopped(trials, share, other, forfeited[other][1])
             gates.append(Gate("generator stopped", "red" if red else "amber", name, detail))
         return gates
 

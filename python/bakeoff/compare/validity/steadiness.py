@@ -45,9 +45,9 @@ def steady_state(cube: Cube) -> SteadyState | None:
 
 
 def _unsteady(trial: TrialRecord, steadiness: Steadiness) -> Unsteady:
-    row_s = max(second.width_s for second in trial.per_second)
-    changes = tuple((place * row_s, factor) for place, factor in steadiness.changes)
-    settled_s = steadiness.settled * row_s
+    interval_s = max(second.width_s for second in trial.per_second)
+    changes = tuple((place * interval_s, factor) for place, factor in steadiness.changes)
+    settled_s = steadiness.settled * interval_s
     where = trial.id, trial.contender, trial.load_step, trial.block
     return Unsteady(*where, settled_s, steadiness.early, changes, steadiness.growth)
 

@@ -17,7 +17,7 @@ from bakeoff.stats import Decision, PairedRatio, more_blocks
 def open_pair(end: Endpoint, suite: Comparison, family: int, why: Why | None) -> Open:
     """The `why` of a verdict, and what it would take for a pair of `suite` in a `family` of so many pairs."""
     # Equality is corrected for the pairs of a suite first, and then for all of them.
-    found = _needed(end, suite, family, family * len(suite.pairs), any(end.lost.values()))
+    found = _needed(end, suite, family, family * len(suite.pairs), any(end.forfeited.values()))
     if found is not None and family > len(suite.pairs):
         found = replace(found, family=family, of="pairs")
     return open_at(suite.run.interim or ONLY_ANALYSIS, why, found)

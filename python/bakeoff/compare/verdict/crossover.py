@@ -53,9 +53,9 @@ def _crossover(pair: PairComparison, winner: str, own: list[RatioPoint], points:
     to_the_end = load_steps == tuple(point.load_step for point in points[-len(load_steps) :])
     # Of trials that were lost the ratio is what a loss counts as; of two that were overloaded that of what they
     # answered.
-    measured = [point for point in own if not point.all_lost and not point.both_overloaded]
+    measured = [point for point in own if not point.all_forfeited and not point.both_overloaded]
     if not measured:
-        losers = tuple(dict.fromkeys(point.all_lost for point in own if point.all_lost))
+        losers = tuple(dict.fromkeys(point.all_forfeited for point in own if point.all_forfeited))
         return Crossover(
             winner,
             load_steps,

@@ -40,8 +40,8 @@ def with_failures_as_slowest(cube: Cube, metric: Metric, outcomes: PairLogs, pai
     cost = more[pair[1]] - more[pair[0]]
     if not any(each.any() for each in more.values()):
         return None
-    lost = outcomes.lost[0] | outcomes.lost[1]
-    return np.where(lost, outcomes.settled(), outcomes.settled() + (-cost if metric.higher_is_better else cost))
+    forfeited = outcomes.forfeited[0] | outcomes.forfeited[1]
+    return np.where(forfeited, outcomes.settled(), outcomes.settled() + (-cost if metric.higher_is_better else cost))
 
 
 def _log_cost(cube: Cube, metric: Metric, trial: TrialRecord, slowest_ns: int) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from bakeoff.agents.base import Agent, Facts
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakInterval
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.core.errors import GeneratorError
 from bakeoff.plan.settings.fleet import ONE_MACHINE
@@ -70,7 +70,7 @@ class DividedSession:
         events, self._apart = self._apart, []
         return [*self._session.drain_events(), *events]
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         return ()
 
     def wait(self, timeout_s: float) -> Outcome | None:

@@ -17,7 +17,7 @@ def document_lines(run: RunRecord) -> Iterator[str]:
     """The text of the document, line by line: each trial, row and event is one of them."""
     yield f'{{"schema": "{SCHEMA}",'
     yield f'"run": {_line(shown(run))},'
-    for name in ("contenders", "agents", "events", "searches", "soak_rows", "amendments"):
+    for name in ("contenders", "agents", "events", "searches", "soak_intervals", "amendments"):
         yield from _array(name, map(shown, getattr(run, name)))
     reasons, stated = left_out(run), run.imported_from is None
     again = {trial.order: "it was repeated" for trial in run.earlier}

@@ -31,7 +31,7 @@ from bakeoff.store.records.run_records import (
     EventRecord,
     RunRecord,
     SearchRecord,
-    SoakRowRecord,
+    SoakIntervalRecord,
     TrialRecord,
 )
 from bakeoff.store.records.trial_parts import AgentResultRecord, OperationRecord, StepRecord, Summary, TermRecord
@@ -44,7 +44,7 @@ Of = Callable[[Any], Any]
 # What stands elsewhere in the document, or is the user's own.
 NOT_OF_RUN = frozenset(
     {"path", "schema_version", "started_here", "joined", "notes", "pending"}
-    | {"agents", "contenders", "events", "searches", "soak_rows", "amendments", "earlier", "trials"}
+    | {"agents", "contenders", "events", "searches", "soak_intervals", "amendments", "earlier", "trials"}
 )
 # Records that stand under a name of theirs.
 NAMES: dict[Any, str] = {OperationRecord: "name", StepRecord: "name", AgentResultRecord: "agent"}
@@ -231,7 +231,7 @@ LISTS = {
     "agents": AgentRecord,
     "events": EventRecord,
     "searches": SearchRecord,
-    "soak_rows": SoakRowRecord,
+    "soak_intervals": SoakIntervalRecord,
     "amendments": AmendmentRecord,
     "earlier": TrialRecord,
     "trials": TrialRecord,

@@ -16,7 +16,7 @@ from bakeoff.formats.exporters.csv_text import Value
 from bakeoff.load.load_step import InFlight, LoadStep, OfCapacity, Rate, Stated
 from bakeoff.store.records.figure import fields_of
 from bakeoff.store.records.figures import CellFigures, Figures, Shape, figures_of
-from bakeoff.store.records.run_records import AROUND, RunRecord, SoakRowRecord, TrialRecord
+from bakeoff.store.records.run_records import AROUND, RunRecord, SoakIntervalRecord, TrialRecord
 from bakeoff.store.records.trial_parts import START_COUNTS, AgentResultRecord, Summary
 
 Row = dict[str, Value]
@@ -56,7 +56,7 @@ def table_of(run: RunRecord, name: str | None = None) -> Table:
     return Table(name, columns, tuple(tuple(row.get(column) for column in columns) for row in rows))
 
 
-def of_trial(trial: TrialRecord | SoakRowRecord | None) -> Row:
+def of_trial(trial: TrialRecord | SoakIntervalRecord | None) -> Row:
     """By which a row is found again: the columns that all tables begin with."""
     load_step = None if trial is None else trial.load_step
     own: Row = dict.fromkeys(("contender", "block", "order"))
@@ -349,11 +349,11 @@ def _failed(run: RunRecord) -> Iterator[Row]:
 
 
 def _soak(run: RunRecord) -> Iterator[Row]:
-    for row in run.soak_rows:
+    for row in run.soak_intervals:
         yield {
             **of_trial(row),
-            "row": row.number,
-            "stretch": row.stretch,
+            "interval": row.number,
+            "segment": row.segment,
             "started_at": row.started_at,
             "length_s": row.length_s,
             "operations": row.operations,
@@ -409,6 +409,6 @@ TABLES: Mapping[str, Source] = {
     "agents": Source("what a machine did of a trial", _agents),
     "failed": Source("how often a request of a trial failed with one status or class of error", _failed),
     "telemetry": Source("an interval in which a machine or a contender was watched", _telemetry),
-    "soak": Source("a row of a soak", _soak),
+    "soak": Source("an interval of a soak", _soak),
     "searches": Source("a search for the capacity", _searches),
 }

@@ -175,10 +175,10 @@ def _table(
 
 
 def _figures(level: CellLevel | None) -> tuple[str, ...]:
-    if level is None or not (level.blocks or level.lost):
+    if level is None or not (level.blocks or level.forfeited):
         return (wording.MISSING,) * 3
-    lost = wording.lost_of(level.lost, level.tried)
-    return f"{_rate(level)}{lost}", *_times(level)
+    forfeited = wording.forfeits_of(level.forfeited, level.tried)
+    return f"{_rate(level)}{forfeited}", *_times(level)
 
 
 def _find(compared: CellComparison, name: str, load_step: LoadStep, cell: CellName) -> CellLevel | None:

@@ -1,4 +1,4 @@
-"""What comparisons know of the mix of file operations: bytes decide, and clients may work in turns."""
+"""What comparisons know of the mix of file operations: bytes decide, and clients may work in iterations."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from bakeoff.plan.model import Plan
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, Summary
 
-# The step that a client tells of each turn.
-TURN = "turn"
+# The step that a client tells of each iteration.
+ITERATION = "iteration"
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Mix(FileWork):
     law_allows: Edges = "longest"
 
     def response(self, trial: TrialRecord) -> Summary:
-        """Of turns where clients worked in turns, of single operations otherwise."""
-        if not has_turns(trial):
+        """Of iterations where clients worked in iterations, of single operations otherwise."""
+        if not has_iterations(trial):
             return trial.service
-        return next((step.summary for step in trial.steps if step.name == TURN), EMPTY_SUMMARY)
+        return next((step.summary for step in trial.steps if step.name == ITERATION), EMPTY_SUMMARY)
 
     def rates(self, plan: Plan) -> tuple[Metric, ...]:
         """Mbit/s, and operations beside."""
@@ -68,9 +68,9 @@ class Mix(FileWork):
         return (decisive, operations_rate(self.work, "operations"))
 
     def endpoints(self, run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
-        """Response times are named after turns where they are those of turns."""
-        in_turns = any(has_turns(trial) for trial in cube.usable.values())
-        return tuple(_of_turns(metric) for metric in general) if in_turns else general
+        """Response times are named after iterations where they are those of iterations."""
+        in_iterations = any(has_iterations(trial) for trial in cube.usable.values())
+        return tuple(_of_iterations(metric) for metric in general) if in_iterations else general
 
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """See ComparePart. Its calls have an order, so that a part of a cycle has other sizes than the whole."""
@@ -85,17 +85,18 @@ class Mix(FileWork):
         return [NotOnceThrough({name: (number, every[name]) for name, number in cut.items()})]
 
     def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
-        """X · (R + Z) over turns: their rate, their mean time and the mean rest before them."""
-        turns = trial.figures(MixFigures).turns
-        return super().implied_sessions(trial, law) if turns is None else turns.implied_sessions
+        """X · (R + Z) over iterations: their rate, their mean time and the mean rest before them."""
+        iterations = trial.figures(MixFigures).iterations
+        return super().implied_sessions(trial, law) if iterations is None else iterations.implied_sessions
 
     def law_tolerance(self, trial: TrialRecord, law: LittlesLaw) -> float:
-        """A call, or a turn with its rest, counts whole where it ends: both edges of the window cut one, of any length.
+        """A call, or an iteration with its rest, counts whole where it ends: both edges of the window cut one, of any
+        length.
 
         Calls last from microseconds in a cache to a good part of a short window on a disk that writes back, so that
         one mean call says nothing of those that are cut. Single calls are never let off more than `LITTLE_RED`.
         """
-        if has_turns(trial):
+        if has_iterations(trial):
             return LITTLE_TOLERANCE + s_of(sum(step.summary.max_ns or 0 for step in trial.steps)) / trial.window_s
         cut = s_of(trial.service.max_ns or 0) / trial.window_s
         return min(LITTLE_RED, max(super().law_tolerance(trial, law), LITTLE_TOLERANCE + cut))
@@ -106,9 +107,9 @@ def cut_short(trial: TrialRecord) -> bool:
     return trial.figures(MixFigures).cycles == 0
 
 
-def has_turns(trial: TrialRecord) -> bool:
-    """Whether the clients of a trial worked in turns with rests between them."""
-    return trial.figures(MixFigures).turns is not None
+def has_iterations(trial: TrialRecord) -> bool:
+    """Whether the clients of a trial worked in iterations with rests between them."""
+    return trial.figures(MixFigures).iterations is not None
 
 
 def mbit_per_s(trial: TrialRecord) -> float:
@@ -116,9 +117,9 @@ def mbit_per_s(trial: TrialRecord) -> float:
     return 8 * megabytes_per_s(trial.bytes_in + trial.bytes_out, trial)
 
 
-def _of_turns(metric: Metric) -> Metric:
+def _of_iterations(metric: Metric) -> Metric:
     plain = "response time"
-    title = f"{plain} of a turn"
+    title = f"{plain} of an iteration"
     return replace(metric, title=metric.title.replace(plain, title), short=metric.short.replace(plain, title))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bakeoff.store.records.figures import Count, Figures, Number, Shape
 
 
-class Turns(Shape):
-    """Clients that work in turns of `bytes` with rests of `pause_s` between them."""
+class Iterations(Shape):
+    """Clients that work in iterations of `bytes` with rests of `pause_s` between them."""
 
     bytes: Count = 0
     pause_s: Number = 0.0
@@ -31,7 +31,7 @@ class MixFigures(Figures):
     cycles: Count | None = None
     read_back: Count | None = None
     lost_writes: Count | None = None
-    turns: Turns | None = None
+    iterations: Iterations | None = None
     link_bytes_per_s: Number | None = None
     touched_bytes: Count | None = None
     touched_bytes_per_client: Spread | None = None

@@ -50,11 +50,13 @@ class FileMixSettings(FileSettings, RampSettings):
         reasons = dict(super().without_effect(addresses))
         if self.loadfile is None:
             reasons["resolve"] = "belongs to loadfile: name one, too"
-            if self.turn_bytes is None:
-                reasons["turn_pause"] = "belongs to turn_bytes: give that, too"
+            if self.iteration_bytes is None:
+                reasons["iteration_pause"] = "belongs to iteration_bytes: give that, too"
         else:
             reasons["workspace"] = "a loadfile brings its own files: leave it out"
-            reasons |= dict.fromkeys(("turn_bytes", "turn_pause"), "a loadfile keeps its own pace: leave it out")
+            reasons |= dict.fromkeys(
+                ("iteration_bytes", "iteration_pause"), "a loadfile keeps its own pace: leave it out"
+            )
             reasons["verify"] = "the data of a loadfile are not checked: leave it out"
         return reasons
 
@@ -62,13 +64,17 @@ class FileMixSettings(FileSettings, RampSettings):
     def ends_with_its_work(self) -> bool:
         return self.once or super().ends_with_its_work
 
-    turn_bytes: OptionalSize = Field(
+    iteration_bytes: OptionalSize = Field(
         None,
         ge=1,
-        description="Rest after so many bytes: 2MB. Response times are those of such turns then; auto: no turns.",
+        description="Rest after so many bytes: 2MB. Response times are then those of iterations; auto: no rests.",
     )
-    turn_pause_s: Duration = Field(
-        0.0, alias="turn_pause", ge=0, le=86_400, description="How long a client rests after each turn: 2.36s."
+    iteration_pause_s: Duration = Field(
+        0.0,
+        alias="iteration_pause",
+        ge=0,
+        le=86_400,
+        description="How long a client rests after each iteration: 2.36s.",
     )
 
     @model_validator(mode="after")
@@ -129,8 +135,8 @@ def workload(plan: Plan, contender: Contender) -> FileMixWorkload:
         verify=s.verify and s.loadfile is None,
         reuse=PART.kept_folder(plan),
         keep=s.keep,
-        turn_bytes=s.turn_bytes,
-        turn_pause_s=s.turn_pause_s,
+        iteration_bytes=s.iteration_bytes,
+        iteration_pause_s=s.iteration_pause_s,
         link_bytes_per_s=facts.link_bytes_per_s,
         stall_s=s.reply_timeout_s,
     )

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.file_mix import operations
-from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_turns
-from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
+from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_iterations
+from bakeoff.kinds.file_mix.figures import Iterations, MixFigures, Spread
 from bakeoff.kinds.file_mix.story import narrative
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
@@ -44,9 +44,9 @@ def section(context: Context) -> Section | None:
         replace(curve_chart(context, "rate"), id="chart-mix-mbit"),
         replace(curve_chart(context, "mean"), id="chart-mix-response"),
     ]
-    turns = [turns for trial in context.usable if (turns := trial.figures(MixFigures).turns)]
-    if turns:
-        blocks.insert(0, Text(_turns(turns)))
+    iterations = [iterations for trial in context.usable if (iterations := trial.figures(MixFigures).iterations)]
+    if iterations:
+        blocks.insert(0, Text(_turns(iterations)))
     beyond = [trial for trial in context.usable if BEYOND_LINK in trial.marks]
     if beyond:
         blocks.insert(0, Text(_beyond(beyond), "warning"))
@@ -55,15 +55,17 @@ def section(context: Context) -> Section | None:
     return Section("Throughput and response time of the mix", tuple(blocks))
 
 
-def _turns(turns: list[Turns]) -> str:
-    """What a turn is, and how long the rests really were."""
-    rests = [turn.rest_ms for turn in turns if turn.rest_ms is not None]
+def _turns(iterations: list[Iterations]) -> str:
+    """What an iteration is, and how long the rests really were."""
+    rests = [iteration.rest_ms for iteration in iterations if iteration.rest_ms is not None]
     rested = f" (measured: {min(rests) / 1e3:.3g} – {max(rests) / 1e3:.3g} s)" if rests else ""
-    size, pause = turns[0].bytes * 8 / 1e6, format_duration(turns[0].pause_s)
+    size, pause = iterations[0].bytes * 8 / 1e6, format_duration(iterations[0].pause_s)
     return (
-        f"Clients work in turns: calls of one application after another until {size:g} Mbit are moved, then a rest of "
-        f"{pause}{rested}. Response times are those of turns, from the first call of one to its last; at each load "
-        "step throughput × (response + rest) = size of a turn × clients, which Little's law audits."
+        f"Clients work in iterations: calls of one application after another until {size:g} Mbit are moved, then a "
+        "rest of "
+        f"{pause}{rested}. Response times are those of iterations, from the first call of one to its last; at each "
+        "load "
+        "step throughput × (response + rest) = size of an iteration × clients, which Little's law audits."
     )
 
 
@@ -120,11 +122,13 @@ class FileMix(ReportPart):
     sections = (section, operations.section)
     tells_operations = True
     rate_curves = ("operations",)
-    figures_shown = frozenset({"turns", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"})
+    figures_shown = frozenset(
+        {"iterations", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"}
+    )
 
     def splits_time(self, context: Context) -> bool:
-        """A turn is many operations, and no part of one."""
-        return any(has_turns(trial) for trial in context.usable)
+        """A iteration is many operations, and no part of one."""
+        return any(has_iterations(trial) for trial in context.usable)
 
     def narrative(self, context: Context) -> tuple[str, ...]:
         return narrative(context)

@@ -19,8 +19,8 @@ class FileMixWorkload(FolderWorkload):
     verify: bool
     reuse: str | None
     keep: bool
-    turn_bytes: int | None = Field(ge=1)
-    turn_pause_s: float = Field(ge=0)
+    iteration_bytes: int | None = Field(ge=1)
+    iteration_pause_s: float = Field(ge=0)
     link_bytes_per_s: float | None
     stall_s: float = Field(gt=0)
 

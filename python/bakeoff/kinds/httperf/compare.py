@@ -60,7 +60,7 @@ class OtherReplies(Fact):
 
 class Httperf(ComparePart):
     work = "operations"  # connections, calls and sessions: errors may be of any of them
-    turns = "starts"
+    iterations = "starts"
     responds = "a call"
     ends_with_its_starts = True
     audits_of_its_own = ("Connections",)

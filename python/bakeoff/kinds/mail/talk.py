@@ -53,7 +53,7 @@ def probe_handshake(place: Place, mail: MailSettings, *steps: str) -> Handshake:
         raise HandshakeError("a name with a line end cannot be sent")
     side = (pop3_side if place.protocol in READING else smtp_side)(place, mail, resolve_place(place))
     try:
-        greeting, answers, refusal, tls = _engine.talk_mail(
+        greeting, answers, refusal, tls = _engine.probe_mail(
             side.model_dump_json(), steps, mail.connect_timeout_s, _reply_s(mail), SESSION_BYTES
         )
     except _engine.SpecError as error:

@@ -2,13 +2,13 @@
 
 In each block every contender is measured once at every load step, in one of two orders. By `load_steps`, trials that
 are compared follow each other: all contenders back to back at each load step, so that what drifts from one half minute
-to the next hits both sides of a ratio. By `visits`, a contender has all its load steps in one piece: where it is reset
-before, or where what its trials leave behind (caches, files) would otherwise be driven out by the others.
+to the next hits both sides of a ratio. By `contenders`, a contender has all its load steps in one piece: where it is
+reset before, or where what its trials leave behind (caches, files) would otherwise be driven out by the others.
 
 The order of contenders comes from Williams squares, shuffled: over each square every contender stands in every place,
-and follows every other one, equally often. By visits a block takes one row of the square. By load steps each load step
-takes one, another than the load step before it, and over as many blocks as the square has rows every load step has had
-each of them: with two contenders AB BA AB, then BA AB BA, or the other way round. Load steps rise in odd blocks and
+and follows every other one, equally often. By contenders a block takes one row of the square. By load steps each load
+step takes one, another than the load step before it, and over as many blocks as the square has rows every load step has
+had each of them: with two contenders AB BA AB, then BA AB BA, or the other way round. Load steps rise in odd blocks and
 fall in even ones, so that heat and hysteresis are not mistaken for the load. All trials of a block share one seed: the
 same random requests for every contender.
 """
@@ -27,7 +27,7 @@ def order_trials(plan: Plan) -> list[PlannedTrial]:
     """All trials of a plan in the order in which they run; the same plan always gives the same order, and more blocks
     only add to it. Of a search there are none: it plans them as it goes.
     """
-    steps = _by_load_steps(plan) if plan.order == LOAD_STEPS else _by_visits(plan)
+    steps = _by_load_steps(plan) if plan.order == LOAD_STEPS else _by_contenders(plan)
     seeds = {block: block_seed(plan.seed, block) for block in range(1, plan.blocks + 1)}
     return [
         PlannedTrial(number, name, load_step, block, seeds[block])
@@ -36,19 +36,19 @@ def order_trials(plan: Plan) -> list[PlannedTrial]:
 
 
 @dataclass(frozen=True)
-class Visit:
-    """A contender in a block; all visits of a block have its seed."""
+class Slot:
+    """A contender in a block; all slots of a block have its seed."""
 
     contender: str
     block: int
     seed: int
 
 
-def order_visits(plan: Plan) -> list[Visit]:
-    """All visits of a plan that has them, in their order."""
+def order_slots(plan: Plan) -> list[Slot]:
+    """All slots of a plan that has them, in their order."""
     rows = (row for square in _squares(plan) for row in square)
     return [
-        Visit(contender, block, block_seed(plan.seed, block))
+        Slot(contender, block, block_seed(plan.seed, block))
         for block in range(1, plan.blocks + 1)
         for contender in next(rows)
     ]
@@ -77,10 +77,10 @@ def shuffled_square(size: int, rng: random.Random) -> list[list[int]]:
     return rows
 
 
-def _by_visits(plan: Plan) -> Iterator[tuple[int, str, LoadStep]]:
-    for visit in order_visits(plan):
-        for load_step in _load_steps(plan, visit.block):
-            yield visit.block, visit.contender, load_step
+def _by_contenders(plan: Plan) -> Iterator[tuple[int, str, LoadStep]]:
+    for slot in order_slots(plan):
+        for load_step in _load_steps(plan, slot.block):
+            yield slot.block, slot.contender, load_step
 
 
 def _by_load_steps(plan: Plan) -> Iterator[tuple[int, str, LoadStep]]:

@@ -5,15 +5,15 @@ from typing import Literal
 
 from bakeoff.core.errors import PlanError
 from bakeoff.plan.kind import plan_part
-from bakeoff.plan.model import LOAD_STEPS, VISITS, Contender, Order, Plan
+from bakeoff.plan.model import BY_CONTENDERS, LOAD_STEPS, Contender, Order, Plan
 from bakeoff.plan.rules.capacity import CapacityPlan
 
-OrderChoice = Literal["auto", "load_steps", "visits"]
+OrderChoice = Literal["auto", "load_steps", "contenders"]
 AUTO: OrderChoice = "auto"
 # Each order in words, for the plan and the report.
 WORDS: dict[Order, str] = {
     "load_steps": "all contenders back to back at each load step",
-    "visits": "each contender with all its load steps in one piece",
+    "contenders": "each contender with all its load steps in one piece",
 }
 BACK_TO_BACK = "so that drift between trials hits all alike"
 ALONE = "as there is one contender"
@@ -41,10 +41,10 @@ def why(plan: Plan) -> str:
 
 def _fitting(kind: str, contenders: Sequence[Contender], search: CapacityPlan | None) -> tuple[Order, str]:
     if search is not None:
-        return VISITS, SEARCH
+        return BY_CONTENDERS, SEARCH
     if len(contenders) == 1:
-        return VISITS, ALONE
+        return BY_CONTENDERS, ALONE
     if reset := [contender.name for contender in contenders if contender.reset is not None]:
-        return VISITS, f"as {', '.join(reset)} would be reset before each trial otherwise"
+        return BY_CONTENDERS, f"as {', '.join(reset)} would be reset before each trial otherwise"
     left = plan_part(kind).leaves_behind
-    return (LOAD_STEPS, BACK_TO_BACK) if left is None else (VISITS, f"as {left}")
+    return (LOAD_STEPS, BACK_TO_BACK) if left is None else (BY_CONTENDERS, f"as {left}")

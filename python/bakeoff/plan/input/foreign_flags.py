@@ -4,7 +4,7 @@ CLIENTS = "--clients 1,4,8 (clients, one load step each)"
 LENGTH = "--length 30s (both ramps included)"
 RATE = "--rate 500,1000 (open-loop load)"
 COUNT = "--operations 1000"
-BLOCKS = "--blocks 8 (visits of every contender)"
+BLOCKS = "--blocks 8 (blocks with every contender)"
 TLS = "https:// in the addresses, with --ca-file FILE or --insecure where the certificates are your own"
 PERCENTILES = "no flag: p50, p95 and p99 are always measured, and `bakeoff compare RUN.bakeoff` prints them"
 

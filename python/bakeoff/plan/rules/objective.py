@@ -22,7 +22,7 @@ def held_to(
         raise PlanError(f"{where}: a search has its objective in the table [capacity]: move it there")
     if not settings.SEARCHABLE:
         raise PlanError(f"{where}: only suites of web, mail and application servers can have one: leave it out")
-    if settings.clock.row_s is not None:
+    if settings.clock.interval_s is not None:
         raise PlanError(f"{where}: a soak is held to limits row by row: give them by --stop")
     goal = parse_objective(text)
     if (term := goal.needs_rate) is not None and not settings.is_at_rates:

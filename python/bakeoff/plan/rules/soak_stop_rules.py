@@ -13,13 +13,13 @@ from bakeoff.plan.settings.fields import Metavar
 Figure = Literal["errors", "p50", "p95", "p99", "max", "rate"]
 FIGURES: tuple[Figure, ...] = get_args(Figure)
 MOST_RULES, MOST_ROWS, LONGEST = 20, 1000, 60
-_RULE = re.compile(r"([a-z0-9]+)\s*([<>])\s*(\S+?)(?:\s+for\s+([0-9]{1,4})(?:\s+rows?)?)?")
-HOW = "write it like errors>1%, p99>2s or rate<100, and for rows that follow each other: p99>2s for 3"
+_RULE = re.compile(r"([a-z0-9]+)\s*([<>])\s*(\S+?)(?:\s+for\s+([0-9]{1,4})(?:\s+intervals?)?)?")
+HOW = "write it like errors>1%, p99>2s or rate<100, and for intervals that follow each other: p99>2s for 3"
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """A figure of a row and what it must not pass in `rows` rows that follow each other.
+    """A figure of an interval and what it must not pass in `intervals` intervals that follow each other.
 
     `limit` is a share of errors, a time in ns, or operations/s; `rate` must not fall below it, others not rise above.
     """
@@ -27,10 +27,10 @@ class StopRule:
     text: str
     figure: Figure
     limit: float
-    rows: int
+    intervals: int
 
     def is_broken(self, value: float) -> bool:
-        """Whether a row with this value breaks it."""
+        """Whether an interval with this value breaks it."""
         return value < self.limit if self.figure == "rate" else value > self.limit
 
 
@@ -43,10 +43,10 @@ def parse_rule(text: str) -> StopRule:
     figure: Figure = match[1]
     if (match[2] == "<") != (figure == "rate"):
         raise ValueError(f"{text!r} would stop a healthy soak: limit a rate from below (<), all else from above (>)")
-    rows = int(match[4] or 1)
-    if not 1 <= rows <= MOST_ROWS:
-        raise ValueError(f"{text!r}: a rule looks at 1 to {MOST_ROWS:,} rows")
-    return StopRule(compact, figure, _limit(figure, match[3]), rows)
+    intervals = int(match[4] or 1)
+    if not 1 <= intervals <= MOST_ROWS:
+        raise ValueError(f"{text!r}: a rule looks at 1 to {MOST_ROWS:,} intervals")
+    return StopRule(compact, figure, _limit(figure, match[3]), intervals)
 
 
 def _limit(figure: Figure, text: str) -> float:

@@ -33,10 +33,10 @@ class StoppingRules(Strict):
     when_dead: Literal["ask", "leave-out", "go-on"] = Field(
         "ask",
         json_schema_extra={"metavar": "WHAT"},
-        description="What to do about a contender that is dead in --dead-visits visits in a row: ask (at a terminal; "
+        description="What to do about a contender that is dead in --dead-blocks blocks in a row: ask (at a terminal; "
         "otherwise leave it out), leave-out, or go-on. Trials skipped this way count as failed.",
     )
-    dead_visits: Whole = Field(
+    dead_blocks: Whole = Field(
         2, ge=1, le=1000, description="Visits in a row without one success after which a contender is dead."
     )
     dead_after_s: OptionalDuration = Field(
@@ -44,7 +44,7 @@ class StoppingRules(Strict):
         alias="dead_after",
         ge=1,
         description="Cut a trial after this time with failures alone (never before it would fail anyway), and end the "
-        "visit if the contender does not answer then; auto never does.",
+        "slot if the contender does not answer then; auto never does.",
     )
 
     @model_validator(mode="after")

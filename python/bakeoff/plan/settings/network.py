@@ -10,7 +10,7 @@ from bakeoff.load.load_step import Rate
 from bakeoff.plan.rules.soak_stop_rules import StopRules
 from bakeoff.plan.settings.fields import Duration, OptionalDuration, Whole, Words
 from bakeoff.plan.settings.rate import RateSettings
-from bakeoff.plan.settings.shared import CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, Clock
+from bakeoff.plan.settings.shared import CORES_MAX, INTERVAL_MIN_S, INTERVALS_MAX, LENGTH_MAX_S, Clock
 
 # Arrivals whose rate changes over a trial.
 UNSTEADY = (Ramp, Steps, Replay)
@@ -39,18 +39,18 @@ class NetworkSettings(RateSettings):
         "each load thread has a core to itself.",
         json_schema_extra={"own": True},
     )
-    row_s: OptionalDuration = Field(
+    interval_s: OptionalDuration = Field(
         None,
-        alias="row",
-        ge=ROW_MIN_S,
+        alias="interval",
+        ge=INTERVAL_MIN_S,
         le=LENGTH_MAX_S,
-        description="Makes each trial a soak: what is done in each row of this length, 1h for example, is stored when "
-        "it ends, in place of seconds. `bakeoff soak` gives it.",
+        description="Makes each trial a soak: figures of each interval of this length (1h) are stored when it ends, "
+        "in place of seconds. `bakeoff soak` gives it.",
         json_schema_extra={"own": True},
     )
     stop_if: StopRules = Field(
         (),
-        description="Stop a soak when a row is so, or rows that follow each other: 'errors>1%,p99>2s for 3,rate<100'. "
+        description="Stop a soak when an interval is so, or several in a row: 'errors>1%,p99>2s for 3,rate<100'. "
         "p50, p95, p99 and max are response times.",
         json_schema_extra={"own": True},
     )
@@ -66,18 +66,20 @@ class NetworkSettings(RateSettings):
 
     @model_validator(mode="after")
     def _is_a_soak_at_constant_load(self) -> Self:
-        if self.row_s is None:
+        if self.interval_s is None:
             return self
-        if self.length_s / self.row_s > ROWS_MAX:
-            raise ValueError(f"row: at most {ROWS_MAX:,} rows in a trial: take longer ones, or a shorter length")
+        if self.length_s / self.interval_s > INTERVALS_MAX:
+            raise ValueError(
+                f"interval: at most {INTERVALS_MAX:,} intervals in a trial: take longer ones, or a shorter length"
+            )
         if self.operations is not None:
-            raise ValueError("row: a soak ends by time: leave operations out")
+            raise ValueError("interval: a soak ends by time: leave operations out")
         if len(self.load_steps) > 1:
-            raise ValueError("row: a soak has one load: give one number of clients, or one rate")
+            raise ValueError("interval: a soak has one load: give one number of clients, or one rate")
         if any(
             isinstance(load_step, Rate) and isinstance(load_step.arrivals, UNSTEADY) for load_step in self.load_steps
         ):
-            raise ValueError("row: the load of a soak does not change: leave ramp, steps and replay out")
+            raise ValueError("interval: the load of a soak does not change: leave ramp, steps and replay out")
         return self
 
     @property
@@ -89,12 +91,12 @@ class NetworkSettings(RateSettings):
             self.operations,
             self.cores,
             self.connect_timeout_s,
-            self.row_s,
+            self.interval_s,
         )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         reasons = super().without_effect(addresses)
-        if self.row_s is not None:
+        if self.interval_s is not None:
             return reasons
         why = "stop rules apply to soaks alone: give row, too, or use `bakeoff soak`"
         return {**reasons, "stop_if": why, "give_up": why}

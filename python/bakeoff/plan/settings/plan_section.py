@@ -16,7 +16,7 @@ ORDER: OrderChoice = Field(
     "auto",
     json_schema_extra={"metavar": "ORDER"},
     description="Order of the trials of a block: load steps (all contenders back to back at each load step, so that "
-    "drift hits all alike), visits (each contender with all its load steps in one piece), or auto: visits "
+    "drift hits all alike), contenders (each contender with all its load steps in one piece), or auto: contenders "
     "where a contender is reset, where its trials leave caches, files or queues (file suites, app, "
     "mail-pop) and in searches, else load steps.",
 )

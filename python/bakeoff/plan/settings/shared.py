@@ -21,8 +21,8 @@ SESSIONS_MAX = 200_000
 CLIENTS_MAX = 100_000
 CORES_MAX = 1024
 LENGTH_MAX_S = 30 * 24 * 3600.0
-ROW_MIN_S = 0.1
-ROWS_MAX = 10_000
+INTERVAL_MIN_S = 0.1
+INTERVALS_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Clock:
     operations: int | None = None
     cores: int = 1
     connect_timeout_s: float = 5.0
-    row_s: float | None = None
+    interval_s: float | None = None
 
 
 class CommonSettings(Strict):

@@ -48,7 +48,7 @@ def lines(
     guides: Mapping[str, list[Row]] | None = None,
 ) -> dict[str, Any]:
     """A line for each contender. Rows: contender, what `across` and `down` ask for (null where unknown) and, where
-    there are any, low and high, `whole` (False: some trials are left out; drawn hollow), `stretch` (parts that are not
+    there are any, low and high, `whole` (False: some trials are left out; drawn hollow), `segment` (parts that are not
     joined).
 
     Of rows with a `time` the `bold` ones have thick lines and the others thin ones; or those `over` all have, which
@@ -95,7 +95,7 @@ def _curves(base: Any, y: Any, channels: Sequence[Any], rows: Sequence[Row], loo
     """A line and marks for each contender."""
     colour, shape, dash = channels
     width, opacity, size = look
-    parts = {"detail": "stretch:N"} if any("stretch" in row for row in rows) else {}
+    parts = {"detail": "segment:N"} if any("segment" in row for row in rows) else {}
     line = base.mark_line(strokeWidth=width, opacity=opacity).encode(y=y, color=colour, strokeDash=dash, **parts)
     if look == TIMED and len(rows) > MOST_POINTS:
         return [line]

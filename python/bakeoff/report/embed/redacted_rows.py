@@ -40,7 +40,7 @@ class HiddenRows:
             ("amendments", "text", self.text),
             (TRIALS, "reason", self.text),
             (TRIALS, "found", self._json),
-            ("shares", "lost", self.text),
+            ("agent_results", "lost", self.text),
             ("telemetry", "source", self.text),
             ("telemetry", "facts", self._json),
             ("telemetry", "gaps", self._json_texts),

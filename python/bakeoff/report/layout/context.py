@@ -159,7 +159,8 @@ class Context:
             for curve in curves:
                 point = curve.points[index]
                 row += [
-                    wording.figures(point.centre) + wording.lost_of(point.lost, max(point.blocks, point.lost)),
+                    wording.figures(point.centre)
+                    + wording.forfeits_of(point.forfeited, max(point.blocks, point.forfeited)),
                     span(point),
                     f"{point.blocks}",
                 ]

@@ -42,35 +42,38 @@ def rates_table(context: Context) -> Table:
         for curve in context.curves(rate_key(context)):
             point = curve.points[index]
             half = wording.plus_minus(point.centre, point.low, point.high)
-            lost = wording.lost_of(point.lost, _tried(point)) + _nothing(comparison, curve.contender, point)
-            row.append(wording.figures(point.centre) + half + lost)
+            forfeited = wording.forfeits_of(point.forfeited, _tried(point)) + _nothing(
+                comparison, curve.contender, point
+            )
+            row.append(wording.figures(point.centre) + half + forfeited)
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high, at.all_lost), verdict_cell(at)]
+            row += [reach(at.ratio, at.low, at.high, at.all_forfeited), verdict_cell(at)]
         rows.append(tuple(row))
     title = f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)"
-    note = LOST if any(not lost.cell and lost.load_step in info.load_steps for lost in comparison.lost) else ""
+    note = LOST if any(not lost.cell and lost.load_step in info.load_steps for lost in comparison.forfeited) else ""
     return Table(title, tuple(columns), tuple(rows), note, detail=Detail.SUMMARY)
 
 
-def reach(ratio: float, low: float, high: float, all_lost: str = "") -> str:
-    """ "1.18× (1.12–1.24)", without the interval where there is none; who lost all of it instead, for a dead contender
+def reach(ratio: float, low: float, high: float, all_forfeited: str = "") -> str:
+    """ "1.18× (1.12–1.24)", without the interval where there is none; who forfeited all of it instead, for a dead
+    contender
     has no ratio.
     """
-    if all_lost:
-        return f"{all_lost} lost all"
+    if all_forfeited:
+        return f"{all_forfeited} forfeited all"
     interval = "" if math.isnan(low) else f" ({wording.interval(low, high)})"
     return f"{wording.ratio(ratio, low, high)}{interval}"
 
 
 def _nothing(comparison: Comparison, contender: str, point: CurvePoint) -> str:
     """ " (nothing in 1 of 6)", of trials that came to their end and did nothing of what decides."""
-    lost = sum(
-        one.contender == contender and one.load_step == point.load_step and not one.cell for one in comparison.lost
+    forfeited = sum(
+        one.contender == contender and one.load_step == point.load_step and not one.cell for one in comparison.forfeited
     )
-    return f" (nothing in {lost - point.lost} of {_tried(point)})" if lost > point.lost else ""
+    return f" (nothing in {forfeited - point.forfeited} of {_tried(point)})" if forfeited > point.forfeited else ""
 
 
 def _tried(point: CurvePoint) -> int:
     """Blocks in which the contender was tried: those that it lost may have no number."""
-    return max(point.blocks, point.lost)
+    return max(point.blocks, point.forfeited)

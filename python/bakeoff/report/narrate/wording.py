@@ -140,8 +140,8 @@ def plus_minus(centre: float, low: float, high: float) -> str:
     return " ± < 0.01 %" if 0.0 < share < 0.01 else f" ± {figures(share, 2)} %"
 
 
-def lost_of(lost: int, of: int) -> str:
-    """ " (failed in 3 of 6)", of trials or of cells that were lost outright; empty when none was."""
+def forfeits_of(lost: int, of: int) -> str:
+    """ " (failed in 3 of 6)", of trials or of cells that were forfeited; empty when none was."""
     return f" (failed in {lost} of {of})" if lost else ""
 
 

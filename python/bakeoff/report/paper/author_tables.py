@@ -120,9 +120,11 @@ def cheapest(comparison: Comparison, suite: str, totals: Mapping[str, float], un
         return f"{suite}: none is named as the cheapest: no contender with a price is shown to be {of}."
     equal = [name for name in priced if totals[name] == totals[priced[0]]]
     text = f"{suite}: cheapest {of}: {wording.names(equal)}, {_money(totals[equal[0]])} {unit}."
-    lost = {p.contender if v == p.baseline else p.baseline for p in comparison.pairs if (v := p.primary.verdict.winner)}
+    forfeited = {
+        p.contender if v == p.baseline else p.baseline for p in comparison.pairs if (v := p.primary.verdict.winner)
+    }
     less = [name for name in names if totals.get(name, math.inf) < totals[equal[0]]]
-    open_ = [name for name in less if name not in lost]  # who was not beaten may be as fast
+    open_ = [name for name in less if name not in forfeited]  # who was not beaten may be as fast
     if open_:
         text += f" {wording.names(open_)} cost less; whether they are {of} is not shown."
     unstated = [name for name in within if name not in totals]

@@ -16,8 +16,8 @@ BASE_BYTES = 4_000_000
 TRIAL_BYTES = 24_000
 CLASS_BYTES = 6_000
 ROW_BYTES = 120
-# A row of a soak with both histograms as full as they can be, and its figures.
-SOAK_ROW_BYTES = 60_000
+# An interval of a soak with both histograms as full as they can be, and its figures.
+SOAK_INTERVAL_BYTES = 60_000
 
 
 def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
@@ -65,10 +65,10 @@ def _is_here(host: str | None) -> bool:
     return host is not None and (host == "localhost" or host.startswith(("127.", "::1")))
 
 
-def rows_of(plan: Plan) -> int:
+def intervals_of(plan: Plan) -> int:
     """How many rows a trial has when it is a soak; 0 when it is none."""
-    row_s = plan.settings.clock.row_s
-    return 0 if row_s is None else -int(-plan.settings.window_s // row_s)
+    interval_s = plan.settings.clock.interval_s
+    return 0 if interval_s is None else -int(-plan.settings.window_s // interval_s)
 
 
 def estimate_bytes(plan: Plan) -> int:
@@ -78,11 +78,14 @@ def estimate_bytes(plan: Plan) -> int:
 
 def trial_bytes(plan: Plan) -> int:
     """Upper estimate of what one trial adds to the run file."""
-    soak_rows = rows_of(plan)
-    seconds = 0 if soak_rows else plan.settings.length_s + 1
+    soak_intervals = intervals_of(plan)
+    seconds = 0 if soak_intervals else plan.settings.length_s + 1
     sessions = max(plan.settings.clients_by_step) * plan.settings.sessions_per_client
     trial = (
-        SOAK_ROW_BYTES * soak_rows + TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
+        SOAK_INTERVAL_BYTES * soak_intervals
+        + TRIAL_BYTES
+        + CLASS_BYTES * len(plan.classes)
+        + ROW_BYTES * (seconds + sessions)
     )
     return int(trial)
 

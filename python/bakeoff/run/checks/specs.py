@@ -28,7 +28,7 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], fac
         think_s=s.think_s,
         think_distribution=s.think_distribution,
         max_operations=s.clock.operations,
-        row_s=s.clock.row_s,
+        interval_s=s.clock.interval_s,
         connect_timeout_s=s.clock.connect_timeout_s,
         reply_timeout_s=s.reply_timeout_s,
         cores=s.clock.cores,

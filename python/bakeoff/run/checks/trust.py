@@ -115,7 +115,7 @@ def acts(plan: Plan) -> list[str]:
     """What carrying out a plan does to this machine and to others, one line each; commands come first."""
     settings = plan.settings
     commands = [
-        f"run in a shell before each {'trial' if plan.order == LOAD_STEPS else 'visit'} of "
+        f"run in a shell before each {'trial' if plan.order == LOAD_STEPS else 'block'} of "
         f"{c.name}: {_one_line(c.reset)}"
         for c in plan.contenders
         if c.reset

@@ -1,4 +1,4 @@
-"""Dead contenders: their trials are cut, their visits end early, and after some of these the run goes on without them.
+"""Dead contenders: their trials are cut, their slots end early, and after some of these the run goes on without them.
 
 What a contender is not asked any more is stored as failed, trial by trial: it has lost it, as if it had been asked.
 """
@@ -59,13 +59,13 @@ class Silence:
 
 
 def is_dead(trials: Iterable[TrialRecord]) -> bool | None:
-    """Whether nothing succeeded in the trials of a visit; None when they say nothing about the contender."""
+    """Whether nothing succeeded in the trials of a slot; None when they say nothing about the contender."""
     judged = [trial for trial in trials if trial.state not in (VOIDED, INTERRUPTED)]
     return all(t.state == FAILED and t.operations == 0 for t in judged) if judged else None
 
 
 class Deaths:
-    """Keeps count of dead visits in a run, and knows without whom it goes on. `retried` contenders are asked again."""
+    """Keeps count of dead blocks in a run, and knows without whom it goes on. `retried` contenders are asked again."""
 
     def __init__(
         self,
@@ -84,11 +84,11 @@ class Deaths:
 
     def _remember(self, run: RunRecord) -> None:
         """What a run that is gone on with has come to."""
-        visits: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
+        slots: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
         for trial in run.trials:
-            visits[trial.block, trial.contender].append(trial)
+            slots[trial.block, trial.contender].append(trial)
         pending = {(trial.block, trial.contender) for trial in run.pending}
-        dead = {visit: is_dead(trials) for visit, trials in visits.items() if visit not in pending}
+        dead = {slot: is_dead(trials) for slot, trials in slots.items() if slot not in pending}
         if run.searches:
             dead = {(search.block, search.contender): search.outcome == DIED for search in run.searches}
         for (block, contender), is_so in sorted(dead.items()):
@@ -110,15 +110,15 @@ class Deaths:
         """What the reason of its trials is about, as it is stored."""
         return LEFT_OUT if contender in self._left_out else ""
 
-    def visited(self, contender: str, block: int, dead: bool | None) -> None:
-        """A visit is over. Decides whether the run goes on with its contender."""
+    def slot_ended(self, contender: str, block: int, dead: bool | None) -> None:
+        """A slot is over. Decides whether the run goes on with its contender."""
         if contender in self._left_out:
             return
         self._count(contender, block, dead)
-        if self._in_a_row[contender] < self._plan.dead_visits or block >= self._plan.blocks or not dead:
+        if self._in_a_row[contender] < self._plan.dead_blocks or block >= self._plan.blocks or not dead:
             return
         blocks = self._dead[contender]
-        words = f"dead in {len(blocks)} of {self._plan.blocks} visits"
+        words = f"dead in {len(blocks)} of {self._plan.blocks} blocks"
         if not self._leaves(contender, words):
             self._in_a_row[contender] = 0
             return

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from bakeoff.agents.base import Agent, TrialSession
-from bakeoff.agents.merge import merged_outcome, merged_row, merged_snapshot
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
+from bakeoff.agents.merge import merged_interval, merged_outcome, merged_snapshot
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakInterval
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, BakeoffError
 from bakeoff.run.fleet.clocks import BARRIER_NS, ClockCheck, check_clock, common_start
@@ -39,7 +39,7 @@ class Part:
         self.barrier = 0
         self.snapshot: Snapshot | None = None
         self.events: list[EngineEvent] = []
-        self.rows: list[SoakRow] = []
+        self.rows: list[SoakInterval] = []
         self.outcome: Outcome | None = None
         self.lost = ""
         self.fault: BaseException | None = None
@@ -120,18 +120,18 @@ class Together:
                 events += [event.model_copy(update={"text": f"agent {part.name}: {event.text}"}) for event in events]
         return sorted(events, key=lambda event: event.at_s)
 
-    def drain_rows(self) -> Sequence[SoakRow]:
-        """See FleetSession. A row that a lost agent has not told is none."""
-        rows: list[SoakRow] = []
+    def drain_intervals(self) -> Sequence[SoakInterval]:
+        """See FleetSession. An interval that a lost agent has not told is none."""
+        rows: list[SoakInterval] = []
         with self._reported:
             ended = all(part.outcome is not None for part in self._parts)
             while True:
-                ready = [part.rows[0] for part in self._parts if part.rows and part.rows[0].figures.row == self._row]
+                ready = [part.rows[0] for part in self._parts if part.rows and part.rows[0].figures.number == self._row]
                 if not ready or (len(ready) < len(self._parts) and not ended):
                     return rows
                 for part in self._parts:
-                    part.rows = [row for row in part.rows if row.figures.row != self._row]
-                rows.append(merged_row(ready))
+                    part.rows = [row for row in part.rows if row.figures.number != self._row]
+                rows.append(merged_interval(ready))
                 self._row += 1
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
@@ -222,7 +222,7 @@ class Together:
             self._ask(part, session, session.wait(0.0))
 
     def _ask(self, part: Part, session: TrialSession, outcome: Outcome | None = None) -> None:
-        snapshot, events, rows = session.snapshot(), session.drain_events(), session.drain_rows()
+        snapshot, events, rows = session.snapshot(), session.drain_events(), session.drain_intervals()
         with self._reported:
             part.events += events
             part.rows += rows

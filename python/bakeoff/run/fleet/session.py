@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakInterval
 from bakeoff.core.errors import AgentLostError
 from bakeoff.core.times import s_of
 
@@ -64,7 +64,7 @@ class FleetSession(Protocol):
     def drain_events(self) -> Sequence[EngineEvent]:
         """What the engines noticed since the last call, with the agent's name when there are several."""
 
-    def drain_rows(self) -> Sequence[SoakRow]:
+    def drain_intervals(self) -> Sequence[SoakInterval]:
         """Rows of a soak that all agents have ended since the last call."""
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:

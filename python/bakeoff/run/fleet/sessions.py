@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from bakeoff.agents.base import Agent, Facts, RunsHere, TrialSession
 from bakeoff.agents.merge import EMPTY_SNAPSHOT
-from bakeoff.agents.result import EngineEvent, Snapshot, SoakRow
+from bakeoff.agents.result import EngineEvent, Snapshot, SoakInterval
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, BakeoffError, PlanError
 from bakeoff.run.fleet.multi_agent_trial import Part, Together
@@ -131,8 +131,8 @@ class Alone:
         events = self._ask(self._session.drain_events)
         return () if events is None else events
 
-    def drain_rows(self) -> Sequence[SoakRow]:
-        rows = self._ask(self._session.drain_rows)
+    def drain_intervals(self) -> Sequence[SoakInterval]:
+        rows = self._ask(self._session.drain_intervals)
         return () if rows is None else rows
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
@@ -142,7 +142,7 @@ class Alone:
         return FleetOutcome(outcome, (AgentOutcome(self._agent, self._clients, outcome, self._lost),))
 
     def rests(self) -> Callable[[], bool] | None:
-        return self._session.next_look if isinstance(self._session, RunsHere) else None
+        return self._session.next_sample if isinstance(self._session, RunsHere) else None
 
     def cancel(self) -> None:
         self._session.cancel()

@@ -1,4 +1,4 @@
-"""Searches for capacities: each visit of a contender finds its own, then measures it at shares of what was found.
+"""Searches for capacities: each slot of a contender finds its own, then measures it at shares of what was found.
 
 Trials are planned one by one, and stored like any other. A search that was interrupted is done again with the trials
 that are stored, which give it the same loads in the same order, and goes on where they end.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from bakeoff.core.errors import ContenderError, GeneratorError
 from bakeoff.load.capacity.search import Found, GoneError, Search
 from bakeoff.load.load_step import LoadStep
-from bakeoff.plan.design.order import Visit, order_visits
+from bakeoff.plan.design.order import Slot, order_slots
 from bakeoff.plan.model import Plan
 from bakeoff.plan.rules.capacity import CapacityPlan
 from bakeoff.run.kind import Note
@@ -44,7 +44,7 @@ class Before:
 
 
 class Searches:
-    """All searches of a plan, in the order of its visits."""
+    """All searches of a plan, in the order of its slots."""
 
     def __init__(self, plan: Plan, trials: Trials, writer: RunWriter, before: Before) -> None:
         assert plan.capacity is not None
@@ -58,27 +58,27 @@ class Searches:
         self._trials.carry_out(self._all, self._plan.trials - self._book.done)
 
     def _all(self) -> None:
-        visits, book, near = order_visits(self._plan), self._book, dict[str, float]()
+        slots, book, near = order_slots(self._plan), self._book, dict[str, float]()
         deaths, block = self._trials.deaths, 0
-        for number, visit in enumerate(visits, 1):
-            if visit.block != block and self._trials.ends_before(visit.block):
+        for number, slot in enumerate(slots, 1):
+            if slot.block != block and self._trials.ends_before(slot.block):
                 return
-            ended, block = self._ended.get((visit.contender, visit.block)), visit.block
-            why = None if ended is not None else self._trials.why_not_asked(visit.contender)
+            ended, block = self._ended.get((slot.contender, slot.block)), slot.block
+            why = None if ended is not None else self._trials.why_not_asked(slot.contender)
             if why is not None:
-                code = deaths.code_of(visit.contender)
-                self._writer.add_search(SearchRecord(visit.contender, visit.block, DIED, why, None, None, code))
+                code = deaths.code_of(slot.contender)
+                self._writer.add_search(SearchRecord(slot.contender, slot.block, DIED, why, None, None, code))
                 continue
-            search = _VisitSearch(
-                self._plan, self._capacity, visit, self._trials, self._writer, book, near.get(visit.contender)
+            search = _SlotSearch(
+                self._plan, self._capacity, slot, self._trials, self._writer, book, near.get(slot.contender)
             )
             met = search.run(ended)
             if met is not None:
-                near[visit.contender] = met
+                near[slot.contender] = met
             if ended is None:
-                deaths.visited(visit.contender, visit.block, search.died)
+                deaths.slot_ended(slot.contender, slot.block, search.died)
             pace = (book.done + book.done_here) / number
-            self._trials.expect(book.done_here + round(pace * (len(visits) - number)))
+            self._trials.expect(book.done_here + round(pace * (len(slots) - number)))
 
 
 class _Book:
@@ -93,9 +93,9 @@ class _Book:
         self.done = len(self._records)
         self.done_here = 0
 
-    def queue(self, visit: Visit) -> deque[PlannedTrial]:
-        """What was planned of a visit before, in its order; what is taken up again is taken out."""
-        return self._queues[visit.contender, visit.block]
+    def queue(self, slot: Slot) -> deque[PlannedTrial]:
+        """What was planned of a slot before, in its order; what is taken up again is taken out."""
+        return self._queues[slot.contender, slot.block]
 
     def record(self, planned: PlannedTrial) -> TrialRecord | None:
         """The trial that is stored of a planned one."""
@@ -103,12 +103,12 @@ class _Book:
 
 
 @dataclass
-class _VisitSearch:
+class _SlotSearch:
     """One contender in one block. `near` is what was found of it in the block before."""
 
     plan: Plan
     capacity: CapacityPlan
-    visit: Visit
+    slot: Slot
     trials: Trials
     writer: RunWriter
     book: _Book
@@ -121,7 +121,7 @@ class _VisitSearch:
     def run(self, ended: SearchRecord | None) -> float | None:
         """Search, unless the search has `ended` before, then measure at shares of what was found; the load that was."""
         where = self.capacity.range
-        queue = self.book.queue(self.visit)
+        queue = self.book.queue(self.slot)
         if ended is None:
             found = self._search()
             met = found.met
@@ -134,7 +134,7 @@ class _VisitSearch:
             found = Found(ended.outcome, ended.reason, met, None)
         if met is None or found.outcome in (DIED, NONE):
             return None
-        shares = self.capacity.shares if self.visit.block % 2 else tuple(reversed(self.capacity.shares))
+        shares = self.capacity.shares if self.slot.block % 2 else tuple(reversed(self.capacity.shares))
         for share in shares:
             self._at(where.rounded(share * met), SHARE, share)
         return met
@@ -146,12 +146,10 @@ class _VisitSearch:
             None if load is None else self._orders.get((load, is_met))
             for load, is_met in ((found.met, True), (found.missed, False))
         )
-        record = SearchRecord(self.visit.contender, self.visit.block, found.outcome, found.reason, met, missed)
+        record = SearchRecord(self.slot.contender, self.slot.block, found.outcome, found.reason, met, missed)
         self.writer.add_search(record)
         self.died = found.outcome == DIED
-        self.trials.tell(
-            [Note("info", f"block {self.visit.block}, {self.visit.contender}: {self._outcome_text(found)}")]
-        )
+        self.trials.tell([Note("info", f"block {self.slot.block}, {self.slot.contender}: {self._outcome_text(found)}")])
         return found
 
     def _outcome_text(self, found: Found) -> str:
@@ -186,7 +184,7 @@ class _VisitSearch:
         return self.trials.one(planned) if gone is None else self.trials.failed(planned, gone)
 
     def _planned(self, load_step: LoadStep, purpose: str, share: float | None) -> PlannedTrial:
-        queue, visit = self.book.queue(self.visit), self.visit
+        queue, slot = self.book.queue(self.slot), self.slot
         if queue:
             planned = queue.popleft()
             if (planned.load_step, planned.purpose, planned.share) != (load_step, purpose, share):
@@ -194,17 +192,17 @@ class _VisitSearch:
                     f"{self.writer.path} was searched by other rules than this version has: run the plan again"
                 )
             return planned
-        planned = PlannedTrial(self.book.orders, visit.contender, load_step, visit.block, visit.seed, purpose, share)
+        planned = PlannedTrial(self.book.orders, slot.contender, load_step, slot.block, slot.seed, purpose, share)
         self.book.orders += 1
         self.writer.plan_trial(planned)
         return planned
 
     def _gone(self) -> str | None:
         """Why the contender cannot be asked any more, or None. A reset may bring it back, or time does."""
-        contender = self.visit.contender
+        contender = self.slot.contender
         if not self._ready:
             self._ready = True
-            return self.trials.visit(contender)
+            return self.trials.prepare(contender)
         try:
             self.trials.answers(contender)
             return self.trials.changed(contender)

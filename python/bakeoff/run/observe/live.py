@@ -18,14 +18,14 @@ from bakeoff.plan.design.unit import OPERATIONS, LoadUnit
 from bakeoff.plan.model import Plan
 from bakeoff.run.observe.observer import (
     Clock,
+    interval_line,
     milliseconds,
     others_words,
-    row_line,
     short_duration,
     trial_line,
     unit_of,
 )
-from bakeoff.store.records.run_records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records.run_records import OK, EventRecord, PlannedTrial, SoakIntervalRecord, TrialRecord
 
 _PHASES = {
     "prepare": "getting ready",
@@ -159,10 +159,10 @@ class LiveObserver:
         self._agents.add(snapshot)
         self._live.refresh()
 
-    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+    def on_interval(self, row: SoakIntervalRecord, left_s: float) -> None:
         assert self._clock is not None
         self._clock.soak_goes_on(left_s)
-        self._console.print(Text(row_line(row, self._unit)))
+        self._console.print(Text(interval_line(row, self._unit)))
 
     def on_trial_end(self, record: TrialRecord) -> None:
         assert self._clock is not None

@@ -16,7 +16,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.mark_docs import legend
 from bakeoff.store.records.marks import OTHER_LOAD
-from bakeoff.store.records.run_records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records.run_records import OK, EventRecord, PlannedTrial, SoakIntervalRecord, TrialRecord
 from bakeoff.store.records.trial_parts import JudgedRecord
 
 
@@ -35,8 +35,8 @@ class Observer(Protocol):
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         """About once a second while a trial runs."""
 
-    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
-        """A row of a soak was stored; its trial goes on for `left_s`."""
+    def on_interval(self, row: SoakIntervalRecord, left_s: float) -> None:
+        """An interval of a soak was stored; its trial goes on for `left_s`."""
 
     def on_trial_end(self, record: TrialRecord) -> None:
         """A trial was stored."""
@@ -75,7 +75,7 @@ class Clock:
     @property
     def left_s(self) -> float:
         """Seconds to go: by the time of the trials so far, before the first one has ended by the plan; while a soak
-        goes on by its rows.
+        goes on by its intervals.
         """
         if self._soak_ends is not None:
             return max(0.0, self._soak_ends - time.monotonic()) + (self.trials - self.done - 1) * self._planned_s
@@ -134,8 +134,8 @@ def _beyond(judged: JudgedRecord) -> list[str]:
     return texts
 
 
-def row_line(row: SoakRowRecord, unit: LoadUnit = OPERATIONS) -> str:
-    """One row of a soak in one line."""
+def interval_line(row: SoakIntervalRecord, unit: LoadUnit = OPERATIONS) -> str:
+    """One interval of a soak in one line."""
     times = "".join(
         f", {name} {milliseconds(time_ns)}"
         for name, time_ns in (("p50", row.times.p50_ns), ("p99", row.times.p99_ns), ("max", row.times.max_ns))
@@ -143,7 +143,7 @@ def row_line(row: SoakRowRecord, unit: LoadUnit = OPERATIONS) -> str:
     )
     rate, length = unit.rate(row.operations_per_s), format_duration(round(row.length_s, 1))
     return (
-        f"{row.contender}, row {row.number + 1} ({length}): {rate}{times}, "
+        f"{row.contender}, interval {row.number + 1} ({length}): {rate}{times}, "
         f"{row.errors_total:,} errors, generator {row.cpu_share:.0%} CPU, {format_size(row.rss_bytes)}"
     )
 
@@ -193,10 +193,10 @@ class PlainObserver:
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         pass
 
-    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+    def on_interval(self, row: SoakIntervalRecord, left_s: float) -> None:
         assert self._clock is not None
         self._clock.soak_goes_on(left_s)
-        self._line(f"{row_line(row, self._unit)}; {short_duration(self._clock.left_s)} left")
+        self._line(f"{interval_line(row, self._unit)}; {short_duration(self._clock.left_s)} left")
 
     def on_trial_end(self, record: TrialRecord) -> None:
         assert self._clock is not None

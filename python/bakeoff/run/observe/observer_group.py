@@ -6,7 +6,7 @@ from contextlib import suppress
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
 from bakeoff.run.observe.observer import Observer
-from bakeoff.store.records.run_records import EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records.run_records import EventRecord, PlannedTrial, SoakIntervalRecord, TrialRecord
 from bakeoff.store.sqlite.write import utc_now
 
 
@@ -31,8 +31,8 @@ class Observers:
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         self._tell(lambda observer: observer.on_snapshot(trial, snapshot))
 
-    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
-        self._tell(lambda observer: observer.on_row(row, left_s))
+    def on_interval(self, row: SoakIntervalRecord, left_s: float) -> None:
+        self._tell(lambda observer: observer.on_interval(row, left_s))
 
     def on_trial_end(self, record: TrialRecord) -> None:
         self._tell(lambda observer: observer.on_trial_end(record))

@@ -1,4 +1,4 @@
-"""Rows of a soak in which the load generator did not run, or ran out of ports or open files: void; others count."""
+"""Void intervals of a soak: those in which the load generator did not run, or ran out of ports or open files."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,11 +9,13 @@ from bakeoff.agents.result import DisturbancesResult, TrialResult
 from bakeoff.run.fleet.session import FleetOutcome
 from bakeoff.run.outcome.disturbances import STOP_S, is_lost
 from bakeoff.run.outcome.judge import VOIDING
-from bakeoff.store.records.run_records import SoakRowRecord
+from bakeoff.store.records.run_records import SoakIntervalRecord
 
 
 def apart(outcome: FleetOutcome) -> tuple[FleetOutcome, tuple[DisturbancesResult, ...]]:
-    """The outcome of a soak without what befell its machines, which voids rows and not the trial, and what that was."""
+    """The outcome of a soak without what befell its machines, which voids intervals and not the trial, and what that
+    was.
+    """
     whole = None if outcome.whole is None else replace(outcome.whole, result=_undisturbed(outcome.whole.result))
     parts = tuple(
         part
@@ -26,20 +28,20 @@ def apart(outcome: FleetOutcome) -> tuple[FleetOutcome, tuple[DisturbancesResult
     return replace(outcome, whole=whole, parts=parts), found
 
 
-def judged_by(outcome: FleetOutcome, rows: Sequence[SoakRowRecord]) -> FleetOutcome:
-    """The outcome with the operations and errors of these rows alone: of void ones nobody is told a fault.
-    What rows do not hold, such as starts that were never made, is not held against anybody.
+def judged_by(outcome: FleetOutcome, intervals: Sequence[SoakIntervalRecord]) -> FleetOutcome:
+    """The outcome with the operations and errors of these intervals alone: of void ones nobody is told a fault.
+    What intervals do not hold, such as starts that were never made, is not held against anybody.
     """
     if outcome.whole is None:
         return outcome
     errors = Counter[str]()
-    for row in rows:
-        errors.update(row.errors)
+    for interval in intervals:
+        errors.update(interval.errors)
     result, none = outcome.whole.result, {"starts": None, "per_client": ()}
     figures = {
-        "operations": sum(row.operations for row in rows),
+        "operations": sum(interval.operations for interval in intervals),
         "errors": {name: errors[name] for name in result.errors},
-        "window_s": sum(row.length_s for row in rows),
+        "window_s": sum(interval.length_s for interval in intervals),
     }
     parts = tuple(
         part
@@ -51,38 +53,40 @@ def judged_by(outcome: FleetOutcome, rows: Sequence[SoakRowRecord]) -> FleetOutc
     return replace(outcome, whole=whole, parts=parts)
 
 
-def void_rows(
-    rows: Sequence[SoakRowRecord], disturbances: Sequence[DisturbancesResult], ramp_up_s: float, planned: bool
+def void_intervals(
+    intervals: Sequence[SoakIntervalRecord], disturbances: Sequence[DisturbancesResult], ramp_up_s: float, planned: bool
 ) -> tuple[int, ...]:
-    """The numbers of the `rows`, in their order, of which a machine missed a fiftieth or more, lost too much to others,
-    or had no port or file left to open a connection with. With starts that are `planned` also the one after a row in
-    which it did not run, in which starts that are overdue are made up for. `disturbances` are those of the one stretch
-    that the rows are of; without them rows may be of several.
+    """The numbers of the `intervals`, in their order, of which a machine missed a fiftieth or more, lost too much to
+    others,
+    or had no port or file left to open a connection with. With starts that are `planned` also the one after an interval
+    in which it did not run, in which starts that are overdue are made up for. `disturbances` are those of the one
+    segment that the intervals are of; without them intervals may be of several.
     """
-    starts_s = [sum(row.length_s for row in rows[:at]) for at in range(len(rows))]
+    starts_s = [sum(interval.length_s for interval in intervals[:at]) for at in range(len(intervals))]
     lost = {
-        row.number
-        for row, at_s in zip(rows, starts_s, strict=True)
-        if is_lost(_missed_s(row, ramp_up_s + at_s, disturbances), row.stolen_s or 0.0, row.length_s)
+        interval.number
+        for interval, at_s in zip(intervals, starts_s, strict=True)
+        if is_lost(_missed_s(interval, ramp_up_s + at_s, disturbances), interval.stolen_s or 0.0, interval.length_s)
     }
     after = {
         following.number
-        for row, following in pairwise(rows)
-        if planned and row.number in lost and row.stretch == following.stretch
+        for interval, following in pairwise(intervals)
+        if planned and interval.number in lost and interval.segment == following.segment
     }
-    return tuple(sorted(lost | after | {row.number for row in rows if ran_out(row)}))
+    return tuple(sorted(lost | after | {interval.number for interval in intervals if ran_out(interval)}))
 
 
-def ran_out(row: SoakRowRecord) -> str:
-    """Of what the load generator ran out in a row, and what to do; empty where of nothing."""
-    return next((advice for error, advice in VOIDING.items() if row.errors.get(error)), "")
+def ran_out(interval: SoakIntervalRecord) -> str:
+    """Of what the load generator ran out in an interval, and what to do; empty where of nothing."""
+    return next((advice for error, advice in VOIDING.items() if interval.errors.get(error)), "")
 
 
-def _missed_s(row: SoakRowRecord, begin_s: float, disturbances: Sequence[DisturbancesResult]) -> float:
-    """The seconds of a row in which the machine that missed most did not run: stops that no load explains, which have
-    their place in time, and all that was seen from the row before to this one.
+def _missed_s(interval: SoakIntervalRecord, begin_s: float, disturbances: Sequence[DisturbancesResult]) -> float:
+    """The seconds of an interval in which the machine that missed most did not run: stops that no load explains, which
+    have
+    their place in time, and all that was seen from the interval before to this one.
     """
-    end_s = begin_s + row.length_s
+    end_s = begin_s + interval.length_s
     each = (
         sum(
             max(0.0, min(end_s, stop.at_s + stop.length_s) - max(begin_s, stop.at_s))
@@ -91,7 +95,7 @@ def _missed_s(row: SoakRowRecord, begin_s: float, disturbances: Sequence[Disturb
         )
         for one in disturbances
     )
-    return max(max(each, default=0.0), row.stopped_s or 0.0)
+    return max(max(each, default=0.0), interval.stopped_s or 0.0)
 
 
 def _undisturbed(result: TrialResult) -> TrialResult:

@@ -152,7 +152,7 @@ def ratio_between(
 
 
 def ratio_by_signs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
-    """The same for blocks in which one side lost outright and a bounded ratio stands for it.
+    """The same for blocks in which one side forfeited and a bounded ratio stands for it.
 
     Such values have no normal spread, and one of them makes a t interval wider however clear the others are. So the
     interval and both p values are those of the sign-flip test, which holds for any values.

@@ -57,7 +57,7 @@ def sign_flip_interval(log_ratios: ArrayLike, level: float = 0.95) -> tuple[floa
 
     Its ends are means of subsets of the blocks (Hartigan's typical values): of the 2ⁿ − 1 sorted means, the k-th from
     either end, k = ⌊2ⁿ (1 − level) / 2⌋. It needs no shape of the spread, so that it holds for blocks in which one side
-    counts as having lost outright. NaN below six blocks at 95 %: no such interval exists. Beyond 16 blocks the subsets
+    counts as having forfeited. NaN below six blocks at 95 %: no such interval exists. Beyond 16 blocks the subsets
     are drawn with a fixed seed.
     """
     logs = np.asarray(log_ratios, dtype=np.float64).ravel()

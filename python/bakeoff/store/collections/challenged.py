@@ -29,7 +29,7 @@ class ReportedLevel(_Part):
 
     contender: str = Text
     values: tuple[float | None, ...] = Field(default=(), max_length=MOST_BLOCKS)
-    lost: int = 0
+    forfeited: int = 0
 
 
 class ReportedLevels(_Part):

@@ -32,7 +32,7 @@ from bakeoff.store.sqlite.canonical import plan_hash, to_json
 
 # What of a plan does not say what a trial does; early plans said `until_clear` for `until`.
 AROUND_THE_WORK = frozenset(
-    {"assumed", "blocks", "changed", "contenders", "dead_after_s", "dead_visits", "delta", "differences"}
+    {"assumed", "blocks", "changed", "contenders", "dead_after_s", "dead_blocks", "delta", "differences"}
     | {"factors", "interim_analyses", "name", "seed", "size", "title", "until", "until_clear", "when_dead"}
 )
 Notes = tuple[tuple[str, str], ...]

@@ -135,11 +135,11 @@ class StatedFigure(Shape):
 
 
 class SoakFigures(Shape):
-    """What became of a soak: how many stretches it took (the trial's own figures are those of the last one), the rule
+    """What became of a soak: how many segments it took (the trial's own figures are those of the last one), the rule
     that stopped it, if one did, and the numbers of the rows that are `void`, as the generator did not run.
     """
 
-    stretches: Count = 1
+    segments: Count = 1
     stopped_by: str | None = None
     void: Annotated[tuple[Count, ...], Field(max_length=MOST_REQUESTS)] = ()
 

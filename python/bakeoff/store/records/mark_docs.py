@@ -67,7 +67,7 @@ MARKS: dict[Mark, MarkDoc] = {
         f"The network link of a machine that sends load was more than {BUSY} full: the link was measured.",
         "Use a faster link, or more machines (--agents).",
     ),
-    "near-ceiling": MarkDoc(
+    "near-generator-capacity": MarkDoc(
         f"The rate is above {CAPACITY} of what the generator asks of a server that does nothing. Where that server was "
         f"no faster than the generator, a load thread was busy for more than {CAPACITY} of the window, too.",
         "Use more cores or machines (--cores, --agents).",

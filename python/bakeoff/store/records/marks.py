@@ -10,7 +10,7 @@ Mark = Literal[
     "generator-waited",
     "other-load",
     "link-limited",
-    "near-ceiling",
+    "near-generator-capacity",
     "few-operations",
     "starved-client",
     "stuck-operations",
@@ -34,7 +34,7 @@ GENERATOR_WAITED: Final = "generator-waited"
 OTHER_LOAD: Final = "other-load"
 # The link of a machine that sent load was full: the network was measured.
 LINK_LIMITED: Final = "link-limited"
-NEAR_GENERATOR_CAPACITY: Final = "near-ceiling"
+NEAR_GENERATOR_CAPACITY: Final = "near-generator-capacity"
 STUCK_OPERATIONS: Final = "stuck-operations"
 GENERATOR_PAUSED: Final = "generator-paused"
 STOLEN_TIME: Final = "stolen-time"

@@ -117,13 +117,13 @@ class TrialRecord:
     measured it, and of several machines those of the one where it was most. `workload` is what the kind of suite tells
     of the trial; `figures` gives it typed.
     `per_agent` is empty when the trial has no result. `service` times count from the start of an operation, `response`
-    times from the planned start of a turn to its end, for turns that were not over when the window ended as far as
-    they had waited: they and `starts` are there where a rate plans it. `tried` are the percentiles of these times (of
-    `service` in a closed loop) over all that was tried, where something failed: what failed lies beyond all answers,
-    and a percentile among the failed ones is None. `purpose` is one of `PURPOSES`, empty but in a search for the
-    capacity, of which `share` is; `judged` is there in those. `telemetry` is what the generator's machines had to do
-    meanwhile, and the contender where it was watched. `found` are the facts of the contender that were others than when
-    the run began (bakeoff.store.records.check_facts); None where none was.
+    times from the planned start of an iteration to its end, for iterations that were not over when the window ended as
+    far as they had waited: they and `starts` are there where a rate plans it. `tried` are the percentiles of these
+    times (of `service` in a closed loop) over all that was tried, where something failed: what failed lies beyond all
+    answers, and a percentile among the failed ones is None. `purpose` is one of `PURPOSES`, empty but in a search for
+    the capacity, of which `share` is; `judged` is there in those. `telemetry` is what the generator's machines had to
+    do meanwhile, and the contender where it was watched. `found` are the facts of the contender that were others than
+    when the run began (bakeoff.store.records.check_facts); None where none was.
     """
 
     id: int
@@ -223,7 +223,7 @@ class TrialRecord:
     ] = None
     soak: Annotated[
         dict[str, Any] | None,
-        Figure("of a soak: its stretches, what stopped it and which rows are void, JSON object; else NULL"),
+        Figure("of a soak: its segments, what stopped it and which intervals are void, JSON object; else NULL"),
     ] = None
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -255,11 +255,11 @@ class TrialRecord:
 
 
 @dataclass(frozen=True)
-class SoakRowRecord:
-    """What was done in one row of a soak: `length_s` seconds from `started_at` on.
+class SoakIntervalRecord:
+    """What was done in one interval of a soak: `length_s` seconds from `started_at` on.
 
     `order`, `contender`, `load_step` and `block` are those of the planned trial that it is a part of. `number` counts
-    from 0 over all stretches of the soak, `stretch` from 1: a soak that was broken off goes on in another. `response`
+    from 0 over all segments of the soak, `segment` from 1: a soak that was broken off goes on in another. `response`
     times are there where the load plans its starts, and so may be how many of them were `offered`, `started` and
     `never_started` in the row; `rss_bytes` is the memory of the generator at the row's end, and `stopped_s` how long it
     did not run.
@@ -269,10 +269,10 @@ class SoakRowRecord:
     contender: str
     load_step: LoadStep
     block: int
-    stretch: Annotated[int, Figure("from 1; a soak that was broken off and resumed has several", least=1)]
-    number: Annotated[int, Figure("which row of the soak, from 0 over all its stretches")]
+    segment: Annotated[int, Figure("from 1; a soak that was broken off and resumed has several", least=1)]
+    number: Annotated[int, Figure("which interval of the soak, from 0 over all its segments")]
     started_at: Began
-    length_s: Annotated[float, Figure("its length; less than the plan's where a stretch ended")]
+    length_s: Annotated[float, Figure("its length; less than the plan's where a segment ended")]
     operations: Operations
     errors: Errors
     bytes_in: BytesIn
@@ -332,7 +332,7 @@ class ContenderRecord:
 
     name: Annotated[str, Figure("name of the contender", sql="UNIQUE")]
     address: Annotated[str, Figure("where it is")]
-    reset: Annotated[str | None, Figure("shell command that restores it before each visit")]
+    reset: Annotated[str | None, Figure("shell command that restores it before each block")]
 
 
 @dataclass(frozen=True)
@@ -434,9 +434,9 @@ class AmendmentRecord:
 @dataclass(frozen=True)
 class RunRecord:
     """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`; `earlier` the failed and
-    voided ones that were repeated, `pending` what is planned and not done; `soak_rows` the rows of soaks as they came,
-    also of trials that have not ended. `amendments` say what became of the plan, which is held as it is since.
-    A search for capacities has no `load_steps` of its own, and `searches` hold what it found so far.
+    voided ones that were repeated, `pending` what is planned and not done; `soak_intervals` the intervals of soaks as
+    they came, also of trials that have not ended. `amendments` say what became of the plan, which is held as it is
+    since. A search for capacities has no `load_steps` of its own, and `searches` hold what it found so far.
 
     `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.checks.trust).
     `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
@@ -490,7 +490,7 @@ class RunRecord:
     joined: "tuple[JoinedFile, ...]" = ()
     notes: tuple[tuple[str, str], ...] = ()
     searches: tuple[SearchRecord, ...] = ()
-    soak_rows: tuple[SoakRowRecord, ...] = ()
+    soak_intervals: tuple[SoakIntervalRecord, ...] = ()
     amendments: tuple[AmendmentRecord, ...] = ()
     earlier: tuple[TrialRecord, ...] = ()
     pending: tuple[PlannedTrial, ...] = ()

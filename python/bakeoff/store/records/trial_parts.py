@@ -210,12 +210,13 @@ class FatesRecord:
 class StartsRecord:
     """Starts that a rate planned for the window: how many, how many of them began, and how many never did.
 
-    `answered` are the turns that ended well in the window; a turn is what one start begins: an operation, or several.
+    `answered` are the iterations that ended well in the window; an iteration is what one start begins: an operation, or
+    several.
 
     `late` says how late those were that found every connection busy, `ran_out` counts them, with those that never
-    began. `connections_used` are all that were opened to carry the rate. `queue` are the turns that were due and not
-    over, at the begin of the window and at even distances up to its end; empty where nobody counted them. `answered`
-    counts by the end of a turn, `fates` by its planned start; None where a start is no turn.
+    began. `connections_used` are all that were opened to carry the rate. `queue` are the iterations that were due and
+    not over, at the begin of the window and at even distances up to its end; empty where nobody counted them.
+    `answered` counts by the end of an iteration, `fates` by its planned start; None where a start is no iteration.
     """
 
     offered: int
@@ -232,8 +233,10 @@ class StartsRecord:
 Starts = Annotated[
     StartsRecord,
     Figure(
-        "of a rate: starts planned for the window, begun, never begun, turns answered in it, starts that found every "
-        "connection busy and how late they were, connections used, what became of them (`fates`), and the queue: turns "
+        "of a rate: starts planned for the window, begun, never begun, iterations answered in it, starts that found "
+        "every "
+        "connection busy and how late they were, connections used, what became of them (`fates`), and the queue: "
+        "iterations "
         "due and not over at the begin of the window and at even distances up to its end, JSON object"
     ),
 ]
@@ -245,7 +248,7 @@ FATES = tuple(one.name for one in fields(FatesRecord))
 @dataclass(frozen=True)
 class TermRecord:
     """One term of an objective in one trial: what it came to, a time in ns or a share, None where nothing was; the
-    share of the operations asked for that it counts as lost; and whether it was met.
+    share of the operations asked for that it counts as forfeited; and whether it was met.
     """
 
     term: str

@@ -60,12 +60,12 @@ def event_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3
     return events
 
 
-def soak_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.Row]:
-    """Every row of a soak, without its histograms."""
-    found, link = rows(connection, f"{seal.soak_rows_query()} ORDER BY id"), seal.START
+def soak_intervals(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.Row]:
+    """Every interval of a soak, without its histograms."""
+    found, link = rows(connection, f"{seal.soak_intervals_query()} ORDER BY id"), seal.START
     for row in found:
         link = seal.next_link(link, seal.row_seal(row))
-    if (len(found), link) != (run["soak_rows"], run["soak_rows_sha256"]):
+    if (len(found), link) != (run["soak_intervals"], run["soak_intervals_sha256"]):
         raise DamagedError("the chain of the rows of its soaks is broken: some are missing, or there are too many")
     return found
 
@@ -86,8 +86,8 @@ class Sealed:
     def events(self) -> list[sqlite3.Row]:
         return event_rows(self._connection, self._run)
 
-    def soak_rows(self) -> list[sqlite3.Row]:
-        return soak_rows(self._connection, self._run)
+    def soak_intervals(self) -> list[sqlite3.Row]:
+        return soak_intervals(self._connection, self._run)
 
     def trials(self) -> Iterator[TrialRows]:
         return trial_rows(self._connection, self._run, tuple(seal.ORDERS))

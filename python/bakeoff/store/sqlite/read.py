@@ -24,7 +24,7 @@ from bakeoff.store.records.run_records import (
     PlannedTrial,
     RunRecord,
     SearchRecord,
-    SoakRowRecord,
+    SoakIntervalRecord,
     TrialRecord,
 )
 from bakeoff.store.records.values import DamagedError
@@ -37,13 +37,13 @@ from bakeoff.store.sqlite.schema import (
     ATTEMPT,
     CONTENDER,
     EVENT,
+    INTERVAL_OF_SOAK,
     PARTS,
     PLANNED,
-    ROW_OF_SOAK,
     RUN,
     SCHEMA_VERSION,
     SEARCH,
-    SOAK_ROW,
+    SOAK_INTERVAL,
     TRIAL,
     connect,
     damaged,
@@ -66,7 +66,7 @@ class _Content:
     searches: tuple[SearchRecord, ...]
     amendments: tuple[AmendmentRecord, ...]
     events: tuple[EventRecord, ...]
-    soak_rows: tuple[SoakRowRecord, ...] = ()
+    soak_intervals: tuple[SoakIntervalRecord, ...] = ()
     trials: tuple[TrialRecord, ...] = ()
     earlier: tuple[TrialRecord, ...] = ()
 
@@ -137,7 +137,7 @@ def soak_histograms(path: Path, order: int, without: Collection[int] = ()) -> tu
     """
 
     def look(connection: sqlite3.Connection) -> tuple[list[bytes], list[bytes]]:
-        query, columns = "SELECT * FROM soak_rows WHERE position = ? ORDER BY id", ("hdr", "response_hdr")
+        query, columns = "SELECT * FROM soak_intervals WHERE position = ? ORDER BY id", ("hdr", "response_hdr")
         blobs: tuple[list[bytes], list[bytes]] = [], []
         for row in connection.execute(query, (order,)):
             if row["number"] in without:
@@ -199,7 +199,7 @@ def _record(path: Path, rows: Rows, as_planned: bool = True) -> RunRecord:
         events=content.events,
         agents=content.agents,
         searches=content.searches,
-        soak_rows=content.soak_rows,
+        soak_intervals=content.soak_intervals,
         amendments=content.amendments,
         earlier=content.earlier,
         pending=content.pending,
@@ -237,7 +237,7 @@ def _content(rows: Rows) -> _Content:
         events=tuple(map(EVENT.read, rows.events())),
     )
     _check_planned(content)
-    content = replace(content, soak_rows=tuple(_soak_row(content, row) for row in rows.soak_rows()))
+    content = replace(content, soak_intervals=tuple(_soak_row(content, row) for row in rows.soak_intervals()))
     latest, earlier = dict[int, TrialRecord](), list[TrialRecord]()
     for trial, parts in rows.trials():
         record = _attempt(content, trial, parts)
@@ -292,9 +292,9 @@ def _attempt(content: _Content, row: Row, parts: Mapping[str, Sequence[Row]]) ->
     return trial
 
 
-def _soak_row(content: _Content, row: Row) -> SoakRowRecord:
-    of = _planned_of(content, ROW_OF_SOAK.read(row).position)
-    return SOAK_ROW.read(row, order=of.order, contender=of.contender, load_step=of.load_step, block=of.block)
+def _soak_row(content: _Content, row: Row) -> SoakIntervalRecord:
+    of = _planned_of(content, INTERVAL_OF_SOAK.read(row).position)
+    return SOAK_INTERVAL.read(row, order=of.order, contender=of.contender, load_step=of.load_step, block=of.block)
 
 
 def _planned_of(content: _Content, position: int) -> PlannedTrial:

@@ -19,7 +19,7 @@ TrialRows = tuple[Row, Mapping[str, Sequence[Row]]]
 Columns = dict[str, list[Any]]
 Tables = dict[str, Columns]
 
-RUN, TRIALS, EVENTS, SOAK_ROWS = "run", "trials", "events", "soak_rows"
+RUN, TRIALS, EVENTS, SOAK_ROWS = "run", "trials", "events", "soak_intervals"
 PARTS = tuple(part.shape.table for part in schema.PARTS)
 EMBEDDED = (RUN, *LISTS, TRIALS, *PARTS, EVENTS, SOAK_ROWS)
 # Columns that no comparison and no report reads, and what a record has in their place: seals of what is not here, the
@@ -50,8 +50,8 @@ class Rows(Protocol):
     def events(self) -> Sequence[Row]:
         """Every event."""
 
-    def soak_rows(self) -> Sequence[Row]:
-        """Every row of a soak."""
+    def soak_intervals(self) -> Sequence[Row]:
+        """Every interval of a soak."""
 
     def trials(self) -> Iterator[TrialRows]:
         """Every trial that was stored, with its rows in each table of its parts."""
@@ -68,7 +68,7 @@ def tables_of(rows: Rows) -> Tables:
         for table in PARTS:
             _add(tables[table], parts[table])
     _add(tables[EVENTS], rows.events())
-    _add(tables[SOAK_ROWS], rows.soak_rows())
+    _add(tables[SOAK_ROWS], rows.soak_intervals())
     return tables
 
 
@@ -96,7 +96,7 @@ class PlainRows:
     def events(self) -> Sequence[Row]:
         return self._rows(EVENTS)
 
-    def soak_rows(self) -> Sequence[Row]:
+    def soak_intervals(self) -> Sequence[Row]:
         return self._rows(SOAK_ROWS)
 
     def trials(self) -> Iterator[TrialRows]:

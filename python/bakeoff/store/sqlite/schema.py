@@ -24,7 +24,7 @@ from bakeoff.store.records.run_records import (
     PlannedTrial,
     RunRecord,
     SearchRecord,
-    SoakRowRecord,
+    SoakIntervalRecord,
     TrialRecord,
 )
 from bakeoff.store.records.trial_parts import AgentResultRecord, ClientRecord, OperationRecord, SecondRecord, StepRecord
@@ -40,7 +40,7 @@ MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is m
 # later to `planned` and `amendments`, and the ceilings of agents come when they are measured.
 LISTS = ("agents", "contenders", "planned", "searches", "amendments")
 # Tables whose rows are links of a chain.
-CHAINS = ("trials", "events", "soak_rows")
+CHAINS = ("trials", "events", "soak_intervals")
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,15 @@ class Numbered:
     position: Annotated[int, Figure("which planned trial it is of", sql="REFERENCES planned(position)")]
 
 
-RUN, TRIAL, SOAK_ROW = Shape(RunRecord, "run"), Shape(TrialRecord, "trials"), Shape(SoakRowRecord, "soak_rows")
+RUN, TRIAL, SOAK_INTERVAL = (
+    Shape(RunRecord, "run"),
+    Shape(TrialRecord, "trials"),
+    Shape(SoakIntervalRecord, "soak_intervals"),
+)
 AGENT, CONTENDER = Shape(AgentRecord, "agents"), Shape(ContenderRecord, "contenders")
 PLANNED, SEARCH = Shape(PlannedTrial, "planned"), Shape(SearchRecord, "searches")
 AMENDMENT, EVENT = Shape(AmendmentRecord, "amendments"), Shape(EventRecord, "events")
-ATTEMPT, ROW_OF_SOAK = Shape(Numbered, "trials"), Shape(Numbered, "soak_rows")
+ATTEMPT, INTERVAL_OF_SOAK = Shape(Numbered, "trials"), Shape(Numbered, "soak_intervals")
 NUMBER = Column("id", "INTEGER PRIMARY KEY AUTOINCREMENT", "order of the events")
 PLACE = Column("position", "INTEGER PRIMARY KEY", "from 0, in the order in which they came")
 OF_TRIAL = Column("trial_id", "INTEGER NOT NULL REFERENCES trials(id)", "the attempt that it belongs to")
@@ -103,7 +107,7 @@ PARTS = (
     ),
     Part(
         "per_agent",
-        Shape(AgentResultRecord, "shares"),
+        Shape(AgentResultRecord, "agent_results"),
         "What each agent did of a trial, within its measured window; none for a trial without a result.",
     ),
     Part(
@@ -171,11 +175,11 @@ ALL = (
     ),
     Table("events", "What happened beside the trials, or in one of them.", (NUMBER, *EVENT.columns)),
     Table(
-        "soak_rows",
-        "What was done in each row of a soak, an hour for example, stored when the row ended.",
+        "soak_intervals",
+        "What was done in each interval of a soak, such as an hour, stored when it ended.",
         (
-            *ROW_OF_SOAK.columns,
-            *SOAK_ROW.columns,
+            *INTERVAL_OF_SOAK.columns,
+            *SOAK_INTERVAL.columns,
             *_histogram("hdr", "service times, empty without any"),
             *_histogram("response_hdr", "times from planned starts, NULL without such a load", null=True),
         ),

@@ -5,8 +5,8 @@ A row's canonical form is the JSON array of its columns in the order of the tabl
 
 * the seal of a trial: over its row and the rows of its parts, in the order of `ORDERS` and of their keys; of a
   histogram the name and the hash of the blob, which is checked when the blob is read;
-* the chains of trials, events and rows of soaks: each link is the hash of the link before it and of the trial's seal
-  or the row, so that a row that is missing, doubled or in another place breaks the chain;
+* the chains of trials, events and intervals of soaks: each link is the hash of the link before it and of the trial's
+seal or the row, so that a row that is missing, doubled or in another place breaks the chain;
 * the seal of the run: over its row, which holds the ends and lengths of the chains and the hashes of the tables that
   are sealed as a whole. It is renewed in every transaction.
 
@@ -38,10 +38,10 @@ def parts_query(table: str) -> str:
     return f"SELECT {columns} FROM {table} WHERE trial_id = ? ORDER BY {ORDERS[table]}"
 
 
-def soak_rows_query() -> str:
-    """The query of rows of soaks, without blobs and conditions."""
-    names = columns_of("soak_rows")
-    return f"SELECT {', '.join(name for name in names if name not in _LEFT_OUT)} FROM soak_rows"
+def soak_intervals_query() -> str:
+    """The query of intervals of soaks, without blobs and conditions."""
+    names = columns_of("soak_intervals")
+    return f"SELECT {', '.join(name for name in names if name not in _LEFT_OUT)} FROM soak_intervals"
 
 
 def trial_seal(trial: sqlite3.Row, parts: Iterable[tuple[str, Iterable[sqlite3.Row]]]) -> str:
@@ -73,9 +73,9 @@ def renew(connection: sqlite3.Connection) -> None:
         link, count = next_link(link, row_seal(row)), count + 1
     connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
     link, count = START, 0
-    for row in connection.execute(f"{soak_rows_query()} ORDER BY id"):
+    for row in connection.execute(f"{soak_intervals_query()} ORDER BY id"):
         link, count = next_link(link, row_seal(row)), count + 1
-    connection.execute("UPDATE run SET soak_rows = ?, soak_rows_sha256 = ?", (count, link))
+    connection.execute("UPDATE run SET soak_intervals = ?, soak_intervals_sha256 = ?", (count, link))
     for table in LISTS:
         seal_list(connection, table)
     sealed = run_seal(connection.execute("SELECT * FROM run").fetchone())
@@ -99,7 +99,7 @@ def next_link(link: str, seal: str) -> str:
 
 
 def row_seal(row: sqlite3.Row) -> str:
-    """The seal of an event, or of a row of a soak."""
+    """The seal of an event, or of an interval of a soak."""
     return hashlib.sha256(_canonical(row)).hexdigest()
 
 

@@ -28,7 +28,7 @@ from bakeoff.store.records.run_records import (
     EventRecord,
     PlannedTrial,
     SearchRecord,
-    SoakRowRecord,
+    SoakIntervalRecord,
     TrialRecord,
 )
 from bakeoff.store.sqlite import seal
@@ -46,7 +46,7 @@ from bakeoff.store.sqlite.schema import (
     RUN,
     SCHEMA_VERSION,
     SEARCH,
-    SOAK_ROW,
+    SOAK_INTERVAL,
     TABLES,
     configure,
     connect,
@@ -175,16 +175,18 @@ class RunWriter:
         with self._transaction():
             self._insert_events(events, None)
 
-    def add_soak_row(self, row: SoakRowRecord, service: bytes, response: bytes | None) -> None:
-        """Store a row of a soak, with its histograms (HdrHistogram V2, empty without operations)."""
+    def add_soak_interval(self, row: SoakIntervalRecord, service: bytes, response: bytes | None) -> None:
+        """Store an interval of a soak, with its histograms (HdrHistogram V2, empty without operations)."""
         with self._transaction():
             blobs = _blob("hdr", service) | _blob("response_hdr", response)
-            insert(self._connection, "soak_rows", [{"position": row.order, **SOAK_ROW.row(row), **blobs}])
-            query = f"{seal.soak_rows_query()} WHERE id = last_insert_rowid()"
+            insert(self._connection, "soak_intervals", [{"position": row.order, **SOAK_INTERVAL.row(row), **blobs}])
+            query = f"{seal.soak_intervals_query()} WHERE id = last_insert_rowid()"
             stored = self._connection.execute(query).fetchone()
-            link = self._connection.execute("SELECT soak_rows_sha256 FROM run").fetchone()[0]
+            link = self._connection.execute("SELECT soak_intervals_sha256 FROM run").fetchone()[0]
             new = seal.next_link(link, seal.row_seal(stored))
-            self._connection.execute("UPDATE run SET soak_rows = soak_rows + 1, soak_rows_sha256 = ?", (new,))
+            self._connection.execute(
+                "UPDATE run SET soak_intervals = soak_intervals + 1, soak_intervals_sha256 = ?", (new,)
+            )
 
     def set_null_rate(self, operations_per_s: float, by_agent: Mapping[str, float] | None = None) -> None:
         """Store the rate of the `null` workload: the ceiling of the generator itself, and that of each agent."""

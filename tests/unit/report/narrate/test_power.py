@@ -11,8 +11,8 @@ TEXTS = {
     Assumption("other_pair", ("x", "y"), ("a", "b")): "x and y vary against each other as a and b did",
     Assumption("widest_pair", ("a", "b", "c"), ("a", "b")): "all pairs vary as a and b, ",
     Assumption("other_work", ("web-static",), ("app",)): "web-static varies as app did, ",
-    Assumption("lost", number=1): "1 trial of the pilot was lost outright, ",
-    Assumption("lost", number=2): "2 trials of the pilot were lost outright, ",
+    Assumption("lost", number=1): "1 trial of the pilot was forfeited, ",
+    Assumption("lost", number=2): "2 trials of the pilot were forfeited, ",
     Assumption("few_blocks", number=4): "the spread of 4 blocks is ",
 }
 

@@ -220,7 +220,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
         let watched = self.watched.as_deref();
         let meter = self.interval_meter.get_or_insert_with(|| IntervalMeter::start(now_ns, watched));
-        if self.driver.row_is_due(now_ns) {
+        if self.driver.interval_is_due(now_ns) {
             let cost = meter.sample(now_ns, watched);
             self.driver.hand_in(now_ns, cost);
         }

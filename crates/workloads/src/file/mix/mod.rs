@@ -7,7 +7,7 @@ mod replay;
 mod spec;
 mod tables;
 mod tally;
-mod turn;
+mod iteration;
 mod value;
 
 use crate::file::evidence::LINK_SHARE;
@@ -95,10 +95,10 @@ impl MixWorkload {
         Ok(Self { work })
     }
 
-    /// Bytes and pause of its turns; a recorded loadfile keeps its own pace.
-    fn turns(&self) -> Option<(u64, f64)> {
+    /// Bytes and pause of its iterations; a recorded loadfile keeps its own pace.
+    fn iterations(&self) -> Option<(u64, f64)> {
         let Work::Office { spec, .. } = &self.work else { return None };
-        spec.turn_bytes.map(|bytes| (bytes, spec.turn_pause_s))
+        spec.iteration_bytes.map(|bytes| (bytes, spec.iteration_pause_s))
     }
 
     fn spec(&self) -> &MixSpec {
@@ -125,7 +125,7 @@ impl FileWorkload for MixWorkload {
     }
 
     fn steps(&self) -> Vec<String> {
-        let names: &[&str] = if self.turns().is_some() { &turn::STEPS } else { &[] };
+        let names: &[&str] = if self.iterations().is_some() { &iteration::STEPS } else { &[] };
         names.iter().map(|&name| name.to_owned()).collect()
     }
 
@@ -193,15 +193,15 @@ impl FileWorkload for MixWorkload {
         let window_s = result.window_s;
         let (bytes_in, bytes_out) = (result.measured.bytes_in as f64, result.measured.bytes_out as f64);
         let bytes = bytes_in + bytes_out;
-        let turns = self.turns().map(|turns| turns_json(turns, &result.steps, window_s));
-        let response = match &turns {
-            Some(turns) => turns["response_ms"].as_f64(),
+        let iterations = self.iterations().map(|iterations| iterations_json(iterations, &result.steps, window_s));
+        let response = match &iterations {
+            Some(iterations) => iterations["response_ms"].as_f64(),
             None => result.measured.service.summary.mean_ns.map(|mean_ns| mean_ns / 1e6),
         };
         if let Some(figures) = result.workload.as_object_mut() {
             let rate = if window_s > 0.0 { bytes * 8.0 / 1e6 / window_s } else { 0.0 };
-            if let Some(turns) = turns {
-                figures.insert("turns".to_owned(), turns);
+            if let Some(iterations) = iterations {
+                figures.insert("iterations".to_owned(), iterations);
             }
             // A link carries both directions at once: each is held against its speed.
             let link = self.spec().link_bytes_per_s;
@@ -214,19 +214,19 @@ impl FileWorkload for MixWorkload {
     }
 }
 
-/// What the turns of a trial say: how many ended in the window, how long they and the rests before them took, and how
+/// What the iterations of a trial say: how many ended in the window, how long they and the rests before them took, and how
 /// many clients that implies by Little's law, N = X · (R + Z).
-fn turns_json((bytes, pause_s): (u64, f64), steps: &[Step], window_s: f64) -> Value {
+fn iterations_json((bytes, pause_s): (u64, f64), steps: &[Step], window_s: f64) -> Value {
     let summary = |name: &str| {
         let step = steps.iter().find(|step| step.name == name);
         step.map_or((0.0, None), |step| (step.summary.summary.count as f64, step.summary.summary.mean_ns))
     };
-    let ((count, turn_ns), (_, rest_ns)) = (summary(turn::STEPS[0]), summary(turn::STEPS[1]));
+    let ((count, iteration_ns), (_, rest_ns)) = (summary(iteration::STEPS[0]), summary(iteration::STEPS[1]));
     let per_s = if window_s > 0.0 { count / window_s } else { 0.0 };
-    let implied = turn_ns.zip(rest_ns.or(Some(pause_s * 1e9))).map(|(turn, rest)| per_s * (turn + rest) / 1e9);
+    let implied = iteration_ns.zip(rest_ns.or(Some(pause_s * 1e9))).map(|(iteration, rest)| per_s * (iteration + rest) / 1e9);
     json!({
         "bytes": bytes, "pause_s": pause_s, "count": count as u64, "per_s": per_s,
-        "response_ms": turn_ns.map(|ns| ns / 1e6), "rest_ms": rest_ns.map(|ns| ns / 1e6), "implied_sessions": implied,
+        "response_ms": iteration_ns.map(|ns| ns / 1e6), "rest_ms": rest_ns.map(|ns| ns / 1e6), "implied_sessions": implied,
     })
 }
 

@@ -18,10 +18,10 @@ pub struct MixSpec {
     pub resolve: bool,
     /// Files of a client: the data set is a fifth larger.
     pub workspace_bytes: u64,
-    /// Bytes after which a client rests: a stretch of calls that moves so much is a turn. Null: no turns, no rests.
-    pub turn_bytes: Option<u64>,
+    /// Bytes after which a client rests: a stretch of calls that moves so much is an iteration. Null: no iterations, no rests.
+    pub iteration_bytes: Option<u64>,
     /// How long it rests.
-    pub turn_pause_s: f64,
+    pub iteration_pause_s: f64,
     /// `fsync` where the recorded clients asked for it.
     pub flush: bool,
     /// Stamp and check data.
@@ -49,8 +49,8 @@ impl MixSpec {
             let text = format!("the workspace must be {WORKSPACE_MIN} to {WORKSPACE_MAX} bytes per client");
             return Err(SpecError::Range(text));
         }
-        if spec.turn_bytes == Some(0) || !(0.0..=PAUSE_MAX_S).contains(&spec.turn_pause_s) {
-            let text = format!("a turn must move at least 1 byte, and its pause be 0 to {PAUSE_MAX_S} s");
+        if spec.iteration_bytes == Some(0) || !(0.0..=PAUSE_MAX_S).contains(&spec.iteration_pause_s) {
+            let text = format!("an iteration must move at least 1 byte, and its pause be 0 to {PAUSE_MAX_S} s");
             return Err(SpecError::Range(text));
         }
         if spec.stall_s.is_nan() || spec.stall_s <= 0.0 {

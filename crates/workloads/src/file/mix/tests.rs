@@ -9,7 +9,7 @@ use std::io::Write;
 fn trial(changes: Value, threads: u32) -> TrialSpec {
     let mut workload = json!({
         "kind": "file-mix", "folder": "/x", "loadfile": null, "once": false, "resolve": true,
-        "workspace_bytes": 20_000_000, "flush": true, "verify": true, "reuse": null, "keep": false, "link_bytes_per_s": null, "turn_bytes": null, "turn_pause_s": 0.0, "stall_s": 10.0,
+        "workspace_bytes": 20_000_000, "flush": true, "verify": true, "reuse": null, "keep": false, "link_bytes_per_s": null, "iteration_bytes": null, "iteration_pause_s": 0.0, "stall_s": 10.0,
     });
     if let (Some(all), Value::Object(changes)) = (workload.as_object_mut(), changes) {
         all.extend(changes);

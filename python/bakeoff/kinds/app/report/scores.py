@@ -38,7 +38,7 @@ def section(context: Context) -> Section | None:
     blocks: list[Block] = [Table("Transactions per second", tuple(columns), rows, note)]
     starved = [text for trial in context.run.trials if (text := _starved(trial, context.compared.enough))]
     if starved:
-        text = "Clients that got (next to) no transaction: they pull the score down, and the trial counts as lost."
+        text = "Clients that got (next to) no transaction: they pull the score down, and the trial counts as forfeited."
         blocks.append(Text(text, "bad"))
         blocks.append(Bullets(tuple(starved)))
     return Section("Scores", tuple(blocks))

@@ -57,7 +57,7 @@ LEDGER = "Ledger"
 
 class Mail(ComparePart):
     work = "mail steps"
-    turns = "mail sessions"
+    iterations = "mail sessions"
     responds = "a whole message or session of reading"
     faults = (LOST, *ComparePart.faults)
     gates_of_its_own = (SMALLER_MAIL,)

@@ -157,9 +157,13 @@ def _chosen(own: Sequence[SuiteVerdict], baseline: str) -> list[SuiteVerdict]:
 def _pair(one: SuiteVerdict, found: Comparison) -> str:
     """ "red ÷ blue 1.31× (1.30–1.31)"; who lost every pair has no ratio."""
     ends = (pair.primary for pair in found.pairs if (pair.baseline, pair.contender) == (one.baseline, one.contender))
-    lost = next(end.all_lost for end in ends)
+    forfeited = next(end.all_forfeited for end in ends)
     name = f"{one.contender} ÷ {one.baseline}"
-    return f"{name}: {lost} lost all of its trials" if lost else f"{name} {_reach(one.ratio, one.low, one.high)}"
+    return (
+        f"{name}: {forfeited} forfeited all of its trials"
+        if forfeited
+        else f"{name} {_reach(one.ratio, one.low, one.high)}"
+    )
 
 
 def _reach(ratio: float, low: float, high: float) -> str:

@@ -66,8 +66,9 @@ def _against(pair: PairComparison, challenger: str) -> str:
     word = f"{verdict.winner} is better" if verdict.winner else WITHOUT_WINNER.get(verdict.kind, sentence(verdict))
     if not end.blocks:
         return f"{other} has no block in common with it"
-    if end.all_lost:
-        return f"{end.all_lost} lost all of its trials beside {other if end.all_lost == challenger else challenger}"
+    if end.all_forfeited:
+        winner = other if end.all_forfeited == challenger else challenger
+        return f"{end.all_forfeited} forfeited all of its trials beside {winner}"
     return f"{wording.times(ratio, other, low, high)}{_reach(low, high)}, {word}"
 
 

@@ -13,7 +13,7 @@ from bakeoff.compare.limits.check_model import (
     FewPairs,
     NothingUsable,
     NotSettled,
-    PairsLost,
+    PairsForfeited,
     Resume,
     TrialsMissing,
     Void,
@@ -121,8 +121,8 @@ def _(reason: NothingUsable) -> str:
 
 
 @sentence.register
-def _(reason: PairsLost) -> str:
-    return f"{reason.contender} lost {reason.lost} of {wording.plural(reason.pairs, 'pair')}"
+def _(reason: PairsForfeited) -> str:
+    return f"{reason.contender} lost {reason.forfeited} of {wording.plural(reason.pairs, 'pair')}"
 
 
 @sentence.register

@@ -11,9 +11,9 @@ from bakeoff.compare.collections.joined_model import (
     CountedWhy,
     DatedNote,
     Drift,
+    ForfeitedPairs,
     Joined,
     JoinedPair,
-    LostOutright,
     OtherWork,
     WithheldInFile,
 )
@@ -114,7 +114,11 @@ def reported_between(pair: BetweenPair) -> str:
     """What may be said of two contenders that no file has both of."""
     if pair.verdict is None:
         text = f"cannot tell: {UNPAIRED}, and no contender is in both; a difference of days looks the same"
-        return f"{text}; trials that {wording.names(pair.lost)} lost are in no figure here" if pair.lost else text
+        return (
+            f"{text}; trials that {wording.names(pair.forfeited)} lost are in no figure here"
+            if pair.forfeited
+            else text
+        )
     text = sentence(pair.verdict) if pair.why_not is None else f"withheld: {sentence(pair.why_not)}"
     return f"{text} (over the bridge of {wording.names(pair.bridges)}, {UNPAIRED})"
 
@@ -126,9 +130,9 @@ def other_work(fact: OtherWork) -> str:
 
 
 @sentence.register
-def lost_outright(fact: LostOutright) -> str:
+def forfeited_pairs(fact: ForfeitedPairs) -> str:
     """Of trials without a ratio."""
-    return "trials were lost outright, of which a ratio of ratios cannot say by how much"
+    return "trials were forfeited, of which a ratio of ratios cannot say by how much"
 
 
 @sentence.register

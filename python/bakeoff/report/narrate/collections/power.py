@@ -33,7 +33,7 @@ def assumed(one: Assumption) -> str:
             return f"the spread is as in the pilot, though its settings differ: {listed}"
         case "lost":
             were = "was" if one.number == 1 else "were"
-            return f"{wording.plural(one.number, 'trial')} of the pilot {were} lost outright, which widens it"
+            return f"{wording.plural(one.number, 'trial')} of the pilot {were} forfeited, which widens it"
         case "few_blocks":
             return f"the spread of {one.number} blocks is a rough guess: see its range"
 

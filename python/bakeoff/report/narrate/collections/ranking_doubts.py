@@ -7,7 +7,7 @@ from bakeoff.compare.collections.campaign_model import (
     Disqualified,
     FewBlocks,
     HeldIn,
-    LeaderLost,
+    LeaderForfeited,
     NoOtherContender,
     NotBothIn,
     NotMeasuredIn,
@@ -61,7 +61,7 @@ def below_delta(fact: BelowDelta) -> str:
 
 
 @sentence.register
-def leader_lost(fact: LeaderLost) -> str:
+def leader_forfeited(fact: LeaderForfeited) -> str:
     """Of who failed and is ahead."""
     return f"{fact.contender} lost trials outright in {fact.suite}"
 

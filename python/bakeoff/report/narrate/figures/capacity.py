@@ -86,4 +86,4 @@ def _died(c: ContenderCapacity) -> list[str]:
     reasons = [search.reason for search in c.searches if search.outcome == DIED]
     if not reasons:
         return []
-    return [f"{c.name} was lost in {len(reasons)} of {_searches(c)}, which count as lost: {reasons[0]}."]
+    return [f"{c.name} was lost in {len(reasons)} of {_searches(c)}, which count as forfeited: {reasons[0]}."]

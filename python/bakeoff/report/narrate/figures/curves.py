@@ -17,7 +17,7 @@ def shape_words(shape: CurveShape) -> str:
         shape.peak_load_step.words,
         wording.percent(shape.last_share),
     )
-    lost = f"{shape.lost} of {wording.plural(shape.of, 'trial')}"
+    lost = f"{shape.forfeited} of {wording.plural(shape.of, 'trial')}"
     texts: dict[Course, str] = {
         "one_load_step": "one load step only: no curve",
         "rising": f"still rising at {peak}: its limit was not reached",

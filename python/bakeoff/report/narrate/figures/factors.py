@@ -16,7 +16,7 @@ from bakeoff.compare.model.factor import (
     FactorComparison,
     FactorLevels,
     NotMeasured,
-    TrialsLost,
+    TrialsForfeited,
     TrialsUnusable,
 )
 from bakeoff.compare.verdict.why_open import why_of
@@ -94,7 +94,7 @@ def not_measured(fact: NotMeasured) -> str:
 
 
 @sentence.register
-def trials_lost(fact: TrialsLost) -> str:
+def trials_forfeited(fact: TrialsForfeited) -> str:
     """Of losses."""
     return f"lost {fact.trials} of {wording.plural(fact.of, 'trial')} ({sentence(fact.reason)})"
 

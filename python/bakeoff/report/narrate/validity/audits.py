@@ -41,7 +41,7 @@ SUMS = {
 }
 EDGES: Mapping[Edges, str] = {
     "operation": "one operation per session",
-    "longest": "the longest operation (or turn with its rest) of each session",
+    "longest": "the longest operation (or iteration with its rest) of each session",
 }
 EXACT = "exact"
 

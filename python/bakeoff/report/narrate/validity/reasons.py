@@ -1,4 +1,4 @@
-"""Why trials and cells have no figures, or count as lost, in words."""
+"""Why trials and cells have no figures, or count as forfeited, in words."""
 
 from __future__ import annotations
 

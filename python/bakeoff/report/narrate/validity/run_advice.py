@@ -13,8 +13,8 @@ from bakeoff.compare.advice.advice_model import (
     OfFile,
     Outages,
     StoppedTrials,
+    TrialsForfeited,
     TrialsLeftOut,
-    TrialsLost,
     TrialsRepeated,
     UnresponsiveAtEnd,
     WentOnWithout,
@@ -122,7 +122,7 @@ def _(fact: TrialsLeftOut) -> tuple[str, str]:
 
 
 @advised.register
-def _(fact: TrialsLost) -> tuple[str, str]:
+def _(fact: TrialsForfeited) -> tuple[str, str]:
     was = "was " if fact.outages.dead else ""
     of_them = "" if fact.with_reason is None else f" ({fact.with_reason} of them)"
     why = f"{sentence(fact.reason)}{of_them}"
@@ -130,7 +130,7 @@ def _(fact: TrialsLost) -> tuple[str, str]:
     if fact.refused:
         nothing = "Connections are refused where nothing listens: the server's log, and `dmesg` after a crash,"
         advice = f"{nothing} may say why. {advice}"
-    return f"{fact.contender} {was}{outages(fact.outages)}: {why}; each of these trials counts as lost.", advice
+    return f"{fact.contender} {was}{outages(fact.outages)}: {why}; each of these trials counts as forfeited.", advice
 
 
 def outages(found: Outages) -> str:
@@ -147,7 +147,7 @@ def outages_words(c: ContenderSummary) -> str:
     return outages(outages_of(c))
 
 
-def _repeat(fact: TrialsLeftOut | TrialsLost) -> str:
+def _repeat(fact: TrialsLeftOut | TrialsForfeited) -> str:
     """How failed and voided trials are done once more."""
     return "repeat the run" if fact.again == "run" else f"{_again(fact)} repeats them"
 

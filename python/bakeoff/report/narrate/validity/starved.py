@@ -17,7 +17,7 @@ from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.validity.reasons import NAMED, clients_words
 
-STARVED = "Its rates are those of the clients that it served; each such trial, or cell, counts as lost."
+STARVED = "Its rates are those of the clients that it served; each such trial, or cell, counts as forfeited."
 
 
 @sentence.register

@@ -202,8 +202,8 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
     end, info, decides = pair.primary, found.run, found.measures[0]
     if end.blocks == 0:
         return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
-    if all_lost := _all_lost(pair, decides):
-        return all_lost
+    if all_forfeited := _all_forfeited(pair, decides):
+        return all_forfeited
     kind = end.verdict.kind
     now, past = (f"{words} {pair.baseline}" for words in _ratio_texts(pair, info, decides))
     basis = ", ".join([*_of_a_cache(pair, found.cells), *_basis(end, info.interim)])
@@ -243,7 +243,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
 
 def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
     """What the ratio rests on: its interval from six blocks on, at which analysis, the blocks and load steps, and what
-    was lost outright.
+    was forfeited.
     """
     parts = [] if math.isnan(end.low) else [f"95 % interval {wording.interval(end.low, end.high)}"]
     if interim is not None and interim.joined:
@@ -259,9 +259,9 @@ def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
     parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
     what = "with empty cells of" if end.is_mean_of_cells else "lost by"
-    losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.lost.items() if n]
+    losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.forfeited.items() if n]
     if losers:
-        parts.append(f"{wording.names(losers)} counted {wording.counted_as(end.lost_as)}")
+        parts.append(f"{wording.names(losers)} counted {wording.counted_as(end.forfeited_as)}")
     return parts
 
 
@@ -284,15 +284,15 @@ def _ratio_texts(pair: PairComparison, info: RunInfo, decides: Measure) -> tuple
     return f"{pair.contender} {does} {ratio}", f"{pair.contender} {did} {ratio}"
 
 
-def _all_lost(pair: PairComparison, decides: Measure) -> str:
+def _all_forfeited(pair: PairComparison, decides: Measure) -> str:
     """The sentence when one of them lost every pair: then there is no ratio."""
     end = pair.primary
-    name = end.all_lost
+    name = end.all_forfeited
     if not name or end.verdict.kind == "disqualified":
         return ""
     other = pair.baseline if name == pair.contender else pair.contender
     result = f"{other} is better" if end.verdict.winner == other else sentence(end.verdict)
-    number = wording.plural(end.lost[name], "trial")
+    number = wording.plural(end.forfeited[name], "trial")
     lost = "lost" if not decides.paired else "was overloaded, or failed, in"
     return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
 
@@ -329,7 +329,7 @@ def _more(end: Endpoint) -> str:
 
 def _p99(pair: PairComparison, found: Comparison) -> list[str]:
     for end in pair.secondary:
-        if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified" and not end.all_lost:
+        if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified" and not end.all_forfeited:
             title = next(one.short for one in found.measures if one.metric == "p99")
             interval = "" if math.isnan(end.low) else f" ({wording.interval(end.low, end.high)})"
             reach = wording.times(end.ratio, f"that of {pair.baseline}", end.low, end.high)

@@ -49,10 +49,10 @@ def point_text(point: RatioPoint) -> str:
     if not point.blocks:
         return "no pair of usable trials"
     verdict = point.verdict
-    by_rate = not point.lost_as > 0.0
+    by_rate = not point.forfeited_as > 0.0
     did = "was overloaded in" if by_rate else "lost"
-    losers = [f"{name} {did} {number} of {point.blocks} trials" for name, number in point.lost.items() if number]
-    how = f", each counted {wording.counted_as(point.lost_as)}" if losers and not by_rate else ""
+    losers = [f"{name} {did} {number} of {point.blocks} trials" for name, number in point.forfeited.items() if number]
+    how = f", each counted {wording.counted_as(point.forfeited_as)}" if losers and not by_rate else ""
     parts = ["disqualified" if verdict.kind == "disqualified" else verdict_text(verdict), *losers]
     text = "; ".join(parts) + how
     if point.both_overloaded:

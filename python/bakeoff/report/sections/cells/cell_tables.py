@@ -100,10 +100,10 @@ def _every_cell(context: Context, compared: CellComparison) -> Iterator[Block]:
 
 def _note(levels: Sequence[CellLevel]) -> str:
     reasons = list(dict.fromkeys(sentence(level.reason) for level in levels if level.reason is not None))
-    lost = sum(level.lost for level in levels)
+    forfeited = sum(level.forfeited for level in levels)
     note = f"Least and most are of blocks. {TIMES}"
-    if lost:
-        note += f" Lost: blocks in which nothing moved, for a client at least ({lost:,} in all)."
+    if forfeited:
+        note += f" Lost: blocks in which nothing moved, for a client at least ({forfeited:,} in all)."
     return f"{note} Not measured: {'; '.join(reasons[:4])}." if reasons else note
 
 
@@ -151,12 +151,12 @@ def _heads(form: CellForm) -> tuple[Column, ...]:
 
 
 def _figures(level: CellLevel | None, form: CellForm) -> tuple[str, ...]:
-    if level is None or not (level.blocks or level.lost):
+    if level is None or not (level.blocks or level.forfeited):
         return (wording.MISSING,) * 5
-    lost = wording.lost_of(level.lost, level.tried)
+    forfeited = wording.forfeits_of(level.forfeited, level.tried)
     rates = [rate * form.rate_scale for rate in (level.kib_s.centre, level.kib_s.least, level.kib_s.most)]
     return (
-        f"{wording.figures(rates[0])}{lost}",
+        f"{wording.figures(rates[0])}{forfeited}",
         f"{wording.figures(rates[1], 3)} – {wording.figures(rates[2], 3)}" if level.blocks else wording.MISSING,
         wording.rate(level.transfers_s.centre),
         wording.figures(level.p50_ms.centre, 3),

@@ -173,7 +173,7 @@ def _summary(context: Context) -> Table:
             row += [_figure(answered) + _share_overloaded(context, name, load_step), *map(_figure, times)]
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high, at.all_lost), verdict_cell(at)]
+            row += [reach(at.ratio, at.low, at.high, at.all_forfeited), verdict_cell(at)]
         rows.append(tuple(row))
     title = "offered and answered a second, p50, p95 and p99 of response time, p99 of service time (mean over blocks)"
     if against:

@@ -48,7 +48,7 @@ def section(context: Context) -> Section:
 
 def _all_in_one(context: Context, title: str) -> Table:
     """What stands for the charts where nothing can be drawn: all figures and the failures in one table."""
-    of_what = " of a turn" if "of a turn" in title else ""
+    of_what = " of an iteration" if "of an iteration" in title else ""
     columns = [Column(context.load_step_unit), Column("Contender", numeric=False)]
     columns += [Column(metric) for metric in (*SHOWN, "failed")]
     curves = [[context.comparison.curve(metric, name) for metric in SHOWN] for name in context.names]

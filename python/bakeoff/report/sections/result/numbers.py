@@ -71,5 +71,5 @@ def _cell(curve: Curve, index: int) -> str:
     point = curve.points[index]
     if curve.metric != "rate":
         return wording.figures(point.centre) if point.blocks else wording.MISSING
-    lost = wording.lost_of(point.lost, max(point.blocks, point.lost))
-    return wording.figures(point.centre) + wording.plus_minus(point.centre, point.low, point.high) + lost
+    forfeited = wording.forfeits_of(point.forfeited, max(point.blocks, point.forfeited))
+    return wording.figures(point.centre) + wording.plus_minus(point.centre, point.low, point.high) + forfeited

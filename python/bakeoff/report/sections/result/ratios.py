@@ -48,7 +48,9 @@ def _span(pair: PairComparison) -> str:
     load step.
     """
     curve = pair.curves[0]
-    points = [point for point in curve.points if point.blocks and not point.all_lost and math.isfinite(point.ratio)]
+    points = [
+        point for point in curve.points if point.blocks and not point.all_forfeited and math.isfinite(point.ratio)
+    ]
     if len(points) < 2:
         return ""
     ends = min(points, key=lambda point: point.ratio), max(points, key=lambda point: point.ratio)
@@ -92,7 +94,7 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart 
         }
         for pair, curve in curves
         for point in curve.points
-        if point.blocks and not point.all_lost
+        if point.blocks and not point.all_forfeited
     ]
     if not rows:
         return None
@@ -127,8 +129,8 @@ def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
         (
             f"{p.load_step}",
             f"{pair.contender} ÷ {pair.baseline}",
-            f"{p.all_lost} lost all" if p.all_lost else wording.ratio(p.ratio, p.low, p.high),
-            wording.MISSING if p.all_lost else wording.interval(p.low, p.high),
+            f"{p.all_forfeited} forfeited all" if p.all_forfeited else wording.ratio(p.ratio, p.low, p.high),
+            wording.MISSING if p.all_forfeited else wording.interval(p.low, p.high),
             f"{p.blocks}",
             sentence(p),
         )
@@ -168,4 +170,4 @@ def _all_metrics(context: Context, pair: PairComparison) -> Table:
 
 
 def _reach(point: RatioPoint) -> str:
-    return reach(point.ratio, point.low, point.high, point.all_lost)
+    return reach(point.ratio, point.low, point.high, point.all_forfeited)

@@ -29,7 +29,7 @@ from bakeoff.report.sections.cells.key_figures import cell_card
 from bakeoff.report.sections.load.capacity import card as capacity_card
 
 # What a ratio of response times says where there is none: with the rule that the plan named.
-LOST_RATES = (
+FORFEIT_RATES = (
     "a contender that is overloaded alone forfeits that rate; where both are, the ratio of what they answer a second "
     "stands for it"
 )
@@ -130,7 +130,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block
     weights = f", geometric mean over the load steps, weighted by the logarithm of the {context.load_step_unit}"
     over = "" if len(info.load_steps) == 1 or context.comparison.capacity else weights
     end = pairs[0].primary
-    better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
+    better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {FORFEIT_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"
     note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
     detail = Detail.SUMMARY if context.comparison.ranking else Detail.COMPARISON
@@ -173,7 +173,7 @@ def _all(comparison: Comparison) -> str:
 
 def _ratio_of(comparison: Comparison, place: Place) -> str:
     ends = (pair.primary for pair in comparison.pairs if pair.baseline == comparison.run.baseline)
-    own = (end.all_lost for end in ends if place.contender in end.lost)
+    own = (end.all_forfeited for end in ends if place.contender in end.forfeited)
     return reach(place.ratio, place.low, place.high, next(own, ""))
 
 
@@ -211,8 +211,8 @@ _COLUMNS = (
 def _cells(end: Endpoint) -> tuple[str, ...]:
     p_values = (end.p_t, end.p_adjusted, end.p_sign_flip, end.p_equivalence_adjusted)
     return (
-        f"{end.all_lost} lost all" if end.all_lost else wording.ratio(end.ratio, end.low, end.high),
-        wording.MISSING if end.all_lost else wording.interval(end.low, end.high),
+        f"{end.all_forfeited} forfeited all" if end.all_forfeited else wording.ratio(end.ratio, end.low, end.high),
+        wording.MISSING if end.all_forfeited else wording.interval(end.low, end.high),
         verdict_cell(end.verdict),
         f"{end.blocks}",
         *(wording.probability(p) for p in p_values),

@@ -74,7 +74,7 @@ def _agents(context: Context, machines: Machines) -> Table:
         Column("lost"),
         Column("clients", spare=2),
         Column("share %"),
-        Column("ceiling /s", spare=3),
+        Column("capacity /s", spare=3),
         Column("CPU %"),
         Column("waited %", spare=1),
         Column("µs/operation", spare=2),

@@ -55,7 +55,7 @@ def section(context: Context) -> Section:
         f"{wording.plural(run.blocks_wanted, 'block')}. {in_each_block(run)} "
         f"Started {context.moment(run.created_at)}, ended {context.moment(run.finished_at)}."
     )
-    titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_load_steps(run) else 'visit'}")
+    titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_load_steps(run) else 'block'}")
     client_options = ways(context.comparison.client_options, context.told, [c.name for c in run.contenders])
     titles += ("Measured",) if client_options else ()
     own = {c.name: (wording.sentence(client_options[c.name]),) if client_options else () for c in run.contenders}
@@ -243,7 +243,7 @@ def _bare(name: str) -> str:
 
 
 def _order(context: Context) -> Table:
-    """The order as it really was: by load steps the contenders of each load step, else the load steps of each visit."""
+    """The order as it really was: by load steps the contenders of each load step, else the load steps of each slot."""
     rows, by_load_steps = [], is_by_load_steps(context.run)
     trials = sorted(context.whole.trials, key=lambda trial: trial.order)
     turns_of = _turns_by_load_step if by_load_steps else _turns_by_contender

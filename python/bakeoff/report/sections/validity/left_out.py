@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.model.comparison import ContenderSummary, Lost, Repeated
+from bakeoff.compare.model.comparison import ContenderSummary, Forfeit, Repeated
 from bakeoff.report.blocks.tree import Block, Column, Section, SeverityText, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
@@ -27,8 +27,8 @@ def section(context: Context) -> Section:
                 f"{missing} of {info.trials_planned} planned trials were not run.", "warning", detail=Detail.COMPARISON
             )
         )
-    if context.comparison.lost:
-        blocks.append(_lost(context, context.comparison.lost))
+    if context.comparison.forfeited:
+        blocks.append(_lost(context, context.comparison.forfeited))
     if left_out:
         columns = (
             Column("Trial"),
@@ -50,11 +50,12 @@ def section(context: Context) -> Section:
             for t in left_out
         )
         note = (
-            "None of their numbers is used. Failed ones count as lost, see above; of the others the pair, the other "
+            "None of their numbers is used. Failed ones count as forfeited, see above; of the others the pair, the "
+            "other "
             "contender at the same load step and block, enters no ratio either."
         )
         blocks.append(Table("Trials left out", columns, rows, note, detail=Detail.COMPARISON))
-    elif missing <= 0 and not context.comparison.lost and not context.comparison.repeated:
+    elif missing <= 0 and not context.comparison.forfeited and not context.comparison.repeated:
         blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
     if context.comparison.repeated:
         blocks.append(_repeated(context, context.comparison.repeated))
@@ -87,8 +88,8 @@ def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:
         (c.name, *(f"{n:,}" for n in (c.trials_ok, c.trials_failed, c.trials_voided, c.trials_interrupted)))
         for c in contenders
     )
-    lost = any(c.trials_failed or c.trials_voided or c.trials_interrupted for c in contenders)
-    detail = Detail.COMPARISON if lost else Detail.DETAILS
+    forfeited = any(c.trials_failed or c.trials_voided or c.trials_interrupted for c in contenders)
+    detail = Detail.COMPARISON if forfeited else Detail.DETAILS
     return Table("Trials of each contender", columns, rows, detail=detail)
 
 
@@ -123,8 +124,8 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
     return Table("Repeated trials", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON)
 
 
-def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
-    """What a contender lost outright: each counts against it."""
+def _lost(context: Context, lost: tuple[Forfeit, ...]) -> Table:
+    """What a contender forfeited: each counts against it."""
     columns = (
         Column("Contender", numeric=False),
         Column(context.load_step_title),
@@ -146,4 +147,4 @@ def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
         "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
         "pair that both served, where the other contender was measured in the same load step and block."
     )
-    return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON)
+    return Table("Forfeited trials", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON)

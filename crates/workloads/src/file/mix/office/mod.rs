@@ -9,7 +9,7 @@ use super::cycle::{MISSING_NAMES, Step, Target, steps};
 use super::spec::MixSpec;
 use super::tables::{APPLICATIONS, OPERATIONS, Operation, RUN_MEAN, TRANSFER_MAX, WORKSPACE, files};
 use super::tally::{self, Pages};
-use super::turn::Turns;
+use super::iteration::Iterations;
 use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
 use crate::file::pattern::{Owner, PAGE};
@@ -71,7 +71,7 @@ pub struct OfficeSession {
     prepared: Prepared,
     passes: Passes,
     read_back: ReadBack,
-    turns: Option<Turns>,
+    iterations: Option<Iterations>,
     touched: Pages,
     pub(super) cycles: u64,
     expected: [u64; OPERATIONS.len()],
@@ -121,7 +121,7 @@ impl OfficeSession {
             prepared: Prepared::default(),
             passes: Passes::default(),
             read_back: ReadBack::default(),
-            turns: spec.turn_bytes.map(|bytes| Turns::new(bytes, spec.turn_pause_s)),
+            iterations: spec.iteration_bytes.map(|bytes| Iterations::new(bytes, spec.iteration_pause_s)),
             touched: Pages::default(),
             cycles: 0,
             expected: [0; OPERATIONS.len()],
@@ -179,9 +179,9 @@ impl OfficeSession {
     /// The application that goes on, and its next operation.
     fn next_step(&mut self) -> Option<(usize, Step)> {
         let ended = self.desks[self.desk].at >= self.desks[self.desk].steps.len();
-        // A turn is a stretch of one application, as far as that has work left in the cycle.
-        let switches = match &self.turns {
-            Some(turns) => turns.begins(),
+        // A iteration is a stretch of one application, as far as that has work left in the cycle.
+        let switches = match &self.iterations {
+            Some(iterations) => iterations.begins(),
             None => self.rng.unit() * RUN_MEAN < 1.0,
         };
         if ended || switches {
@@ -299,7 +299,7 @@ impl OfficeSession {
         if self.desks.is_empty() {
             return FileStep::Finished;
         }
-        if let Some(rest_ns) = self.turns.as_mut().and_then(Turns::rest) {
+        if let Some(rest_ns) = self.iterations.as_mut().and_then(Iterations::rest) {
             return FileStep::Pause(rest_ns);
         }
         let Some((desk, step)) = self.next_step() else { return FileStep::Finished };
@@ -347,8 +347,8 @@ impl OfficeSession {
             self.keep_state(desk, &step, offset, length);
         }
         let moved = if error.is_none() { u64::from(length) } else { 0 };
-        if let Some(turns) = &mut self.turns {
-            turns.done(moved, result);
+        if let Some(iterations) = &mut self.iterations {
+            iterations.done(moved, result);
         }
         let (bytes_in, bytes_out) = if step.operation == Operation::Write { (0, moved) } else { (moved, 0) };
         FileProgress::Done(Outcome { operation: index as u16, error, bytes_in, bytes_out, status: 0 })
@@ -420,7 +420,7 @@ impl OfficeSession {
     }
 
     pub(super) fn steps(&mut self) -> &[(u16, u64)] {
-        self.turns.as_mut().map_or(&[], Turns::tell)
+        self.iterations.as_mut().map_or(&[], Iterations::tell)
     }
 
     pub(super) fn path(&self, name: Name) -> &CStr {

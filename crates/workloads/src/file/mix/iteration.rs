@@ -1,23 +1,23 @@
-//! Turns: a client works until it has moved so many bytes, rests, and works again.
+//! Iterations: a client works until it has moved so many bytes, rests, and works again.
 //!
 //! A published table of ten mixes, for two servers, has throughput × (response + 2.36 s) = 16 × clients at every mix: what
-//! is called a response there is such a turn, and no single call.
+//! is called a response there is such an iteration, and no single call.
 
 use bakeoff_engine::{FileResult, Nanos};
 
-/// Names of what a session tells of each turn: its calls, and the rest before them.
-pub(super) const STEPS: [&str; 2] = ["turn", "rest"];
+/// Names of what a session tells of each iteration: its calls, and the rest before them.
+pub(super) const STEPS: [&str; 2] = ["iteration", "rest"];
 
-/// The turns of one session.
+/// The iterations of one session.
 #[derive(Debug, Clone)]
-pub(super) struct Turns {
+pub(super) struct Iterations {
     bytes: u64,
     pause_ns: Nanos,
-    /// Moved since the last turn. What a turn moved too much belongs to the next: the mean is exactly `bytes`.
+    /// Moved since the last iteration. What an iteration moved too much belongs to the next: the mean is exactly `bytes`.
     moved: u64,
     start_ns: Option<Nanos>,
     last_end_ns: Nanos,
-    /// Filling and checking buffers between the calls of this turn, which is no time of the server's.
+    /// Filling and checking buffers between the calls of this iteration, which is no time of the server's.
     outside_ns: Nanos,
     rest_ns: Option<Nanos>,
     resting: bool,
@@ -25,7 +25,7 @@ pub(super) struct Turns {
     telling: usize,
 }
 
-impl Turns {
+impl Iterations {
     pub fn new(bytes: u64, pause_s: f64) -> Self {
         Self {
             bytes,
@@ -46,7 +46,7 @@ impl Turns {
         (std::mem::take(&mut self.resting) && self.pause_ns > 0).then_some(self.pause_ns)
     }
 
-    /// Whether the next call is the first of a turn.
+    /// Whether the next call is the first of an iteration.
     pub fn begins(&self) -> bool {
         self.start_ns.is_none()
     }
@@ -77,7 +77,7 @@ impl Turns {
         self.resting = true;
     }
 
-    /// What is to be told of the turn that has just ended.
+    /// What is to be told of the iteration that has just ended.
     pub fn tell(&mut self) -> &[(u16, u64)] {
         &self.steps[..std::mem::take(&mut self.telling)]
     }
@@ -93,16 +93,16 @@ mod tests {
 
     #[test]
     fn a_turn_lasts_from_its_first_call_to_the_one_that_fills_it() {
-        let mut turns = Turns::new(100, 2.0);
-        assert!(turns.begins());
-        turns.done(60, &call(1_000, 1_010));
-        assert!(turns.tell().is_empty() && turns.rest().is_none() && !turns.begins());
-        turns.done(60, &call(1_015, 1_030));
-        assert_eq!(turns.tell(), [(0, 25)], "the 5 ns between the calls are the checking of data");
-        assert_eq!((turns.rest(), turns.rest()), (Some(2_000_000_000), None));
-        turns.done(79, &call(5_000, 5_001));
-        assert!(turns.tell().is_empty(), "20 of the first turn's bytes count here, one is missing");
-        turns.done(1, &call(5_001, 5_007));
-        assert_eq!(turns.tell(), [(0, 7), (1, 3_970)]);
+        let mut iterations = Iterations::new(100, 2.0);
+        assert!(iterations.begins());
+        iterations.done(60, &call(1_000, 1_010));
+        assert!(iterations.tell().is_empty() && iterations.rest().is_none() && !iterations.begins());
+        iterations.done(60, &call(1_015, 1_030));
+        assert_eq!(iterations.tell(), [(0, 25)], "the 5 ns between the calls are the checking of data");
+        assert_eq!((iterations.rest(), iterations.rest()), (Some(2_000_000_000), None));
+        iterations.done(79, &call(5_000, 5_001));
+        assert!(iterations.tell().is_empty(), "20 of the first iteration's bytes count here, one is missing");
+        iterations.done(1, &call(5_001, 5_007));
+        assert_eq!(iterations.tell(), [(0, 7), (1, 3_970)]);
     }
 }

@@ -1,6 +1,6 @@
-//! Rows of a soak: what was done in each hour of it, told while the trial goes on.
+//! Intervals of a soak: what was done in each hour of it, told while the trial goes on.
 //!
-//! A trial that lasts for days keeps nothing that grows with its seconds. Each load thread counts the row in progress;
+//! A trial that lasts for days keeps nothing that grows with its seconds. Each load thread counts the interval in progress;
 //! an interval that is over goes to the desk, where those of all threads become one, and from there to whoever asks.
 
 use crate::result::measurement::{Cost, Counted, Measurement};
@@ -32,7 +32,7 @@ figures! {
     }
 
     /// An interval of a trial.
-    pub struct SoakRow {
+    pub struct SoakInterval {
         flat
         /// What was done in it.
         pub measured: Measurement,
@@ -40,7 +40,7 @@ figures! {
         /// What that took.
         pub cost: IntervalCost,
         /// Its number.
-        pub row: u64 => max,
+        pub number: u64 => max,
         /// From the start of the window, s.
         pub start_s: f64 => max,
         /// How long it was, s.
@@ -48,29 +48,29 @@ figures! {
     }
 }
 
-/// The row in progress of one load thread, and those that are over and were not fetched yet.
+/// The interval in progress of one load thread, and those that are over and were not fetched yet.
 #[derive(Debug)]
 pub(crate) struct IntervalRecorder {
-    row_ns: Nanos,
+    interval_ns: Nanos,
     start_ns: Nanos,
     end_ns: Nanos,
     planned: bool,
     index: u64,
-    row_end_ns: Nanos,
+    interval_end_ns: Nanos,
     counts: Counted,
     over: Vec<IntervalPart>,
 }
 
 impl IntervalRecorder {
-    /// Rows of `row_ns` from the start of the window to its end, where the last one may be shorter.
-    pub fn new(timeline: &Timeline, row_ns: Nanos, planned: bool) -> Self {
+    /// Intervals of `interval_ns` from the start of the window to its end, where the last one may be shorter.
+    pub fn new(timeline: &Timeline, interval_ns: Nanos, planned: bool) -> Self {
         Self {
-            row_ns,
+            interval_ns,
             start_ns: timeline.window_start_ns,
             end_ns: timeline.window_end_ns,
             planned,
             index: 0,
-            row_end_ns: timeline.window_start_ns + row_ns,
+            interval_end_ns: timeline.window_start_ns + interval_ns,
             counts: Counted::warm(planned),
             over: Vec::new(),
         }
@@ -79,8 +79,8 @@ impl IntervalRecorder {
     /// An operation that ended well, within the window.
     #[inline]
     pub fn success(&mut self, now_ns: Nanos, service_ns: u64, response_ns: u64, bytes: (u64, u64)) {
-        if now_ns >= self.row_end_ns {
-            self.turn(now_ns);
+        if now_ns >= self.interval_end_ns {
+            self.advance(now_ns);
         }
         self.counts.operations += 1;
         self.counts.bytes_in += bytes.0;
@@ -93,8 +93,8 @@ impl IntervalRecorder {
 
     /// One that failed, within the window.
     pub fn failure(&mut self, now_ns: Nanos, error: ErrorClass) {
-        if now_ns >= self.row_end_ns {
-            self.turn(now_ns);
+        if now_ns >= self.interval_end_ns {
+            self.advance(now_ns);
         }
         self.counts.errors[error as usize] += 1;
     }
@@ -102,49 +102,49 @@ impl IntervalRecorder {
     /// Whether an interval is over at this moment.
     #[inline]
     pub fn is_due(&self, now_ns: Nanos) -> bool {
-        !self.over.is_empty() || (now_ns >= self.row_end_ns && self.row_end_ns < self.end_ns)
+        !self.over.is_empty() || (now_ns >= self.interval_end_ns && self.interval_end_ns < self.end_ns)
     }
 
-    /// Rows that are over at `now_ns`. The last one of the window is kept until [`IntervalRecorder::close`]: what hangs
+    /// Intervals that are over at `now_ns`. The last one of the window is kept until [`IntervalRecorder::close`]: what hangs
     /// at the end is counted there.
     pub fn fetch(&mut self, now_ns: Nanos) -> Vec<IntervalPart> {
-        if now_ns >= self.row_end_ns {
-            self.turn(now_ns);
+        if now_ns >= self.interval_end_ns {
+            self.advance(now_ns);
         }
         std::mem::take(&mut self.over)
     }
 
-    /// The trial ended at `ended_ns`: what is left, with the row in progress as far as it came.
+    /// The trial ended at `ended_ns`: what is left, with the interval in progress as far as it came.
     pub fn close(&mut self, ended_ns: Nanos) -> Vec<IntervalPart> {
         let ended_ns = ended_ns.min(self.end_ns);
-        self.turn(ended_ns.max(self.start_ns));
-        let row_start_ns = self.start_ns + self.index * self.row_ns;
-        if ended_ns > row_start_ns {
+        self.advance(ended_ns.max(self.start_ns));
+        let interval_start_ns = self.start_ns + self.index * self.interval_ns;
+        if ended_ns > interval_start_ns {
             self.finish_interval(ended_ns);
         }
-        self.row_end_ns = Nanos::MAX;
+        self.interval_end_ns = Nanos::MAX;
         std::mem::take(&mut self.over)
     }
 
     /// Ends intervals, empty ones as well, until the one that holds `now_ns`; the window's last one stays open.
     #[cold]
-    fn turn(&mut self, now_ns: Nanos) {
-        while now_ns >= self.row_end_ns && self.row_end_ns < self.end_ns {
-            let row_end_ns = self.row_end_ns;
-            self.finish_interval(row_end_ns);
+    fn advance(&mut self, now_ns: Nanos) {
+        while now_ns >= self.interval_end_ns && self.interval_end_ns < self.end_ns {
+            let interval_end_ns = self.interval_end_ns;
+            self.finish_interval(interval_end_ns);
         }
     }
 
-    fn finish_interval(&mut self, row_end_ns: Nanos) {
+    fn finish_interval(&mut self, interval_end_ns: Nanos) {
         // An interval in which nothing was done leaves its histograms to the next.
         let used = self.counts.operations > 0;
         let fresh = if used { Counted::warm(self.planned) } else { Counted::lazy(self.planned) };
         let counts = std::mem::replace(&mut self.counts, fresh);
-        let start_ns = self.index * self.row_ns;
-        let length_ns = row_end_ns - self.start_ns - start_ns;
+        let start_ns = self.index * self.interval_ns;
+        let length_ns = interval_end_ns - self.start_ns - start_ns;
         self.over.push(IntervalPart { index: self.index, start_ns, length_ns, counts });
         self.index += 1;
-        self.row_end_ns += self.row_ns;
+        self.interval_end_ns += self.interval_ns;
     }
 }
 
@@ -161,7 +161,7 @@ struct OpenInterval {
 #[derive(Debug, Default)]
 pub(crate) struct IntervalMerger {
     open: BTreeMap<u64, OpenInterval>,
-    done: Vec<SoakRow>,
+    done: Vec<SoakInterval>,
 }
 
 impl IntervalMerger {
@@ -169,41 +169,41 @@ impl IntervalMerger {
     pub fn hand_in(&mut self, parts: Vec<IntervalPart>, cost: IntervalCost, threads: usize) {
         for part in parts {
             let planned = part.counts.response.is_some();
-            let row = self.open.entry(part.index).or_insert_with(|| OpenInterval {
+            let interval = self.open.entry(part.index).or_insert_with(|| OpenInterval {
                 costs: Vec::new(),
                 start_ns: part.start_ns,
                 length_ns: 0,
                 counts: Counted::lazy(planned),
             });
-            row.costs.push(cost);
-            row.length_ns = row.length_ns.max(part.length_ns);
-            row.counts.add(&part.counts);
+            interval.costs.push(cost);
+            interval.length_ns = interval.length_ns.max(part.length_ns);
+            interval.counts.add(&part.counts);
         }
         while let Some(first) = self.open.first_entry().filter(|first| first.get().costs.len() >= threads) {
-            let (index, row) = first.remove_entry();
-            self.done.push(row.told(index));
+            let (index, interval) = first.remove_entry();
+            self.done.push(interval.told(index));
         }
     }
 
     /// No thread hands in any more: an interval that only some had begun is done as well.
     pub fn close(&mut self) {
         let open = std::mem::take(&mut self.open);
-        self.done.extend(open.into_iter().map(|(index, row)| row.told(index)));
+        self.done.extend(open.into_iter().map(|(index, interval)| interval.told(index)));
     }
 
-    /// Rows that were done since the last call, in their order.
-    pub fn drain(&mut self) -> Vec<SoakRow> {
+    /// Intervals that were done since the last call, in their order.
+    pub fn drain(&mut self) -> Vec<SoakInterval> {
         std::mem::take(&mut self.done)
     }
 }
 
 impl OpenInterval {
-    fn told(self, row: u64) -> SoakRow {
+    fn told(self, number: u64) -> SoakInterval {
         let costs: Vec<_> = self.costs.iter().map(|cost| ("", cost)).collect();
-        SoakRow {
+        SoakInterval {
             measured: self.counts.told(),
             cost: IntervalCost::merged(&costs).unwrap_or_default(),
-            row,
+            number,
             start_s: self.start_ns as f64 / 1e9,
             length_s: self.length_ns as f64 / 1e9,
         }
