@@ -78,7 +78,8 @@ def test_a_client_machine_measures_two_settings_of_a_server_machine(hosts: None,
     from bakeoff.store.sqlite.read import read_run
 
     record = read_run(tmp_path / "r.bakeoff")
-    # A machine without a loopback of its own has no ceiling, and says why: its contenders are measured all the same.
+    # A machine without a loopback of its own has no generator capacity, and says why: its contenders are measured all
+    # the same.
     assert {name: "cannot listen" in why for name, why in unmeasured_capacities(record).items()} == dict.fromkeys(
         ("bare", "served"), True
     )

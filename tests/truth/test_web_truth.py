@@ -195,7 +195,7 @@ def test_running_out_of_ports_is_an_error_class_of_its_own() -> None:
     assert "ports_exhausted" in done.stdout
 
 
-def test_the_null_workload_shows_the_tools_own_ceiling(target: MakeTarget) -> None:
+def test_the_null_workload_shows_the_tools_own_generator_capacity(target: MakeTarget) -> None:
     """Without I/O it must do more than with it, on the same processor in the same moments: in turn, five times."""
     address, lower = target().address, 0
     for _ in range(5):

@@ -22,7 +22,7 @@ NAMES = {
     "leg": "suite_run",
     "legs": "suite_runs",
     "ceiling": "generator_capacity",
-    "ceilings": "generator_capacities",
+    "generator_capacities": "generator_capacities",
     "counsel": "prompts",
     "edition": "report_options",
     "tones": "severity",

@@ -28,6 +28,6 @@ class NullServer:
 def _folder() -> "TemporaryDirectory[str]":
     """Where its certificate is written. Raises GeneratorError."""
     try:
-        return TemporaryDirectory(prefix="bakeoff-ceiling-")
+        return TemporaryDirectory(prefix="bakeoff-null-")
     except OSError as error:
         raise GeneratorError(f"there is no folder for the certificate of a server of its own: {error}") from None

@@ -15,7 +15,7 @@ def of_its_kind(value: Any) -> Any:
 
 class NullWorkload(Workload):
     """Does nothing, as fast as it can, and is no kind of suite; or asks a server that does nothing, which its machine
-    starts on loopback for the trial: the ceiling of the generator.
+    starts on loopback for the trial: the generator capacity.
     """
 
     kind: Literal["null"] = "null"

@@ -4,7 +4,7 @@
 MINIMUM_BLOCKS = 6
 # A distribution-free upper 95 % bound of a percentile needs this many independent operations.
 P95_OPERATIONS, P99_OPERATIONS = 72, 368
-# A rate above this share of the generator's own ceiling may be the generator's.
+# A rate above this share of the generator's own capacity may be the generator's.
 CAPACITY_FRACTION = 0.7
 # From here on a load thread, or a link, of a machine that sends load is the limit itself: queues grow before 100 %.
 BUSY_SHARE = 0.9

@@ -85,7 +85,7 @@ def spec_part(name: str) -> type[Workload]:
 
 
 class NullCalibration(Spec):
-    """Work that is asked of a server which does nothing, where the generator's own ceiling shows. `server` describes
+    """Work that is asked of a server which does nothing, where the generator's own capacity shows. `server` describes
     the built-in target, `asked` is the work but for the server's address, `words` are what a reader is told of both.
     A connection is made for `connects_every` operations, at the most; None where all are kept. No more than
     `most_clients` can ask it.

@@ -1,4 +1,4 @@
-"""The ceiling of a generator: what it asks of a server on loopback that does nothing."""
+"""The generator capacity of a generator: what it asks of a server on loopback that does nothing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def asked(null: NullCalibration, address: str, streams: int = 1, operations: int
 
 
 def measured(null: NullCalibration, operations: int = 1_000) -> TrialResult:
-    """A trial as the ceiling is measured, of so many operations."""
+    """A trial as the generator capacity is measured, of so many operations."""
     work = NullWorkload(server=null)
     spec = TrialSpec(workload=work, load=Clients(3), length_s=3600.0, max_operations=operations)
     outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
@@ -167,7 +167,7 @@ def test_asking_a_server_costs_what_asking_it_for_the_ceiling_does(tmp_path: Pat
         assert 1 / 3 < sorted(ratios)[2] < 3
 
 
-def test_a_slow_server_is_far_below_the_ceiling() -> None:
+def test_a_slow_server_is_far_below_the_generator_capacity() -> None:
     null = web().null_calibration
     assert null is not None
     slow = Target(delay_s=0.5)
@@ -195,7 +195,7 @@ def test_the_server_is_gone_when_the_ceiling_is_known() -> None:
         socket.create_connection((host, int(port)), PATIENCE_S)
 
 
-def test_what_the_server_does_not_speak_has_no_ceiling() -> None:
+def test_what_the_server_does_not_speak_has_no_generator_capacity() -> None:
     assert web(scheme="https", http="3").null_calibration is None
     assert app().model_copy(update={"download_bytes": 2 << 20}).null_calibration is None
 

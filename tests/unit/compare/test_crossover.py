@@ -77,9 +77,8 @@ def test_a_loss_has_no_ratio_and_of_a_time_less_is_better() -> None:
     p99 = "p99 response time"
 
     def lost(point: RatioPoint) -> RatioPoint:
-        return (
-            replace(point, forfeited={"apache": point.blocks, "nginx": 0}) if point.verdict.winner == "nginx" else point
-        )
+        counts = {"apache": point.blocks, "nginx": 0}
+        return replace(point, forfeited=counts) if point.verdict.winner == "nginx" else point
 
     curve = next(each for each in pair.curves if each.metric == pair.primary.metric)
     hit = replace(pair, curves=(replace(curve, points=tuple(lost(point) for point in curve.points)),))

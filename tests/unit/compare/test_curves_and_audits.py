@@ -111,7 +111,7 @@ def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
     assert "`--cores`" in near[0].advice
     above = warnings_of(compare_run(with_capacity(run(), 20_000.0)))
     (first, *_) = [warning for warning in above if "of what the generator asks of a server on" in warning.text]
-    assert "on a busier machine" in first.advice, "a ceiling below the peak is none; more cores mend nothing"
+    assert "on a busier machine" in first.advice, "a capacity below the peak is none; more cores mend nothing"
     for unknown in (with_capacity(run(), None), replace(run(), environment={})):
         comparison = compare_run(unknown)
         assert comparison.run.null_operations_per_s is None, "what earlier builds stored had no server in it"

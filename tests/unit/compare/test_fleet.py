@@ -108,7 +108,7 @@ def test_a_machine_with_a_low_ceiling_is_named() -> None:
     slow = divided(Machines(capacities={"ant": 6e5}))
     reported_in = {"words": "kept", "operations_per_s": 3.6e6, "busy_share": 0.4, "agents": {}}
     floors = {contender.name: reported_in for contender in slow.contenders}
-    waited = replace(slow, environment={**slow.environment, "ceilings": floors})
+    waited = replace(slow, environment={**slow.environment, "generator_capacities": floors})
     assert not any("reaches" in text for text in warnings(waited)), "it waited for the server that does nothing"
 
 

@@ -351,7 +351,7 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
     def with_floor(per_s: float, busy_share: float) -> RunRecord:
         texts = {"words": "kept connections, TLS", "operations_per_s": per_s, "busy_share": busy_share, "agents": {}}
         capacities = {contender.name: texts for contender in run().contenders}
-        return replace(run(), environment={**run().environment, "ceilings": capacities})
+        return replace(run(), environment={**run().environment, "generator_capacities": capacities})
 
     text = shown(with_floor(1.2 * peak, 0.43), Detail.PAGE)
     assert "could have asked at least 1.2 times as often on this machine as nginx" in text

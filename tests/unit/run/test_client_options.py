@@ -95,5 +95,5 @@ def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeyp
     assert opened["kept"] == 4 and counts["kept"]["connections"] < 30 < counts["kept"]["requests"]
     assert counts["fresh"]["connections"] >= counts["fresh"]["requests"] > 30
     assert set(generator_capacities(run)) == {"kept", "fresh"}
-    assert all(set(one["agents"]) == {"one", "two"} for one in run.environment["ceilings"].values())
+    assert all(set(one["agents"]) == {"one", "two"} for one in run.environment["generator_capacities"].values())
     assert plan.hash == run.plan_hash

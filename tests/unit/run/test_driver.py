@@ -303,12 +303,12 @@ def test_the_ceiling_is_measured_with_connections_for_each_core(tmp_path: Path) 
     # As the plan asks: web-static does not keep connections, each of which takes a port for a while.
     assert not asked.keep_alive and spec.max_operations == 10_000
     record = read_run(tmp_path / "x.bakeoff")
-    words = {each["words"] for each in record.environment["ceilings"].values()}
+    words = {each["words"] for each in record.environment["generator_capacities"].values()}
     assert len(words) == 1 and words.pop().startswith("a connection for each request, replies of ")
 
 
 class Robbed(FakeAgent):
-    """Gets no processor while it is asked for its ceiling, the first `times`."""
+    """Gets no processor while it is asked for its capacity, the first `times`."""
 
     def __init__(self, times: int) -> None:
         super().__init__()

@@ -42,7 +42,7 @@ FULL_LINK = {
     "bytes_out": 1_000, "packets_in": 150_000, "packets_out": 10,
 }  # fmt: skip
 
-# One row for each mark: what is changed in a good result, and the tool's own ceiling.
+# One row for each mark: what is changed in a good result, and the generator capacity.
 ROWS: dict[Mark, tuple[dict[str, Any], GeneratorCapacity]] = {
     "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NOTHING),
     "beyond-link": ({"workload": {"beyond_link": True}}, NOTHING),

@@ -144,7 +144,7 @@ def test_an_agent_that_is_lost_stops_the_others_and_is_named() -> None:
 
 
 class Other(NullWorkload):
-    """A workload that is not the one the ceiling is measured with."""
+    """A workload that is not the one the generator capacity is measured with."""
 
     kind: Any = "web"
 

@@ -15,7 +15,7 @@ SLOW_SHARE = 0.75
 
 def fleet_advice(machines: Machines | None, are_floors: bool) -> list[Fact]:
     """What a reader must know of machines that were slower than the others, or away; nothing of a single one. Where
-    their ceilings `are_floors`, no more than lower bounds, a low one says nothing of a machine.
+    their capacities `are_floors`, no more than lower bounds, a low one says nothing of a machine.
     """
     if machines is None:
         return []

@@ -31,7 +31,8 @@ class GeneratorCapacity:
 
 
 def generator_capacities(run: RunRecord) -> Mapping[str, GeneratorCapacity]:
-    """By contender the ceiling of the way in which it is asked; without those of whom it was not measured against a
+    """By contender the generator capacity of the way in which it is asked; without those of whom it was not measured
+    against a
     server.
     """
     told = run.environment.get(GENERATOR_CAPACITIES)
@@ -42,7 +43,7 @@ def generator_capacities(run: RunRecord) -> Mapping[str, GeneratorCapacity]:
 
 
 def unmeasured_capacities(run: RunRecord) -> Mapping[str, str]:
-    """By contender why its ceiling could not be measured where there is a server for its way of asking."""
+    """By contender why its generator capacity could not be measured where there is a server for its way of asking."""
     told = run.environment.get(GENERATOR_CAPACITIES)
     if not isinstance(told, dict):
         return {}

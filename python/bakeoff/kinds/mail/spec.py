@@ -7,10 +7,10 @@ from pydantic import Field
 
 from bakeoff.kinds.spec import NullCalibration, Spec, TlsSpec, Workload
 
-# Accounts at the built-in server that the ceiling is measured with, and how many of them a client reads. All mail that
-# nobody has read is in its memory: larger messages on average are not sent to it.
+# Accounts at the built-in server that the generator capacity is measured with, and how many of them a client reads. All
+# mail that nobody has read is in its memory: larger messages on average are not sent to it.
 ACCOUNTS, ACCOUNTS_OF_CLIENT, MOST_MEAN_BYTES = 2_048, 2, 100_000
-# After the ceiling is known mail is waited for no longer than this.
+# After the generator capacity is known mail is waited for no longer than this.
 REST_S = 0.5
 # Of a session: connect, user, password, look, quit; sending takes more.
 LEAST_STEPS = 5

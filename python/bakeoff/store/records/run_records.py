@@ -55,7 +55,7 @@ INTERRUPTED = "interrupted"
 # Where the environment of a run says how often the generator asks a server that does nothing: by contender how that was
 # asked (`words`), `operations_per_s`, of that by `agents`, and how much of the time its load threads worked
 # (`busy_share`); or, of whom it could not be measured, the reason alone.
-GENERATOR_CAPACITIES = "ceilings"
+GENERATOR_CAPACITIES = "generator_capacities"
 CAPACITY_WHY_NOT = "why_not"
 STATES = (OK, FAILED, VOIDED, INTERRUPTED)
 # What a trial of a search for the capacity is for: to find it, or to be measured at a share of it.
@@ -461,7 +461,8 @@ class RunRecord:
     environment: Annotated[
         dict[str, Any],
         Figure(
-            "what was found of the contenders, and by `ceilings` how often the generator asks a server that does "
+            "what was found of the contenders, and by `generator_capacities` how often the generator asks a server "
+            "that does "
             "nothing, in the way of each, JSON"
         ),
     ]
@@ -477,7 +478,8 @@ class RunRecord:
     null_operations_per_s: Annotated[
         float | None,
         Figure(
-            "what the generator asks of a server on loopback that does nothing, where `environment` has `ceilings` and "
+            "what the generator asks of a server on loopback that does nothing, where `environment` has "
+            "`generator_capacities` and "
             "all contenders are asked in one way; NULL elsewhere",
             above_zero=True,
         ),

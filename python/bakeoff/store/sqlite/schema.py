@@ -37,7 +37,7 @@ BUSY_TIMEOUT_S = 10.0
 CACHE_KIB = 256
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 # Tables that are sealed as a whole. A search adds to `planned` and `searches` as it goes on, what the user asks for
-# later to `planned` and `amendments`, and the ceilings of agents come when they are measured.
+# later to `planned` and `amendments`, and the generator capacities of agents come when they are measured.
 LISTS = ("agents", "contenders", "planned", "searches", "amendments")
 # Tables whose rows are links of a chain.
 CHAINS = ("trials", "events", "soak_intervals")

@@ -189,7 +189,7 @@ class RunWriter:
             )
 
     def set_null_rate(self, operations_per_s: float, by_agent: Mapping[str, float] | None = None) -> None:
-        """Store the rate of the `null` workload: the ceiling of the generator itself, and that of each agent."""
+        """Store the rate of the `null` workload: the generator capacity itself, and that of each agent."""
         with self._transaction():
             self._connection.execute("UPDATE run SET null_operations_per_s = ?", (operations_per_s,))
             self._connection.executemany(

@@ -34,7 +34,7 @@ HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited", "control
 
 @report_section("generator", Part.AUDITS)
 def section(context: Context) -> Section:
-    """Its ceiling, its processor use at each load step, and how late it was."""
+    """The generator capacity, its processor use at each load step, and how late it was."""
     if context.run.imported_from is not None:
         return Section("The load generator", (Text(_not_stated(context.run.imported_from)),))
     texts = _generator_capacities(context)
@@ -104,7 +104,7 @@ def section(context: Context) -> Section:
 
 
 def _generator_capacities(context: Context) -> list[Text]:
-    """The ceiling of each way in which contenders were asked, and whose was not measured."""
+    """The generator capacity of each way in which contenders were asked, and whose was not measured."""
     by_way: dict[GeneratorCapacity, list[str]] = {}
     for name, capacity in generator_capacities(context.run).items():
         by_way.setdefault(capacity, []).append(name)
@@ -128,7 +128,7 @@ def _generator_capacities(context: Context) -> list[Text]:
         texts.append(
             Text(
                 f"What it could have asked of {wording.names(rest)} at most was not measured: Bakeoff has no server "
-                "that does nothing for this way of asking, and the ceiling of another does not hold for it. How near "
+                "that does nothing for this way of asking, and the capacity of another does not hold for it. How near "
                 "it was to its limit there, the use of its processors tells."
             )
         )
@@ -157,7 +157,8 @@ def _generator_capacity(context: Context, capacity: GeneratorCapacity, names: li
     of = "" if names is None else f", as {wording.names(names)} {'is' if len(names) == 1 else 'are'} asked"
     here = "here" if names is None else "of those asked so"
     measured = (
-        f"{wording.count(capacity.operations_per_s)} operations/s: ceiling measured at the start of the run, against a "
+        f"{wording.count(capacity.operations_per_s)} operations/s: capacity measured at the start of the run, "
+        "against a "
         f"server on loopback that does nothing ({capacity.words}{of})"
     )
     if capacity.is_floor:

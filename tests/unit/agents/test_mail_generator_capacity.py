@@ -1,4 +1,4 @@
-"""The ceiling of mail: the plan's own mail, in every way of talking, to a server that keeps it in memory."""
+"""The generator capacity of mail: the plan's own mail, in every way of talking, to a server that keeps it in memory."""
 
 from itertools import product
 from pathlib import Path
@@ -47,7 +47,7 @@ def mail(security: str = "none", pop3_security: str | None = None, **changes: An
 
 
 def measured(nothing: NullCalibration, operations: int = 400) -> TrialResult:
-    """A trial as the ceiling is measured, of so many steps."""
+    """A trial as the generator capacity is measured, of so many steps."""
     spec = TrialSpec(workload=NullWorkload(server=nothing), load=Clients(4), length_s=3600.0, max_operations=operations)
     spec = TrialSpec.model_validate_json(spec.to_json())
     outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
@@ -96,7 +96,7 @@ def test_each_of_several_machines_asks_a_server_of_its_own_and_soon_ends(monkeyp
     assert not sum(outcome.whole.result.errors.values())
 
 
-def test_what_one_server_cannot_be_has_no_ceiling() -> None:
+def test_what_one_server_cannot_be_has_no_generator_capacity() -> None:
     assert mail("none", "tls").null_calibration is None and mail("none", "starttls").null_calibration is not None
     assert mail(sizes=((1 << 20, 1.0),)).null_calibration is None, "it would fill the memory of the machine"
 
