@@ -37,6 +37,9 @@ PHRASES = {
     r"\bload that (does|do) not wait\b": "open-loop load",
     r"\bfalls? behind\b": "is overloaded",
     r"\bof those that\b|\bthat of those\b": "two sentences",
+    r"\bceilings?\b": "generator capacity",
+    r"\blost (all of|outright)\b": "forfeited",
+    r"\bdead visits?\b": "dead blocks",
     r"\bwhoever\b": "name the one who does it",
     r"\banew\b": "again",
 }
