@@ -230,9 +230,9 @@ def test_a_suite_shows_values_as_one_would_write_them(suite: str) -> None:
     ("length", "interval"),
     [("1s", "100ms"), ("10s", "500ms"), ("1m", "2s"), ("10m", "20s"), ("1h", "2m"), ("12h", "30m"), ("28h", "1h")],
 )
-def test_a_soak_has_some_two_dozen_rows_or_one_an_hour(length: str, row: str) -> None:
+def test_a_soak_has_some_two_dozen_intervals_or_one_an_hour(length: str, interval: str) -> None:
     given = PlanInput("x", {"suite": "web-url"}, {"clients": "1"}, [{"name": "a", "address": "http://h"}])
-    assert parse_duration(as_soak(given, length).settings["interval"]) == parse_duration(row)
+    assert parse_duration(as_soak(given, length).settings["interval"]) == parse_duration(interval)
 
 
 def test_a_plan_promises_effects_of_what_has_levels_alone(tmp_path: Path) -> None:
