@@ -32,9 +32,9 @@ SHORT = {"length": "1s", "ramp_up": "100ms", "ramp_down": "100ms", "clients": "1
 # suite, what is given of the plan, its settings, and whether it takes minutes
 FILES: list[tuple[str, dict[str, str], dict[str, str], bool]] = [
     ("file-matrix", {"size": "quick"}, {}, False),
-    ("file-matrix", {"size": "short", "blocks": "1"}, {}, False),
+    ("file-matrix", {"size": "long", "blocks": "1"}, {}, False),
     ("file-matrix", {"size": "medium", "blocks": "2"}, {}, True),
-    ("file-matrix", {"size": "short"}, {}, True),
+    ("file-matrix", {"size": "long"}, {}, True),
     ("file-blocks", {"size": "quick", "blocks": "2"}, {}, False),
     ("file-blocks", {"size": "quick", "blocks": "1"}, {"outstanding": "4", "load_steps": "2"}, False),
     ("file-blocks", {"size": "quick"}, {}, True),

@@ -48,7 +48,7 @@ UNREACHABLE = "a=http://127.0.0.1:1"
         (["run", "web-static", UNREACHABLE, "--blocks", "many"], "--blocks: 'many' is not a whole number"),
         (
             ["run", "web-static", UNREACHABLE, "--size", "huge"],
-            "--size: 'huge' does not fit: input should be 'quick', 'medium', 'short', 'full'",
+            "--size: 'huge' does not fit: input should be 'quick', 'medium', 'long', 'full'",
         ),
         (["run", "web-static", UNREACHABLE, "--corpus", "none"], "make one with `bakeoff corpus web-static"),
         (["run", "web-static", UNREACHABLE, "-o", "no/such/folder/r.bakeoff"], "choose another place with -o"),

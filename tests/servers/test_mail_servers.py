@@ -69,7 +69,7 @@ def test_every_account_is_ready(server: tuple[str, MailServer, Path]) -> None:
 
 def run_department(name: str, address: str, users: Path, file: Path, *words: str) -> dict[str, Any]:
     """10 clients with 25 mailboxes and 3 threads each, the short suite, for some seconds: what the workload says."""
-    command = ["run", "mail-pop", f"{name}={address}", "--size", "short", "--clients", "10", "--blocks", "1"]
+    command = ["run", "mail-pop", f"{name}={address}", "--size", "long", "--clients", "10", "--blocks", "1"]
     command += ["--users", str(users), "--length", "8s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
     done = bakeoff(*command, *words, "-o", str(file))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -169,7 +169,7 @@ def test_a_cap_of_twenty_sessions_is_named(
     finally:
         started.stop()
     started = STARTERS[name](folder / f"capped-{name}", accounts, **{setting: 20, "think_s": think_s})
-    command = ["run", "mail-pop", f"{name}={started.address}", "--size", "short", "--clients", "10", "--blocks", "1"]
+    command = ["run", "mail-pop", f"{name}={started.address}", "--size", "long", "--clients", "10", "--blocks", "1"]
     command += ["--users", str(users), "--length", f"{8 * think_s}s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
     # At the end of the load those that wait in front of Postfix are waited for as long as this; none of it is death.
     command += ["--reply-timeout", f"{20 * think_s}s", "--dead-after", f"{100 * think_s}s"]

@@ -35,7 +35,7 @@ from bakeoff.store.sqlite.read import read_run
 from bakeoff.telemetry import where
 
 WHAT = (
-    "PLAN.toml, the file of a campaign, a run file whose plan is meant, or a suite followed by NAME=ADDRESS for each "
+    "PLAN.toml, the file of a campaign, a run file, to repeat its plan, or a suite followed by NAME=ADDRESS for each "
     "contender; `bakeoff suites` lists the suites."
 )
 COMMON_PANEL = "Settings of every suite"

@@ -29,7 +29,7 @@ GENERAL = {
     "capacity_by": "The load to raise: clients, or rate.",
     "capacity_most": "The highest load that is tried.",
     "plan_blocks": "Interleaved blocks; a verdict takes 6.",
-    "plan_size": "quick, medium, short, full, published.",
+    "plan_size": "quick, medium, long, full, published.",
     "plan_objective": "Limits to meet: p99<=50ms,errors<=0.1%.",
     "plan_delta": "Smallest difference that matters: 5%.",
     "length": "How long each is loaded: 2h.",
@@ -38,7 +38,7 @@ GENERAL = {
     "power": "Blocks that a verdict takes, by a pilot run.",
     "as_toml": "Print the plan as a file to edit.",
 }
-WORDS = "A suite and its contenders, a plan file, a campaign, or a run file whose plan is meant."
+WORDS = "A suite and its contenders, a plan file, a campaign, or a run file, to repeat its plan."
 ALL = "--help-all"
 # What a run has and its plan does not: the words of the one are else those of the other.
 NO_FILE = ("-o", "--output")

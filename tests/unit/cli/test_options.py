@@ -88,7 +88,7 @@ def test_flags_reach_the_settings(words: list[str], field: str, value: Any) -> N
 def test_flags_of_the_plan() -> None:
     words = [
         "--size",
-        "short",
+        "long",
         "--blocks",
         "7",
         "--seed",
@@ -103,7 +103,7 @@ def test_flags_of_the_plan() -> None:
         "/c",
     ]
     plan = resolve_plan(given("web-static", "a=http://h", "--reset", "a=systemctl restart a=b", *words))
-    assert (plan.size, plan.blocks, plan.seed, plan.delta) == ("short", 7, 9, 0.02)
+    assert (plan.size, plan.blocks, plan.seed, plan.delta) == ("long", 7, 9, 0.02)
     assert (plan.error_limit, plan.name, plan.settings.stored()["corpus"]) == (0.0, "N", "/c")
     assert plan.contenders[0].reset == "systemctl restart a=b"
 

@@ -70,7 +70,7 @@ def test_reports_have_it_where_the_result_stands_and_in_the_settings(versions: R
     baseline, other = (contender.name for contender in versions.contenders)
     assert "ratios are of that difference, too" in page
     assert f"1.1 ({baseline}), 2 ({other})" in page, "the table of settings has both"
-    assert "differs by contender" in page and "Asked" in page
+    assert "the plan, by contender" in page and "Asked" in page
     assert "The column µs/operation has it for each" in page
 
 

@@ -82,7 +82,7 @@ def test_a_loss_has_no_ratio_and_of_a_time_less_is_better() -> None:
 
     curve = next(each for each in pair.curves if each.metric == pair.primary.metric)
     hit = replace(pair, curves=(replace(curve, points=tuple(lost(point) for point in curve.points)),))
-    assert "on nginx (apache lost every trial at each)." in crossover_sentence(hit, "requests/s")
+    assert "on nginx (apache forfeited every trial at each)." in crossover_sentence(hit, "requests/s")
     assert "1/" not in crossover_sentence(hit, "requests/s")
     times = replace(
         pair,

@@ -137,7 +137,7 @@ def test_a_dead_contender_leaves_what_the_others_tell() -> None:
     assert not effect(observed, "server", "raid").estimated
     assert math.isnan(effect(observed, "server", "raid").ratio)
     assert any(
-        text.startswith("apache-0 lost 16 of 16 trials (connection refused)") for text in not_estimated(observed)
+        text.startswith("apache-0 forfeited 16 of 16 trials (connection refused)") for text in not_estimated(observed)
     )
     assert "Cannot be estimated: the interaction of server and raid." in not_estimated(observed)
     sentence = next(text for text in headline_of(found) if text.startswith("raid 0 gives"))

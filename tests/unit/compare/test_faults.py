@@ -38,7 +38,7 @@ def kinds(comparison: Comparison) -> set[str]:
 @pytest.mark.parametrize("blocks", [1, 5, 8])
 @pytest.mark.parametrize("other", [SLOW, TWIN])
 def test_a_server_that_loses_mail_neither_wins_nor_is_equivalent(lost: int, blocks: int, other: Any) -> None:
-    record = change(mail(run((FAST, other), blocks=blocks)), "nginx", 8, (1,), workload=books(forfeited=lost))
+    record = change(mail(run((FAST, other), blocks=blocks)), "nginx", 8, (1,), workload=books(lost=lost))
     found = compare_run(record)
     assert headline_of(found)[0] == (
         f"nginx is disqualified, it did not keep its mail: of 1,000 accepted, {lost} lost."
@@ -58,7 +58,7 @@ def test_every_class_of_wrong_books_counts(name: str) -> None:
 
 
 def test_the_honest_one_wins_when_it_is_ahead_by_the_rules() -> None:
-    found = compare_run(change(mail(run()), "apache", 8, (1,), workload=books(forfeited=1)))
+    found = compare_run(change(mail(run()), "apache", 8, (1,), workload=books(lost=1)))
     assert found.pairs[0].primary.verdict.winner == "nginx"
     assert headline_of(found)[0].startswith("apache is disqualified")
 
@@ -72,7 +72,7 @@ def test_honest_refusals_are_refusals_and_do_not_save_the_one_that_loses() -> No
     )
     alone = compare_run(record).pairs[0].primary
     assert {gate.name for gate in alone.gates} == {"errors"}, "refusals, not wrong answers"
-    against = compare_run(change(record, "apache", None, None, workload=books(forfeited=500))).pairs[0].primary
+    against = compare_run(change(record, "apache", None, None, workload=books(lost=500))).pairs[0].primary
     assert against.verdict.winner == "nginx"
 
 
@@ -101,7 +101,7 @@ def test_damage_that_broke_its_cell_off_counts_too() -> None:
 
 def test_both_wrong_gives_no_verdict_and_names_both() -> None:
     record = mail(run())
-    record = replace(record, trials=tuple(replace(t, workload=books(forfeited=1)) for t in record.trials))
+    record = replace(record, trials=tuple(replace(t, workload=books(lost=1)) for t in record.trials))
     found = compare_run(record)
     assert [line.split(",")[0] for line in headline_of(found)[:2]] == [
         "nginx is disqualified",
@@ -111,12 +111,12 @@ def test_both_wrong_gives_no_verdict_and_names_both() -> None:
 
 
 def test_voided_trials_are_not_held_against_it() -> None:
-    record = change(mail(run(blocks=8)), "nginx", 8, (1,), workload=books(forfeited=1), state="voided", reason="ports")
+    record = change(mail(run(blocks=8)), "nginx", 8, (1,), workload=books(lost=1), state="voided", reason="ports")
     assert compare_run(record).pairs[0].primary.verdict.winner == "nginx"
 
 
 def test_the_ratio_of_a_disqualified_pair_lies_in_the_interval_beside_it() -> None:
-    found = compare_run(change(mail(run()), "nginx", 8, (1,), workload=books(forfeited=1)))
+    found = compare_run(change(mail(run()), "nginx", 8, (1,), workload=books(lost=1)))
     numbers = re.search(r"apache over nginx: ([\d.]+)×, 95 % interval ([\d.]+)–([\d.]+)", headline_of(found)[1])
     assert numbers is not None, headline_of(found)[1]
     ratio, low, high = map(float, numbers.groups())

@@ -127,7 +127,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     assert (end.blocks, end.forfeited, end.pairs_counted) == (8, {"nginx": 1, "apache": 0}, 24)
     assert end.verdict.kind in ("withheld", "inconclusive")
     assert "nginx failed 1 of 24 trials" in texts_of(end.verdict.reasons)
-    assert "1 of 24 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
+    assert "1 of 24 pairs forfeited by nginx counted as 10 times slower" in headline_of(found)[0]
     assert [(t.contender, str(t.load_step), t.block, sentence(t.reason)) for t in found.left_out] == [
         ("nginx", "8", 2, "crashed")
     ]
@@ -159,7 +159,7 @@ def test_a_load_step_at_which_one_breaks_is_lost() -> None:
     point = found.pairs[0].curves[0].points[3]
     assert (point.verdict.winner, point.blocks, point.forfeited["nginx"]) == ("apache", 8, 8)
     assert sentence(found.contenders[0].shape).endswith("8 trials failed")
-    assert "8 of 32 pairs lost by nginx counted as 10 times slower" in headline_of(found)[0]
+    assert "8 of 32 pairs forfeited by nginx counted as 10 times slower" in headline_of(found)[0]
     lost = [(t.contender, t.load_step.clients, t.block) for t in found.forfeited]
     assert lost == [("nginx", 16, block) for block in range(1, 9)]
 

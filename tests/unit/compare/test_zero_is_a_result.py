@@ -64,7 +64,7 @@ def test_the_one_of_two_equals_that_breaks_at_a_load_step_loses(name: str, load_
     lost = [line.split() for line in shown(broken, width=300).splitlines() if "it died" in line]
     mark = "●" if name == "nginx" else "■"
     assert [mark, name, f"{load_step}", "8", "the", "whole", "trial", "it", "died"] in lost
-    assert f"8 of 24 pairs lost by {name} counted as 10 times slower" in headline_of(found)[0]
+    assert f"8 of 24 pairs forfeited by {name} counted as 10 times slower" in headline_of(found)[0]
 
 
 def test_a_loss_makes_the_winner_no_less_certain() -> None:

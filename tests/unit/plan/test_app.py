@@ -30,7 +30,7 @@ def test_the_published_load_steps_and_equal_shares() -> None:
     assert any("equal" in text for text in full.assumed), "assumed values are named"
 
 
-@pytest.mark.parametrize("size", ["quick", "short", "full"])
+@pytest.mark.parametrize("size", ["quick", "long", "full"])
 def test_at_rates_no_more_segments_are_asked_for_than_by_the_published_clients(size: str) -> None:
     made = resolve_plan(flags("app", "a=h:1", plan={"size": size}, rate="500"))
     assert made.settings.clients_by_step == (60,)

@@ -38,7 +38,7 @@ def test_the_full_suite_has_eighteen_sizes_and_five_patterns(tmp_path: Path) -> 
     assert (mixed["read"], mixed["random"]) == (50, 50)
 
 
-@pytest.mark.parametrize("size", ["quick", "short", "full"])
+@pytest.mark.parametrize("size", ["quick", "long", "full"])
 @pytest.mark.parametrize("suite", ["file-blocks", "file-mix"])
 def test_the_work_of_every_size_fits_the_engine_and_plans_are_read_back(suite: str, size: str, tmp_path: Path) -> None:
     plan = resolve(suite, tmp_path, size)

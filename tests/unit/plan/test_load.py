@@ -15,7 +15,7 @@ PLAN = """
 [plan]
 name = "which proxy"
 suite = "web-static"
-size = "short"
+size = "long"
 blocks = 9
 seed = 7
 delta = "3%"
@@ -57,7 +57,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_a_whole_plan_file(tmp_path: Path) -> None:
     plan = resolve_plan(read_plan_file(write(tmp_path, PLAN)))
-    assert (plan.name, plan.suite, plan.kind, plan.size) == ("which proxy", "web-static", "web", "short")
+    assert (plan.name, plan.suite, plan.kind, plan.size) == ("which proxy", "web-static", "web", "long")
     assert (plan.blocks, plan.seed, plan.delta, plan.error_limit) == (9, 7, 0.03, 0.01)
     assert plan.settings.stored()["corpus"] == str(tmp_path / "files")
     settings = plan.settings
@@ -86,10 +86,10 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
 
 
 def test_defaults_of_the_sizes() -> None:
-    quick, short, full = (resolve_plan(flags(plan={"size": size})) for size in ("quick", "short", "full"))
+    quick, long, full = (resolve_plan(flags(plan={"size": size})) for size in ("quick", "long", "full"))
     assert resolve_plan(flags()) == quick
     assert (quick.blocks, quick.settings.clients) == (6, (1, 4, 8))
-    assert (short.blocks, short.settings.clients) == (8, (1, 4, 8, 12, 16, 20, 24, 28))
+    assert (long.blocks, long.settings.clients) == (8, (1, 4, 8, 12, 16, 20, 24, 28))
     assert full.settings.clients == (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
     assert (full.settings.length_s, full.settings.ramp_up_s, full.settings.window_s) == (300.0, 30.0, 240.0)
     assert quick.trials * (quick.settings.length_s + 0.1) < 110, "two contenders must take under 2 minutes"

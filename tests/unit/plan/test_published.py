@@ -30,7 +30,7 @@ def test_the_size_published_differs_in_nothing_and_quick_says_in_what(suite: str
 
 def test_a_suite_without_a_publication_has_no_such_size() -> None:
     assert "published" not in load_suite("web-url").sizes
-    with pytest.raises(PlanError, match="web-url has the sizes quick, medium, short, full"):
+    with pytest.raises(PlanError, match="web-url has the sizes quick, medium, long, full"):
         plan("web-url", "published")
 
 

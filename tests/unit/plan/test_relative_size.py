@@ -24,7 +24,7 @@ def workload(plan: Plan) -> dict[str, Any]:
     return run_part(plan.kind).check(plan).workload(contender, (contender.address,)).model_dump()
 
 
-@pytest.mark.parametrize("size", ["quick", "short", "full", "published"])
+@pytest.mark.parametrize("size", ["quick", "long", "full", "published"])
 @pytest.mark.parametrize(("suite", "key"), SIZES)
 def test_a_size_relative_to_the_memory_is_the_same_plan_as_its_bytes(
     suite: str, key: str, size: str, tmp_path: Path

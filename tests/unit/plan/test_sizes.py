@@ -26,7 +26,7 @@ def lasts(name: str, size: SizeName) -> ExpectedDuration:
 
 
 def test_every_suite_has_every_size() -> None:
-    assert EVERYWHERE == ("quick", "medium", "short", "full")
+    assert EVERYWHERE == ("quick", "medium", "long", "full")
     for name in suite_names():
         assert load_suite(name).sizes[: len(EVERYWHERE)] == EVERYWHERE
 

@@ -286,7 +286,7 @@ def test_every_shipped_suite_resolves_in_every_size(suite: str, tmp_path: Path) 
         session = tmp_path / "session.toml"
         session.write_text('[[step]]\npath = "/"\n')
         settings = {"session": str(session)}
-    for size in ("quick", "short", "full"):
+    for size in ("quick", "long", "full"):
         address = ADDRESSES.get(kind, "/srv/share")
         plan = resolve_plan(flags(suite, f"a={address}", plan={"size": size}, **settings))
         if plan.classes:

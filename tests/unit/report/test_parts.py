@@ -34,7 +34,9 @@ def test_the_overview_says_what_a_client_asks_and_how_often() -> None:
     ]
     text = said(classes=classes, differences=["length: 8s, published 5m"])
     assert "75 % of 256 bytes and 25 % of a file that is not there (status 404)" in text
-    assert "modelled on WebBench 3.0 STATIC" in text and "Each request has a connection of its own" in text
+    assert (
+        "modelled on WebBench 3.0 STATIC" in text and "No keep-alive: each request has a connection of its own" in text
+    )
     assert "3 load steps from 1 to 8 clients, each for 10s, of which 8s count" in text and "6 times" in text
     assert "not the suite as published: length: 8s, published 5m." in text
     assert "Example CPU 3000" in text

@@ -229,7 +229,7 @@ def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it
     assert headline_of(comparison)[0].count("dead") == 1
     pair = next(pair for pair in comparison.pairs if pair.contender == "third")
     at_eight = next(point for point in pair.curves[0].points if str(point.load_step) == "8")
-    assert sentence(at_eight).endswith("third lost 3 of 6 trials, each counted as 10 times slower")
+    assert sentence(at_eight).endswith("third forfeited 3 of 6 trials, each counted as 10 times slower")
 
 
 def test_notes_are_in_a_section_of_their_own() -> None:

@@ -363,7 +363,7 @@ def exists(file: str, test: str) -> bool:
 PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "name": _kept("name", "Mine"),
     "corpus": _kept("corpus", "/somewhere"),
-    "size": _planned(size="short"),
+    "size": _planned(size="long"),
     "blocks": _planned(blocks=9),
     "seed": _planned(seed=9),
     "delta": _delta,

@@ -269,7 +269,7 @@ def test_what_is_no_share_is_damage(path: Path, column: str, value: object) -> N
         writer.add_trial(trial(per_agent=(share(**OF_A_FLEET),)), {})
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
-        connection.execute(f"UPDATE shares SET {column} = ?", (value,))
+        connection.execute(f"UPDATE agent_results SET {column} = ?", (value,))
         renew(connection)
         connection.commit()
     with pytest.raises(RunFileError, match="is damaged"):

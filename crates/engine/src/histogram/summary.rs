@@ -1,4 +1,4 @@
-//! Histograms as bytes, and the one place where percentiles are computed.
+//! Histograms as bytes, and the percentiles of the results of a trial.
 
 use crate::LatencyHistogram;
 use hdrhistogram::Histogram;

@@ -152,7 +152,7 @@ class NotMeasuredIn(Fact):
 
 @dataclass(frozen=True)
 class Disqualified(Fact):
-    """Whose content or books are wrong in some suite has no place."""
+    """Whose content or mail accounting is wrong in some suite has no place."""
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,6 @@ from bakeoff.store.records.run_records import RunRecord, TrialRecord
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
 
-# With this begins the title of a metric that is a mean over cells.
-
 
 def metrics(kind: ComparePart, plan: Plan) -> tuple[Metric, ...]:
     """The metrics that any run of `kind` has, the primary one first."""

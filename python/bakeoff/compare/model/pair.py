@@ -99,7 +99,7 @@ class Verdict:
 class Endpoint:
     """One metric over the whole curve: the weighted geometric mean over load steps of the paired ratio.
 
-    `lost` has for either contender how many of the `pairs_counted` pairs (load step and block) it forfeited; each
+    `forfeited` has for either contender how many of the `pairs_counted` pairs (load step and block) it forfeited; each
     counts as `forfeited_as` times slower. `low` and `high` are NaN under six blocks.
     """
 
@@ -135,7 +135,9 @@ class Endpoint:
 
     @property
     def all_forfeited(self) -> str:
-        """Who lost every pair, so that the ratio is what a loss counts as and no measure; empty when nobody did."""
+        """The contender that forfeited every pair, so that the ratio is what a loss counts as and no measure; empty
+        when nobody did.
+        """
         whole = [name for name, number in self.forfeited.items() if 0 < number == self.pairs_counted]
         if len(whole) != 1 or not self.ratio > 0.0 or not self.forfeited_as > 0.0:
             return ""
@@ -145,8 +147,8 @@ class Endpoint:
 @dataclass(frozen=True)
 class RatioPoint:
     """The ratio at one load step with its simultaneous band, or of the only load step with the interval of the
-    endpoint. `lost` has for either contender in how many of the `blocks` it forfeited; the band is then that of the
-    sign-flip test, and each counts as `forfeited_as` times slower (NaN: it was overloaded, and answered less).
+    endpoint. `forfeited` has for either contender in how many of the `blocks` it forfeited; the band is then that of
+    the sign-flip test, and each counts as `forfeited_as` times slower (NaN: it was overloaded, and answered less).
     `both_overloaded`: in so many of the blocks both were overloaded, and the ratio is that of what they answered.
     """
 
@@ -162,7 +164,9 @@ class RatioPoint:
 
     @property
     def all_forfeited(self) -> str:
-        """Who lost every block, so that the ratio is what a loss counts as and no measure; empty when nobody did."""
+        """The contender that forfeited every block, so that the ratio is what a loss counts as and no measure; empty
+        when nobody did.
+        """
         whole = [name for name, number in self.forfeited.items() if 0 < number == self.blocks]
         return whole[0] if len(whole) == 1 else ""
 

@@ -163,7 +163,7 @@ class Judge:
             gates += self._starving(name, trials, ahead)
             gates += self._hung(name, trials, ahead)
             usable = [trial for trial in trials if why_unusable(trial) is None]
-            # Honest refusals do not save an opponent whose content or books are wrong.
+            # Honest refusals do not save an opponent whose content or mail accounting is wrong.
             gates += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
             gates += self.cube.kind.gates(name, usable, ahead)
             gates += self._generator(name, usable, both_sides or name == follower)

@@ -1,4 +1,4 @@
-"""What a trial of mail tells: the books on messages, their flow, who was let in, and who was refused."""
+"""What a trial of mail tells: the ledger of messages, their flow, who was let in, and who was refused."""
 
 from __future__ import annotations
 

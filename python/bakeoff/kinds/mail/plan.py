@@ -158,7 +158,8 @@ class MailSettings(NetworkSettings):
     @property
     def soak_note(self) -> str:
         return (
-            "mail keeps a book of every message until the end, by which each is known to have come once: it takes some "
+            "mail keeps a ledger of every message until the end, by which each is known to have come once: it takes "
+            "some "
             "300 bytes of memory for each message and recipient"
         )
 

@@ -172,7 +172,7 @@ def _first_words(lines: Sequence[str]) -> list[str]:
 
 
 class MailRunPart(RunPart):
-    """Mail has books on every message, which can say that a trial does not count."""
+    """Mail has a ledger of every message, which can say that a trial does not count."""
 
     # Servers lock a mailbox for whoever reads it (RFC 1939, section 4).
     one_agent_at_a_time: ClassVar[bool] = True
@@ -205,7 +205,7 @@ class MailRunPart(RunPart):
 
 
 def unchecked_mail(ledger: Ledger) -> str:
-    """Why the books on mail could not be closed; empty when they were. What nobody could look for is not lost."""
+    """Why the ledger of mail could not be closed; empty when it was. What nobody could look for is not lost."""
     missing = ledger.counts.get("unchecked", 0)
     if not missing:
         return ""

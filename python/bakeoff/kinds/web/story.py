@@ -49,12 +49,12 @@ def _connections(common: Mapping[str, Any], differ: Set[str]) -> str:
     version = common.get("http")
     if version in VERSIONS or differ & {"http", "keep_alive"}:
         return ""  # the sentence on streams says it, or the one on what contenders have otherwise
-    kept = "A connection is kept for the next request" if common.get("keep_alive") is True else _closed()
+    kept = "Keep-alive: connections stay open between requests" if common.get("keep_alive") is True else _closed()
     return f"{kept} (HTTP/{version})." if version else f"{kept}."
 
 
 def _closed() -> str:
-    return "Each request has a connection of its own: connect, request, reply, close"
+    return "No keep-alive: each request has a connection of its own (connect, request, reply, close)"
 
 
 def _counts(every: int, classes: Sequence[WebClass]) -> str:

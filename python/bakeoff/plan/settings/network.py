@@ -23,7 +23,7 @@ class NetworkSettings(RateSettings):
         1,
         ge=1,
         le=CORES_MAX,
-        description="Load threads of the generator, one core each.",
+        description="Load threads of the generator (wrk: -t), one processor core each.",
         json_schema_extra={"own": True},
     )
     connect_timeout_s: Duration = Field(

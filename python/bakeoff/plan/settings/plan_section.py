@@ -30,7 +30,7 @@ class PlanSection(StoppingRules):
     size: SizeName = Field(
         "quick",
         json_schema_extra={"metavar": "SIZE"},
-        description="quick (a minute or two; the default), medium (15 to 20 minutes), short (hours), full (the "
+        description="quick (a minute or two; the default), medium (15 to 20 minutes), long (hours), full (the "
         "published load steps and times) or published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
     )
     blocks: OptionalWhole = Field(

@@ -53,9 +53,8 @@ class CommonSettings(Strict):
     clients: Numbers = Field(
         (1, 4, 8),
         description="Numbers of clients, one load step each, rising: 1,4,8.",
-        json_schema_extra={"synonym": "clients"},
     )
-    threads: Whole = Field(1, ge=1, le=1024, description="Threads per client; each holds one session at a time.")
+    threads: Whole = Field(1, ge=1, le=1024, description="Virtual users per client; each sends one request at a time.")
     length_s: Duration = Field(
         300.0,
         alias="length",

@@ -14,10 +14,10 @@ from bakeoff.plan.kind import plan_part
 from bakeoff.plan.settings.classes import SuiteClass
 from bakeoff.plan.settings.fields import Strict
 
-BLOCKS = {"quick": MINIMUM_BLOCKS, "medium": MINIMUM_BLOCKS, "short": 8, "full": 8, "published": 8, "netbench7": 8}
+BLOCKS = {"quick": MINIMUM_BLOCKS, "medium": MINIMUM_BLOCKS, "long": 8, "full": 8, "published": 8, "netbench7": 8}
 PUBLISHED = "published"
-SizeName = Literal["quick", "medium", "short", "full", "published", "netbench7"]
-EVERYWHERE: tuple[SizeName, ...] = ("quick", "medium", "short", "full")
+SizeName = Literal["quick", "medium", "long", "full", "published", "netbench7"]
+EVERYWHERE: tuple[SizeName, ...] = ("quick", "medium", "long", "full")
 
 
 class Assumption(Strict):

@@ -108,7 +108,7 @@ MARKS: dict[Mark, MarkDoc] = {
         "Make trials longer (--length), or ramps (--ramp-up): the mean of a course is no steady rate.",
     ),
     "ledger-unbalanced": MarkDoc(
-        "The books of a mail trial do not balance: messages were lost, doubled or damaged, or came late.",
+        "The accounting of a mail trial does not balance: messages were lost, doubled or damaged, or came late.",
         "See the ledger in the report, or `bakeoff show --json`.",
     ),
     "beyond-link": MarkDoc(

@@ -124,7 +124,7 @@ class Mail(ComparePart):
         ]
 
     def summary(self, run: RunRecord) -> MailSummary:
-        """Saturation and books."""
+        """Saturation and ledger."""
         return mail_summary(run)
 
 

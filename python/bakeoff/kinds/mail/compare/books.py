@@ -42,7 +42,7 @@ def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def mail_summary(run: RunRecord) -> MailSummary:
-    """Saturation and books of each contender."""
+    """Saturation and ledger of each contender."""
     names = [contender.name for contender in run.contenders]
     at = [
         (name, load_step, [t for t in run.trials if t.contender == name and t.load_step == load_step and t.state == OK])

@@ -16,7 +16,7 @@ from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
 def counts_messages(run: RunRecord) -> bool:
-    """Whether the trials of `run` tell delivered messages: mail is sent in it, and books are kept."""
+    """Whether the trials of `run` tell delivered messages: mail is sent in it, and a ledger is kept."""
     flows = (trial.figures(MailFigures).flowing for trial in run.trials)
     return sending_share(run) > 0.0 and any(math.isfinite(flow.delivered_per_s) for flow in flows)
 

@@ -201,7 +201,7 @@ def _ledger(context: Context) -> list[Block]:
         if kind in ("accepted", "delivered", "lost") or any(counts[name].get(kind) for name in context.names)
     )
     note = (
-        "Every message is looked for in every mailbox, and its body is compared by SHA-256. The books balance in each "
+        "Every message is looked for in every mailbox, and its body is compared by SHA-256. The ledger balance in each "
         "trial: accepted = delivered + delivered more than once + damaged + lost + could not be checked."
     )
     there = {kind for of in counts.values() for kind, count in of.items() if count}

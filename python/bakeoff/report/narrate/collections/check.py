@@ -122,7 +122,7 @@ def _(reason: NothingUsable) -> str:
 
 @sentence.register
 def _(reason: PairsForfeited) -> str:
-    return f"{reason.contender} lost {reason.forfeited} of {wording.plural(reason.pairs, 'pair')}"
+    return f"{reason.contender} forfeited {reason.forfeited} of {wording.plural(reason.pairs, 'pair')}"
 
 
 @sentence.register

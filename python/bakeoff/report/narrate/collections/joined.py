@@ -115,7 +115,7 @@ def reported_between(pair: BetweenPair) -> str:
     if pair.verdict is None:
         text = f"cannot tell: {UNPAIRED}, and no contender is in both; a difference of days looks the same"
         return (
-            f"{text}; trials that {wording.names(pair.forfeited)} lost are in no figure here"
+            f"{text}; trials that {wording.names(pair.forfeited)} forfeited are in no figure here"
             if pair.forfeited
             else text
         )

@@ -63,7 +63,7 @@ def below_delta(fact: BelowDelta) -> str:
 @sentence.register
 def leader_forfeited(fact: LeaderForfeited) -> str:
     """Of who failed and is ahead."""
-    return f"{fact.contender} lost trials outright in {fact.suite}"
+    return f"{fact.contender} forfeited trials in {fact.suite}"
 
 
 @sentence.register

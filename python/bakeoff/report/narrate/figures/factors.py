@@ -96,7 +96,7 @@ def not_measured(fact: NotMeasured) -> str:
 @sentence.register
 def trials_forfeited(fact: TrialsForfeited) -> str:
     """Of losses."""
-    return f"lost {fact.trials} of {wording.plural(fact.of, 'trial')} ({sentence(fact.reason)})"
+    return f"forfeited {fact.trials} of {wording.plural(fact.of, 'trial')} ({sentence(fact.reason)})"
 
 
 @sentence.register

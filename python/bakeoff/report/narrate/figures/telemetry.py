@@ -26,7 +26,7 @@ WORDS = {
 NO_PROCESSOR_TIME = {
     "shared": "its machine sends the load, too, whose processor time cannot be told from its own: watch its processes",
     "unwaited": "it leaves processes to themselves, for which no other one of its own waits, and what they use between "
-    "looks is in nobody's books: watch its control group (cgroup:…)",
+    "looks is accounted to nobody: watch its control group (cgroup:…)",
     "unseen": "its processor time was never seen",
 }
 RULE = (

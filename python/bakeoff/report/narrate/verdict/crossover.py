@@ -60,7 +60,7 @@ def _instead(crossover: Crossover) -> str:
     did = (
         "was overloaded, or failed, in"
         if any(isinstance(load_step, Rate) for load_step in crossover.load_steps)
-        else "lost"
+        else "forfeited"
     )
     parts = [
         f"{name} {did} every trial{'' if len(crossover.load_steps) == 1 else ' at each'}" for name in crossover.losers

@@ -258,7 +258,7 @@ def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
         parts.append(f"interim analysis {interim.number} of {len(interim.planned)} that were planned")
     parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
-    what = "with empty cells of" if end.is_mean_of_cells else "lost by"
+    what = "with empty cells of" if end.is_mean_of_cells else "forfeited by"
     losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.forfeited.items() if n]
     if losers:
         parts.append(f"{wording.names(losers)} counted {wording.counted_as(end.forfeited_as)}")
@@ -293,8 +293,8 @@ def _all_forfeited(pair: PairComparison, decides: Measure) -> str:
     other = pair.baseline if name == pair.contender else pair.contender
     result = f"{other} is better" if end.verdict.winner == other else sentence(end.verdict)
     number = wording.plural(end.forfeited[name], "trial")
-    lost = "lost" if not decides.paired else "was overloaded, or failed, in"
-    return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
+    failed = "forfeited" if not decides.paired else "was overloaded, or failed, in"
+    return f"{name} {failed} all of its {number} in which {other} was measured: {result}."
 
 
 def _certain(end: Endpoint) -> str:
@@ -304,7 +304,7 @@ def _certain(end: Endpoint) -> str:
 
 
 def wrong_side(end: Endpoint) -> set[str]:
-    """The contenders with wrong content or wrong books."""
+    """The contenders with wrong content or mail accounting."""
     return {gate.contender for gate in end.gates if gate.name == "wrong content"}
 
 

@@ -45,12 +45,12 @@ def faster_words(verdict: Verdict) -> str:
 
 @sentence.register
 def point_text(point: RatioPoint) -> str:
-    """The verdict at one load in few words, with what was lost there."""
+    """The verdict at one load in few words, with what was forfeited there."""
     if not point.blocks:
         return "no pair of usable trials"
     verdict = point.verdict
     by_rate = not point.forfeited_as > 0.0
-    did = "was overloaded in" if by_rate else "lost"
+    did = "was overloaded in" if by_rate else "forfeited"
     losers = [f"{name} {did} {number} of {point.blocks} trials" for name, number in point.forfeited.items() if number]
     how = f", each counted {wording.counted_as(point.forfeited_as)}" if losers and not by_rate else ""
     parts = ["disqualified" if verdict.kind == "disqualified" else verdict_text(verdict), *losers]

@@ -127,7 +127,8 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block
         rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
-    weights = f", geometric mean over the load steps, weighted by the logarithm of the {context.load_step_unit}"
+    unit = context.load_step_unit
+    weights = f", geometric mean over the load steps, each weighted by its width on a logarithmic axis of {unit}"
     over = "" if len(info.load_steps) == 1 or context.comparison.capacity else weights
     end = pairs[0].primary
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {FORFEIT_RATES}"

@@ -196,16 +196,16 @@ def _settings(plan: dict[str, Any], of: str) -> Table:
     rows, differ = [], []
     for name, value in sorted(hidden(settings).items()):
         values = {contender: value_of(table.get(name)) for contender, table in own.items()} or {"": value_of(value)}
-        against = "changed" if name in changed or _bare(name) in changed else ""
+        set_by = "the plan" if name in changed or _bare(name) in changed else f"size {plan.get('size', '')}".rstrip()
         if len(set(values.values())) > 1:
             by_contender = ", ".join(f"{each} ({contender})" for contender, each in values.items())
-            differ.append((name, by_contender, "differs by contender"))
+            differ.append((name, by_contender, "the plan, by contender"))
         else:
-            rows.append((name, next(iter(values.values())), against))
+            rows.append((name, next(iter(values.values())), set_by))
     columns = (
         Column("Setting", numeric=False),
         Column("Value", numeric=False),
-        Column("Against the suite", numeric=False),
+        Column("Set by", numeric=False),
     )
     return Table(f"Settings{of}", columns, (*differ, *rows), folded=True)
 
