@@ -32,9 +32,10 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.core.errors import PlanError
 from bakeoff.formats.exporters.tables import TABLES, table_of
-from bakeoff.noise_floors import THE_RUN, noise_for
+from bakeoff.noise_floors import noise_for
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.store.collections.campaign import CampaignFolder, campaign_of, read_campaign_folder
+from bakeoff.store.collections.collection import THE_RUN
 from bakeoff.store.collections.join import join
 from bakeoff.store.sqlite.read import read_run
 
@@ -72,8 +73,8 @@ class ShownChart:
         }
 
 
-class _Tables(ABC):
-    """What a run and a campaign tell in tables."""
+class _Opened(ABC):
+    """What a run and a campaign tell alike."""
 
     @property
     def trials(self) -> Any:
@@ -89,8 +90,20 @@ class _Tables(ABC):
     def table(self, name: str) -> Any:
         """A data frame of one of `tables`. Raises PlanError for another name."""
 
+    @abstractmethod
+    def compare(
+        self, baseline: str | None = None, delta: float | None = None, aa: AaRuns = None
+    ) -> Comparison | CampaignComparison:
+        """What the statistics say."""
 
-class OpenRun(_Tables):
+    def headline(self, baseline: str | None = None, delta: float | None = None, aa: AaRuns = None) -> tuple[str, ...]:
+        """What `compare` finds, in sentences."""
+        from bakeoff.report.narrate.collections.headlines import headline
+
+        return tuple(one.text for one in headline(self.compare(baseline, delta, aa)))
+
+
+class OpenRun(_Opened):
     """A run file, or several together, read when something of it is asked for. Raises RunFileError where one is damaged
     or none, PlanError where they cannot be told of together.
     """
@@ -130,12 +143,6 @@ class OpenRun(_Tables):
         from bakeoff.compare import compare_run
 
         return compare_run(self.record, baseline, delta, noise=self._floor(aa))
-
-    def headline(self, baseline: str | None = None, delta: float | None = None, aa: AaRuns = None) -> tuple[str, ...]:
-        """What `compare` finds, in sentences."""
-        from bakeoff.report.narrate.verdict.headline import headline
-
-        return tuple(one.text for one in headline(self.compare(baseline, delta, aa)))
 
     def _floor(self, aa: AaRuns) -> NoiseFloor | None:
         return _floors(self.paths, aa).get(THE_RUN)
@@ -177,7 +184,7 @@ class _OpenSuite(OpenRun):
         return super()._floor(aa) if aa is not None else self._campaign._floors_near.get(self._name)
 
 
-class OpenCampaign(_Tables):
+class OpenCampaign(_Opened):
     """The folder of a campaign, read when something of it is asked for. Raises RunFileError where it is damaged."""
 
     def __init__(self, path: Path) -> None:
@@ -227,12 +234,6 @@ class OpenCampaign(_Tables):
 
         noise = self._floors_near if aa is None else _floors([self.path], aa, self.folder)
         return compare_folder(self.folder, baseline, delta, noise)
-
-    def headline(self, baseline: str | None = None, delta: float | None = None, aa: AaRuns = None) -> tuple[str, ...]:
-        """What `compare` finds, in sentences."""
-        from bakeoff.report.narrate.collections.campaign import headline
-
-        return tuple(one.text for one in headline(self.compare(baseline, delta, aa)))
 
     @cached_property
     def _floors_near(self) -> Mapping[str, NoiseFloor]:

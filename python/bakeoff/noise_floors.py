@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.core.errors import BakeoffError, PlanError
 from bakeoff.store.collections.campaign import campaign_of, is_campaign_folder, read_campaign_folder
+from bakeoff.store.collections.collection import THE_RUN
 from bakeoff.store.collections.suites import as_campaign
 from bakeoff.store.sqlite.read import read_run
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 # What `bakeoff aa` calls its files; so many of them in a folder, the newest, are looked at.
 PATTERN, MOST = "aa-*.bakeoff", 8
-THE_RUN = "run"
-"""The floor that a run quotes stands under this name; those of a campaign under the names of its suites."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,9 @@ class Quoted:
 def noise_for(
     paths: Sequence[Path], named: Sequence[Path] | None = None, held: CampaignFolder | None = None
 ) -> dict[str, NoiseFloor]:
-    """The noise floors to quote for run files, or for each suite of a campaign, which a report may have `held` without
-    its folder. Raises PlanError for a named file that is no A/A run, or not of what is compared.
+    """The noise floors to quote by the names of runs in their collection: of run files, or of a campaign, which a
+    report may have `held` without its folder. Raises PlanError for a named file that is no A/A run, or not of what is
+    compared.
     """
     return {name: found.floor for name, found in floors_for(paths, named, held).items()}
 

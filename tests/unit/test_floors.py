@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from bakeoff.core.errors import PlanError
-from bakeoff.noise_floors import THE_RUN, noise_for
+from bakeoff.noise_floors import noise_for
 from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign
+from bakeoff.store.collections.collection import THE_RUN
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.test_noise import aa
 from tests.unit.store.builders import stored

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -30,12 +28,8 @@ from bakeoff.plan.load import PlanInput
 from bakeoff.run.driver import RunInterruptedError
 from bakeoff.run.modes.campaign import resume_campaign, start_campaign
 from bakeoff.run.observe.observer import Observer, short_duration
-from bakeoff.store.collections.campaign import CampaignFolder, read_campaign_folder
+from bakeoff.store.collections.campaign import read_campaign_folder
 from bakeoff.store.collections.challenged import ChallengedCampaign
-
-if TYPE_CHECKING:
-    from bakeoff.compare.collections.campaign_model import CampaignComparison
-    from bakeoff.compare.planning.noise_model import NoiseFloor
 
 
 def planned(given: PlanInput) -> Campaign:
@@ -127,50 +121,18 @@ def _print_plan(campaign: Campaign) -> None:
         print_line(console, f"  {number}: {text}")
 
 
-def compared(
-    folder: CampaignFolder,
-    baseline: str | None = None,
-    delta: float | None = None,
-    noise: Mapping[str, NoiseFloor] = MappingProxyType({}),
-) -> CampaignComparison:
-    """What the statistics say of a campaign; `noise` by suite is what A/A runs have shown of the set-up."""
-    from bakeoff.compare.collections.campaign import compare_folder  # NumPy and SciPy take a moment
-
-    return compare_folder(folder, baseline, delta, noise)
-
-
-def facts_of(folder: CampaignFolder) -> tuple[tuple[str, str], ...]:
-    """What stands beside the result."""
-    from bakeoff.report.layout.context import Context  # loads NumPy
-
-    runs = list(folder.runs.values())
-    begun = {name: len({trial.block for trial in run.trials}) for name, run in folder.runs.items()}
-    blocks = ", ".join(
-        f"{each.name} {begun[each.name]} of {each.plan['blocks']}" if each.name in begun else f"{each.name} none"
-        for each in folder.campaign.suite_runs
-    )
-    where = ("Folder", folder.path.name) if folder.is_planned else ("Files", ", ".join(run.path.name for run in runs))
-    return (
-        ("Campaign" if folder.is_planned else "Runs", folder.campaign.name),
-        where,
-        ("Started", Context.moment(min(run.created_at for run in runs)) if runs else "not yet"),
-        ("Blocks begun", blocks),
-        ("Plan", folder.hash[:12]),
-        ("Bakeoff", runs[0].tool.get("version", "unknown version") if runs else "unknown version"),
-    )
-
-
 def print_campaign(path: Path, aa: Sequence[Path] | None = None) -> None:
     """The result over all suites and what to do next. Exits with 99 where an objective is missed in some suite, with 5
     where one is not decided, with 3 where nothing is comparable, with 4 where a suite could not be carried out, or a
     contender failed or is missing.
     """
-    from bakeoff.report.collections.campaign import compose_campaign
+    from bakeoff.compare.collections.campaign import compare_folder  # NumPy and SciPy take a moment
+    from bakeoff.report.collections.campaign import compose_campaign, facts_of
     from bakeoff.report.layout.detail import Detail
     from bakeoff.report.renderers.terminal import show
 
     folder = read_campaign_folder(path)
-    made = compared(folder, noise=noise_for([path], aa, folder))
+    made = compare_folder(folder, noise=noise_for([path], aa, folder))
     console = make_console()
     show(compose_campaign(made, folder, facts_of(folder), detail=Detail.SUMMARY), console, Detail.SUMMARY)
     console.print(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from bakeoff.cli.console import make_console
-from bakeoff.noise_floors import THE_RUN, noise_for
+from bakeoff.noise_floors import noise_for
 from bakeoff.run.checks.trust import resume_command
 from bakeoff.run.driver import RunInterruptedError
 from bakeoff.run.modes.soak import stopped_early
+from bakeoff.store.collections.collection import THE_RUN
 from bakeoff.store.records.marks import UNBALANCED
 from bakeoff.store.records.run_records import DIED, RunRecord
 from bakeoff.store.sqlite.read import read_run

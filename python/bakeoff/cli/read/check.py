@@ -10,7 +10,8 @@ from bakeoff.cli.read.noise_floor import NoiseFile
 from bakeoff.core.errors import PlanError
 from bakeoff.core.system.atomic_write import write_whole
 from bakeoff.core.units import parse_share
-from bakeoff.noise_floors import THE_RUN, noise_for
+from bakeoff.noise_floors import noise_for
+from bakeoff.store.collections.collection import THE_RUN
 from bakeoff.store.sqlite.read import read_run
 
 ENDPOINTS = ("p99", "p95", "p50", "mean", "throughput")

@@ -9,10 +9,10 @@ import typer
 from bakeoff.cli.complete import contenders, run_files
 from bakeoff.cli.console import make_console
 from bakeoff.cli.read.noise_floor import NoiseFile
-from bakeoff.cli.read.run_inputs import RUN_FILES, FailedOption, NoteOption, folder_of, notes_of, read_several
+from bakeoff.cli.read.run_inputs import RUN_FILES, FailedOption, NoteOption, notes_of, read_inputs
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import parse_share
-from bakeoff.noise_floors import THE_RUN, noise_for
+from bakeoff.noise_floors import noise_for
 
 
 def register(app: typer.Typer) -> None:
@@ -56,8 +56,8 @@ def compare(
     ] = False,
 ) -> None:
     """Say which contender is better, by how much, and how sure that is."""
-    from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: other verbs need not wait
-    from bakeoff.report.compose import compose
+    from bakeoff.compare.collections.collection import compare_collection  # NumPy and SciPy take a moment
+    from bakeoff.report.collections.collection import compose_collection
     from bakeoff.report.layout.detail import Detail
     from bakeoff.report.narrate.document import to_json
     from bakeoff.report.renderers.terminal import show
@@ -70,21 +70,10 @@ def compare(
     if not paths:
         raise PlanError("name a run file: bakeoff compare RUN.bakeoff")
     notes, failed = notes_of(note), tuple(failed_run or ())
-    if (campaign := folder_of(paths, failed, notes)) is not None:
-        from bakeoff.cli.measure.campaign import compared, facts_of
-        from bakeoff.report.collections.campaign import compose_campaign
-
-        made = compared(campaign, baseline, share(delta), noise_for(paths, aa, campaign))
-        if as_json:
-            typer.echo(to_json(made, indent=2))
-            return
-        report = compose_campaign(made, campaign, facts_of(campaign), detail=Detail.DETAILS)
-        show(report, make_console(), Detail.DETAILS if details else Detail.COMPARISON)
-        return
-    run = read_several(paths, failed, notes)
-    comparison = compare_run(run, baseline, share(delta), noise=noise_for(paths, aa).get(THE_RUN))
+    collection = read_inputs(paths, failed, notes)
+    found = compare_collection(collection, baseline, share(delta), noise_for(paths, aa, collection.folder))
     if as_json:
-        typer.echo(to_json(comparison, indent=2))
+        typer.echo(to_json(found, indent=2))
         return
-    report = compose(run, comparison, detail=Detail.DETAILS)
+    report = compose_collection(collection, found, detail=Detail.DETAILS)
     show(report, make_console(), Detail.DETAILS if details else Detail.COMPARISON)

@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.cli.read.run_inputs import refuse_for_campaigns, suites_of
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.read import paper_of, read_paper
 from bakeoff.kinds import KINDS
-from bakeoff.noise_floors import THE_RUN, floors_for, noise_for
+from bakeoff.noise_floors import floors_for, noise_for
 from bakeoff.report.renderers import FORMS
-from bakeoff.store.collections.campaign import CampaignFolder, campaign_of
-from bakeoff.store.collections.join import join
+from bakeoff.store.collections.collection import Collection, collection_of, folder_of
 
 if TYPE_CHECKING:
     from bakeoff.compare.model.comparison import Comparison
@@ -56,8 +54,7 @@ def runs_to_embed(paths: Sequence[Path], options: ReportOptions, aa: Sequence[Pa
     """What of run files or of a campaign may be told in such a report, and of these A/A runs. Raises as `held_for`."""
     from bakeoff.report.embed.embedded_runs import embedded_from
 
-    if folder := campaign_of(paths):
-        refuse_for_campaigns(folder, options.notes, options.failed)
+    folder_of(paths, options.failed, options.notes)  # which refuses what a campaign does not have
     return embedded_from(paths, aa)
 
 
@@ -76,10 +73,7 @@ def compose_embedded(
     from bakeoff.report.embed.report_options import KEY
     from bakeoff.report.layout.brief import brief  # these take a moment to load
 
-    folder = suites_in(embedded, options)
-    made, options, result, comparisons, places = (
-        _of_runs(embedded, options) if folder is None else _of_campaign(folder, options)
-    )
+    made, options, result, comparisons, places = _made(embedded, options)
     if options.paper is not None:
         from bakeoff.report.paper.authored import with_paper
 
@@ -89,11 +83,11 @@ def compose_embedded(
     return (brief(made) if options.short else made), result
 
 
-def suites_in(embedded: EmbeddedRuns, options: ReportOptions) -> CampaignFolder | None:
-    """A campaign, or run files of different suites as one; None for those of one suite. Raises PlanError."""
+def collection_in(embedded: EmbeddedRuns, options: ReportOptions) -> Collection:
+    """The runs with what was asked for of them. Raises PlanError."""
     if embedded.campaign is not None:
-        return embedded.folder
-    return suites_of([file.record for file in embedded.files], options.failed, options.notes)
+        return Collection(embedded.folder.runs, embedded.folder)
+    return collection_of([file.record for file in embedded.files], options.failed, options.notes)
 
 
 def paper_tables(path: Path | None) -> dict[str, Any] | None:
@@ -120,37 +114,27 @@ def noise_table(
 Made = tuple["Report", "ReportOptions", Sequence[str], Mapping[str, "Comparison"], Mapping[str, "Generators"]]
 
 
-def _of_campaign(folder: CampaignFolder, options: ReportOptions) -> Made:
-    from bakeoff.cli.measure.campaign import facts_of
-    from bakeoff.compare.collections.campaign import compare_folder
-    from bakeoff.report.collections.campaign import compose_campaign
+def _made(embedded: EmbeddedRuns, options: ReportOptions) -> Made:
+    from bakeoff.compare.collections.collection import compare_collection
+    from bakeoff.compare.model.comparison import Comparison
+    from bakeoff.report.collections.collection import compose_collection
     from bakeoff.report.layout.shown_pairs import shown_pairs
-    from bakeoff.report.narrate.collections.campaign import result
+    from bakeoff.report.narrate.collections.headlines import result
 
-    comparison = compare_folder(folder, options.baseline, options.delta, _floors(options))
-    where = folder.path if folder.is_planned else next(run.path for run in folder.runs.values())
-    _check_surfaces(options, where, [run.kind for run in folder.runs.values()])
-    shown = shown_pairs(options.pairs, comparison.contenders)
-    made = compose_campaign(comparison, folder, facts_of(folder), options.surfaces, shown=shown)
-    suites = {suite.name: suite.comparison for suite in comparison.suites if suite.comparison is not None}
-    places = {name: _generators(run.agents, run) for name, run in folder.runs.items()}
-    return made, options, result(comparison), suites, places
-
-
-def _of_runs(embedded: EmbeddedRuns, options: ReportOptions) -> Made:
-    from bakeoff.compare import compare_run
-    from bakeoff.report.compose import compose
-    from bakeoff.report.layout.shown_pairs import shown_pairs
-    from bakeoff.report.narrate.verdict.headline import result
-
-    run = join([file.record for file in embedded.files], options.failed, options.notes)
+    collection = collection_in(embedded, options)
     # By letter: another may have the files elsewhere.
-    options = options.model_copy(update={"failed": tuple(file.label for file in run.joined if file.failed)})
-    _check_surfaces(options, embedded.files[0].path, [run.kind])
-    comparison = compare_run(run, options.baseline, options.delta, noise=_floors(options).get(THE_RUN))
-    shown = shown_pairs(options.pairs, [contender.name for contender in run.contenders])
-    made = compose(run, comparison, options.surfaces, shown=shown)
-    return made, options, result(comparison), {run.suite: comparison}, _places(run)
+    options = options.model_copy(update={"failed": collection.failed})
+    found = compare_collection(collection, options.baseline, options.delta, _floors(options))
+    runs = collection.runs
+    _check_surfaces(options, collection.path, [run.kind for run in runs.values()])
+    shown = shown_pairs(options.pairs, collection.contenders)
+    made = compose_collection(collection, found, options.surfaces, shown=shown)
+    if isinstance(found, Comparison):
+        (run,) = runs.values()
+        return made, options, result(found), {run.suite: found}, _places(run)
+    suites = {suite.name: suite.comparison for suite in found.suites if suite.comparison is not None}
+    places = {name: _generators(run.agents, run) for name, run in runs.items()}
+    return made, options, result(found), suites, places
 
 
 def _floors(options: ReportOptions) -> dict[str, NoiseFloor]:

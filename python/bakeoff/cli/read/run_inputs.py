@@ -6,19 +6,15 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bakeoff.cli.complete import run_files
 from bakeoff.core.errors import PlanError
-from bakeoff.store.collections.campaign import CampaignFolder, campaign_of, read_campaign_folder
-from bakeoff.store.collections.join import Notes, join
-from bakeoff.store.collections.suites import as_campaign
+from bakeoff.store.collections.collection import Collection, read_collection
+from bakeoff.store.collections.join import Notes
 from bakeoff.store.sqlite.read import read_run
-
-if TYPE_CHECKING:
-    from bakeoff.store.records.run_records import RunRecord
 
 RUN_FILES = (
     "Run file. Several (another day, network, client or contender) are told of together: blocks of one plan count "
@@ -71,38 +67,9 @@ def _note(given: str) -> tuple[str, str]:
     return day, text
 
 
-def folder_of(paths: Sequence[Path], failed: Sequence[str] = (), notes: Notes = ()) -> CampaignFolder | None:
-    """The campaign that the words mean: its folder, or run files of different suites; None for those of one. Raises
-    RunFileError and PlanError.
-    """
-    folder = campaign_of(paths)
-    if folder is not None:
-        refuse_for_campaigns(folder, notes, failed)
-        return read_campaign_folder(folder)
-    return suites_of([read_run(path) for path in paths], failed, notes) if len(paths) > 1 else None
-
-
-def suites_of(runs: Sequence[RunRecord], failed: Sequence[str], notes: Notes) -> CampaignFolder | None:
-    """Runs of different suites as a campaign; None for those of one. Raises PlanError."""
-    found = as_campaign(runs)
-    if found is not None and (failed or notes):
-        raise PlanError(
-            "run files of different suites have their notes in a paper (--paper): leave out --note, --failed-run"
-        )
-    return found
-
-
-def read_several(paths: Sequence[Path], failed: Sequence[str] = (), notes: Notes = ()) -> RunRecord:
-    """The run of these files. Raises RunFileError and PlanError."""
+def read_inputs(paths: Sequence[Path], failed: Sequence[str], notes: Notes) -> Collection:
+    """What the words mean, without secrets. Raises RunFileError and PlanError."""
     from bakeoff.report.embed.redacted_rows import HiddenRows
 
     hide = HiddenRows()
-    return join([hide.run(read_run(path)) for path in paths], failed, notes)
-
-
-def refuse_for_campaigns(folder: Path, notes: Notes, failed: Sequence[str]) -> None:
-    """A campaign has a paper for notes, and one run for each suite. Raises PlanError."""
-    if notes or failed:
-        raise PlanError(
-            f"{folder} is a campaign, whose notes stand in a paper (--paper): leave out --note, --failed-run"
-        )
+    return read_collection(paths, failed, notes, lambda path: hide.run(read_run(path)))

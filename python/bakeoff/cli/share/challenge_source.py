@@ -20,7 +20,8 @@ from bakeoff.report.renderers import form_of
 from bakeoff.run.checks.plan_origin import is_marked
 from bakeoff.run.checks.trust import agreed
 from bakeoff.run.modes.challenge import foreign_acts
-from bakeoff.store.collections.campaign import CAMPAIGN, is_campaign_folder, read_mark
+from bakeoff.store.collections.campaign import CAMPAIGN, is_campaign_folder, read_mark, sha256_of
+from bakeoff.store.collections.collection import THE_RUN, read_collection
 
 MOST_BYTES = 256 * MIB
 RUN_ENDING = ".bakeoff"
@@ -44,7 +45,7 @@ class Source:
 def read_source(path: Path) -> Source:
     """Read a report, a run file, or the folder of a campaign. Raises PlanError or RunFileError."""
     if is_campaign_folder(path):
-        return _campaign_folder(path)
+        return _stored(path, "")
     form = form_of(path)
     if form is None and path.suffix != RUN_ENDING:
         raise PlanError(
@@ -61,7 +62,7 @@ def read_source(path: Path) -> Source:
     except OSError as error:
         raise PlanError(f"{path} cannot be read: {error.strerror or error}") from None
     sha256 = hashlib.sha256(content).hexdigest()
-    return _run_file(path, sha256) if form is None else _report(path, form, content, sha256)
+    return _stored(path, sha256) if form is None else _report(path, form, content, sha256)
 
 
 def _report(path: Path, form: str, content: bytes, sha256: str) -> Source:
@@ -73,25 +74,18 @@ def _report(path: Path, form: str, content: bytes, sha256: str) -> Source:
     return Source(path, data, sha256)
 
 
-def _run_file(path: Path, sha256: str) -> Source:
-    from bakeoff.compare import compare_run
-    from bakeoff.report.compose import data_of_run
-    from bakeoff.store.sqlite.read import read_run
+def _stored(path: Path, sha256: str) -> Source:
+    """A run file, or the folder of a campaign, which is known by the SHA-256 of its files."""
+    from bakeoff.compare.collections.collection import compare_collection
+    from bakeoff.report.collections.collection import data_of_collection
 
-    run = read_run(path)
-    own = is_marked(path, run.plan_hash, run.started_here)
-    return Source(path, data_of_run(run, compare_run(run)), sha256, stored=True, is_own=own)
-
-
-def _campaign_folder(path: Path) -> Source:
-    from bakeoff.compare.collections.campaign import compare_folder
-    from bakeoff.report.collections.campaign import data_of_campaign
-    from bakeoff.store.collections.campaign import read_campaign_folder, sha256_of
-
-    folder = read_campaign_folder(path)
-    own = is_marked(path / CAMPAIGN, folder.campaign.hash, read_mark(path))
-    data = data_of_campaign(folder, compare_folder(folder))
-    return Source(path, data, sha256_of(folder), stored=True, is_own=own)
+    collection = read_collection([path])
+    data = data_of_collection(collection, compare_collection(collection))
+    if (folder := collection.folder) is not None:
+        own = is_marked(path / CAMPAIGN, folder.campaign.hash, read_mark(path))
+        return Source(path, data, sha256_of(folder), stored=True, is_own=own)
+    run = collection.runs[THE_RUN]
+    return Source(path, data, sha256, stored=True, is_own=is_marked(path, run.plan_hash, run.started_here))
 
 
 def agree(source: Source, plans: Sequence[Plan], own: Sequence[Contender], trust: bool) -> None:

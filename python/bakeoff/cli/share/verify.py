@@ -11,12 +11,12 @@ import typer
 from bakeoff.cli.complete import any_files, run_files
 from bakeoff.cli.read.noise_floor import NoiseFile
 from bakeoff.cli.read.report_inputs import (
+    collection_in,
     compose_embedded,
     noise_of_files,
     noise_table,
     paper_tables,
     runs_for,
-    suites_in,
 )
 from bakeoff.cli.read.run_inputs import FailedOption, NoteOption, notes_of
 from bakeoff.core.errors import BakeoffError, PlanError
@@ -177,7 +177,7 @@ def _runs_to_compare(
     else:
         embedded = checked(read_embedded(here.inside.rows, str(report)), str(report))
     if aa or not embedded.aa:
-        return embedded, near if runs else noise_table(runs, aa, suites_in(embedded, options)), []
+        return embedded, near if runs else noise_table(runs, aa, collection_in(embedded, options).folder), []
     floors, near = noise_of_files(_quoted(embedded.aa, options)) or {}, near or {}
     seen = {name: near[name] for name, quoted in floors.items() if near.get(name, {}).get("file") == quoted.get("file")}
     believed = {f"{quoted.get('file')}" for name, quoted in floors.items() if name not in seen}

@@ -26,6 +26,7 @@ from bakeoff.report.collections.shared_notes import SharedNotes
 from bakeoff.report.collections.suite_files import suite_files
 from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
 from bakeoff.report.embed.provenance import MEASURED, measured
+from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, ShownPairs
@@ -78,6 +79,25 @@ def compose_campaign(
         embedded=data_of_campaign(folder, comparison) if detail == Detail.PAGE else {},
         contenders=comparison.contenders,
         caveat=box(comparison.caveat),
+    )
+
+
+def facts_of(folder: CampaignFolder) -> tuple[tuple[str, str], ...]:
+    """What stands beside the result."""
+    runs = list(folder.runs.values())
+    begun = {name: len({trial.block for trial in run.trials}) for name, run in folder.runs.items()}
+    blocks = ", ".join(
+        f"{each.name} {begun[each.name]} of {each.plan['blocks']}" if each.name in begun else f"{each.name} none"
+        for each in folder.campaign.suite_runs
+    )
+    where = ("Folder", folder.path.name) if folder.is_planned else ("Files", ", ".join(run.path.name for run in runs))
+    return (
+        ("Campaign" if folder.is_planned else "Runs", folder.campaign.name),
+        where,
+        ("Started", Context.moment(min(run.created_at for run in runs)) if runs else "not yet"),
+        ("Blocks begun", blocks),
+        ("Plan", folder.hash[:12]),
+        ("Bakeoff", runs[0].tool.get("version", "unknown version") if runs else "unknown version"),
     )
 
 

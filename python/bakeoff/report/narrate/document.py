@@ -11,21 +11,19 @@ from bakeoff.compare.model.cell import CellPair
 from bakeoff.compare.model.comparison import Advisory, Audit, Comparison
 from bakeoff.compare.model.plain import as_dict, nulled
 from bakeoff.report.narrate.advised import advised
-from bakeoff.report.narrate.collections.campaign import headline as over_all
+from bakeoff.report.narrate.collections.headlines import headline
 from bakeoff.report.narrate.figures import cells
 from bakeoff.report.narrate.sentences import Sentence, is_reported, sentence
 from bakeoff.report.narrate.validity.audits import ruled
-from bakeoff.report.narrate.verdict.headline import headline
 
 
 def to_dict(found: Comparison | CampaignComparison) -> dict[str, Any]:
     """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
     plain = found.to_dict(words_of)
-    if isinstance(found, Comparison):
-        return plain | _by_kind(headline(found))
-    for one, suite in zip(plain["suites"], found.suites, strict=True):
-        one["comparison"] = suite.comparison and to_dict(suite.comparison)
-    return plain | _by_kind(over_all(found))
+    if isinstance(found, CampaignComparison):
+        for one, suite in zip(plain["suites"], found.suites, strict=True):
+            one["comparison"] = suite.comparison and to_dict(suite.comparison)
+    return plain | _by_kind(headline(found))
 
 
 def to_json(found: Comparison | CampaignComparison, indent: int | None = None) -> str:
