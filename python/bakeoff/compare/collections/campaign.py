@@ -38,14 +38,14 @@ from bakeoff.compare.estimate.interim import LEVEL, ONLY_ANALYSIS
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.factor import Effect
-from bakeoff.compare.model.pair import PairComparison
+from bakeoff.compare.model.pair import Endpoint, PairComparison
 from bakeoff.compare.planning.noise import floor_of
 from bakeoff.compare.planning.noise_model import NoiseFloor
 from bakeoff.compare.run import compare_run
 from bakeoff.compare.verdict.blocks_needed import block_lengths_s
-from bakeoff.compare.verdict.blocks_needed_suites import open_effect, open_pair
+from bakeoff.compare.verdict.blocks_needed_suites import open_among_all
 from bakeoff.compare.verdict.ranking import beaten, possible_places, wrong_content
-from bakeoff.compare.verdict.why_open import why_of
+from bakeoff.compare.verdict.why_open import Open, why_of
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.stats import Stratum, holm, over_strata
@@ -174,15 +174,11 @@ def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
     it counts them all together from the start.
     """
     ends = [(suite.name, one, pair) for suite, one in compared(suites) for pair in one.pairs]
-    floors = [floor_of(one, pair.primary.blocks) for _, one in compared(suites) for pair in one.pairs]
-    times = [_times(one) for _, one in compared(suites) for _ in one.pairs]
-    tests = [
-        (pair.primary.p_t * by, pair.primary.p_equivalence_adjusted * by)
-        for (_, _, pair), by in zip(ends, times, strict=True)
-    ]
+    both = corrected(
+        (pair.primary.p_t * _times(one), pair.primary.p_equivalence_adjusted * _times(one)) for _, one, pair in ends
+    )
     return tuple(
-        _verdict(suite, one, pair, p, q, len(ends), floor)
-        for (suite, one, pair), (p, q), floor in zip(ends, corrected(tests), floors, strict=True)
+        _verdict(suite, one, pair, p, q, len(ends)) for (suite, one, pair), (p, q) in zip(ends, both, strict=True)
     )
 
 
@@ -191,21 +187,24 @@ def _times(one: Comparison) -> float:
     return 1.0 if one.run.interim is None else ONLY_ANALYSIS.alpha / one.run.interim.alpha
 
 
-def _verdict(
-    suite: str, one: Comparison, pair: PairComparison, p: float, q: float, family: int, floor: float
-) -> SuiteVerdict:
-    end, verdict, still = pair.primary, pair.primary.verdict, None
-    kind, winner, forfeited = verdict.kind, verdict.winner, _is_lost(verdict.kind, p, q)
-    if forfeited:
+def _verdict(suite: str, one: Comparison, pair: PairComparison, p: float, q: float, family: int) -> SuiteVerdict:
+    end, verdict = pair.primary, pair.primary.verdict
+    kind, left, still = _left(end, one, p, q, family)
+    ends, winner = (end.ratio, end.low, end.high), verdict.winner if left else None
+    names, floor = (pair.baseline, pair.contender), floor_of(one, end.blocks)
+    return SuiteVerdict(suite, *names, *ends, p, q, family, kind, winner, verdict, left, still, floor)
+
+
+def _left(end: Endpoint | Effect, one: Comparison, p: float, q: float, family: int) -> tuple[str, bool, Open | None]:
+    """The verdict that is left of a suite's in the family of all, whether it is that of the suite by itself, and what
+    is open in it.
+    """
+    kind = end.verdict.kind
+    if _is_lost(kind, p, q):
         # What lies so near to the margin no number of blocks makes larger.
-        still = None if kind == "near_margin" else open_pair(end, one, family, None)
-        kind, winner = "inconclusive", None
-    elif kind == "inconclusive":
-        still = open_pair(end, one, family, why_of(verdict.still))
-    ends = end.ratio, end.low, end.high
-    return SuiteVerdict(
-        suite, pair.baseline, pair.contender, *ends, p, q, family, kind, winner, verdict, not forfeited, still, floor
-    )
+        return "inconclusive", False, None if kind == "near_margin" else open_among_all(end, one, family, None)
+    is_open = kind == "inconclusive"
+    return kind, True, open_among_all(end, one, family, why_of(end.verdict.still)) if is_open else None
 
 
 def _is_lost(kind: str, p: float, q: float) -> bool:
@@ -230,16 +229,9 @@ def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
 
 
 def _effect(suite: str, one: Comparison, effect: Effect, p: float, q: float, family: int) -> SuiteEffect:
-    verdict, still = effect.verdict, None
-    kind, forfeited = verdict.kind, _is_lost(verdict.kind, p, q)
-    if forfeited:
-        still = None if kind == "near_margin" else open_effect(effect, one, family, None)
-        kind = "inconclusive"
-    elif kind == "inconclusive":
-        still = open_effect(effect, one, family, why_of(verdict.still))
-    ends = effect.ratio, effect.low, effect.high
-    levels = effect.factors, effect.below, effect.above
-    return SuiteEffect(suite, *levels, *ends, p, q, family, kind, verdict, not forfeited, still)
+    kind, left, still = _left(effect, one, p, q, family)
+    ends, levels = (effect.ratio, effect.low, effect.high), (effect.factors, effect.below, effect.above)
+    return SuiteEffect(suite, *levels, *ends, p, q, family, kind, effect.verdict, left, still)
 
 
 @dataclass(frozen=True)

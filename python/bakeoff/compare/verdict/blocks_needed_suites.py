@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 from bakeoff.compare.estimate.interim import ONLY_ANALYSIS
 from bakeoff.compare.model.comparison import Comparison
@@ -14,21 +15,19 @@ from bakeoff.compare.verdict.why_open import Open, Why, open_at
 from bakeoff.stats import Decision, PairedRatio, more_blocks
 
 
-def open_pair(end: Endpoint, suite: Comparison, family: int, why: Why | None) -> Open:
-    """The `why` of a verdict, and what it would take for a pair of `suite` in a `family` of so many pairs."""
-    # Equality is corrected for the pairs of a suite first, and then for all of them.
-    found = _needed(end, suite, family, family * len(suite.pairs), any(end.forfeited.values()))
-    if found is not None and family > len(suite.pairs):
-        found = replace(found, family=family, of="pairs")
-    return open_at(suite.run.interim or ONLY_ANALYSIS, why, found)
-
-
-def open_effect(effect: Effect, suite: Comparison, family: int, why: Why | None) -> Open:
-    """The same of an effect, whose whole interval has to lie within the margin."""
-    found = _needed(effect, suite, family, 2 * family, False)
-    own = 0 if suite.factors is None else suite.factors.family
+def open_among_all(end: Endpoint | Effect, suite: Comparison, family: int, why: Why | None) -> Open:
+    """The `why` of a verdict of `suite`, and what it would take in a `family` of so many pairs, or effects."""
+    of: Literal["pairs", "effects"]
+    if isinstance(end, Effect):
+        # The whole interval of an effect has to lie within the margin.
+        found = _needed(end, suite, family, 2 * family, False)
+        own, of = 0 if suite.factors is None else suite.factors.family, "effects"
+    else:
+        # Equality is corrected for the pairs of a suite first, and then for all of them.
+        found = _needed(end, suite, family, family * len(suite.pairs), any(end.forfeited.values()))
+        own, of = len(suite.pairs), "pairs"
     if found is not None and family > own:
-        found = replace(found, family=family, of="effects")
+        found = replace(found, family=family, of=of)
     return open_at(suite.run.interim or ONLY_ANALYSIS, why, found)
 
 
