@@ -172,10 +172,9 @@ def _together(subject: Subject, asked: Asked) -> Together | None:
     run, first = subject.run, asked.baseline
     if not run.joined:
         return None
-    counted = [file for file in run.joined if not file.failed]
     alone = {
         file.label: compare_run(file.run, first if first in file.names else None, asked.delta, asked.both)
-        for file in counted
+        for file in run.files
     }
     return Together(run, subject.cube, subject.metrics[0], alone, asked.delta)
 

@@ -148,10 +148,7 @@ def _floors(options: ReportOptions) -> dict[str, NoiseFloor]:
 
 def _places(run: RunRecord) -> dict[str, Generators]:
     """Who sent the load, and whereto: of the suite, or of several run files by their letters."""
-    if not run.joined:
-        return {run.suite: _generators(run.agents, run)}
-    files = [file for file in run.joined if not file.failed]
-    return {file.label: _generators(run.agents or _by_file(file), file.run) for file in files}
+    return {f.label or run.suite: _generators(run.agents or _by_file(f), f.run) for f in run.files}
 
 
 def _generators(agents: Sequence[AgentRecord], run: RunRecord) -> Generators:

@@ -58,9 +58,8 @@ def _imported(run: RunRecord) -> list[Fact]:
 def _joined(run: RunRecord) -> list[Fact]:
     if not run.joined or all(file.names == run.joined[0].names for file in run.joined):
         return _stopped(run)
-    files = [file for file in run.joined if not file.failed]
-    differ = tuple(d.item.removeprefix("settings · ") for d in differences(files) if d.sort == "work")
-    return [MeasuredApart(tuple(f.run.path.name for f in files), differ, run.suite), *_stopped(run)]
+    differ = tuple(d.item.removeprefix("settings · ") for d in differences(run.files) if d.sort == "work")
+    return [MeasuredApart(tuple(f.run.path.name for f in run.files), differ, run.suite), *_stopped(run)]
 
 
 def _stopped(run: RunRecord) -> list[Fact]:
@@ -107,7 +106,7 @@ def _repeated(run: RunRecord) -> list[Fact]:
 
 def delta_advice(run: RunRecord, info: RunInfo) -> list[Fact]:
     """That who compares chose the smallest difference that matters, when the figures were there to be seen."""
-    planned = sorted({file.run.delta for file in run.joined if not file.failed} or {run.delta})
+    planned = sorted({file.run.delta for file in run.files})
     if run.imported_from is not None or info.delta in planned:
         return []
     return [DeltaChosen(info.delta, tuple(planned))]

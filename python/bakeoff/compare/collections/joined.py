@@ -53,7 +53,7 @@ Logs = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Together:
-    """Several files on one table: `files` are those that count, `alone` what each says by itself, by its label."""
+    """Several files on one table; `alone` is what each that counts says by itself, by its label."""
 
     run: RunRecord
     cube: Cube
@@ -61,18 +61,13 @@ class Together:
     alone: Mapping[str, Comparison]
     delta: float
 
-    @property
-    def files(self) -> tuple[JoinedFile, ...]:
-        """Those that count."""
-        return tuple(file for file in self.run.joined if not file.failed)
-
     def within(self, file: JoinedFile) -> Mask:
         """Which blocks are those of a file, shape (blocks,)."""
         return np.array([block in file.blocks for block in self.cube.blocks], dtype=bool)
 
     def having(self, *names: str) -> list[JoinedFile]:
         """The files with all of these contenders."""
-        return [file for file in self.files if all(name in file.names for name in names)]
+        return [file for file in self.run.files if all(name in file.names for name in names)]
 
     def logs(self, baseline: str, contender: str, metric: Metric | None = None) -> PairLogs:
         """The primary endpoint of a pair, or another metric of it."""
@@ -92,7 +87,7 @@ class Together:
 def joined_pairs(joint: Together, metric: Metric) -> tuple[JoinedPair, ...]:
     """Every pair that several files have; where their plans differ, by what the contenders are called in the files."""
     same: dict[tuple[str, str], list[tuple[JoinedFile, str, str]]] = defaultdict(list)
-    for file in joint.files:
+    for file in joint.run.files:
         for pair in combinations(joint.cube.contenders, 2):
             if all(name in file.names for name in pair):
                 same[pair].append((file, *pair))
@@ -201,7 +196,7 @@ def _gate(pair: JoinedPair) -> Gate:
 def drifts(joint: Together) -> tuple[Drift, ...]:
     """Each contender that several files have, in each of them against the first that has it."""
     known: dict[tuple[str, str], list[tuple[JoinedFile, str]]] = defaultdict(list)
-    for file in joint.files:
+    for file in joint.run.files:
         for name in file.names:
             known[file.identity(name)].append((file, name))
     found = []
@@ -250,7 +245,7 @@ def between_pairs(joint: Together, judge: Judge, pairs: Sequence[JoinedPair]) ->
 def _in_one_file(joint: Together, one: str, other: str) -> bool:
     """Whether a file has both under the names of its own: then it is the one that pairs them."""
     both = {joint.known(one), joint.known(other)}
-    return any(both <= {file.identity(name) for name in file.names} for file in joint.files)
+    return any(both <= {file.identity(name) for name in file.names} for file in joint.run.files)
 
 
 Bridge = tuple[str, str]
@@ -334,7 +329,7 @@ def _why_not(
     for joined_pair_of in pairs:
         if {joined_pair_of.baseline, joined_pair_of.contender} <= names and joined_pair_of.counted != "together":
             return BridgesContradict(joined_pair_of)
-    for file in joint.files:
+    for file in joint.run.files:
         strict = replace(judge, both=True, metric=joint.decides.key, cube=_of_file(joint.cube, file))
         for name, bridge in ((name, bridge) for name in pair for bridge in sorted(names)):
             if not {name, bridge} <= file.names.keys():

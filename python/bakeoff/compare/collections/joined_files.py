@@ -25,7 +25,7 @@ def made_of(
         files=tuple(_info(file) for file in run.joined),
         figure=joint.decides.short,
         unit=joint.decides.unit,
-        same_work=len({file.plan for file in joint.files}) == 1,
+        same_work=len({file.plan for file in run.files}) == 1,
         with_factors=any(file.run.planned.factors for file in run.joined),
         differences=differences(run.joined),
         drifts=drifts(joint),

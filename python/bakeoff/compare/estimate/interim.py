@@ -75,7 +75,7 @@ def interim_of(run: RunRecord) -> InterimAnalysis:
     """The analysis of a run as it stands; of several files one as strict as that of each by itself, whose
     analyses are not undone by the other files.
     """
-    interim, own = _interim_of(run), [_interim_of(file.run) for file in run.joined if not file.failed]
+    interim, own = _interim_of(run), [_interim_of(file.run) for file in run.files if file.run is not run]
     return replace(
         interim,
         alpha=min(each.alpha for each in (interim, *own)),

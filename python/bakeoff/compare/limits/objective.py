@@ -36,8 +36,7 @@ RULE_OF_THREE = 3.0
 
 def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> ObjectiveHeld | None:
     """What came of the objective of a run; None where it has none, or its files have several."""
-    runs = [file.run for file in run.joined if not file.failed] if run.joined else [run]
-    stated = {one.planned.objective for one in runs}
+    stated = {file.run.planned.objective for file in run.files}
     if len(stated) != 1 or not (text := stated.pop()):
         return None
     try:

@@ -91,7 +91,7 @@ def subject_of(whole: RunRecord, asked: Asked) -> Subject:
 
 def _planned_delta(run: RunRecord) -> float:
     """The smallest difference that matters, as planned. Raises PlanError where several files have several."""
-    planned = sorted({file.run.delta for file in run.joined if not file.failed} or {run.delta})
+    planned = sorted({file.run.delta for file in run.files})
     if len(planned) > 1:
         named = " and ".join(f"{each:.3g}" for each in planned)
         raise PlanError(f"the plans of these files name different smallest differences ({named}): give one by --delta")

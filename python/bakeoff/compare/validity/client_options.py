@@ -23,12 +23,7 @@ def settings_by_name(run: RunRecord) -> dict[str, Mapping[str, Any]]:
         names = [one.name for one in run.contenders]
         known = planned if len(planned) == len(names) else names
         return {name: of_contender(run.plan, own) for name, own in zip(names, known, strict=True)}
-    return {
-        new: of_contender(file.run.plan, old)
-        for file in run.joined
-        if not file.failed
-        for new, old in file.names.items()
-    }
+    return {new: of_contender(file.run.plan, old) for file in run.files for new, old in file.names.items()}
 
 
 def client_options_of(run: RunRecord) -> tuple[ClientOption, ...]:
@@ -50,7 +45,7 @@ def client_options_advice(client_options: Sequence[ClientOption], kind: str, nam
 
 
 def _plans(run: RunRecord) -> list[dict[str, Any]]:
-    return [file.run.plan for file in run.joined if not file.failed] or [run.plan]
+    return [file.run.plan for file in run.files]
 
 
 def _contenders(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:

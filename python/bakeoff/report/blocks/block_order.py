@@ -15,8 +15,8 @@ def is_by_load_steps(run: RunRecord) -> bool:
 def in_each_block(run: RunRecord) -> str:
     """The order, and what it does to the pairs that are compared; of several files of each that has another one."""
     texts: dict[str, list[str]] = {}
-    for label, one in [(file.label, file.run) for file in run.joined if not file.failed] or [("", run)]:
-        texts.setdefault(_of_one(one), []).append(label)
+    for file in run.files:
+        texts.setdefault(_of_one(file.run), []).append(file.label)
     if len(texts) == 1:
         return next(iter(texts))
     return " ".join(f"{wording.names(labels)}: {text[0].lower()}{text[1:]}" for text, labels in texts.items())

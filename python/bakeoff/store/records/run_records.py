@@ -506,6 +506,13 @@ class RunRecord:
         return lenient_plan(self.plan, self.kind)
 
     @property
+    def files(self) -> "tuple[JoinedFile, ...]":
+        """The run files that count: those that are joined, or a run by itself as the only one, without a letter."""
+        counted = tuple(file for file in self.joined if not file.failed)
+        names = {contender.name: contender.name for contender in self.contenders}
+        return counted or (JoinedFile("", self, names, 0, 0, failed=False),)
+
+    @property
     def is_complete(self) -> bool:
         """Whether nothing is left to do. A search plans as it goes: it is over when it says so."""
         return not self.pending and (self.finished_at is not None or bool(self.load_steps))

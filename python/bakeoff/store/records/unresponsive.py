@@ -17,9 +17,10 @@ def unresponsive_contenders(run: RunRecord) -> dict[str, str]:
     measured again later was there again.
     """
     found: dict[str, str] = {}
-    for part, names in [(file.run, file.names) for file in run.joined if not file.failed] or [(run, {})]:
+    for file in run.files:
+        part = file.run
         for contender in part.contenders:
-            name = names.get(contender.name, contender.name)
+            name = file.names[contender.name]
             events = [event for event in part.events if (event.code, event.contender) == (UNRESPONSIVE, name)]
             started = [_moment(trial.started_at) for trial in part.trials if trial.contender == contender.name]
             if events and max(started, default=0.0) <= _moment(events[-1].at):
