@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bakeoff.compare.collections.campaign import Measured, _joint, _Part, _verdicts, compare_campaign, compare_folder
+from bakeoff.compare.collections.campaign import Measured, _verdicts, compare_campaign, compare_folder
 from bakeoff.compare.collections.campaign_model import (
     CampaignComparison,
     FewBlocks,
@@ -23,6 +23,7 @@ from bakeoff.compare.collections.campaign_model import (
     NotBothIn,
     SuiteResult,
 )
+from bakeoff.compare.collections.over_suites import _joint, _Part
 from bakeoff.compare.planning.noise import noise_of, same_setup
 from bakeoff.compare.planning.noise_model import NoiseFloor
 from bakeoff.report.blocks.tree import Cards, Chart, Table, Text
@@ -94,7 +95,7 @@ def test_a_verdict_that_is_lost_to_the_family_is_said_to_be(monkeypatch: pytest.
     import bakeoff.compare.collections.campaign as module
 
     monkeypatch.setattr(module, "corrected", lambda tests: [(0.06, 0.06) for _ in tests])
-    monkeypatch.setattr(module, "holm", lambda p: np.full(len(p), 0.06))
+    monkeypatch.setattr("bakeoff.compare.collections.over_suites.holm", lambda p: np.full(len(p), 0.06))
     found = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
     assert all(v.kind == "inconclusive" and v.winner is None for v in found.verdicts)
     assert found.winner is None and any("in this suite alone" in text for text in headline_of(found))
@@ -130,7 +131,7 @@ def test_what_is_kept_for_blocks_that_are_added_is_not_spent_before(
     import bakeoff.compare.collections.campaign as module
 
     monkeypatch.setattr(module, "corrected", lambda tests: [(p, p) for _ in tests])
-    monkeypatch.setattr(module, "holm", lambda values: np.full(len(values), p))
+    monkeypatch.setattr("bakeoff.compare.collections.over_suites.holm", lambda values: np.full(len(values), p))
     found = compared(Measured("one", 1.0, web(1.3)), Measured("two", 1.0, web(1.3, seed=2)))
     assert [v.kind == "better" for v in found.verdicts] == [called, called]
     assert (found.winner == "red") == called
