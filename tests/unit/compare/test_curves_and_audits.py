@@ -121,17 +121,23 @@ def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "text"),
     [(1.12, 1.24, "1.12–1.24"), (1.265, 1.275, "1.265–1.275"), (0.99993, 1.0001, "0.9999–1.0001"),
-     (0.0123, 250.4, "1/81.3–250"), (float("nan"), 1.0, "–"), (0.0971, 0.15, "1/10.3–1/6.67"), (0.11, 0.2, "0.11–0.20"),
-     (0.09, 1.2, "1/11.1–1.20")],
+     (0.0123, 250.4, "0.012–250"), (float("nan"), 1.0, "–"), (0.0971, 0.15, "0.097–0.150"), (0.11, 0.2, "0.11–0.20"),
+     (0.09, 1.2, "0.090–1.20")],
 )  # fmt: skip
 def test_intervals_are_worded_with_ends_that_differ(low: float, high: float, text: str) -> None:
     assert wording.interval(low, high) == text
 
 
 def test_a_ratio_reads_like_its_interval() -> None:
-    """Not `0.12× (1/10.3–0.15)`: of which nobody sees that the one lies in the other."""
-    assert wording.ratio(0.12, 0.0971, 0.15) == "1/8.33" and wording.ratio(0.12, 0.11, 0.15) == "0.12×"
-    assert wording.times(0.12, "the load", 0.0971, 0.15) == "1/8.33 of the load"
+    """With as many decimals, however small it is."""
+    assert wording.ratio(0.12, 0.0971, 0.15) == "0.120×" and wording.ratio(0.12, 0.11, 0.15) == "0.12×"
+    assert wording.times(0.12, "the load", 0.0971, 0.15) == "0.120× the load"
+
+
+def test_an_interval_has_two_ends_or_is_none() -> None:
+    """Seen: "95 % interval 0.5882 – 0.5882"."""
+    assert wording.interval(0.588235, 0.588241) == "0.58823–0.58824"
+    assert wording.interval(2.0, 2.0) == "2.0000" and wording.span(41.5, 41.5) == "41.50"
 
 
 def test_who_is_best_at_one_load_step_and_falls_is_not_called_flat() -> None:

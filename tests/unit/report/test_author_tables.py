@@ -12,7 +12,7 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.read import paper_of, read_paper
-from bakeoff.report.blocks.tree import Bullets, Report, Section, SeverityText, Table, Text
+from bakeoff.report.blocks.tree import Report, Section, SeverityText, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.paper.author_tables import cheapest
 from bakeoff.report.paper.authored import with_paper
@@ -106,10 +106,11 @@ def test_features_come_from_csv_and_from_toml_alike_with_footnotes(tmp_path: Pat
     ]
     assert found[0] == found[1]
     table, notes = found[0]
-    assert isinstance(table, Table) and isinstance(notes, Bullets)
-    assert table.rows == (("Security: TLS 1.3", "yes [1]", "partly* [2]"), ("HTTP/3", "no*", "unknown"))
+    assert isinstance(table, Table) and isinstance(notes, Text)
+    assert table.rows == (("Security: TLS 1.3", "yes [1]", "partly [2]"), ("HTTP/3", "no", "unknown"))
     assert isinstance(table.rows[0][1], SeverityText) and table.rows[0][1].severity == "good"
-    assert notes.items[1] == "[2] apache, TLS 1.3: with OpenSSL 3, not before."
+    assert notes.text == "[1] handshake tried; [2] with OpenSSL 3, not before (no evidence)."
+    assert "without a number has no evidence" in table.note, "said once, and not in every cell"
 
 
 def test_administration_and_pros_and_cons_are_said_to_be_the_author_s() -> None:
@@ -166,13 +167,13 @@ SERVICES = {
 
 def test_a_table_of_the_author_has_columns_of_its_own_that_are_no_contenders() -> None:
     table, notes = section({"tables": [SERVICES]}, "author-tables").blocks
-    assert isinstance(table, Table) and isinstance(notes, Bullets)
+    assert isinstance(table, Table) and isinstance(notes, Text)
     assert (table.title, [column.title for column in table.columns]) == (
         "Services by platform", ["Service", "NetWare 6.5", "OES Linux"]
     )  # fmt: skip
-    assert table.rows == (("iPrint", "yes*", "partly* [1]"), ("NCP", "unknown", "from SP1 [2]"))
+    assert table.rows == (("iPrint", "yes", "partly [1]"), ("NCP", "unknown", "from SP1 [2]"))
     assert isinstance(table.rows[0][1], SeverityText) and table.rows[0][1].severity == "good"
-    assert notes.items == ("[1] OES Linux, iPrint: no accounting.", "[2] OES Linux, NCP: release notes, page 3.")
+    assert notes.text == "[1] no accounting (no evidence); [2] release notes, page 3."
     assert table.note.startswith("As of 2005. Told by the author")
 
 

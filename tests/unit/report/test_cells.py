@@ -285,8 +285,8 @@ def test_a_single_cell_has_no_range_and_no_curve() -> None:
 
 def test_the_load_step_is_in_megabits_and_its_working_set_shown() -> None:
     record = mix_run()
-    section = next(s for s in report_of(record).sections if s.id == "office-mix")
-    chart, table = section.blocks[0], section.blocks[-1]
+    sections = {section.id: section.blocks for section in report_of(record).sections}
+    chart, table = sections["rates"][0], sections["office-mix"][-1]
     assert isinstance(chart, Chart) and isinstance(table, Table)
     trials = [t for t in record.trials if t.contender == "nginx" and t.load_step.clients == 4]
     mean = math.prod((t.bytes_in + t.bytes_out) * 8 / 1e6 / t.window_s for t in trials) ** (1 / len(trials))
@@ -394,7 +394,7 @@ def test_the_throughput_of_the_load_step_is_that_of_the_comparison() -> None:
     for blocks in (5, 6):
         record = mix_run()
         record = replace(record, trials=tuple(t for t in record.trials if t.block <= blocks))
-        (chart,) = [c for c in report_of(record).charts() if c.id == "chart-mix-mbit"]
+        (chart,) = [c for c in report_of(record).charts() if c.id == "chart-rate"]
         assert chart.table == Context(record, compare_run(record)).curve_table("rate")
         assert all(((row[2] == wording.MISSING) == (blocks < 6)) for row in chart.table.rows)
 
@@ -403,7 +403,7 @@ def test_labels_of_small_times_keep_their_figures() -> None:
     """Shortening numbers of shapes must not shorten the numbers that people read."""
     record = mix_run()
     quick = [replace(t, service=replace(t.service, mean_ns=(t.service.mean_ns or 0) / 1e4)) for t in record.trials]
-    (chart,) = [c for c in report_of(replace(record, trials=tuple(quick))).charts() if c.id == "chart-mix-response"]
+    (chart,) = [c for c in report_of(replace(record, trials=tuple(quick))).charts() if c.id == "chart-mean"]
     labels = re.findall(r">(\d[\d.]*)</text>", draw(chart))
     decimals = [label for label in labels if "." in label]
     assert len(decimals) >= 3 and len(set(decimals)) == len(decimals)

@@ -15,6 +15,7 @@ from bakeoff.report.blocks.tree import Bullets, Chart, Column, Listing, Table, T
 from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.brief import brief
+from bakeoff.report.layout.chapters import chapters_of
 from bakeoff.report.renderers import markdown
 from tests.unit.compare.synthetic import run
 from tests.unit.report.test_renderers import report_of
@@ -38,8 +39,12 @@ def test_it_says_what_the_page_says_and_its_figures_are_beside_it(tmp_path: Path
     assert done.exit_code == 0, done.output
     text = target.read_text()
     report = compose(record, compare_run(record))
-    for section in report.sections:
-        assert f"## {section.title}" in text
+    chapters = chapters_of(report)
+    assert [chapter.title for chapter in chapters][:2] == ["How it was tested", "Results"]
+    for chapter in chapters:
+        assert f"\n## {chapter.heading}\n" in text
+        assert all(f"\n### {section.title}\n" in text for section in chapter.sections if section.title)
+    assert {section.id for chapter in chapters for section in chapter.sections} == {one.id for one in report.sections}
     for chart in report.charts():
         assert f"(demo.figures/{chart.id}.svg)" in text
         assert (tmp_path / "demo.figures" / f"{chart.id}.svg").read_text().startswith("<svg ")

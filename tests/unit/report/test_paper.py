@@ -29,7 +29,7 @@ from bakeoff.report.blocks.tree import Prose, Report
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.brief import brief
 from bakeoff.report.narrate import wording
-from bakeoff.report.paper.authored import BY, TITLE_BY, with_paper
+from bakeoff.report.paper.authored import BY, BY_AGAIN, TITLE_BY, with_paper
 from bakeoff.report.paper.inserted import inserted
 from bakeoff.report.renderers import renderer
 from tests.unit.compare.synthetic import change, run
@@ -104,8 +104,9 @@ def test_every_form_has_all_of_it_marked_and_first_and_the_verdict_stays(form: s
     for part in parts:
         assert letters(part) in text, part
     assert text.count(letters(BY)) == 1, "once, above the first"
+    assert text.count(letters(BY_AGAIN)) == 5, "and above all the others in few words"
     for title in ("Summary", "Key findings", "Notes", "Conclusion", "Disclaimer"):
-        assert letters(f"Author: {title}") in text, "and every heading says whose it is"
+        assert letters(title) in text
     assert text.index(letters(BY)) < min(text.rindex(letters(words[key])) for key in words)
     assert letters(plain.headline[0]) in text, "the result is there as ever"
     chapters = text[text.index(letters("Contents")) :] if form == "pdf" else text
@@ -254,10 +255,11 @@ def test_the_verb_puts_it_into_the_report_and_it_can_be_verified(form: str, tmp_
         assert done.exit_code == 1 and "0.70×" in done.output
 
 
-def test_the_contents_of_a_page_name_the_author_once(tmp_path: Path) -> None:
+def test_the_author_s_chapters_stand_among_the_others(tmp_path: Path) -> None:
     report = paper_report(tmp_path, '[paper]\nsummary = "S."\nfindings = "F."\nconclusion = "C."\n')
     page = renderer("html").render(report, "report").decode()
     nav = page[page.index("<nav") : page.index("</nav>")]
-    assert nav.count("Author") == 1
-    assert re.findall(r'href="#author-\w+">([^<]+)<', nav) == ["Summary", "Key findings", "Conclusion"]
-    assert page.count("<h2>Author: ") == 3 and '<a href="#result">Skip to the result</a>' in page
+    assert re.findall(r'class="chapter" href="#[\w-]+">([^<]+)<', nav)[:2] == ["1 Summary", "2 Results"]
+    assert ">Key findings</a>" in nav and "Author" not in nav
+    assert re.search(r"<h2[^>]*>\d Conclusion</h2>", page) and page.count("Author&#39;s text") == 3
+    assert '<a href="#result">Skip to the result</a>' in page

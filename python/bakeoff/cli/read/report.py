@@ -19,6 +19,7 @@ from bakeoff.report.signatures import check_signer, signature_of, ssh
 
 if TYPE_CHECKING:
     from bakeoff.report.blocks.tree import Report
+    from bakeoff.report.embed.report_options import Edition
 
 
 def register(app: typer.Typer) -> None:
@@ -58,8 +59,12 @@ def report(
     note: NoteOption = None,
     failed_run: FailedOption = None,
     aa: NoiseFile = None,
-    short: Annotated[
-        bool, typer.Option("--brief", help="The short edition: two or three pages with what decides.")
+    short: Annotated[bool, typer.Option("--brief", help="The short edition: two pages with what decides.")] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="All that was measured, in print as well: a PDF is else the standard edition of a paper."
+        ),
     ] = False,
     surfaces: Annotated[
         bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
@@ -100,7 +105,7 @@ def report(
         baseline=baseline,
         delta=smallest,
         surfaces=surfaces,
-        short=short,
+        edition=edition_of(form, short, full),
         pairs=tuple(pairs or ()),
         paper=words,
         notes=notes_of(note),
@@ -112,6 +117,13 @@ def report(
     typer.echo(f"Report: {target}" + (f", with its figures in {figures}" if figures else ""))
     if sign is not None:
         typer.echo(f"Signature: {signature_of(target)}")
+
+
+def edition_of(form: str, short: bool, full: bool) -> "Edition":
+    """The edition that was asked for; by itself print is the standard one, and what folds has all. Raises PlanError."""
+    if short and full:
+        raise PlanError("--brief and --full are two editions: ask for one of them")
+    return "brief" if short else "standard" if form == "pdf" and not full else "full"
 
 
 def write_report(chosen: Renderer, made: "Report", target: Path, force: bool, sign: Path | None = None) -> Path | None:

@@ -44,6 +44,22 @@ class Words(Part):
     disclaimer: Text = Field("", description="Disclaimer (Markdown).")
     features: str = Field("", description="A CSV file with the table of features, beside this one.")
     disclosure: str = Field("", description="A file that `bakeoff disclose` wrote, beside this one.")
+    appendix: Literal["all", "values", "none"] = Field(
+        "all",
+        description="Of what no [[chapter]] has: all of it, the values of its figures with configuration and method, "
+        "or none.",
+    )
+
+
+class OwnChapter(Part):
+    """`[[chapter]]`: text with figures and tables between it, each on a line of its own."""
+
+    title: Line = Field(description="Title of the chapter.")
+    suite: str = Field("", max_length=200, description="The suite of its figures that do not say suite=NAME.")
+    text: Text = Field(
+        description="Markdown with `## Title` for a section, and lines such as {figure curve=rate}, "
+        '{table name=ranking caption="…"}, {text name=result} and {section name=errors}.'
+    )
 
 
 Money = Annotated[float, Field(ge=0, le=1e15, strict=False, allow_inf_nan=False)]
@@ -220,3 +236,4 @@ class Paper:
     tables_of_author: tuple[AuthorTable, ...]
     testbed: Bed
     testbeds: Mapping[str, Bed]
+    chapters: tuple[OwnChapter, ...] = ()

@@ -11,7 +11,18 @@ from pydantic import ValidationError
 
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.features import read_features
-from bakeoff.disclosure.paper.model import About, AuthorTable, Bed, Feature, OneBed, Paper, PriceRules, Task, Words
+from bakeoff.disclosure.paper.model import (
+    About,
+    AuthorTable,
+    Bed,
+    Feature,
+    OneBed,
+    OwnChapter,
+    Paper,
+    PriceRules,
+    Task,
+    Words,
+)
 from bakeoff.disclosure.paper.part import Part
 from bakeoff.plan.input.messages import did_you_mean, explain
 from bakeoff.plan.settings.fields import read_toml
@@ -26,6 +37,7 @@ TABLES = {
     "features": "rows",
     "administration": "rows",
     "tables": "rows",
+    "chapter": "rows",
 }
 
 
@@ -91,6 +103,7 @@ def paper_of(tables: dict[str, Any], origin: str = "paper") -> Paper:
         tuple(_part(AuthorTable, table, f"{origin} [[tables]]") for table in tables.get("tables", [])),
         _bed(tables.get("testbed", {}), origin, "testbed"),
         {name: _bed(table, origin, f"testbeds.{name}") for name, table in tables.get("testbeds", {}).items()},
+        tuple(_part(OwnChapter, table, f"{origin} [[chapter]]") for table in tables.get("chapter", [])),
     )
 
 

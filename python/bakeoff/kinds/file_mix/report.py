@@ -1,9 +1,8 @@
-"""The office mix on a share: Mbit/s and mean response time against clients, and the working set touched."""
+"""The office mix on a share: its turns, what cannot have been sent, and the working set touched."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.file_mix import operations
@@ -18,7 +17,6 @@ from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.validity.faults import FAULTS, FaultWords
-from bakeoff.report.sections.load.curves import curve_chart
 from bakeoff.store.records.marks import BEYOND_LINK
 from bakeoff.store.records.run_records import TrialRecord
 
@@ -40,19 +38,16 @@ def section(context: Context) -> Section | None:
     """None without any usable trial."""
     if not context.usable:
         return None
-    blocks: list[Block] = [
-        replace(curve_chart(context, "rate"), id="chart-mix-mbit"),
-        replace(curve_chart(context, "mean"), id="chart-mix-response"),
-    ]
+    blocks: list[Block] = []
     iterations = [iterations for trial in context.usable if (iterations := trial.figures(MixFigures).iterations)]
     if iterations:
-        blocks.insert(0, Text(_turns(iterations)))
+        blocks.append(Text(_turns(iterations), explains=True))
     beyond = [trial for trial in context.usable if BEYOND_LINK in trial.marks]
     if beyond:
         blocks.insert(0, Text(_beyond(beyond), "warning"))
     if any(_touched(trial) is not None for trial in context.usable):
         blocks.append(_working_set(context))
-    return Section("Throughput and response time of the mix", tuple(blocks))
+    return Section("How the mix was gone through", tuple(blocks)) if blocks else None
 
 
 def _turns(iterations: list[Iterations]) -> str:
@@ -121,7 +116,7 @@ class FileMix(ReportPart):
 
     sections = (section, operations.section)
     tells_operations = True
-    rate_curves = ("operations",)
+    rate_curves = ("rate", "operations")
     figures_shown = frozenset(
         {"iterations", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"}
     )

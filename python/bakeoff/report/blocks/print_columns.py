@@ -29,23 +29,24 @@ MARK: Final = 2
 @dataclass(frozen=True)
 class Columns:
     """Size of the letters and inset of a cell, points, and the share of each column; without shares each is as wide
-    as what it holds.
+    as what it holds. The whole is so wide.
     """
 
     size_pt: float
     inset_pt: float
     shares: tuple[float, ...] = ()
+    width_pt: float = PAGE_PT
 
 
-def columns_of(table: Table, contenders: Sequence[str]) -> Columns:
+def columns_of(table: Table, contenders: Sequence[str], largest_pt: float = SIZES_PT[0]) -> Columns:
     """The largest letters in which no number and no word is broken; words wrap where there is no room for them."""
     full = [_full(table, place, contenders) for place in range(len(table.columns))]
     least = [_least(table, place, whole) for place, whole in enumerate(full)]
     inset_pt = WIDE_INSET_PT if len(full) <= FEW_COLUMNS else NARROW_INSET_PT
-    for size_pt in SIZES_PT:
+    for size_pt in (size_pt for size_pt in SIZES_PT if size_pt <= largest_pt):
         room = (PAGE_PT - inset_pt * len(full)) / (size_pt * LETTER)
         if sum(full) <= room:
-            return Columns(size_pt, inset_pt)
+            return Columns(size_pt, inset_pt, (), sum(full) * size_pt * LETTER + inset_pt * len(full))
         if sum(least) <= room:
             return _set(size_pt, inset_pt, _shared(full, least, room))
     return _set(SIZES_PT[-1], inset_pt, least)

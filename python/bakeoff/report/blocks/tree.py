@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from bakeoff.report.charts.drawing import Drawing
+from bakeoff.report.embed.report_options import Edition
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 
@@ -33,12 +34,15 @@ class SeverityText(str):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph of plain text; `advice` is set apart after it."""
+    """A paragraph of plain text; `advice` is set apart after it. What `explains` how to read a figure, and says nothing
+    of what was measured, is told once in a report.
+    """
 
     text: str
     severity: Severity = "plain"
     advice: str = ""
     detail: Detail = Detail.PAGE
+    explains: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ class Table:
 @dataclass(frozen=True)
 class Chart:
     """A drawing with what it shows in words and the numbers behind it. Where nothing can be drawn, `plain` stands for
-    it, or else `table`. Files are named by its `id`: of words that come from a run file it keeps what a name may have.
+    it, or else `table`. What stands `in_full` is left out of the standard edition. Files are named by its `id`: of
+    words that come from a run file it keeps what a name may have.
     """
 
     id: str
@@ -88,6 +93,7 @@ class Chart:
     plain: Table | None = None
     folded: bool = False
     detail: Detail = Detail.PAGE
+    in_full: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", _NO_NAME.sub("-", self.id))
@@ -149,9 +155,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Prose:
-    """What a person wrote. `by` says so: it stands above the first of it, that nobody takes it for a result, and is
-    empty in what follows.
-    """
+    """What a person wrote. `by` says so above it, that nobody takes it for a result."""
 
     by: str
     passages: tuple[Passage, ...]
@@ -172,13 +176,17 @@ class Cover:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report. `chapter` is the suite that it is about, where a report has several."""
+    """A section of the report. `chapter` is the suite that it is about, where a report has several, and `suite_title`
+    what that suite is called. What stands `in_full` is left out of the standard edition.
+    """
 
     title: str
     blocks: tuple[Block, ...]
     id: str = ""
     part: Part = Part.RESULTS
     chapter: str = ""
+    suite_title: str = ""
+    in_full: bool = False
 
     @property
     def heading(self) -> str:
@@ -197,12 +205,37 @@ def in_order(sections: Iterable[Section]) -> tuple[Section, ...]:
 
 
 @dataclass(frozen=True)
+class Chapter:
+    """Sections of one subject. Its `number` is "3", or a letter of an appendix. What stands in it under its own title
+    has no heading of its own: that section's title is empty. That of one of several suites `is_suite`.
+    """
+
+    number: str
+    title: str
+    sections: tuple[Section, ...]
+    id: str
+    is_suite: bool = False
+
+    @property
+    def is_appendix(self) -> bool:
+        """Whether it stands behind the conclusion."""
+        return not self.number.isdigit()
+
+    @property
+    def heading(self) -> str:
+        """ "3 Web pages", "Appendix A: Configuration"."""
+        return f"Appendix {self.number}: {self.title}" if self.is_appendix else f"{self.number} {self.title}"
+
+
+@dataclass(frozen=True)
 class Report:
     """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
     in one or two words. `contenders` are their names in the order of their colours and marks: a column, or a cell of a
     column "Contender", that is called like one of them is its own. `caveat` is one sentence to know beside the result;
-    empty without any. A `short` report leaves out what does not decide.
-    A paper has a `cover`.
+    empty without any. The `edition` is full, standard or brief. A paper has a `cover`; `chapters` are those that its
+    author made, without them they come from the sections; print has the values of figures unless it is `with_values`
+    False. `summary` is the result in at most five sentences, where the
+    headline has more.
     """
 
     title: str
@@ -215,9 +248,12 @@ class Report:
     facts: tuple[tuple[str, str], ...]
     embedded: dict[str, Any] = field(default_factory=dict)
     contenders: tuple[str, ...] = ()
-    short: bool = False
+    edition: Edition = "full"
     cover: Cover | None = None
     caveat: str = ""
+    chapters: tuple[Chapter, ...] = ()
+    summary: tuple[str, ...] = ()
+    with_values: bool = True
 
     def blocks(self, detail: Detail) -> tuple[Block, ...]:
         """What a reader at `detail` is shown, in its order."""

@@ -119,14 +119,14 @@ class Ratios:
     field: str = "ratio"
 
     def scaled(self, rows: Sequence[Row]) -> Scaled:
-        """With a tick at 1; below 0.1 they read as 1/20."""
+        """With a tick at 1."""
         ends = [value for value in _numbers(rows, self.field) if value]
         low = min([*ends, 1.0 / (1.0 + 1.6 * self.delta)]) * 0.97
         high = max([*ends, 1.0 + 1.6 * self.delta]) * 1.03
         if self.even:
             high = max(high, 1.0 / low, 1.06)
             low = 1.0 / high
-        label = "datum.value < 0.095 ? '1/' + format(1 / datum.value, ',.0f') : format(datum.value, ',~f')"
+        label = "format(datum.value, ',~f')"
         return _log(self.title, log_ticks(low, high), label, (low, high), clamp=True)
 
 

@@ -30,15 +30,18 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, ShownPairs
+from bakeoff.report.layout.told_once import told_once
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.campaign import headline, missing_words, weights_of
-from bakeoff.report.narrate.collections.ranking_doubts import doubts, place_text
+from bakeoff.report.narrate.collections.ranking_doubts import place_text, short_doubts
+from bakeoff.report.narrate.collections.summary import summary
 from bakeoff.report.narrate.document import to_dict
 from bakeoff.report.narrate.figures.factors import title_words
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.validity.caveat import box
 from bakeoff.report.sections.result.challenged import challenge_over_all
 from bakeoff.store.collections.campaign import CampaignFolder
+from bakeoff.store.records.run_records import RunRecord
 
 FLOOR = "Noise floor"
 # Verdicts that call a difference.
@@ -63,7 +66,8 @@ def compose_campaign(
         if suite.name in compared:
             run, of = folder.runs[suite.name], compared[suite.name]
             own = chapter(run, of, surfaces, detail, shown, comparison.contenders, shared.texts)
-            sections += [_of_chapter(section, suite.name, number) for section in own]
+            title = _suite_title(run)
+            sections += [_of_chapter(section, suite.name, number, title) for section in own]
     sections += [] if shared.section is None else [shared.section]
     sentences = headline(comparison)
     verdict, severity = _verdict(comparison)
@@ -74,11 +78,12 @@ def compose_campaign(
         severity=severity,
         headline=tuple(one.text for one in sentences),
         severities=tuple(SEVERITIES.get(one.kind, "plain") for one in sentences),
-        sections=in_order(_once(sections)),
+        sections=in_order(told_once(_once(sections))),
         facts=facts,
         embedded=data_of_campaign(folder, comparison) if detail == Detail.PAGE else {},
         contenders=comparison.contenders,
         caveat=box(comparison.caveat),
+        summary=summary(comparison),
     )
 
 
@@ -130,10 +135,16 @@ def _verdict(comparison: CampaignComparison) -> tuple[str, Severity]:
     return VERDICTS["better" if comparison.challenge is None or not comparison.challenge.absent else "among_some"]
 
 
-def _of_chapter(section: Section, name: str, number: int) -> Section:
+def _suite_title(run: RunRecord) -> str:
+    """ "Static web files (web-static)"."""
+    title = run.planned.title.rstrip(".")
+    return f"{title} ({run.suite})" if title else run.suite
+
+
+def _of_chapter(section: Section, name: str, number: int, title: str) -> Section:
     """The section with a title, an id and charts of its own: suites have the same ones."""
     blocks = tuple(replace(b, id=f"{b.id}-{number}") if isinstance(b, Chart) else b for b in section.blocks)
-    return replace(section, id=f"{section.id}-{number}", blocks=blocks, chapter=name)
+    return replace(section, id=f"{section.id}-{number}", blocks=blocks, chapter=name, suite_title=title)
 
 
 def _once(sections: list[Section]) -> list[Section]:
@@ -212,7 +223,7 @@ def _suites(comparison: CampaignComparison) -> Table:
         Column("p (Holm)", spare=1),
         Column("Verdict", numeric=False),
         *([Column(FLOOR, spare=1)] if with_floor else []),
-        Column("Weight", spare=2),
+        Column("Weight", spare=2 if len({suite.weight for suite in comparison.suites}) == 1 else 0),
     )
     weights = {suite.name: f"{suite.weight:g}" for suite in comparison.suites}
     rows = tuple(_suite_row(verdict, weights[verdict.suite], with_floor) for verdict in comparison.verdicts)
@@ -285,18 +296,21 @@ def _pairs(comparison: CampaignComparison) -> Table:
     columns = (
         Column("Pair", numeric=False),
         Column("Suites"),
-        Column("Times as good"),
+        Column("Ratio (above 1 is better)"),
         Column("95 % interval"),
         Column("p (Holm)", spare=1),
         Column("Order", numeric=False),
     )
     rows = tuple(_pair_row(pair) for pair in comparison.overall)
-    note = "Above 1 the first of a pair is better: suites in which less is better are turned round."
+    note = (
+        "Weighted geometric mean over the suites. Above 1 the first of a pair is better: where less is better it "
+        "is turned round."
+    )
     return Table("Pairs over all suites", columns, rows, note, detail=Detail.COMPARISON)
 
 
 def _pair_row(pair: OverallPair) -> tuple[str, ...]:
-    order = f"{pair.winner} better" if pair.winner else f"not certain: {doubts(pair)}"
+    order = f"{pair.winner} better" if pair.winner else f"not certain: {short_doubts(pair)}"
     p = wording.probability(pair.p_adjusted)
     return (
         f"{pair.contender} against {pair.baseline}",

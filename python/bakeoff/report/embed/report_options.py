@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from bakeoff.core.redact import hidden
 from bakeoff.report.embed.packing import script_of, text_of
 
+Edition = Literal["full", "standard", "brief"]
 KEY = "options"
 MARK = "bakeoff-options"
 """Begins the last line of a report in Markdown or text."""
@@ -27,7 +28,7 @@ class ReportOptions(BaseModel):
     baseline: str | None = None
     delta: float | None = None
     surfaces: bool = False
-    short: bool = False
+    edition: Edition = "full"
     pairs: tuple[str, ...] = ()
     """As given: `b,c`, or `all`."""
     paper: dict[str, Any] | None = None

@@ -144,15 +144,13 @@ class Context:
         return tuple(self.comparison.curve(metric, name) for name in self.names)
 
     def curve_table(self, metric: str) -> Table:
-        """Centre, interval and blocks of each contender at each load step."""
+        """Centre and interval of each contender at each load step, and the number of blocks where they differ."""
         curves = self.curves(metric)
+        counts = {point.blocks for curve in curves for point in curve.points}
         titles = [Column(self.load_step_title)]
         for name in self.names:
-            titles += [
-                Column("value", group=name),
-                Column("95 % interval", group=name),
-                Column("blocks", group=name),
-            ]
+            titles += [Column(curves[0].unit or "value", group=name), Column("95 % interval", group=name)]
+            titles += [Column("blocks", group=name)] if len(counts) > 1 else []
         rows = []
         for index, load_step in enumerate(self.comparison.run.load_steps):
             row = [f"{load_step}"]
@@ -162,14 +160,12 @@ class Context:
                     wording.figures(point.centre)
                     + wording.forfeits_of(point.forfeited, max(point.blocks, point.forfeited)),
                     span(point),
-                    f"{point.blocks}",
                 ]
+                row += [f"{point.blocks}"] if len(counts) > 1 else []
             rows.append(tuple(row))
-        return Table(
-            f"{curves[0].title} ({curves[0].unit}), {curves[0].centre_is} over blocks",
-            tuple(titles),
-            tuple(rows),
-        )
+        over = f"{max(counts)} blocks" if len(counts) == 1 and counts != {1} else "blocks"
+        title = f"{curves[0].title} ({curves[0].unit}), {curves[0].centre_is} over {over}"
+        return Table(title, tuple(titles), tuple(rows))
 
     @staticmethod
     def moment(iso: str | None) -> str:

@@ -19,8 +19,9 @@ class ReportSection:
     """One section: `make` gives its title and blocks, or None when it has nothing to say.
 
     `detail` is the least at which it has anything to show; its blocks say for themselves from which detail on they are
-    shown, never above that. `fits` says of which runs it would say something, and something right. A section of a kind
-    of suite stands after the general one with the id `after`.
+    shown, never above that. What stands `in_full` is left out of the standard edition. `fits` says of which runs it
+    would say something, and something right. A section of a kind of suite stands after the general one with the id
+    `after`.
     """
 
     id: str
@@ -29,11 +30,12 @@ class ReportSection:
     detail: Detail = Detail.PAGE
     after: str = ""
     fits: Callable[[Context], bool] = lambda _: True
+    in_full: bool = False
 
     def __call__(self, context: Context) -> Section | None:
         """The section under its id and in its part."""
         made = self.make(context)
-        return None if made is None else replace(made, id=self.id, part=self.part)
+        return None if made is None else replace(made, id=self.id, part=self.part, in_full=self.in_full)
 
 
 def report_section(
@@ -42,6 +44,7 @@ def report_section(
     detail: Detail = Detail.PAGE,
     after: str = "",
     fits: Callable[[Context], bool] = lambda _: True,
+    in_full: bool = False,
 ) -> Callable[[Callable[[Context], Section | None]], ReportSection]:
     """Register the function below as a section."""
-    return lambda make: ReportSection(id_, make, part, detail, after, fits)
+    return lambda make: ReportSection(id_, make, part, detail, after, fits, in_full)

@@ -1,8 +1,8 @@
 """Numbers as people read them.
 
-A ratio is written in one way everywhere: 1.18×, and 1/12 below 0.1; its interval with both ends like it (`ratio`,
-`interval`). Sentences about speed say `faster` between a half and twice, and the ratio itself outside of that. Suites
-whose publications tell percents of the baseline do so in all their tables and sentences (`reached`).
+A ratio is written in one way everywhere: 1.18×, 0.043×; its interval with both ends like it (`ratio`, `interval`).
+Sentences about speed say `faster` between a half and twice, and the ratio itself outside of that. Suites whose
+publications tell percents of the baseline do so in all their tables and sentences (`reached`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from bakeoff.core.units import plural as plural
 from bakeoff.load.load_step import LoadStep
 
 MISSING = "–"
-# Ratios below are one over something: 1/12.
+# Ratios below have more decimals.
 SMALL = 0.1
+MOST_PLACES = 6
+HUGE = 1e6
 
 
 def count(value: float) -> str:
@@ -40,21 +42,18 @@ def figures(value: float, digits: int = 4) -> str:
 
 
 def ratio(value: float, low: float = math.nan, high: float = math.nan) -> str:
-    """A ratio such as 1.18×, with as many decimals as its interval deserves when that is given; 1/490 below 0.1, and
-    where its interval reaches below that and not to 1, so that all three read alike.
-    """
-    text = _bare_ratio(value, _decimals(low, high), _is_small(low, high))
-    return text if text in (MISSING, "∞") or "/" in text else f"{text}×"
+    """A ratio such as 1.18× or 0.043×, with as many decimals as its interval deserves when that is given."""
+    text = _bare_ratio(value, max(_decimals(low, high), _places(value, low, high)))
+    return text if text in (MISSING, "∞") else f"{text}×"
 
 
 def times(value: float, what: str, low: float = math.nan, high: float = math.nan) -> str:
-    """ "1.18× the load", "1/490 of the load": what `what` is multiplied by, in a sentence."""
-    text = ratio(value, low, high)
-    return f"{text} of {what}" if "/" in text else f"{text} {what}"
+    """ "1.18× the load", "0.0020× the load": what `what` is multiplied by, in a sentence."""
+    return f"{ratio(value, low, high)} {what}"
 
 
 def faster(value: float) -> str:
-    """ "17 % faster", "3.0 % slower", "2.40× as fast", "1/490 as fast", "level"."""
+    """ "17 % faster", "3.0 % slower", "2.40× as fast", "0.0020× as fast", "level"."""
     if not math.isfinite(value) or value <= 0.0:
         return MISSING
     if value >= 2.0 or value <= 0.5:
@@ -67,20 +66,30 @@ def faster(value: float) -> str:
 
 
 def reached(value: float) -> str:
-    """A ratio as a percentage of the baseline: "117.0 %", "3.7 %", "1/490" below 1 %."""
-    return f"{100 * value:.1f} %" if value >= 0.01 else ratio(value)
+    """A ratio as a percentage of the baseline: "117.0 %", "3.7 %", "0.20 %" below 1 %."""
+    if not math.isfinite(value) or value > HUGE:
+        return MISSING if math.isnan(value) else "∞"
+    return f"{100 * value:.1f} %" if value >= 0.01 else percent(value)
 
 
 def interval(low: float, high: float) -> str:
-    """The bounds of a ratio: 1.12–1.24. A narrow interval gets more decimals, so that its ends differ."""
+    """The bounds of a ratio: 1.12–1.24. A narrow interval gets more decimals, so that its ends differ; where nothing
+    varied, which is no interval, the one figure stands alone.
+    """
     if math.isnan(low) or math.isnan(high):
         return MISSING
-    decimals, small = _decimals(low, high), _is_small(low, high)
-    return f"{_bare_ratio(low, decimals, small)}–{_bare_ratio(high, decimals, small)}"
+    decimals = max(_decimals(low, high), _places(low, low, high))
+    while decimals < MOST_PLACES and low < high and _bare_ratio(low, decimals) == _bare_ratio(high, decimals):
+        decimals += 1
+    ends = [_bare_ratio(low, decimals), _bare_ratio(high, decimals if low >= SMALL or high < 1.0 else 2)]
+    return "–".join(dict.fromkeys(ends))
 
 
-def _is_small(low: float, high: float) -> bool:
-    return low < SMALL and high < 1.0
+def _places(value: float, low: float, high: float) -> int:
+    """The decimals of a small ratio, or of one whose interval begins with one: two figures."""
+    least = min((one for one in (value, low) if one > 0.0), default=1.0)
+    small = least < SMALL and (value < 1.0 or math.isnan(high))
+    return min(1 - math.floor(math.log10(least)), MOST_PLACES) if small else 0
 
 
 def _decimals(low: float, high: float) -> int:
@@ -98,21 +107,18 @@ def _is_taken_for_one(end: float, decimals: int) -> bool:
     return end not in (0.0, 1.0) and 1.0 in (round(end, decimals), round(1.0 / end, decimals))
 
 
-def _bare_ratio(value: float, decimals: int, small: bool = False) -> str:
+def _bare_ratio(value: float, decimals: int) -> str:
     if math.isnan(value):
         return MISSING
-    if math.isinf(value) or value >= 1e6:
+    if math.isinf(value) or value >= HUGE:
         return "∞"
     if value >= 100.0:
         return f"{value:,.0f}"
     if value >= 10.0:
         return f"{value:.1f}"
-    if value >= (1.0 if small else SMALL):
-        return f"{value:.{decimals}f}"
-    if value < 1e-6:
-        return "< 1/1,000,000"
-    inverse = 1.0 / value
-    return f"1/{inverse:,.{0 if inverse >= 100.0 else 1 if inverse >= 10.0 else decimals if inverse < 1.1 else 2}f}"
+    if value and value < 10.0**-MOST_PLACES:
+        return "< 0.000001"
+    return f"{value:.{decimals}f}"
 
 
 def percent(share: float) -> str:
@@ -147,7 +153,9 @@ def forfeits_of(lost: int, of: int) -> str:
 
 def span(low: float, high: float) -> str:
     """ "41,200 – 43,100"; a dash without an interval."""
-    return MISSING if math.isnan(low) or math.isnan(high) else f"{figures(low)} – {figures(high)}"
+    if math.isnan(low) or math.isnan(high):
+        return MISSING
+    return " – ".join(dict.fromkeys((figures(low), figures(high))))
 
 
 def excess(low: float, high: float) -> str:

@@ -11,12 +11,13 @@ from bakeoff.compare.model.comparison import Comparison, ContenderSummary
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.model import Cell, Paper
 from bakeoff.plan.input.messages import did_you_mean
-from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, Severity, SeverityText, Table, Text
+from bakeoff.report.blocks.tree import Block, Column, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.narrate import wording
 
 BY = "Told by the author, not found by Bakeoff."
-UNSHOWN = f"{BY} * is an answer without evidence."
+UNSHOWN = f"{BY} An answer without a number has no evidence."
+UNSEEN = " (no evidence)"
 UNSTATED = "not stated"
 SEVERITIES: Mapping[str, Severity] = {"yes": "good", "no": "bad", "partly": "warning"}
 
@@ -134,12 +135,12 @@ def cheapest(comparison: Comparison, suite: str, totals: Mapping[str, float], un
 def _features(paper: Paper, names: tuple[str, ...]) -> Section | None:
     if not paper.features:
         return None
-    notes: list[str] = []
+    notes: dict[str, int] = {}
     rows = []
     for row in paper.features:
         title = f"{row.group}: {row.feature}" if row.group else row.feature
         found = {name: Cell(text=one.answer, evidence=one.evidence, note=one.note) for name, one in row.answers.items()}
-        rows.append((title, *(_cell(found.get(name), f"{name}, {row.feature}", notes) for name in names)))
+        rows.append((title, *(_cell(found.get(name), notes) for name in names)))
     columns = (Column("Feature", False), *(Column(name, False) for name in names))
     blocks = _with_notes(Table("Features", columns, tuple(rows), UNSHOWN), notes)
     return Section("Features", blocks, "author-features", Part.AUTHOR)
@@ -149,29 +150,28 @@ def _own_tables(paper: Paper) -> Section | None:
     """Tables with columns of the author's own: services by platforms, versions, products."""
     blocks: list[Block] = []
     for table in paper.tables_of_author:
-        notes: list[str] = []
-        rows = tuple(
-            (row.name, *(_cell(row.cells.get(name), f"{name}, {row.name}", notes) for name in table.columns))
-            for row in table.rows
-        )
+        notes: dict[str, int] = {}
+        rows = tuple((row.name, *(_cell(row.cells.get(name), notes) for name in table.columns)) for row in table.rows)
         columns = (Column(table.of, False), *(Column(name, False) for name in table.columns))
         note = f"{table.note.rstrip('.')}. {UNSHOWN}" if table.note else UNSHOWN
         blocks += _with_notes(Table(table.title, columns, rows, note), notes)
     return Section("The author's tables", tuple(blocks), "author-tables", Part.AUTHOR) if blocks else None
 
 
-def _with_notes(table: Table, notes: list[str]) -> tuple[Block, ...]:
-    return (table, Bullets(tuple(notes))) if notes else (table,)
+def _with_notes(table: Table, notes: Mapping[str, int]) -> tuple[Block, ...]:
+    """The table with what its numbers stand for."""
+    listed = "; ".join(f"[{number}] {text}" for text, number in notes.items())
+    return (table, Text(f"{listed}.")) if notes else (table,)
 
 
-def _cell(found: Cell | None, of: str, notes: list[str]) -> str:
-    """The answer with the number of its footnote; an asterisk where nothing shows it."""
+def _cell(found: Cell | None, notes: dict[str, int]) -> str:
+    """The answer with the number of what shows it, which is the same for the same words."""
     if found is None or (found.text == "unknown" and not (found.evidence or found.note)):
         return "unknown"
-    text = found.text + ("" if found.evidence or found.text == "unknown" else "*")
-    if note_text := ". ".join(part.rstrip(".") for part in (found.note, found.evidence) if part):
-        notes.append(f"[{len(notes) + 1}] {of}: {note_text}.")
-        text += f" [{len(notes)}]"
+    text = found.text
+    if note := ". ".join(part.rstrip(".") for part in (found.note, found.evidence) if part):
+        note += "" if found.evidence else UNSEEN
+        text += f" [{notes.setdefault(note, len(notes) + 1)}]"
     return SeverityText(text, SEVERITIES.get(found.text, "plain"))
 
 

@@ -12,15 +12,20 @@ from bakeoff.disclosure.paper.model import Paper
 from bakeoff.disclosure.paper.read import paper_of
 from bakeoff.report.blocks.prose import passages_of
 from bakeoff.report.blocks.tree import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table, in_order
+from bakeoff.report.embed.report_options import Edition
 from bakeoff.report.layout.detail import Detail
+from bakeoff.report.layout.laid_out import laid_out
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.paper.author_tables import author_tables
 from bakeoff.report.paper.disclosed import disclosure
 from bakeoff.report.paper.inserted import inserted
+from bakeoff.report.paper.named_blocks import named_blocks
+from bakeoff.report.paper.own_chapters import OwnChapters
 from bakeoff.report.paper.test_beds import beds_of, with_beds
 from bakeoff.report.paper.testbed import Generators
 
-BY = "Author's text, as under every heading “Author: …”: Bakeoff measured none of it but the numbers that it inserted"
+BY = "Author's text, as all that is marked so: Bakeoff measured none of it but the numbers that it inserted"
+BY_AGAIN = "Author's text"
 TITLE_BY = "Author's title"
 NOWHERE: Mapping[str, Generators] = {}
 CHAPTERS = (("summary", "Summary", Detail.SUMMARY), ("findings", "Key findings", Detail.SUMMARY))
@@ -28,10 +33,15 @@ AFTER = (("conclusion", "Conclusion", Detail.PAGE), ("disclaimer", "Disclaimer",
 
 
 def with_paper(
-    report: Report, paper: Paper, comparisons: Mapping[str, Comparison], places: Mapping[str, Generators] = NOWHERE
+    report: Report,
+    paper: Paper,
+    comparisons: Mapping[str, Comparison],
+    places: Mapping[str, Generators] = NOWHERE,
+    edition: Edition = "full",
 ) -> Report:
-    """`report` with the author's chapters first; `comparisons` are what numbers are inserted from, by suite, and
-    `places` the machines that sent the load, by suite, or of several run files by letter.
+    """`report` with the author's words; `comparisons` are what numbers are inserted from, by suite, and `places` the
+    machines that sent the load, by suite, or of several run files by letter. Where the author laid chapters out, it is
+    in them and in its `edition` already.
 
     Raises PlanError for text that cannot be shown, and for numbers that are not in the comparison.
     """
@@ -39,7 +49,7 @@ def with_paper(
     made = _Author(paper, comparisons)
     chapters = made.chapters()
     beds = beds_of(paper, places)
-    return replace(
+    whole = replace(
         report,
         cover=_cover(paper),
         sections=in_order(
@@ -52,6 +62,7 @@ def with_paper(
         ),
         embedded={**report.embedded, "inserted": made.numbers},
     )
+    return whole if not paper.chapters or edition == "brief" else made.laid_out(whole, edition)
 
 
 def _cover(paper: Paper) -> Cover | None:
@@ -80,23 +91,30 @@ class _Author:
             sections[-1] = replace(last, blocks=(*last.blocks, self._table()))
         return sections
 
+    def laid_out(self, report: Report, edition: Edition) -> Report:
+        """The report in the author's own chapters."""
+        own = OwnChapters(named_blocks(report.sections), self._passages, BY_AGAIN)
+        found = [own.made(number, chapter) for number, chapter in enumerate(self.paper.chapters, 1)]
+        made = laid_out(report, found, own.placed, self.paper.words.appendix, edition)
+        return replace(made, embedded={**made.embedded, "inserted": self.numbers})
+
     def _chapter(self, key: str, title: str, detail: Detail) -> Section | None:
         text = getattr(self.paper.words, key)
         passages = self._passages(text, key)
         if not passages:
             return None
-        return Section(f"Author: {title}", (self._prose(passages, detail),), f"author-{key}", Part.FRONT)
+        return Section(title, (self._prose(passages, detail),), f"author-{key}", Part.FRONT)
 
     def _notes(self) -> Section | None:
         blocks: list[Block] = []
         for number, note in enumerate(self.paper.words.notes, 1):
             day = Passage((Span(note.date, strong=True),))
             blocks.append(self._prose((day, *self._passages(note.text, f"notes[{number}] text"))))
-        return Section("Author: Notes", tuple(blocks), "author-notes", Part.FRONT) if blocks else None
+        return Section("Notes", tuple(blocks), "author-notes", Part.FRONT) if blocks else None
 
     def _prose(self, passages: tuple[Passage, ...], detail: Detail = Detail.PAGE) -> Prose:
-        """Whose it is stands above the first of it, and in every heading."""
-        by, self.attributed = "" if self.attributed else BY, True
+        """Whose it is stands above all of it."""
+        by, self.attributed = BY_AGAIN if self.attributed else BY, True
         return Prose(by, passages, detail)
 
     def _passages(self, text: str, key: str) -> tuple[Passage, ...]:

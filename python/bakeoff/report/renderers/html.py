@@ -18,8 +18,8 @@ from bakeoff.report.blocks.narrow import stacks, wide
 from bakeoff.report.charts.palette import marker, stylesheet
 from bakeoff.report.charts.svg import check_drawing, contender_mark, figure_of
 from bakeoff.report.embed.packing import script_of
+from bakeoff.report.layout.chapters import chapters_of
 
-AUTHOR = "Author"
 # Ids of the section that tells it, in a campaign and in a single run.
 RESULTS = ("all-suites", "result")
 # Beginnings of the ids of maps of cells, of curves over their sizes, and of surfaces.
@@ -52,7 +52,7 @@ def render_html(report: tree.Report) -> str:
         stacks=stacks,
         wide=wide,
         named=_named(report.contenders),
-        chapters=_chapters(report.sections),
+        chapters=chapters_of(report),
         result=_result(report.sections),
     )
     return sanitize(page)  # names and reasons come from files and servers
@@ -87,17 +87,6 @@ def column_groups(columns: tuple[tree.Column, ...]) -> list[tuple[str, int]]:
         else:
             groups.append((column.group, 1))
     return groups if any(group for group, _ in groups) else []
-
-
-def _chapters(sections: tuple[tree.Section, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Ids and titles of the sections by what they are about, for the contents of a page: first those about all of it,
-    then what the author gave.
-    """
-    found: dict[str, list[tuple[str, str]]] = {"": []}
-    for section in sections:
-        chapter = section.chapter or (AUTHOR if section.id.startswith("author-") else "")
-        found.setdefault(chapter, []).append((section.id, section.title.removeprefix(f"{AUTHOR}: ")))
-    return list(found.items())
 
 
 def _result(sections: tuple[tree.Section, ...]) -> str:

@@ -12,6 +12,7 @@ from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.charts.svg import check_drawing, draw
 from bakeoff.report.embed.report_options import options_line
+from bakeoff.report.layout.chapters import chapters_of
 
 SIGNS = {"plain": "", "good": "✅ ", "warning": "⚠️ ", "bad": "❌ "}
 _MARKUP = re.compile(r"([\\*_\[\]|~#!$])")
@@ -25,10 +26,13 @@ def prepare() -> None:
 
 
 def render(report: tree.Report, stem: str = "report") -> bytes:
-    parts = [*_cover(report.cover), f"# {_plain(report.title)}", _plain(report.subtitle), *_result(report)]
+    parts = [*_head(report), *_result(report)]
     parts.append("\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts))
-    for section in report.sections:
-        parts += [f"## {_plain(section.heading)}", *(_block(block, stem) for block in section.blocks)]
+    for chapter in chapters_of(report):
+        parts.append(f"## {_plain(chapter.heading)}")
+        for section in chapter.sections:
+            parts += [f"### {_plain(section.title)}" if section.title else ""]
+            parts += [_block(block, stem) for block in section.blocks]
     if line := options_line(report.embedded):
         parts.append(f"<!-- {line} -->")
     return sanitize("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "backslashreplace")
@@ -38,11 +42,16 @@ def sidecar_files(report: tree.Report, stem: str) -> Mapping[str, bytes]:
     return {_figure(chart, stem): draw(chart).encode() for chart in report.charts()}
 
 
-def _cover(cover: tree.Cover | None) -> Iterable[str]:
-    if cover is None:
-        return ()
-    title = f"<sub>{_plain(cover.by)}:</sub> <strong>{_plain(cover.title)}</strong>" if cover.title else ""
-    return title, " · ".join(f"{_plain(name)}: {_plain(value)}" for name, value in cover.lines)
+def _head(report: tree.Report) -> Iterable[str]:
+    """One title, the author's where there is one, with what was compared below it."""
+    cover = report.cover
+    own = cover.title if cover is not None else ""
+    below = [report.title, report.subtitle] if own else [report.subtitle]
+    yield f"# {_plain(own or report.title)}"
+    yield _plain(". ".join(below))
+    if cover is not None:
+        lines = [f"{_plain(name)}: {_plain(value)}" for name, value in cover.lines]
+        yield " · ".join([*lines, f"<sub>{_plain(cover.by)}</sub>"])
 
 
 def _result(report: tree.Report) -> Iterable[str]:

@@ -15,16 +15,19 @@ from dataclasses import asdict
 from html import escape
 from importlib import resources
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any, Final
 
 from bakeoff.core.errors import GeneratorError
 from bakeoff.core.redact import hidden
 from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
-from bakeoff.report.blocks.print_columns import columns_of
+from bakeoff.report.blocks.print_columns import SIZES_PT, columns_of
 from bakeoff.report.charts.palette import colour, marker
 from bakeoff.report.charts.svg import check_drawing, with_legend, without_legend
 from bakeoff.report.charts.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
+from bakeoff.report.layout.chapters import TESTING, VALUES, chapters_of
+from bakeoff.report.renderers.print_rows import side_by_side
 
 TYPEFACE = "Libertinus Serif"
 """Of the text and the drawings: it comes with Typst, and PDF/UA wants it embedded."""
@@ -37,6 +40,8 @@ HALF_WIDTH, HALF_HEIGHT = 360, 230
 """Of drawings that stand two in a row, in pixels."""
 LETTERS = frozenset({"fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize"})
 AS_IT_IS = frozenset({"datasets", "usermeta"})
+VALUES_PT: Final = 6.6
+"""Of the letters of tables in the appendix, at most."""
 NO_SIGN = "could not be displayed"
 ADVICE = "making a PDF needs Typst: pip install 'bakeoff[pdf]', or give the report a name that ends in .html"
 
@@ -116,18 +121,6 @@ def _half(chart: tree.Chart) -> bool:
     return not chart.wide and all(chart.spec.get(name) == value for name, value in usual.items())
 
 
-def _side_by_side(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Neighbours of half the width of the page in one row."""
-    rows: list[dict[str, Any]] = []
-    for block in shown:
-        last = rows[-1] if rows else {}
-        if block.get("half") and last.get("half"):
-            rows[-1] = {"kind": "row", "charts": [last, block]}
-        else:
-            rows.append(block)
-    return rows
-
-
 def _grown(part: Any, by: float) -> Any:
     """A specification with larger letters."""
     if isinstance(part, Mapping):
@@ -140,28 +133,107 @@ def _larger(name: str, value: Any, by: float) -> Any:
 
 
 def _content(report: tree.Report) -> dict[str, Any]:
+    chapters = chapters_of(report)
+    body = [_chapter(one, report.contenders) for one in chapters if not one.is_appendix]
+    appendices = [_chapter(one, report.contenders) for one in chapters if one.is_appendix]
+    cover = report.cover
     return {
-        "title": report.title,
-        "subtitle": report.subtitle,
+        "title": cover.title if cover is not None and cover.title else report.title,
+        "subtitle": report.subtitle if cover is None or not cover.title else f"{report.title}. {report.subtitle}",
         "verdict": report.verdict,
         "severity": report.severity,
-        "short": report.short,
-        "cover": None if report.cover is None else asdict(report.cover),
+        "short": report.edition == "brief",
+        "cover": None if cover is None else asdict(cover),
         "caveat": report.caveat,
-        "headline": [
-            {"text": text, "severity": severity}
-            for text, severity in zip(report.headline, report.severities, strict=True)
-        ],
+        "headline": report.summary or report.headline,
         "facts": report.facts,
-        "sections": [_section(section, report.contenders, at) for at, section in enumerate(report.sections)],
+        "blocks": _brief(chapters, report.contenders) if report.edition == "brief" else [],
+        "chapters": [one for one in body if one["sections"]],
+        "appendices": _with_values(appendices, [*body, *appendices] if report.with_values else []),
+        "with_values": report.with_values,
     }
 
 
-def _section(section: tree.Section, contenders: Sequence[str], at: int) -> dict[str, Any]:
-    """All of its blocks, each with a name, and those that stand in the text; the others are in the appendix."""
-    made = [{**_block(block, contenders), "name": f"block-{at}-{n}"} for n, block in enumerate(section.blocks)]
-    shown = [block for block in made if block["kind"] != "listing" and not block.get("folded")]
-    return {"title": section.heading, "blocks": made, "shown": _side_by_side(shown)}
+def _brief(chapters: Sequence[tree.Chapter], contenders: Sequence[str]) -> list[dict[str, Any]]:
+    """All blocks in the order of their weight: what stands in a summary, the drawings, the suites, how it was tested.
+    What is of one suite says so.
+    """
+    found: list[tuple[int, dict[str, Any]]] = []
+    for chapter in chapters:
+        for section in chapter.sections:
+            for block in section.blocks:
+                made = _block(block, contenders)
+                told = "title" if made["kind"] in ("table", "chart") else "text"
+                if section.chapter and told in made:
+                    made[told] = f"{section.chapter}: {made[told]}"
+                is_last = chapter.title == TESTING.title
+                weight = 3 if is_last else 1 if made["kind"] == "chart" else 2 if section.chapter else 0
+                found.append((weight, {**made, "page": 1 + (weight in (1, 3))}))
+    ordered = [block for _, block in sorted(found, key=lambda one: one[0])]
+    return [{"page": 2, **block} for block in side_by_side(ordered)]
+
+
+def _with_values(appendices: list[dict[str, Any]], chapters: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The appendices, with the values of figures and what a page folds away in that of all values, chapter by
+    chapter.
+    """
+    values = [
+        {"title": chapter["title"], "blocks": side_by_side([_values(block) for block in chapter["folded"]])}
+        for chapter in chapters
+        if chapter["folded"]
+    ]
+    kept = [one for one in appendices if one["sections"] or one["title"] == VALUES.title]
+    if values and all(one["title"] != VALUES.title for one in kept):
+        letter = ascii_uppercase[len(kept)]
+        kept.append({"heading": f"Appendix {letter}: {VALUES.title}", "title": VALUES.title, "sections": []})
+    return [{**one, "values": _numbered(one, values) if one["title"] == VALUES.title else []} for one in kept]
+
+
+def _numbered(chapter: dict[str, Any], values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each under the letter of the appendix, behind the sections that it has."""
+    letter = chapter["heading"].removeprefix("Appendix ")[:1]
+    first = 1 + sum(bool(one["title"]) for one in chapter["sections"])
+    return [{**one, "title": f"{letter}.{at} {one['title']}"} for at, one in enumerate(values, first)]
+
+
+def _values(block: dict[str, Any]) -> dict[str, Any]:
+    """What stands for a block in the appendix: of a chart its table, or itself where it is folded."""
+    if block["kind"] != "chart":
+        return block
+    if block["folded"]:
+        return {**block, "with_values": True}
+    return (
+        {**block["table"], "title": block["title"], "name": f"values-{block['id']}"}
+        if block["table"]["rows"]
+        else {
+            "kind": "described",
+            "text": f"{block['title']}: {block['description']}",
+            "name": f"values-{block['id']}",
+        }
+    )
+
+
+def _chapter(chapter: tree.Chapter, contenders: Sequence[str]) -> dict[str, Any]:
+    """Its sections that have something to show, and all of it that is in the appendix."""
+    sections: list[dict[str, Any]] = []
+    folded: list[dict[str, Any]] = []
+    for section in chapter.sections:
+        made = [{**_block(one, contenders), "name": f"{section.id}-{n}"} for n, one in enumerate(section.blocks)]
+        away = [block for block in made if block["kind"] == "listing" or block.get("folded")]
+        shown = [block for block in made if block not in away]
+        folded += [one for one in made if one in away or one["kind"] == "chart"]
+        if shown:
+            number = f"{chapter.number}.{1 + sum(bool(one['title']) for one in sections)} " if section.title else ""
+            title = f"{number}{section.title}"
+            listed = [one for one in away if one["kind"] != "table" or one["rows"]]
+            sections.append({"title": title, "shown": side_by_side(shown), "folded": listed})
+    return {
+        "heading": chapter.heading,
+        "title": chapter.title,
+        "starts": chapter.is_suite,
+        "sections": sections,
+        "folded": folded,
+    }
 
 
 def _block(block: tree.Block, contenders: Sequence[str]) -> dict[str, Any]:
@@ -171,7 +243,7 @@ def _block(block: tree.Block, contenders: Sequence[str]) -> dict[str, Any]:
         case tree.Bullets():
             return {"kind": "bullets", "items": block.items}
         case tree.Table():
-            return _table(block, contenders)
+            return _table(block, contenders, block.folded)
         case tree.Chart():
             return {
                 "kind": "chart",
@@ -182,7 +254,7 @@ def _block(block: tree.Block, contenders: Sequence[str]) -> dict[str, Any]:
                 "wide": block.wide,
                 "half": _half(block),
                 "folded": block.folded,
-                "table": _table(block.table, contenders),
+                "table": _table(block.table, contenders, True),
             }
         case tree.Cards():
             return {"kind": "cards", "cards": [_card(card) for card in block.cards]}
@@ -200,15 +272,16 @@ def _mark(name: str, contenders: Sequence[str]) -> dict[str, str] | None:
     return {"sign": marker(series), "colour": colour(series)}
 
 
-def _table(table: tree.Table, contenders: Sequence[str]) -> dict[str, Any]:
+def _table(table: tree.Table, contenders: Sequence[str], of_values: bool = False) -> dict[str, Any]:
     named = {place for place, column in enumerate(table.columns) if column.title == "Contender"}
-    set_ = columns_of(table, contenders)
+    set_ = columns_of(table, contenders, VALUES_PT if of_values else SIZES_PT[0])
     return {
         "kind": "table",
         "title": table.title,
         "size_pt": set_.size_pt,
         "inset_pt": set_.inset_pt / 2,
         "shares": set_.shares,
+        "width_pt": set_.width_pt,
         "columns": [
             {
                 "title": column.title,

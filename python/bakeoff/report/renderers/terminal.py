@@ -81,7 +81,7 @@ def show(report: Report, console: Console, detail: Detail) -> None:
             _line(console, f"\n{section.heading}\n{'=' * len(section.heading)}", "bold")
         elif blocks and section.chapter != chapter:
             chapter = section.chapter
-            _line(console, f"\n{chapter}" if chapter else "", "bold")
+            _line(console, f"\n{chapter or section.title}", "bold")
         for block in blocks:
             _block(block, console, detail, report.contenders)
     warnings = [block for block in report.blocks(detail) if isinstance(block, Text) and _is_warning(block)]

@@ -36,7 +36,7 @@ def _(detail: Unread, name: str) -> str:
     return f"{name} did not give back {detail.unread:,} of {records} that were asked for again after its trials"
 
 
-@report_section("kept", after="numbers")
+@report_section("kept", after="numbers", in_full=True)
 def section(context: Context) -> Section | None:
     """One row for each contender; nothing of runs in which nobody looked again."""
     rows = []

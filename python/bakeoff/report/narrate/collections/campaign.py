@@ -118,6 +118,17 @@ def _order_sentence(found: CampaignComparison) -> Sentence:
     return Sentence("better", f"{first} is the best over {by}: {rest}.")
 
 
+def place_of_each(found: CampaignComparison) -> list[str]:
+    """Who has no place in the order, and why: "Cedar was not measured in file-mix and mail-pop"."""
+    without = [place for place in found.places if place.first is None]
+    return [
+        f"{place.contender} was {text}"
+        if (text := place_text(place)).startswith(("not ", "disqualified"))
+        else f"{place.contender} has no place ({text})"
+        for place in without
+    ]
+
+
 def weights_of(suites: Sequence[SuiteResult]) -> str:
     """ "all of one weight", "weights web-static 1, file-mix 2"."""
     if len({suite.weight for suite in suites}) == 1:

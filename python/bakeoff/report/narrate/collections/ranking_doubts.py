@@ -25,6 +25,12 @@ def doubts(pair: OverallPair) -> str:
     return "; ".join(map(sentence, pair.why_not))
 
 
+def short_doubts(pair: OverallPair) -> str:
+    """The same without the reasons of verdicts that are withheld, which stand with the suites."""
+    parts = (f"{one.suite}: {one.verdict.kind}" if isinstance(one, HeldIn) else sentence(one) for one in pair.why_not)
+    return "; ".join(parts)
+
+
 def place_text(place: OverallPlace) -> str:
     """ "1–3", or why there is none."""
     return place_words(place.first, place.last) if place.no_place is None else sentence(place.no_place)

@@ -24,13 +24,13 @@ LEGEND = (
 Pick = Callable[[CellLevel], float]
 
 
-@report_section("levels")
+@report_section("levels", in_full=True)
 def section(context: Context) -> Section | None:
     """A map of rates for each test, or one of all where cells differ by one size; there also one of p99."""
     compared = context.comparison.cells
     if compared is None or compared.pairs:
         return None
-    blocks: list[Block] = [Text(LEGEND)]
+    blocks: list[Block] = [Text(LEGEND, explains=True)]
     several = len(context.names) > 1
     for name in context.names:
         series = place_of(name, context.names)

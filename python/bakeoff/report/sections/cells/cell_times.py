@@ -40,7 +40,7 @@ WANTED: tuple[tuple[str, Pick], ...] = (
 USUAL = frozenset({"read", "write", "random_read", "random_write"})
 
 
-@report_section("times-of-cells")
+@report_section("times-of-cells", in_full=True)
 def section(context: Context) -> Section | None:
     """Charts of percentiles against the record size, and tables of them and of processor time by test and size. Where
     cells differ by one size alone the table of cells has the percentiles.

@@ -19,6 +19,9 @@ from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
 
+IN_A_ROW = 2
+"""Charts that a printed page has beside each other: more are for the full edition."""
+
 
 @report_section(
     "rates",
@@ -31,7 +34,10 @@ def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""
     first, *others = (curve_chart(context, metric) for metric in context.known(context.kind.rate_curves))
     # Where nothing can be drawn, the rates that decide stand for it.
-    charts = (replace(first, plain=rates_table(context), detail=Detail.SUMMARY), *others)
+    charts = (
+        replace(first, plain=rates_table(context), detail=Detail.SUMMARY),
+        *(replace(chart, in_full=place >= IN_A_ROW) for place, chart in enumerate(others, 1)),
+    )
     # What counts exactly stands below the drawing.
     heads = [chart.title.partition(" (")[0] for chart in (first, *others)]
     title = wording.names([heads[0], *(f"{head[0].lower()}{head[1:]}" for head in heads[1:])])

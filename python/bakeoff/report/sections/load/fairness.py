@@ -19,7 +19,7 @@ from bakeoff.store.records.run_records import TrialRecord
 
 
 # Connections of an open-loop load stand in for each other.
-@report_section("fairness", fits=lambda context: not (context.is_open_loop or context.searched_by_rate))
+@report_section("fairness", in_full=True, fits=lambda context: not (context.is_open_loop or context.searched_by_rate))
 def section(context: Context) -> Section | None:
     """The least and the most served client of any trial, relative to the mean client of that trial; nothing for a
     client alone.
@@ -60,7 +60,9 @@ def section(context: Context) -> Section | None:
         ("Least and most served client", "of each trial, relative to its mean client; worst block"),
     )
     description = "Range of operations over the clients of a trial, relative to the mean, at each load step."
-    note = Text("A server can look fast by serving some clients and starving others. 100 % is an equal share.")
+    note = Text(
+        "A server can look fast by serving some clients and starving others. 100 % is an equal share.", explains=True
+    )
     chart = Chart("chart-fairness", "Fairness over clients", description, spec, table)
     return Section("Fairness", (note, chart, *of_cells))
 

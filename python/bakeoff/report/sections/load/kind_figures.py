@@ -19,7 +19,7 @@ MOST_ROWS = 200
 Value = bool | float | str
 
 
-@report_section("figures")
+@report_section("figures", in_full=True)
 def section(context: Context) -> Section | None:
     """A row for each of them, at the load step where the fastest contender peaks."""
     load_step = context.peak_load_step()
@@ -34,7 +34,7 @@ def section(context: Context) -> Section | None:
     note = f"The first {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
     title = f"Other figures at {load_step.words}"
     words = "As the load generator told them of each trial: mean over the blocks, with the least and the most."
-    return Section("Other figures", (Text(words), Table(title, columns, cells, note, folded=True)))
+    return Section("Other figures", (Text(words, explains=True), Table(title, columns, cells, note, folded=True)))
 
 
 def _values(context: Context, name: str, load_step: LoadStep) -> dict[str, list[Value]]:

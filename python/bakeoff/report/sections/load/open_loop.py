@@ -33,7 +33,7 @@ def section(context: Context) -> Section | None:
     if not context.is_open_loop:
         return None
     blocks = (
-        Text(_explained(context)),
+        Text(_explained(context), explains=True),
         _answered(context),
         _times(context),
         _overload_table(context.comparison.overload_points),

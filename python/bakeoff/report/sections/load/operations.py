@@ -17,7 +17,7 @@ SHOWN = 24
 MOST = 200
 
 
-@report_section("operations")
+@report_section("operations", in_full=True)
 def section(context: Context) -> Section | None:
     """Each operation by itself at the load step where the fastest contender peaks, and the cells that stand out under
     Benjamini–Hochberg, largest first.

@@ -24,6 +24,10 @@ AT_SHARES = (
 SHOWN = ("mean", "p50", "p95", "p99")
 
 
+IN_FULL = ("p50", "p95")
+"""Charts that stand in the full edition of a paper alone."""
+
+
 # Pooled over the cells of a trial a response time is nobody's.
 @report_section("response", detail=Detail.COMPARISON, fits=lambda context: not (context.of_cells or context.is_stated))
 def section(context: Context) -> Section:
@@ -41,9 +45,9 @@ def section(context: Context) -> Section:
             "trial; the point is the geometric mean of the blocks."
         )
     )
-    mean, *others = (curve_chart(context, metric) for metric in SHOWN)
+    mean, *others = (replace(curve_chart(context, one), in_full=one in IN_FULL) for one in SHOWN)
     first = replace(mean, plain=_all_in_one(context, mean.title), detail=Detail.COMPARISON)
-    return Section(f"Response time against {context.load_step_unit}", (Text(note), first, *others))
+    return Section(f"Response time against {context.load_step_unit}", (Text(note, explains=True), first, *others))
 
 
 def _all_in_one(context: Context, title: str) -> Table:

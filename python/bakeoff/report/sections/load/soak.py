@@ -45,7 +45,7 @@ def section(context: Context) -> Section | None:
     soak = context.comparison.soak
     if soak is None:
         return None
-    blocks: list[Block] = [Text(NOTE)]
+    blocks: list[Block] = [Text(NOTE, explains=True)]
     several = len({one.block for one in soak.contenders}) > 1
     for one in soak.contenders:
         title = f"{one.contender}, block {one.block}" if several else one.contender

@@ -63,7 +63,7 @@ def section(context: Context) -> Section | None:
     chart = Chart(
         "chart-steps", "Where the time goes", description, spec, _table(context, by_load_step, steps), wide=True
     )
-    return Section("Where the time goes", (Text(_note(context)), chart))
+    return Section("Where the time goes", (Text(_note(context), explains=True), chart))
 
 
 def _note(context: Context) -> str:

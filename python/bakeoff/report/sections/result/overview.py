@@ -17,6 +17,8 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.validity.client_options import client_options_sentence
 from bakeoff.store.records.run_records import RunRecord
 
+FEW = 2
+"""Departures that are told whole: more are named, and listed with the configuration."""
 OF_ONE_BLOCK = "Verdicts come from trials of the same block alone."
 
 
@@ -115,9 +117,11 @@ def _departs(context: Context) -> str:
     departs = plan.differences
     if not departs:
         return ""
-    listed = "; ".join(map(_worded, departs[:4]))
-    more = f"; and {len(departs) - 4} more under What was run" if len(departs) > 4 else ""
-    return f"This is the size {plan.size or 'of its own'}, which is not the suite as published: {listed}{more}."
+    head = f"This is the size {plan.size or 'of its own'}, which is not the suite as published: "
+    if len(departs) <= FEW:
+        return f"{head}{'; '.join(map(_worded, departs))}."
+    listed = wording.names([part.partition(": ")[0].replace("_", " ") for part in departs])
+    return f"{head}it departs from it in {listed}, as listed with the configuration."
 
 
 def _worded(part: str) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare.model.pair import PairComparison, RatioCurve, RatioPoint
-from bakeoff.report.blocks.severity import verdict_cell
+from bakeoff.report.blocks.severity import short_verdict
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Ratios, by_load_step
 from bakeoff.report.charts.bars import bars
@@ -16,7 +16,6 @@ from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.rates import reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.sentences import sentence
 from bakeoff.stats.intervals.bands import ONE_LOAD_STEP
 
 CHARTED = ("rate", "p99")
@@ -31,7 +30,7 @@ def section(context: Context) -> Section | None:
     if not comparison.pairs:
         return None
     against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
-    blocks: list[Block] = [Text(_explained(context, comparison.pairs[0]))]
+    blocks: list[Block] = [Text(_explained(context, comparison.pairs[0]), explains=True)]
     if spans := tuple(span for pair in against if (span := _span(pair))):
         blocks.append(Bullets(spans))
     blocks += _charts(context, against)
@@ -117,12 +116,13 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart 
 
 
 def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
+    differ = len({point.blocks for point in curve.points}) > 1
     columns = (
         Column(context.load_step_title),
         Column("Pair", numeric=False),
         Column("Ratio"),
         Column("95 % interval" if curve.method == ONE_LOAD_STEP else "Simultaneous band"),
-        Column("Blocks"),
+        *([Column("Blocks")] if differ else []),
         Column("Verdict", numeric=False),
     )
     rows = tuple(
@@ -131,8 +131,8 @@ def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
             f"{pair.contender} ÷ {pair.baseline}",
             f"{p.all_forfeited} forfeited all" if p.all_forfeited else wording.ratio(p.ratio, p.low, p.high),
             wording.MISSING if p.all_forfeited else wording.interval(p.low, p.high),
-            f"{p.blocks}",
-            sentence(p),
+            *([f"{p.blocks}"] if differ else []),
+            short_verdict(p),
         )
         for p in curve.points
     )
@@ -158,11 +158,11 @@ def _all_metrics(context: Context, pair: PairComparison) -> Table:
     if len(by_load_step) < len(pair.curves):
         columns = [Column("Figure", numeric=False), *(Column(points[0].load_step.words) for points in by_load_step)]
         rows = [(curve.title, *(_reach(p) for p in curve.points)) for curve in pair.curves]
-        rows.append((verdict, *(verdict_cell(points[0]) for points in by_load_step)))
+        rows.append((verdict, *(short_verdict(points[0]) for points in by_load_step)))
     else:
         columns = [Column(context.load_step_title), *(Column(_short(curve, context)) for curve in pair.curves)]
         columns.append(Column(verdict, numeric=False, spare=1))
-        rows = [(f"{of[0].load_step}", *map(_reach, of), verdict_cell(of[0])) for of in by_load_step]
+        rows = [(f"{of[0].load_step}", *map(_reach, of), short_verdict(of[0])) for of in by_load_step]
     method = pair.curves[0].method
     how = "" if method == ONE_LOAD_STEP else f" (bands for all load steps together, {method})"
     title = f"{pair.contender} ÷ {pair.baseline} at each load step{how}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.metrics.units import unit_of
 from bakeoff.compare.model.comparison import Comparison, ContenderSummary
-from bakeoff.compare.model.pair import Endpoint, Gate, PairComparison
+from bakeoff.compare.model.pair import Endpoint, Gate, PairComparison, Verdict
 from bakeoff.compare.model.ranking import Place
 from bakeoff.report.blocks.facts import failures
-from bakeoff.report.blocks.severity import verdict_cell
+from bakeoff.report.blocks.severity import short_verdict, verdict_cell
 from bakeoff.report.blocks.tree import Block, Card, Cards, Column, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.charts.palette import place_of
 from bakeoff.report.layout.context import Context
@@ -186,7 +187,9 @@ def _endpoint(title: str, unit: str) -> str:
 
 def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
     rows = tuple(
-        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end)) for pair in pairs for end in pair.secondary
+        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end, short_verdict))
+        for pair in pairs
+        for end in pair.secondary
     )
     note = (
         "These explain the primary endpoint and do not decide. Rates and throughput: above 1 is better; "
@@ -209,12 +212,12 @@ _COLUMNS = (
 )
 
 
-def _cells(end: Endpoint) -> tuple[str, ...]:
+def _cells(end: Endpoint, verdict: Callable[[Verdict], SeverityText] = verdict_cell) -> tuple[str, ...]:
     p_values = (end.p_t, end.p_adjusted, end.p_sign_flip, end.p_equivalence_adjusted)
     return (
         f"{end.all_forfeited} forfeited all" if end.all_forfeited else wording.ratio(end.ratio, end.low, end.high),
         wording.MISSING if end.all_forfeited else wording.interval(end.low, end.high),
-        verdict_cell(end.verdict),
+        verdict(end.verdict),
         f"{end.blocks}",
         *(wording.probability(p) for p in p_values),
     )

@@ -52,7 +52,12 @@ def section(context: Context) -> Section | None:
     ]
     blocks += [*_ratios(context), *_unavailable(context, found)]
     if found.uses:
-        blocks += [_states(context, found), *_disks(context, found), *_tables(context, found), Text(sentence(found))]
+        blocks += [
+            _states(context, found),
+            *_disks(context, found),
+            *_tables(context, found),
+            Text(sentence(found), explains=True),
+        ]
     blocks += [Text(_memory(each)) for each in found.memory]
     blocks += [_watching(found), *_gaps(found)]
     return Section("Resources", tuple(blocks))

@@ -20,7 +20,8 @@ def section(context: Context) -> Section:
     left_out = context.comparison.left_out
     info = context.comparison.run
     missing = info.trials_planned - sum(info.trials.values())
-    blocks: list[Block] = [_ended(context.comparison.contenders)]
+    none = not (left_out or missing > 0 or context.comparison.forfeited or context.comparison.repeated)
+    blocks: list[Block] = [] if none else [_ended(context.comparison.contenders)]
     if missing > 0:
         blocks.append(
             Text(
@@ -55,7 +56,7 @@ def section(context: Context) -> Section:
             "contender at the same load step and block, enters no ratio either."
         )
         blocks.append(Table("Trials left out", columns, rows, note, detail=Detail.COMPARISON))
-    elif missing <= 0 and not context.comparison.forfeited and not context.comparison.repeated:
+    elif none:
         blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
     if context.comparison.repeated:
         blocks.append(_repeated(context, context.comparison.repeated))

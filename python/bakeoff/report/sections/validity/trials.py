@@ -16,7 +16,7 @@ from bakeoff.store.records.mark_docs import MARKS
 from bakeoff.store.records.run_records import TrialRecord
 
 
-@report_section("trials", Part.APPENDIX)
+@report_section("trials", Part.APPENDIX, in_full=True)
 def section(context: Context) -> Section:
     """All trials in the order they ran, usable or not."""
     unit = f"{context.comparison.run.work}/s"
