@@ -8,7 +8,7 @@ from bakeoff.compare.collections.campaign_model import CampaignComparison, Suite
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.campaign import headline, place_of_each
-from bakeoff.report.narrate.collections.challenge_campaign import challenge_sentences
+from bakeoff.report.narrate.collections.challenge import challenge_sentences
 
 MOST = 5
 MOST_PAIRS = 4
