@@ -19,7 +19,7 @@ from bakeoff.report.signatures import check_signer, signature_of, ssh
 
 if TYPE_CHECKING:
     from bakeoff.report.blocks.tree import Report
-    from bakeoff.report.embed.report_options import Edition
+    from bakeoff.report.embed.report_options import Extent
 
 
 def register(app: typer.Typer) -> None:
@@ -105,7 +105,7 @@ def report(
         baseline=baseline,
         delta=smallest,
         surfaces=surfaces,
-        edition=edition_of(form, short, full),
+        extent=extent_of(form, short, full),
         pairs=tuple(pairs or ()),
         paper=words,
         notes=notes_of(note),
@@ -119,7 +119,7 @@ def report(
         typer.echo(f"Signature: {signature_of(target)}")
 
 
-def edition_of(form: str, short: bool, full: bool) -> "Edition":
+def extent_of(form: str, short: bool, full: bool) -> "Extent":
     """The edition that was asked for; by itself print is the standard one, and what folds has all. Raises PlanError."""
     if short and full:
         raise PlanError("--brief and --full are two editions: ask for one of them")

@@ -71,16 +71,16 @@ def compose_embedded(
 ) -> tuple[Report, Sequence[str]]:
     """The same of what may be told of them; `inside` is what the report holds of that. Raises as `make_report`."""
     from bakeoff.report.embed.report_options import KEY
-    from bakeoff.report.layout.editions import in_edition  # these take a moment to load
+    from bakeoff.report.layout.extents import in_extent  # these take a moment to load
 
     made, options, result, comparisons, places = _made(embedded, options)
     if options.paper is not None:
         from bakeoff.report.paper.authored import with_paper
 
-        made = with_paper(made, paper_of(options.paper), comparisons, places, options.edition)
+        made = with_paper(made, paper_of(options.paper), comparisons, places, options.extent)
     data = {} if inside is None else inside.data
     made = replace(made, embedded={**made.embedded, KEY: options.model_dump(), **data})
-    return (made if made.chapters else in_edition(made, options.edition)), result
+    return (made if made.chapters else in_extent(made, options.extent)), result
 
 
 def collection_in(embedded: EmbeddedRuns, options: ReportOptions) -> Collection:

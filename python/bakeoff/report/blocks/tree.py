@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from bakeoff.report.charts.drawing import Drawing
-from bakeoff.report.embed.report_options import Edition
+from bakeoff.report.embed.report_options import Extent
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 
@@ -232,7 +232,7 @@ class Report:
     """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
     in one or two words. `contenders` are their names in the order of their colours and marks: a column, or a cell of a
     column "Contender", that is called like one of them is its own. `caveat` is one sentence to know beside the result;
-    empty without any. The `edition` is full, standard or brief. A paper has a `cover`; `chapters` are those that its
+    empty without any. The `extent` is full, standard or brief. A paper has a `cover`; `chapters` are those that its
     author made, without them they come from the sections; print has the values of figures unless it is `with_values`
     False. `summary` is the result in at most five sentences, where the
     headline has more.
@@ -248,7 +248,7 @@ class Report:
     facts: tuple[tuple[str, str], ...]
     embedded: dict[str, Any] = field(default_factory=dict)
     contenders: tuple[str, ...] = ()
-    edition: Edition = "full"
+    extent: Extent = "full"
     cover: Cover | None = None
     caveat: str = ""
     chapters: tuple[Chapter, ...] = ()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from bakeoff.core.redact import hidden
 from bakeoff.report.embed.packing import script_of, text_of
 
-Edition = Literal["full", "standard", "brief"]
+Extent = Literal["full", "standard", "brief"]
 KEY = "options"
 MARK = "bakeoff-options"
 """Begins the last line of a report in Markdown or text."""
@@ -28,7 +28,7 @@ class ReportOptions(BaseModel):
     baseline: str | None = None
     delta: float | None = None
     surfaces: bool = False
-    edition: Edition = "full"
+    extent: Extent = "full"
     pairs: tuple[str, ...] = ()
     """As given: `b,c`, or `all`."""
     paper: dict[str, Any] | None = None

@@ -20,7 +20,7 @@ def brief(report: Report) -> Report:
     """
     drawn = _drawn(report)
     kept = [replace(section, blocks=_kept(section, drawn)) for section in report.sections]
-    return replace(report, sections=tuple(section for section in kept if section.blocks), edition="brief")
+    return replace(report, sections=tuple(section for section in kept if section.blocks), extent="brief")
 
 
 def _drawn(report: Report) -> set[str]:

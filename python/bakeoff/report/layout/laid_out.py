@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from bakeoff.report.blocks.tree import Block, Report, Section, Text
-from bakeoff.report.embed.report_options import Edition
+from bakeoff.report.embed.report_options import Extent
 from bakeoff.report.layout.chapters import (
     CONCLUSION,
     CONFIGURATION,
@@ -21,18 +21,18 @@ from bakeoff.report.layout.chapters import (
     subject_of,
 )
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.editions import in_edition
+from bakeoff.report.layout.extents import in_extent
 
 BEWARE = "What to beware of"
 REST = "More figures and tables"
 
 
-def laid_out(report: Report, own: Sequence[Found], placed: Sequence[Block], appendix: str, edition: Edition) -> Report:
+def laid_out(report: Report, own: Sequence[Found], placed: Sequence[Block], appendix: str, extent: Extent) -> Report:
     """`report` in the chapters of its author between summary and conclusion. Behind them stands, as the `appendix`
     wants it, all that was not placed, the values with configuration and method, or nothing. Warnings stay.
     """
     rest = replace(report, sections=tuple(_without(report.sections, placed)))
-    rest = in_edition(rest, edition)
+    rest = in_extent(rest, extent)
     of_suites = any(section.chapter for section in report.sections)
     by = {id(section): subject_of(section, of_suites) for section in rest.sections}
 
@@ -49,7 +49,7 @@ def laid_out(report: Report, own: Sequence[Found], placed: Sequence[Block], appe
         found += [one for subject in (CONFIGURATION, METHOD, VALUES) for one in parted(subject, of(subject))]
     chapters = numbered(found)
     sections = tuple(section for chapter in chapters for section in chapter.sections)
-    return replace(report, chapters=chapters, sections=sections, edition=edition, with_values=appendix != "none")
+    return replace(report, chapters=chapters, sections=sections, extent=extent, with_values=appendix != "none")
 
 
 def _without(sections: Sequence[Section], placed: Sequence[Block]) -> Iterable[Section]:

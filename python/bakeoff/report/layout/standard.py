@@ -26,7 +26,7 @@ def standard(report: Report) -> Report:
     """The sections that are not for the full edition alone, each with the blocks that a reader needs."""
     kept = [replace(section, blocks=tuple(_kept(section))) for section in report.sections if not section.in_full]
     sections = _nothing_together([one for one in kept if one.blocks])
-    return replace(report, sections=tuple(sections), edition="standard")
+    return replace(report, sections=tuple(sections), extent="standard")
 
 
 def _nothing_together(sections: Sequence[Section]) -> Iterable[Section]:

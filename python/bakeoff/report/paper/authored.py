@@ -12,7 +12,7 @@ from bakeoff.disclosure.paper.model import Paper
 from bakeoff.disclosure.paper.read import paper_of
 from bakeoff.report.blocks.prose import passages_of
 from bakeoff.report.blocks.tree import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table, in_order
-from bakeoff.report.embed.report_options import Edition
+from bakeoff.report.embed.report_options import Extent
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.laid_out import laid_out
 from bakeoff.report.layout.parts import Part
@@ -37,11 +37,11 @@ def with_paper(
     paper: Paper,
     comparisons: Mapping[str, Comparison],
     places: Mapping[str, Generators] = NOWHERE,
-    edition: Edition = "full",
+    extent: Extent = "full",
 ) -> Report:
     """`report` with the author's words; `comparisons` are what numbers are inserted from, by suite, and `places` the
     machines that sent the load, by suite, or of several run files by letter. Where the author laid chapters out, it is
-    in them and in its `edition` already.
+    in them and in its `extent` already.
 
     Raises PlanError for text that cannot be shown, and for numbers that are not in the comparison.
     """
@@ -62,7 +62,7 @@ def with_paper(
         ),
         embedded={**report.embedded, "inserted": made.numbers},
     )
-    return whole if not paper.chapters or edition == "brief" else made.laid_out(whole, edition)
+    return whole if not paper.chapters or extent == "brief" else made.laid_out(whole, extent)
 
 
 def _cover(paper: Paper) -> Cover | None:
@@ -91,11 +91,11 @@ class _Author:
             sections[-1] = replace(last, blocks=(*last.blocks, self._table()))
         return sections
 
-    def laid_out(self, report: Report, edition: Edition) -> Report:
+    def laid_out(self, report: Report, extent: Extent) -> Report:
         """The report in the author's own chapters."""
         own = OwnChapters(named_blocks(report.sections), self._passages, BY_AGAIN)
         found = [own.made(number, chapter) for number, chapter in enumerate(self.paper.chapters, 1)]
-        made = laid_out(report, found, own.placed, self.paper.words.appendix, edition)
+        made = laid_out(report, found, own.placed, self.paper.words.appendix, extent)
         return replace(made, embedded={**made.embedded, "inserted": self.numbers})
 
     def _chapter(self, key: str, title: str, detail: Detail) -> Section | None:
