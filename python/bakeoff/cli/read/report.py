@@ -66,6 +66,14 @@ def report(
             "--full", help="All that was measured, in print as well: a PDF is else the standard edition of a paper."
         ),
     ] = False,
+    outlined: Annotated[
+        bool,
+        typer.Option(
+            "--outline",
+            help="Write the chapters as a paper file to edit, with the names of all figures and tables: to "
+            "-o PAPER.toml, or to the terminal.",
+        ),
+    ] = False,
     surfaces: Annotated[
         bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
     ] = False,
@@ -89,6 +97,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the report: HTML that opens offline, PDF, Markdown or text."""
+    if outlined:
+        write_outline(paths, output, force, baseline, share(delta), paper)
+        return
     path = paths[0]
     target = path.parent / f"{path.stem}.html" if output is None else output
     form = check_target(paths, target, force)
@@ -117,6 +128,30 @@ def report(
     typer.echo(f"Report: {target}" + (f", with its figures in {figures}" if figures else ""))
     if sign is not None:
         typer.echo(f"Signature: {signature_of(target)}")
+
+
+def write_outline(
+    paths: Sequence[Path],
+    target: Path | None,
+    force: bool,
+    baseline: str | None,
+    delta: float | None,
+    paper: Path | None,
+) -> None:
+    """Write the chapters of the report as a paper file, or print them. Raises PlanError."""
+    from bakeoff.report.embed.report_options import ReportOptions
+    from bakeoff.report.paper.outline import outline  # these take a moment to load
+
+    if target is not None and target.suffix != ".toml":
+        raise PlanError(f"{target} is no paper file: give the outline a name such as paper.toml")
+    words = {name: table for name, table in (paper_tables(paper) or {}).items() if name != "chapter"} or None
+    made, _ = make_report(paths, ReportOptions(baseline=baseline, delta=delta, paper=words), "markdown")
+    text = outline(made)
+    if target is None:
+        typer.echo(text)
+        return
+    write_whole(target, text.encode(), force, "choose another name with -o, or replace it with --force")
+    typer.echo(f"Outline: {target}")
 
 
 def extent_of(form: str, short: bool, full: bool) -> "Extent":

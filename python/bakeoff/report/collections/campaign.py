@@ -66,7 +66,7 @@ def compose_campaign(
         if suite.name in compared:
             run, of = folder.runs[suite.name], compared[suite.name]
             own = chapter(run, of, surfaces, detail, shown, comparison.contenders, shared.texts)
-            title = _suite_title(run)
+            title = _suite_title(suite.name, run)
             sections += [_of_chapter(section, suite.name, number, title) for section in own]
     sections += [] if shared.section is None else [shared.section]
     sentences = headline(comparison)
@@ -135,10 +135,10 @@ def _verdict(comparison: CampaignComparison) -> tuple[str, Severity]:
     return VERDICTS["better" if comparison.challenge is None or not comparison.challenge.absent else "among_some"]
 
 
-def _suite_title(run: RunRecord) -> str:
+def _suite_title(name: str, run: RunRecord) -> str:
     """ "Static web files (web-static)"."""
     title = run.planned.title.rstrip(".")
-    return f"{title} ({run.suite})" if title else run.suite
+    return f"{title} ({name})" if title else name
 
 
 def _of_chapter(section: Section, name: str, number: int, title: str) -> Section:
@@ -149,7 +149,8 @@ def _of_chapter(section: Section, name: str, number: int, title: str) -> Section
 
 def _once(sections: list[Section]) -> list[Section]:
     """What all suites say in the same words is said once, and of none."""
-    counts = Counter((section.title, section.blocks) for section in sections if section.chapter)
+    gathered = (one for one in sections if one.chapter and one.stands_in != Part.RESULTS)
+    counts = Counter((section.title, section.blocks) for section in gathered)
     suites = len({section.chapter for section in sections if section.chapter})
     shared = {key for key, times in counts.items() if times == suites > 1}
     found: dict[tuple[str, str], Section] = {}

@@ -16,13 +16,16 @@ KINDS = ("figure", "table", "text", "section")
 
 @dataclass(frozen=True)
 class Named:
-    """Blocks that a name stands for: one figure or table, what a section says beside these, or all of a section."""
+    """Blocks that a name stands for: one figure or table, what a section says beside these, or all of a section.
+    `section` is where it stands by itself.
+    """
 
     kind: str
     name: str
     suite: str
     blocks: tuple[Block, ...]
     title: str
+    section: str
 
 
 @dataclass(frozen=True)
@@ -51,15 +54,34 @@ def named_blocks(sections: Sequence[Section]) -> NamedBlocks:
 
 def _of(section: Section) -> Iterator[Named]:
     base, suite = base_id(section), section.chapter
-    yield Named("section", base, suite, section.blocks, section.title)
-    said = tuple(block for block in section.blocks if not isinstance(block, Chart | Table | Listing))
+    yield Named("section", base, suite, section.blocks, section.title, base)
+    said = _said(section)
     if said:
-        yield Named("text", base, suite, said, section.title)
+        yield Named("text", base, suite, said, section.title, base)
     for block in section.blocks:
         if isinstance(block, Chart):
-            yield Named("figure", _figure(block, section), suite, (block,), block.title)
+            yield Named("figure", _figure(block, section), suite, (block,), block.title, base)
         elif isinstance(block, Table) and block.rows:
-            yield Named("table", slug(block.title), suite, (block,), block.title)
+            yield Named("table", slug(block.title), suite, (block,), block.title, base)
+
+
+def _said(section: Section) -> tuple[Block, ...]:
+    return tuple(block for block in section.blocks if not isinstance(block, Chart | Table | Listing))
+
+
+def kept_in(one: Named, section: Section) -> bool:
+    """Whether some of it is in a section that was cut."""
+    if one.kind == "text":
+        return bool(_said(section))
+    (block,) = one.blocks
+    return any(
+        other.id == block.id if isinstance(other, Chart) and isinstance(block, Chart) else _is_table(other, block)
+        for other in section.blocks
+    )
+
+
+def _is_table(other: Block, block: Block) -> bool:
+    return isinstance(other, Table) and isinstance(block, Table) and other.title == block.title and not other.folded
 
 
 def _figure(chart: Chart, section: Section) -> str:
@@ -82,5 +104,5 @@ def _once(every: Sequence[Named]) -> tuple[Named, ...]:
         key = (one.kind, one.suite, one.name)
         seen[key] = seen.get(key, 0) + 1
         name = one.name if seen[key] == 1 else f"{one.name}-{seen[key]}"
-        found.append(Named(one.kind, name, one.suite, one.blocks, one.title))
+        found.append(Named(one.kind, name, one.suite, one.blocks, one.title, one.section))
     return tuple(found)

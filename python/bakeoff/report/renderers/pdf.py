@@ -149,7 +149,9 @@ def _content(report: tree.Report) -> dict[str, Any]:
         "facts": report.facts,
         "blocks": _brief(chapters, report.contenders) if report.extent == "brief" else [],
         "chapters": [one for one in body if one["sections"]],
-        "appendices": _with_values(appendices, [*body, *appendices] if report.with_values else []),
+        "appendices": []
+        if report.extent == "brief"
+        else _with_values(appendices, [*body, *appendices] if report.with_values else []),
         "with_values": report.with_values,
     }
 
