@@ -73,7 +73,7 @@ def test_one_file_is_one_contender_where_columns_are_metrics() -> None:
 
 def test_a_column_may_name_the_contenders() -> None:
     found = values(table_of("table", "server,clients,IOPS\nA,1,100\nB,1,120\n"))
-    assert found == {("A", "1 clients", "", "rate"): 100, ("B", "1 clients", "", "rate"): 120}
+    assert found == {("A", "1 client", "", "rate"): 100, ("B", "1 client", "", "rate"): 120}
 
 
 def test_markdown_is_read_with_its_decimal_comma() -> None:
@@ -82,8 +82,8 @@ def test_markdown_is_read_with_its_decimal_comma() -> None:
     )
     found = table_of("table", text)
     assert values(found) == {
-        ("A", "1 clients", "", "response time"): 0.0015,
-        ("B", "1 clients", "", "response time"): pytest.approx(0.0021),
+        ("A", "1 client", "", "response time"): 0.0015,
+        ("B", "1 client", "", "response time"): pytest.approx(0.0021),
         ("A", "8 clients", "", "response time"): 0.0032,
     }
     assert found.stated["numbers"].startswith("decimal comma")

@@ -69,7 +69,8 @@ class ForeignValue:
 @dataclass(frozen=True)
 class ForeignRow:
     """What was measured together: of which contender ("" where the file does not say), under which load, and which
-    `part` of the work ("" for all of it; `read`, `GET /`, `worker 1` for what adds up to it).
+    `part` of the work ("" for all of it; `read`, `GET /`). A `breakdown` (`worker 1`) is there to be added up, and is
+    compared with nothing.
     """
 
     contender: str
@@ -77,6 +78,7 @@ class ForeignRow:
     values: Mapping[str, ForeignValue]
     line: int
     part: str = ""
+    breakdown: bool = False
 
     def where(self) -> str:
         """Its load in words: `8 clients`, `file size 64 KiB, record size 4 KiB`; empty where none is stated."""
@@ -88,6 +90,8 @@ def _load(name: str, value: ForeignValue) -> str:
         return f"{name} {exact_size(round(value.value))}"
     number = value.number.text or f"{value.number.value:.10g}"
     unit = f" {value.unit.name}" if value.unit.name else ""
+    if name == CLIENTS and value.value == 1:
+        return "1 client"
     return f"{number} {name}" if name in (CLIENTS, DEPTH) else f"{name} {number}{unit}"
 
 

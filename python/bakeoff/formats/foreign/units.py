@@ -69,6 +69,9 @@ KB_PER_S, MB_PER_S = Unit("kB/s", "bytes/s", 1e3), Unit("MB/s", "bytes/s", 1e6)
 MBIT_PER_S = Unit("Mbit/s", "bytes/s", 125e3)
 PER_S = Unit("/s", "operations/s")
 COUNT = Unit("", "count")
+# The times of tools that write `12.3ms` and `1.2us`.
+TIMES: dict[str, Unit] = {name: Unit(name, "time", _TIMES[name]) for name in ("ns", "us", "µs", "ms", "s", "h")}
+TIMES["m"] = Unit("min", "time", 60.0)
 PERCENT = Unit("%", "share", 0.01)
 SHARE = Unit("", "share")
 

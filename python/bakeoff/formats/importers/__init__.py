@@ -17,7 +17,26 @@ if TYPE_CHECKING:
 
 # The formats as `--as` knows them, with what is read of each. Plain tables are the last that a file is taken for.
 FORMATS = {
-    "iozone": "what IOzone prints: its matrix of files and records (-a, or -s and -r)",
+    "iozone": "what IOzone prints: its matrix (-a, or -s and -r), blocks for spreadsheets (-R), throughput mode (-t)",
+    "fio": "fio's JSON and JSON+",
+    "iometer": "Iometer's results.csv, of 1.1 and of 2003 to 2006",
+    "elbencho": "elbencho's CSV (--csvfile)",
+    "vdbench": "vdbench's flatfile.html",
+    "dbench": "what dbench prints",
+    "httperf": "what httperf prints",
+    "ab": "what ab prints, and its percentiles (-e)",
+    "wrk": "what wrk and wrk2 print",
+    "h2load": "what h2load prints",
+    "oha": "oha's JSON",
+    "k6": "k6's summary as JSON",
+    "vegeta": "vegeta's report, JSON or text",
+    "hey": "hey's CSV (-o csv) or its summary",
+    "locust": "Locust's _stats.csv",
+    "jmeter": "JMeter's results as CSV (.jtl)",
+    "hdr": "percentiles of HdrHistogram, and its logs",
+    "smtp-source": "smtp-source under `time`",
+    "postal": "postal's lines of a minute each",
+    "phoronix": "Phoronix Test Suite's composite.xml",
     "table": "plain tables: CSV, TSV, Markdown or .xlsx, one column or one file a contender",
 }
 

@@ -172,7 +172,7 @@ def unpaired_cells(files: Sequence[Given]) -> list[str]:
     """A sentence for each contender with figures that the others do not all have: these are left out of comparisons."""
     cells: dict[str, set[tuple[str, str]]] = {}
     for given in files:
-        for row in given.content.rows:
+        for row in (row for row in given.content.rows if not row.breakdown):
             where = (row.where(), row.part)
             cells.setdefault(row.contender or given.contender, set()).add(where)
     common = set.intersection(*cells.values()) if cells else set()

@@ -81,7 +81,7 @@ def stated_samples(files: Sequence[tuple[str, ForeignTable]]) -> list[Sample]:
         _Row(place, row.contender or name, row, table.better)
         for place, (name, table) in enumerate(files)
         for row in table.rows
-        if row.values
+        if row.values and not row.breakdown
     ]
     if not rows:
         raise PlanError("these files hold no figures: give those with results")

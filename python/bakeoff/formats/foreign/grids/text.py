@@ -29,6 +29,11 @@ def text_grid(source: Source) -> Grid:
     mark = _mark(source.head)
     if mark is None:
         raise PlanError("it is no table: its lines do not have the same number of commas, semicolons or tabs")
+    return delimited(source, mark)
+
+
+def delimited(source: Source, mark: str) -> Grid:
+    """The cells of lines with `mark` between them. Raises PlanError with the line at fault."""
     made, lines = GridMaker(), _Numbered(source)
     rows = csv.reader(lines, delimiter=mark, strict=False, skipinitialspace=True)
     try:
