@@ -39,7 +39,7 @@ MOST = {
     "cores": CORES_MAX,
     "length_s": LENGTH_MAX_S,
     "row_min_s": INTERVAL_MIN_S,
-    "rows": INTERVALS_MAX,
+    "intervals": INTERVALS_MAX,
 }
 WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"clients": CLIENTS_MAX}, {"load": Clients(CLIENTS_MAX)}),

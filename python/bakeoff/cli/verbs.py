@@ -40,7 +40,7 @@ GROUPS = {
         "challenge": "Measure another contender by the plan of a report.",
         "disclose": "Write what a paper discloses of machines and servers.",
         "export": "Write a run in the format of another tool or program.",
-        "import": "Make a run file of what another tool has printed.",
+        "import": "Make a run file of what other tools have measured.",
     },
     "Machines": {
         "doctor": "Say what of this machine limits a run, and how to mend it.",
