@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from scripts.reference import commands_page, costs_table, csv_page, json_page, run_file_page, settings_page
+from scripts.reference import audits_page, commands_page, costs_table, csv_page, json_page, run_file_page, settings_page
 
 from bakeoff.formats.exporters import document_model
 from bakeoff.report.narrate import json_schema
@@ -34,4 +34,5 @@ def pages() -> dict[str, str]:
         "show.schema.json": json.dumps(document_model.json_schema(), indent=2, ensure_ascii=False) + "\n",
         "compare.schema.json": json.dumps(json_schema.json_schema(), indent=2, ensure_ascii=False) + "\n",
         "csv.md": MADE + csv_page.text(),
+        "audits.md": MADE + audits_page.text(),
     }

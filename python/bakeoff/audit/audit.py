@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bakeoff.audit.checks import OF_A_TABLE, OF_ALL
+from bakeoff.audit.claims.check import check_claims
+from bakeoff.audit.claims.claim import Claim
 from bakeoff.audit.finding import Finding, Outcome
 from bakeoff.audit.given import NOTHING, Given
 from bakeoff.audit.table import Table, tables_of
@@ -45,11 +47,20 @@ class Audit:
         return sum(outcome.checked for outcome in self.outcomes)
 
 
-def audit(files: Sequence[ForeignTable], given: Given = NOTHING) -> Audit:
-    """The audit of these files, each by itself and all together."""
+def audit(
+    files: Sequence[ForeignTable],
+    given: Given = NOTHING,
+    claims: Callable[[Sequence[str]], Sequence[Claim]] = lambda names: (),
+    own: Sequence[Outcome] = (),
+) -> Audit:
+    """The audit of these files, each by itself and all together. `claims` gives those about contenders of these
+    names, `own` are audits that runs among the files have had already.
+    """
     tables = [table for file in files for table in tables_of(file, file.format not in TYPED)]
     with np.errstate(all="ignore"):  # what is not stated is NaN, and nothing is said of it
         outcomes = tuple(_without_repetition(_all(tables, given)))
+        names = list(dict.fromkeys(table.contender for table in tables))
+        outcomes += (*own, *check_claims(claims(names), tables))
     return Audit(tuple(files), outcomes, sum(len(row.load) + len(row.values) for file in files for row in file.rows))
 
 

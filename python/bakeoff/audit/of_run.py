@@ -1,9 +1,12 @@
-"""A run of Bakeoff as a table, to be held to the same arithmetic as results of others."""
+"""A run of Bakeoff held to the same arithmetic as results of others, and to the audits of its own trials."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bakeoff.audit.finding import Finding, Outcome
+from bakeoff.audit.table import Place
+from bakeoff.compare.model.comparison import Audit, Comparison
 from bakeoff.core.times import s_of
 from bakeoff.formats.foreign.printed import counted
 from bakeoff.formats.foreign.table import (
@@ -27,6 +30,8 @@ from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
 FORMAT = "bakeoff"
 # A load of trials, which the run's own audits hold to Little's law: they know its threads, its pauses and its edges.
 LOAD_STEP = "load step"
+# The names of its own audits begin so.
+OWN = "trials: "
 
 
 def table_of(run: RunRecord, path: str) -> ForeignTable:
@@ -77,3 +82,28 @@ def _values(trial: TrialRecord) -> dict[str, ForeignValue]:
 
 def _value(value: float, unit: Unit, trial: TrialRecord, name: str) -> ForeignValue:
     return ForeignValue(counted(value), unit, trial.order + 1, 0, name)
+
+
+def own_outcomes(found: Comparison, path: str) -> tuple[Outcome, ...]:
+    """What the audits of trials say, which know more of a run than its numbers: threads, pauses, planned starts."""
+    return tuple(Outcome(f"{OWN}{audit.name}", path, audit.checked, _deviating(audit, path)) for audit in found.audits)
+
+
+def _deviating(audit: Audit, path: str) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            f"{OWN}{audit.name}",
+            "off",
+            (
+                Place(
+                    path,
+                    0,
+                    ", ".join((trial.contender, f"load step {trial.load_step}", f"block {trial.block}")),
+                    "",
+                    "",
+                ),
+            ),
+            trial.found[0],
+        )
+        for trial in audit.deviating
+    )

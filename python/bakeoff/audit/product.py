@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from bakeoff.audit.interval import Bools, Floats, Interval, most_common
-from bakeoff.audit.repairs import Repair, repairs
+from bakeoff.audit.repairs import RANKS, Repair, repairs
 from bakeoff.audit.smooth import roughness
 from bakeoff.audit.table import Column, Table
 
@@ -87,10 +87,11 @@ class Suspect:
 def suspect(table: Table, row: int, expected: Sequence[tuple[Column, Interval]], repairing: bool = True) -> Suspect:
     """Which of the columns is wrong in `row`, when each would have to be what is `expected` of it, in printed units.
 
-    The one that stands out of its neighbours, or else the one that the smallest slip explains, or else the first.
+    Nobody mistypes a setting that is the same in all rows. Of the others it is the one that stands out of its
+    neighbours, or else the one that the smallest slip explains, or else the first.
     """
     found = []
-    for column, interval in expected:
+    for column, interval in [one for one in expected if not one[0].is_set] or expected:
         at = interval if interval.low.ndim == 0 else interval[row]
         letters = column.letters(row)
         mended = repairs(column.texts[row], float(at.low) / letters, float(at.high) / letters) if repairing else ()
@@ -101,13 +102,12 @@ def suspect(table: Table, row: int, expected: Sequence[tuple[Column, Interval]],
     if rough[worst] > 0.05 and rough[worst] > 3 * others:
         one = found[worst]
         return Suspect(one.column, one.expected, one.repairs, True)
-    return min(found, key=lambda one: _rank(one.repairs))
+    return min(found, key=lambda one: _rank(one.column, one.repairs))
 
 
-def _rank(mended: Sequence[Repair]) -> tuple[int, int]:
-    from bakeoff.audit.repairs import RANKS
-
-    return (0, RANKS[mended[0].slip]) if len(mended) == 1 else (1, len(mended) or 99)
+def _rank(column: Column, mended: Sequence[Repair]) -> tuple[int, ...]:
+    """What is chosen is seldom wrong; what one small slip explains often is."""
+    return (0, int(column.is_load), RANKS[mended[0].slip]) if len(mended) == 1 else (1, len(mended) or 99)
 
 
 def off_by(stands: Floats, expected: float) -> Floats:

@@ -55,11 +55,11 @@ class Column:
     def _ends(self, cell: ForeignValue) -> tuple[float, float]:
         number = cell.number
         whole = self.name in COUNTS and number.text.isdigit()
-        exact = whole or self.is_load or self._is_set
+        exact = whole or self.is_load or self.is_set
         return (number.value, number.value) if exact else (number.low, number.high)
 
     @cached_property
-    def _is_set(self) -> bool:
+    def is_set(self) -> bool:
         """Whether it is a duration that somebody chose: the same whole number everywhere, of several rows."""
         texts = {cell.number.text for cell in self.cells if cell is not None}
         return self.name == DURATION and len(self.cells) > 1 and len(texts) == 1 and texts.pop().isdigit()
@@ -157,7 +157,7 @@ class Table:
     @cached_property
     def axis(self) -> Column | None:
         """The load that is another one in each row; None without any."""
-        return next((column for column in self.loads if _differ(column)), None)
+        return next((column for column in self.loads if column.name != "block" and _differ(column)), None)
 
     def place(self, column: Column, row: int) -> Place:
         """Where a number stands."""

@@ -32,6 +32,7 @@ GROUPS = {
         "compare": "Say which contender is better, by how much, and how sure that is.",
         "check": "Say by exit code whether a contender is worse or misses a limit.",
         "report": "Write the report: HTML that opens offline, PDF, Markdown or text.",
+        "audit": "Find what cannot be true in results of others.",
         "show": "List the trials of a run file.",
         "explain": "Say what a mark or state of a trial means, and what to do.",
     },

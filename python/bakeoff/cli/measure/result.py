@@ -17,6 +17,8 @@ from bakeoff.store.records.run_records import DIED, RunRecord
 from bakeoff.store.sqlite.read import read_run
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from bakeoff.compare.limits.objective_model import ObjectiveHeld
     from bakeoff.compare.model.comparison import Comparison
 
@@ -41,6 +43,7 @@ def print_result(path: Path, aa: Sequence[Path] | None = None) -> None:
     run = read_run(path)
     found = compare_run(run, noise=noise_for([path], aa).get(THE_RUN))
     show(compose(run, found, detail=Detail.SUMMARY), console, Detail.SUMMARY)
+    _print_audit(run, found, path, console)
     console.print(
         f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",
         markup=False,
@@ -61,6 +64,19 @@ def print_result(path: Path, aa: Sequence[Path] | None = None) -> None:
     if failed := failed_contenders(run, found):
         typer.echo(f"bakeoff: {failed}", err=True)
         raise typer.Exit(EXIT_CONTENDER_FAILED)
+
+
+def _print_audit(run: RunRecord, found: "Comparison", path: Path, console: "Console") -> None:
+    """Whether the numbers of the trials can be true together, in a line; what cannot is told in full."""
+    from bakeoff.audit.audit import audit
+    from bakeoff.audit.of_run import own_outcomes, table_of
+    from bakeoff.report.audit.lines import show, summary
+
+    made = audit([table_of(run, str(path))], own=own_outcomes(found, str(path)))
+    if made.impossible:
+        show(made, console)
+    else:
+        console.print(f"Audit: {summary(made)}", markup=False, soft_wrap=True)
 
 
 def end_by_objectives(held: Iterable[tuple[str, "ObjectiveHeld | None"]]) -> None:

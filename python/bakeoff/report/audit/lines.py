@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bakeoff.audit.audit import Audit
+from bakeoff.audit.claims.check import NotInTables, Reproduced
 from bakeoff.audit.finding import Finding, Grade, Outcome
 from bakeoff.core.sanitize import sanitize
 from bakeoff.report.narrate import wording
@@ -32,6 +33,10 @@ def show(audit: Audit, console: Console, details: bool = False) -> None:
         if len(found) > len(shown):
             left = len(found) - len(shown)
             _line(console, f"{left:,} more numbers are {grade}: see --details or -o audit.html\n", STYLES[grade])
+    for outcome in audit.outcomes:
+        for fact in outcome.shows:
+            if isinstance(fact, Reproduced | NotInTables):
+                _claim(fact, console)
     _checks(audit, console)
     _line(console, summary(audit), "bold red" if audit.impossible else "bold")
 
@@ -56,7 +61,24 @@ def _finding(finding: Finding, console: Console) -> None:
     sure = "" if finding.sure == "certain" else f" ({finding.sure})"
     text = Text(sanitize(told(finding)))
     text.append(sure, "dim")
-    console.print(Padding(text, (0, 0, 1, 12)) if console.is_terminal else f"            {text.plain}\n", markup=False)
+    _body(console, text)
+
+
+def _claim(fact: Reproduced | NotInTables, console: Console) -> None:
+    """A claim that is right, or of which nothing can be said."""
+    grade, style = ("consistent", "green") if isinstance(fact, Reproduced) else ("unknown", "dim")
+    head = Text(f"{grade:<12}", style=style)
+    head.append(sanitize(f"{fact.file}, line {fact.line}: {fact.number}"), "bold")
+    console.print(head, soft_wrap=not console.is_terminal)
+    _body(console, Text(sanitize(sentence(fact))))
+
+
+def _body(console: Console, text: Text) -> None:
+    """What is said of a number, below it."""
+    if console.is_terminal:
+        console.print(Padding(text, (0, 0, 1, 12)))
+    else:
+        console.print(f"            {text.plain}\n", markup=False, soft_wrap=True)
 
 
 def _checks(audit: Audit, console: Console) -> None:
@@ -84,8 +106,17 @@ def by_check(audit: Audit) -> Iterator[tuple[str, list[Outcome]]]:
 
 def shown(outcomes: Sequence[Outcome], most: int = 3) -> str:
     """What all numbers have in common, in words; of many files that of the first few."""
-    texts = list(dict.fromkeys(sentence(fact) for outcome in outcomes for fact in outcome.shows))
+    facts = [fact for outcome in outcomes for fact in outcome.shows]
+    right = sum(isinstance(fact, Reproduced) for fact in facts)
+    others = [fact for fact in facts if not isinstance(fact, Reproduced | NotInTables)]
+    texts = list(dict.fromkeys(map(sentence, others)))
+    if facts != others:
+        texts.append(f"{right} of {wording.plural(len(facts) + _found(outcomes), 'claim')} reproduced")
     return "; ".join(texts[:most]) + (f"; and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def _found(outcomes: Sequence[Outcome]) -> int:
+    return sum(len(outcome.findings) for outcome in outcomes)
 
 
 def _line(console: Console, text: str, style: str) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bakeoff.audit.audit import Audit
+from bakeoff.audit.claims.check import NotInTables, Reproduced
 from bakeoff.audit.finding import Finding, Grade
 from bakeoff.formats.foreign.table import ForeignRow, ForeignTable, ForeignValue
 from bakeoff.report.audit.lines import by_check, shown, summary
-from bakeoff.report.blocks.tree import Block, Column, Report, Section, Severity, SeverityText, Table, Text
+from bakeoff.report.blocks.tree import Block, Bullets, Column, Report, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.audit.findings import SURE, told, where
 from bakeoff.report.narrate.audit.laws import title
+from bakeoff.report.narrate.sentences import sentence
 
 SEVERITIES: dict[Grade, Severity] = {"impossible": "bad", "off": "warning"}
 # Larger tables are cut: the rows with findings stay.
@@ -40,9 +42,19 @@ def _sections(audit: Audit) -> Iterator[Section]:
     if audit.findings:
         yield Section("What does not fit", tuple(_findings(audit.findings)), "findings")
     yield Section("What was checked", (_checks(audit),), "checks")
+    claims = tuple(_claims(audit))
+    if claims:
+        yield Section("Claims", (Bullets(claims),), "claims")
     for at, file in enumerate(audit.files[:MOST_FILES]):
         found = {_key(file.path, finding): finding for finding in reversed(audit.findings)}
         yield Section(file.path or file.tool, tuple(_tables(file, found)), f"file-{at + 1}")
+
+
+def _claims(audit: Audit) -> Iterator[str]:
+    for outcome in audit.outcomes:
+        for fact in outcome.shows:
+            if isinstance(fact, Reproduced | NotInTables):
+                yield f"{fact.file}, line {fact.line}: {sentence(fact)}"
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[Block]:

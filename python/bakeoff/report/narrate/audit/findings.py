@@ -84,11 +84,10 @@ def reason(repairs: tuple[Repair, ...]) -> str:
         much = f"{factor:,.0f} times too large" if factor >= 1 else f"{1 / factor:,.0f} times too small"
         return f"It fits when it is {much}: {slip}."
     texts = [repair.text for repair in repairs]
-    if len(texts) == 1:
-        return f"It fits as {texts[0]}: {slip}."
-    return (
-        f"It fits as {', '.join(texts[:3])}{' or others' if len(texts) > 3 else ''}: {slip}." if len(texts) < 8 else ""
-    )
+    if len(texts) > MOST_REPAIRS:
+        return ""
+    others = f" and {len(texts) - 1} others" if len(texts) > 1 else ""
+    return f"It fits as {texts[0]}{others}: {slip}."
 
 
 def expectation(expected: Expected, words: tuple[str, str] = ("from", "to")) -> str:

@@ -13,44 +13,97 @@ from bakeoff.report.narrate.sentences import sentence
 
 @dataclass(frozen=True)
 class LawWords:
-    """The `title` of a check, its law as a `sentence`, and what the constant of its rows is called."""
+    """The `title` of a check, which figures it `needs` and what it `finds`; its law as a `sentence`, and what the
+    constant of its rows is called.
+    """
 
     title: str
+    needs: str
+    finds: str
     sentence: str = ""
     ratio: str = "a ratio"
 
 
 LAWS: Mapping[str, LawWords] = {
-    "throughput": LawWords("throughput = rate × size", "Throughput is rate × size.", "bytes for each printed unit"),
+    "throughput": LawWords(
+        "throughput = rate × size",
+        "both, and the size of a block",
+        "a wrong number; the unit that fits the table: 10⁶, 2²⁰, 10³ · 2¹⁰ bytes, bits, an odd one",
+        "Throughput is rate × size.",
+        "bytes for each printed unit",
+    ),
     "operations": LawWords(
-        "operations = rate × duration", "Operations are rate × duration.", "operations ÷ (rate × duration)"
+        "operations = rate × duration",
+        "all three",
+        "a wrong number, another window",
+        "Operations are rate × duration.",
+        "operations ÷ (rate × duration)",
     ),
     "bytes": LawWords(
-        "bytes = throughput × duration", "Bytes are throughput × duration.", "bytes ÷ (throughput × duration)"
+        "bytes = throughput × duration",
+        "all three",
+        "a wrong number, another unit",
+        "Bytes are throughput × duration.",
+        "bytes ÷ (throughput × duration)",
     ),
     "bytes-of-operations": LawWords(
-        "bytes = operations × size", "Bytes are operations × size.", "bytes ÷ (operations × size)"
+        "bytes = operations × size",
+        "all three",
+        "a wrong number",
+        "Bytes are operations × size.",
+        "bytes ÷ (operations × size)",
     ),
-    "requests": LawWords("requests = operations + errors", "Requests are those answered and those failed."),
-    "errors-in-rate": LawWords("rate without errors"),
-    "load-law": LawWords("clients = rate × (response time + pause)"),
-    "order": LawWords("minimum ≤ percentiles ≤ maximum"),
-    "mean": LawWords("mean within percentiles"),
-    "deviation": LawWords("deviation that is possible"),
-    "percentile-of-few": LawWords("operations enough for percentiles"),
-    "speed": LawWords("within link, bus and memory"),
-    "memory": LawWords("files that memory holds"),
-    "command": LawWords("output fits its command line"),
-    "copies": LawWords("no copies"),
-    "curve": LawWords("curve over the loads"),
-    "parts": LawWords("parts add up to the whole", "The whole is the sum of its parts."),
-    "shares": LawWords("shares add up to 100 %", "Shares of all parts are 100 %."),
+    "requests": LawWords(
+        "requests = operations + errors",
+        "all three",
+        "errors that are not told",
+        "Requests are those answered and those failed.",
+    ),
+    "errors-in-rate": LawWords("rate without errors", "the same, rate and duration", "errors that count as work"),
+    "load-law": LawWords(
+        "clients = rate × (response time + pause)",
+        "clients, rate, response time",
+        "the pause that a table implies, and the row with another one; more requests at once than clients",
+    ),
+    "order": LawWords("minimum ≤ percentiles ≤ maximum", "two of them", "a wrong number"),
+    "mean": LawWords("mean within percentiles", "mean and percentiles", "a wrong number, a mean of other operations"),
+    "deviation": LawWords(
+        "deviation that is possible",
+        "deviation, and minimum, maximum, mean or count",
+        "a wrong number (Popoviciu; Bhatia and Davis; Samuelson)",
+    ),
+    "percentile-of-few": LawWords(
+        "operations enough for percentiles", "percentiles and count", "a p99.9 of 200 operations"
+    ),
+    "speed": LawWords(
+        "within link, bus and memory", "the speed, from you", "what only a cache explains, and where the cache ends"
+    ),
+    "memory": LawWords(
+        "files that memory holds", "memory, from you, and file sizes", "reads that need not meet a disk"
+    ),
+    "command": LawWords(
+        "output fits its command line",
+        "output of a tool",
+        "fewer connections than asked for, a duration that the rate forbids",
+    ),
+    "copies": LawWords("no copies", "three rows", "copied rows, columns, contenders and files"),
+    "curve": LawWords("curve over the loads", "eight loads or more", "a number beside its neighbours"),
+    "parts": LawWords(
+        "parts add up to the whole",
+        "parts and a total",
+        "a part or the total that was altered; a mean beyond its parts",
+        "The whole is the sum of its parts.",
+    ),
+    "shares": LawWords(
+        "shares add up to 100 %", "shares of all parts", "a share that was altered", "Shares of all parts are 100 %."
+    ),
+    "claims": LawWords("claims calculated again", "two contenders, and a text", "percentages that no reading gives"),
 }
 
 
 def title(check: str) -> str:
     """The name of a check for people."""
-    return LAWS[check].title
+    return LAWS[check].title if check in LAWS else check
 
 
 def unit_name(name: str, constant: float) -> str:

@@ -1,0 +1,239 @@
+"""`bakeoff audit`: results of others held to the arithmetic that every result must obey."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import typer
+
+from bakeoff.cli.complete import any_files, one_of
+from bakeoff.cli.console import make_console
+from bakeoff.core.errors import PlanError
+from bakeoff.core.units import parse_link_speed, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.audit.audit import Audit
+    from bakeoff.audit.claims.claim import Claim
+    from bakeoff.audit.finding import Outcome
+    from bakeoff.audit.given import Given
+    from bakeoff.formats.foreign.table import ForeignTable
+    from bakeoff.formats.importers.base import Options
+
+RUN_FILE = ".bakeoff"
+WAYS: tuple[Literal["higher"], Literal["lower"]] = ("higher", "lower")
+MARKS: tuple[Literal["point"], Literal["comma"]] = ("point", "comma")
+Word = TypeVar("Word", bound=str)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("audit")(audit)
+
+
+def audit(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...|RUN.bakeoff...",
+            help="What a tool has printed, a table that you typed (CSV, TSV, Markdown, .xlsx), or a run file.",
+            autocompletion=any_files,
+        ),
+    ],
+    link_speed: Annotated[
+        str | None,
+        typer.Option(metavar="SPEED", help="Speed of the network: 1Gbit/s. Only a cache explains more."),
+    ] = None,
+    bus_speed: Annotated[
+        str | None,
+        typer.Option(metavar="SPEED", help="What the bus of disks or network cards carries a second: 133MB/s."),
+    ] = None,
+    memory_speed: Annotated[
+        str | None, typer.Option(metavar="SPEED", help="What the memory carries a second: 20GB/s.")
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Memory of the machine: 64GiB. Smaller files may lie in it.")
+    ] = None,
+    as_format: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="FORMAT", help="The format of all files (default: told by each file's first lines)."
+        ),
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option("--rows", metavar="WHAT", help="What the rows of a table are: clients.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option("--columns", metavar="WHAT", help="What columns headed by numbers are: 'record size'."),
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option(metavar="UNIT", help="Unit of columns whose heading has none: MB/s.")
+    ] = None,
+    better: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY", help="higher or lower: which is better.", autocompletion=one_of(("higher", "lower"))
+        ),
+    ] = None,
+    decimal: Annotated[
+        str | None,
+        typer.Option(metavar="MARK", help="point or comma: the mark before decimals.", autocompletion=one_of(MARKS)),
+    ] = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV",
+            help="Claims to calculate again: columns claim, contender, baseline, metric.",
+            autocompletion=any_files,
+        ),
+    ] = None,
+    text: Annotated[
+        Path | None,
+        typer.Option("--text", metavar="FILE", help="A text whose percentages are claims.", autocompletion=any_files),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Also write a page: .html, .pdf, .md or .txt."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page when it is there.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="Show every finding, however many.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole audit as JSON.")] = False,
+) -> None:
+    """Find what cannot be true in results of others.
+
+    bakeoff audit table.csv --rows clients --unit MB/s --link-speed 1Gbit/s
+
+    Every printed number stands for all values that round to it. What fits for none of them is impossible: a rate that
+    is not operations over time, parts that are not the whole, percentiles out of order, more than the link carries.
+    What fits and seldom happens is off: equal numbers, a number beside the curve of its neighbours.
+
+    Exit codes: 0 nothing is impossible; 1 something is; 2 refused, in one sentence.
+    """
+    given = _given(link_speed, bus_speed, memory_speed, memory)
+    if output is not None:
+        from bakeoff.cli.read.report import check_target
+
+        check_target(files, output, force)
+    from bakeoff.audit.audit import audit as audited  # NumPy takes a moment: refuse bad input first
+    from bakeoff.formats.importers.base import Options
+
+    options = Options(
+        rows=rows,
+        columns=columns,
+        unit=unit,
+        better=_word("--better", better, WAYS),
+        decimal=_word("--decimal", decimal, MARKS),
+    )
+    tables = [_table(path, as_format, options) for path in files]
+    own = [outcome for path in files if path.suffix == RUN_FILE for outcome in _own(path)]
+    made = audited(tables, given, lambda names: _claims(claims, text, names), own)
+    if output is not None:
+        _write(made, output, force)
+    if as_json:
+        from bakeoff.report.audit.document import document
+
+        typer.echo(json.dumps(document(made), indent=2, ensure_ascii=False))
+    else:
+        from bakeoff.report.audit.lines import show
+
+        show(made, make_console(), details)
+        if output is not None:
+            typer.echo(f"Page: {output}")
+    raise typer.Exit(1 if made.impossible else 0)
+
+
+def _word(flag: str, given: str | None, words: tuple[Word, ...]) -> Word | None:
+    """One of these words. Raises PlanError."""
+    if given is None:
+        return None
+    for word in words:
+        if word == given:
+            return word
+    raise PlanError(f"{flag} {given!r} is neither: write {' or '.join(words)}")
+
+
+def _given(link: str | None, bus: str | None, memory_speed: str | None, memory: str | None) -> "Given":
+    """What is said of the machines. Raises PlanError."""
+    from bakeoff.audit.given import Given
+
+    return Given(
+        _read("--link-speed", link, parse_link_speed),
+        _read("--bus-speed", bus, _speed),
+        _read("--memory-speed", memory_speed, _speed),
+        _read("--memory", memory, parse_size),
+    )
+
+
+def _read(flag: str, text: str | None, parse: Callable[[str], float]) -> float | None:
+    try:
+        return None if text is None else float(parse(text))
+    except ValueError as error:
+        raise PlanError(f"{flag}: {error}") from None
+
+
+def _speed(text: str) -> float:
+    """Bytes a second of `133MB/s`."""
+    return parse_size(text.strip().removesuffix("/s"))
+
+
+def _table(path: Path, as_format: str | None, options: "Options") -> "ForeignTable":
+    """A file as a table. Raises PlanError that names it, RunFileError."""
+    from dataclasses import replace
+
+    if path.suffix == RUN_FILE:
+        from bakeoff.audit.of_run import table_of
+        from bakeoff.store.sqlite.read import read_run
+
+        return table_of(read_run(path), str(path))
+    from bakeoff.formats.foreign.source import Source
+    from bakeoff.formats.importers import importer, sniffed
+
+    source = Source(path)
+    try:
+        return replace(importer(as_format or sniffed(source)).read(source, options), path=str(path))
+    except PlanError as error:
+        raise PlanError(f"{path}: {error}") from None
+
+
+def _own(path: Path) -> "Sequence[Outcome]":
+    """The audits of the trials of a run."""
+    from bakeoff.audit.of_run import own_outcomes
+    from bakeoff.compare import compare_run
+    from bakeoff.store.sqlite.read import read_run
+
+    return own_outcomes(compare_run(read_run(path)), str(path))
+
+
+def _claims(listed: Path | None, text: Path | None, names: "Sequence[str]") -> "list[Claim]":
+    """The claims of both files. Raises PlanError."""
+    from bakeoff.audit.claims.listed import claims_of
+    from bakeoff.audit.claims.text import claims_in
+    from bakeoff.formats.foreign.source import Source
+
+    found: list[Claim] = []
+    for path, read in ((listed, claims_of), (text, claims_in)):
+        if path is not None:
+            try:
+                content = Source(path).text()
+            except PlanError as error:
+                raise PlanError(f"{path}: {error}") from None
+            found += read(content, str(path), names)
+    if text is not None and not any(claim.file == str(text) for claim in found):
+        raise PlanError(f"{text}: no sentence has a percentage that compares: give the claims by --claims")
+    return found
+
+
+def _write(made: "Audit", target: Path, force: bool) -> None:
+    """Write the page."""
+    from bakeoff.cli.read.report import write_report
+    from bakeoff.report.audit.page import compose
+    from bakeoff.report.renderers import form_of, renderer
+
+    form = form_of(target)
+    assert form is not None
+    chosen = renderer(form)
+    chosen.prepare()
+    write_report(chosen, compose(made), target, force)
