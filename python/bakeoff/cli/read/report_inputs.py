@@ -80,7 +80,12 @@ def compose_embedded(
         made = with_paper(made, paper_of(options.paper), comparisons, places, options.extent)
     data = {} if inside is None else inside.data
     made = replace(made, embedded={**made.embedded, KEY: options.model_dump(), **data})
-    return (made if made.chapters else in_extent(made, options.extent)), result
+    made = made if made.chapters else in_extent(made, options.extent)
+    if options.paper is not None:
+        from bakeoff.report.paper.display_names import with_names
+
+        made = with_names(made, paper_of(options.paper))
+    return made, result
 
 
 def collection_in(embedded: EmbeddedRuns, options: ReportOptions) -> Collection:
@@ -154,7 +159,8 @@ def _places(run: RunRecord) -> dict[str, Generators]:
 def _generators(agents: Sequence[AgentRecord], run: RunRecord) -> Generators:
     from bakeoff.report.paper.testbed import Generators
 
-    return Generators(tuple(agents), tuple((one.name, one.address) for one in run.contenders))
+    addresses = tuple((one.name, one.address) for one in run.contenders)
+    return Generators(tuple(agents), addresses, (run.created_at[:10],) if run.created_at else ())
 
 
 def _by_file(file: JoinedFile) -> list[AgentRecord]:

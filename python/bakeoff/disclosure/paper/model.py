@@ -136,6 +136,8 @@ class OneBed(Part):
 class About(Part):
     """`[contenders.NAME]`."""
 
+    title: str = Field("", max_length=60, description="What it is called in text: Cobalt Qube 2.")
+    short: str = Field("", max_length=30, description="What it is called in tables and drawings: Qube 2.")
     price: Price | None = Field(None, description='{ cost = 1200, per_year = 100, availability = "2026-11" }')
     pros: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks for it.")
     disclosure: Annotated[

@@ -9,6 +9,7 @@ from bakeoff.core.thresholds import P99_OPERATIONS
 from bakeoff.core.times import ms_of
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
+from bakeoff.report.blocks.zeros import without_zeros
 from bakeoff.report.layout.context import Context, geometric_mean
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
@@ -28,9 +29,7 @@ def section(context: Context) -> Section | None:
     first, *others = loads
     blocks: list[Block] = [_table(context, first, folded=False)]
     if others:
-        blocks.append(
-            Text(f"The same at {wording.several(tuple(reversed(others)))}: folded, in print in the appendix.")
-        )
+        blocks.append(Text(f"The same at {wording.several(tuple(reversed(others)))} is in the full edition."))
         blocks += [_table(context, load_step, folded=True) for load_step in others]
     return Section("Operations of the mix", tuple(blocks))
 
@@ -58,7 +57,8 @@ def _table(context: Context, load_step: LoadStep, folded: bool) -> Table:
         f"With fewer than {P99_OPERATIONS} of an operation in some block there is no p99: `max` is the longest of all."
     )
     caption = f"Operations at {load_step.words}"
-    return Table(caption, tuple(columns), rows, note, folded, Detail.PAGE if folded else Detail.COMPARISON)
+    detail = Detail.PAGE if folded else Detail.COMPARISON
+    return without_zeros(Table(caption, tuple(columns), rows, note, folded, detail), ("failed",), "Of these operations")
 
 
 def _figures(trials: Sequence[TrialRecord], name: str) -> tuple[str, ...]:

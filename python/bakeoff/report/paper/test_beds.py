@@ -61,7 +61,8 @@ def _is_empty(bed: Bed) -> bool:
 def _together(parts: Sequence[Generators]) -> Generators:
     agents = {agent.name: agent for part in parts for agent in part.agents}
     addresses = dict.fromkeys(address for part in parts for address in part.addresses)
-    return Generators(tuple(agents.values()), tuple(addresses))
+    days = dict.fromkeys(day for part in parts for day in part.days)
+    return Generators(tuple(agents.values()), tuple(addresses), tuple(days))
 
 
 def with_beds(sections: Sequence[Section], beds: Sequence[PlacedBed]) -> list[Section]:

@@ -35,10 +35,11 @@ _AFTER = {"//": re.compile(f"//{_HOST}"), "=": re.compile(f"={_HOST}"), "": re.c
 
 @dataclass(frozen=True)
 class Generators:
-    """The machines that sent the load of the reported runs, and the addresses of contenders there."""
+    """The machines that sent the load of the reported runs, the addresses of contenders there, and the days."""
 
     agents: Sequence[AgentRecord] = ()
     addresses: Sequence[tuple[str, str]] = field(default=())
+    days: Sequence[str] = ()
 
 
 NO_GENERATORS = Generators()
@@ -110,7 +111,9 @@ def of_generators(generators: Generators) -> dict[str, str]:
     machines = Counter(filter(None, map(_about, generators.agents)))
     systems = Counter(filter(None, map(_system, generators.agents)))
     facts = {"load_generators": machines, "load_generator_software": systems}
-    return {
+    days = sorted(set(generators.days))
+    tested = {"date_tested": " to ".join(dict.fromkeys((days[0], days[-1])))} if days else {}
+    return tested | {
         key: "; ".join(f"{count} × ({text})" for text, count in kinds.items()) for key, kinds in facts.items() if kinds
     }
 

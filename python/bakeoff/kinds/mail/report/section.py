@@ -21,6 +21,7 @@ from bakeoff.kinds.mail.report.words import (
 )
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, SeverityText, Table, Text
+from bakeoff.report.blocks.zeros import without_zeros
 from bakeoff.report.charts.panels import courses
 from bakeoff.report.charts.theme import Row
 from bakeoff.report.layout.context import Context
@@ -251,7 +252,8 @@ def _at_each_load_step(context: Context) -> list[Block]:
             " `bakeoff export RUN --to lost-messages` lists those that were not kept by the Message-IDs of the "
             "server's log."
         )
-    return [Table("Messages at each load step, all blocks", columns, rows, note, detail=Detail.COMPARISON)]
+    table = Table("Messages at each load step, all blocks", columns, rows, note, detail=Detail.COMPARISON)
+    return [without_zeros(table, ("late", "lost", "doubled", "damaged"), "Of these messages")]
 
 
 def _between(after_s: float, by_s: float) -> str:

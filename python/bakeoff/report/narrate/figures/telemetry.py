@@ -73,7 +73,8 @@ def _(found: BusiestProcessor) -> str:
         f"{'both' if found.processors == 2 else f'all {found.processors}'} together "
         f"{wording.percent(found.processor_share)}"
     )
-    if not math.isnan(found.highest_share):
+    # The mean over all is no more than the highest of them: another share of time was told of it.
+    if found.highest_share >= found.processor_share:
         none = f"none was over {wording.percent(found.highest_share)}"
         text += f" (in each second another one may be the busiest: {none})"
     return f"{text}{', with what the load generator needs' if found.shares_machine else ''}."

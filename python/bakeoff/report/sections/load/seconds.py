@@ -45,7 +45,10 @@ def section(context: Context) -> Section | None:
     table, rate_table, tail_table = (_table(context, trials, unit, of) for of in (RATES + TAILS, RATES, TAILS))
     if longest < FEWEST_POINTS:
         text = f"No course is drawn of trials that have fewer than {FEWEST_POINTS} whole seconds."
-        return Section(f"Second by second {where}", (Text(text), replace(table, folded=True)))
+        # Of one second the slowest is the fastest.
+        alone = all(len(_inside(context, trial)) == 1 for trial in trials)
+        tables = () if alone else (replace(table, folded=True),)
+        return Section(f"Second by second {where}", (Text(text), *tables))
     step = max(1, math.ceil(longest / MOST_POINTS))
     rates = [row for trial in trials for row in _series(trial, whole[trial.id], step, _rate)]
     tails = [row for trial in trials for row in _series(trial, whole[trial.id], step, _tail)]

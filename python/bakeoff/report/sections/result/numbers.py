@@ -21,6 +21,8 @@ METRICS = (
 )
 
 
+# Units of a rate that is the throughput.
+BYTES = ("Mbit/s", "MB/s", "KiB/s", "MiB/s")
 # More contenders than this do not fit beside each other with all metrics: each metric then gets a table of its own.
 SIDE_BY_SIDE = 2
 
@@ -36,6 +38,8 @@ def section(context: Context) -> Section:
     )
     there = context.known([metric for metric, _ in METRICS])
     metrics = [(metric, title) for metric, title in METRICS if metric in there]
+    if context.comparison.run.rate_unit in BYTES:
+        metrics = [(metric, title) for metric, title in metrics if metric != "throughput"]
     if len(context.names) <= SIDE_BY_SIDE:
         return Section("The numbers", (_all(context, metrics, note),))
     tables = [_one(context, metric, title) for metric, title in metrics]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.metrics.units import unit_of
@@ -30,6 +31,8 @@ from bakeoff.report.sections.cells.key_figures import cell_card
 from bakeoff.report.sections.load.capacity import card as capacity_card
 
 # What a ratio of response times says where there is none: with the rule that the plan named.
+LITTLE = 0.5
+"""Who does less than this of the work of the other, and answers it faster, is better with a word on it."""
 FORFEIT_RATES = (
     "a contender that is overloaded alone forfeits that rate; where both are, the ratio of what they answer a second "
     "stands for it"
@@ -135,11 +138,22 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {FORFEIT_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"
     note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
+    note += _turned(pairs)
     detail = Detail.SUMMARY if context.comparison.ranking else Detail.COMPARISON
     table = Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, detail=detail)
     caveat = box(context.comparison.caveat)
     clauses = [clause for clause in noted(gates) if clause not in caveat]
     return [table, *([Text(f"Note: {'; '.join(clauses)}.", detail=detail)] if clauses else [])]
+
+
+def _turned(pairs: tuple[PairComparison, ...]) -> str:
+    """Small ratios the other way round, said once."""
+    small = [(pair, pair.primary) for pair in pairs if pair.primary.low > 0.0 and pair.primary.ratio < LITTLE]
+    parts = [
+        f"{pair.baseline} ÷ {pair.contender} {wording.ratio(1 / end.ratio, 1 / end.high, 1 / end.low)}"
+        for pair, end in small
+    ]
+    return f" The other way round: {'; '.join(parts)}." if parts else ""
 
 
 def _ranking(context: Context) -> Table:
@@ -187,7 +201,7 @@ def _endpoint(title: str, unit: str) -> str:
 
 def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
     rows = tuple(
-        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end, short_verdict))
+        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end, partial(_beside_work, pair.primary, end)))
         for pair in pairs
         for end in pair.secondary
     )
@@ -210,6 +224,16 @@ _COLUMNS = (
     Column("p (sign flip)", spare=2),
     Column("p (equivalence)", spare=3),
 )
+
+
+def _beside_work(primary: Endpoint, end: Endpoint, verdict: Verdict) -> SeverityText:
+    """The verdict on a response time, with how little was done in it by who answers faster."""
+    cell = short_verdict(verdict)
+    if verdict.winner is None or end.higher_is_better or not primary.higher_is_better:
+        return cell
+    # Of a time that is less the first of the pair is the winner.
+    share = primary.ratio if end.ratio < 1.0 else 1.0 / primary.ratio if primary.ratio > 0.0 else math.inf
+    return SeverityText(f"{cell}, at {wording.ratio(share)} the work", "warning") if share < LITTLE else cell
 
 
 def _cells(end: Endpoint, verdict: Callable[[Verdict], SeverityText] = verdict_cell) -> tuple[str, ...]:
