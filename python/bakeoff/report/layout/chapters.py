@@ -25,8 +25,10 @@ class Subject:
 
 Found = tuple[str, tuple[Section, ...], bool, bool]
 """A title, sections, whether they are an appendix, and whether they are one of several suites."""
-SUMMARY = Subject("Summary", ("author-summary", "author-findings", "all-suites", "challenge", "notes-of-suites"))
-TESTING = Subject("How it was tested", ("overview", "run-files", "author-notes"), (Part.OVERVIEW,))
+SUMMARY = Subject(
+    "Summary", ("author-summary", "author-findings", "author-notes", "all-suites", "challenge", "notes-of-suites")
+)
+TESTING = Subject("How it was tested", ("overview", "run-files"), (Part.OVERVIEW,))
 SUITES = Subject("Results", (), (Part.FRONT, Part.RESULTS))
 RESOURCES = Subject("Resources and price", ("resources", "processors", "author-prices"))
 FEATURES = Subject("Features and administration", (), (Part.AUTHOR,))

@@ -12,8 +12,10 @@ from bakeoff.report.layout.chapters import RESOURCES, SUITES, subject_of
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
 
-LONGEST_LISTING = 120
-"""Lines of a file that is printed: longer ones are in the full edition."""
+MORE = (
+    "This is the standard edition: every trial, all percentiles, settings and configuration files are in the full one "
+    "(`bakeoff report --full`), and in the page."
+)
 FIRST_SPARED = 2
 """Columns that a terminal gives up as early as these are in the full edition."""
 MOST_ROWS = 60
@@ -25,6 +27,7 @@ CUT = (Part.CONFIGURATION, Part.AUDITS, Part.APPENDIX)
 def standard(report: Report) -> Report:
     """The sections that are not for the full edition alone, each with the blocks that a reader needs."""
     kept = [replace(section, blocks=tuple(_kept(section))) for section in report.sections if not section.in_full]
+    kept = [replace(one, blocks=(*one.blocks, Text(MORE))) if one.id == "reading" else one for one in kept]
     sections = _nothing_together([one for one in kept if one.blocks])
     return replace(report, sections=tuple(sections), extent="standard")
 
@@ -56,7 +59,7 @@ def _kept(section: Section) -> Iterable[Block]:
             case Chart():
                 wanted = not (block.folded or block.in_full) and section.part not in CUT
             case Listing():
-                wanted = section.id.startswith("author-") and block.text.count("\n") <= LONGEST_LISTING
+                wanted = False
             case _:
                 wanted = True
         if wanted:

@@ -36,7 +36,7 @@ ACCESSIBLE: Final = "ua-1"
 GROWTH = 1.4
 """Of the letters in drawings of more than so many pixels, which are set at half of their size."""
 SET_WHOLE = 900
-HALF_WIDTH, HALF_HEIGHT = 360, 230
+HALF_WIDTH, HALF_HEIGHT = 360, 210
 """Of drawings that stand two in a row, in pixels."""
 LETTERS = frozenset({"fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize"})
 AS_IT_IS = frozenset({"datasets", "usermeta"})

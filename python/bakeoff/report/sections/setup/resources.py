@@ -150,6 +150,10 @@ def _state(use: ResourceUse, name: str) -> str:
     return f"{100.0 * share:.1f}" if math.isfinite(share) else wording.MISSING
 
 
+BUSY_FROM = 0.5
+"""Of the time: a disk that is never so busy is drawn in the full edition of a paper alone."""
+
+
 def _disks(context: Context, found: Resources) -> list[Block]:
     """How busy the busiest disk was; nothing where no disk did anything."""
     rows: list[Row] = [
@@ -174,7 +178,9 @@ def _disks(context: Context, found: Resources) -> list[Block]:
         for load_step in context.comparison.run.load_steps
     )
     description = "Share of the time in which the busiest disk was busy, at each load step."
-    return [Chart("chart-disks", title, description, spec, Table(f"{title} (% of the time)", columns, cells))]
+    table = Table(f"{title} (% of the time)", columns, cells)
+    idle = not any(use.disk_share >= BUSY_FROM for use in found.uses)
+    return [Chart("chart-disks", title, description, spec, table, in_full=idle)]
 
 
 def _disk(use: ResourceUse | None) -> str:

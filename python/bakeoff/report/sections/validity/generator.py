@@ -115,7 +115,8 @@ def _generator_capacities(context: Context) -> list[Text]:
         return [
             Text(
                 "What the generator could have asked at most was not measured: Bakeoff has no server that does nothing "
-                "for this work. How near it was to its limit, the use of its processors tells."
+                "for this work. How near it was to its limit, the use of its processors tells.",
+                explains=True,
             )
         ]
     whole = len(by_way) == 1 and not rest and not unmeasured
