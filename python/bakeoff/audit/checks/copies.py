@@ -31,7 +31,7 @@ def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
         first = seen.setdefault(texts, row)
         numbers = [text for text in texts if _digits(text) > 1]
         digits = sum(_digits(text) - 1 for text in numbers)
-        if first != row and len(numbers) >= min(2, len(columns)) and digits >= MOST_BY_CHANCE:
+        if first != row and len(numbers) > 1 and digits >= MOST_BY_CHANCE:
             places = (table.place(columns[0], row), table.place(columns[0], first))
             fact = Copy("row", places[1].row or str(places[1].line), len(numbers), sum(map(_digits, numbers)))
             findings.append(Finding(KEY, "off", places, fact, "likely"))

@@ -19,6 +19,7 @@ from bakeoff.formats.foreign.table import (
     BYTES,
     BYTES_IN,
     DURATION,
+    ERRORS,
     OPERATIONS,
     RATE,
     RECORD_SIZE,
@@ -126,7 +127,9 @@ def _unfit(table: Table, law: Law, found: Fit, constant: Interval, columns: tupl
     checked = constant[found.checked]
     number = int(found.checked.sum())
     fact = FitsNone(law.key, float(checked.low.min()), float(checked.high.max()), number)
-    if not table.exact and number < 2:
+    failed = table.columns.get(ERRORS)
+    counts_others = law.key == "operations" and failed is not None and bool((failed.base.high > 0).any())
+    if counts_others or (not table.exact and number < 2):
         return Outcome(law.key, table.file, number, (), (fact,))
     row = int(np.flatnonzero(found.checked)[0])
     places = tuple(table.place(column, row) for column in columns)

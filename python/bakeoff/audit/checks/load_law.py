@@ -18,7 +18,7 @@ from bakeoff.audit.given import Given
 from bakeoff.audit.interval import Bools, Floats, Interval, most_common
 from bakeoff.audit.product import suspect
 from bakeoff.audit.table import Column, Table, sessions
-from bakeoff.formats.foreign.table import MEAN, OFFERED, RATE
+from bakeoff.formats.foreign.table import DEPTH, ERRORS, MEAN, OFFERED, OPERATIONS, RATE
 
 KEY = "load-law"
 # How far a law of means may be off by the edges of a window, and from where on that cannot be.
@@ -35,6 +35,8 @@ class _Law:
     clients: Column
     rate: Column
     response: Column
+    errors: Column | None
+    operations: Column | None
 
     @property
     def in_flight(self) -> Interval:
@@ -42,16 +44,21 @@ class _Law:
 
     @property
     def checked(self) -> Bools:
-        return self.clients.known & self.rate.known & self.response.known & (self.rate.base.low > 0)
+        """Where all are stated. Times of what failed are not in the response time, and spoil the law."""
+        stated = self.clients.known & self.rate.known & self.response.known & (self.rate.base.low > 0)
+        if self.errors is None:
+            return stated
+        done = np.zeros_like(self.rate.base.low) if self.operations is None else TOLERANCE * self.operations.base.low
+        return stated & ~(self.errors.base.low > np.where(np.isnan(done), 0.0, done))
 
 
 def check(table: Table, given: Given) -> Iterator[Outcome]:
     """The pause of most rows, and rows that have another one, or more on their way than there are clients."""
     clients, rate = sessions(table), table.columns.get(RATE)
     response = table.columns.get(MEAN) or table.columns.get("response time")
-    if clients is None or rate is None or response is None or OFFERED in table.columns:
+    if clients is None or rate is None or response is None or {OFFERED, DEPTH} & table.columns.keys():
         return
-    law = _Law(clients, rate, response)
+    law = _Law(clients, rate, response, table.columns.get(ERRORS), table.columns.get(OPERATIONS))
     if int(law.checked.sum()):
         yield _outcome(table, law)
 

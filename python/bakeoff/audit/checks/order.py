@@ -158,7 +158,7 @@ def _bounds(
     without a count they may be of two.
     """
     smallest, largest, median = ranks.get(0.0), ranks.get(1.0), ranks.get(0.5)
-    count = table.columns.get(OPERATIONS) or table.columns.get(REQUESTS)
+    count = _count(table)
     number = np.full(len(deviation.cells), 2.0) if count is None else np.maximum(count.base.low, 2.0)
     number = np.where(np.isnan(number), 2.0, number)
     sample = np.sqrt(number / (number - 1))
@@ -180,19 +180,26 @@ def _bounds(
         yield "mean-median", (median, mean), Interval.of(least, np.where(np.isnan(least), np.nan, np.inf))
 
 
+def _count(table: Table) -> Column | None:
+    """Of how many operations the times are: those that failed may be among them."""
+    return table.columns.get(REQUESTS) or table.columns.get(OPERATIONS)
+
+
 def _tail(table: Table, ranks: list[tuple[float, Column]]) -> Outcome:
     """Percentiles of fewer operations than one beyond them."""
-    count = table.columns.get(OPERATIONS) or table.columns.get(REQUESTS)
+    count = _count(table)
     if count is None:
         return Outcome(TAIL, table.file)
-    findings, checked = [], 0
+    findings, checked, told = [], 0, set[int]()
     for share, column in ranks:
         if not 0.5 < share < 1.0:
             continue
         needed = 1.0 / (1.0 - share)
         known = count.known & column.known
         checked += int(known.sum())
-        for row in map(int, np.flatnonzero(known & (count.base.high < needed * (1 - 1e-9)))):
+        few = known & (count.base.high > 0) & (count.base.high < needed * (1 - 1e-9))
+        for row in (one for one in map(int, np.flatnonzero(few)) if one not in told):
+            told.add(row)
             fact = TooShort(share, float(count.base.middle[row]), needed)
             places = (table.place(column, row), table.place(count, row))
             findings.append(Finding(TAIL, "off", places, fact, "certain"))

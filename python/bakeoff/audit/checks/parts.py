@@ -32,6 +32,8 @@ COUNTED = (OPERATIONS, REQUESTS, ERRORS, BYTES, BYTES_IN, BYTES_OUT)
 RATES = (RATE, THROUGHPUT)
 # Rates of parts are each over a time of its own.
 RATE_TOLERANCE = 0.01
+# Tools print parts and their whole at moments that differ.
+APART = 0.01
 TOTALS = ("", "total", "sum", "all", "overall", "aggregated")
 # Shares that add up to within so many points of 100 are meant to be all.
 NEAR_ALL = 8.0
@@ -107,7 +109,7 @@ def _between(whole: Table, column: Column, pairs: Sequence[tuple[int, Interval]]
         low = float(parts.low.min()) if column.name != MAXIMUM else float(parts.low.max())
         high = float(parts.high.max()) if column.name != MINIMUM else float(parts.high.min())
         own = column.base[place]
-        beyond = float(own.high) < low * (1 - 1e-9) or float(own.low) > high * (1 + 1e-9)
+        beyond = float(own.high) < low * (1 - APART) or float(own.low) > high * (1 + APART)
         if beyond:
             scale = float(column.factors[place])
             fact = OutOfBounds(low / scale, high / scale, len(parts))
