@@ -3,7 +3,16 @@
 import json
 from pathlib import Path
 
-from scripts.reference import audits_page, commands_page, costs_table, csv_page, json_page, run_file_page, settings_page
+from scripts.reference import (
+    audits_page,
+    commands_page,
+    costs_table,
+    csv_page,
+    formats_page,
+    json_page,
+    run_file_page,
+    settings_page,
+)
 
 from bakeoff.formats.exporters import document_model
 from bakeoff.report.narrate import json_schema
@@ -35,4 +44,5 @@ def pages() -> dict[str, str]:
         "compare.schema.json": json.dumps(json_schema.json_schema(), indent=2, ensure_ascii=False) + "\n",
         "csv.md": MADE + csv_page.text(),
         "audits.md": MADE + audits_page.text(),
+        "formats.md": MADE + formats_page.text(),
     }

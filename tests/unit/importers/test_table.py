@@ -176,6 +176,7 @@ def test_a_run_of_a_table_says_what_nobody_stated(tmp_path: Path) -> None:
     assert "no verdict" in text and headline_of(comparison)[-1].startswith("Errors: those of nginx are not stated")
     page = render_html(compose(run, comparison))
     assert "Each figure is a single sample: it has no interval" in page and "Differences in percent, both ways" in page
+    assert "No operation failed" not in page and "How many operations failed is not stated" in page
     assert "−20.3 %" in page and "how many operations failed" in page
     plain = CliRunner().invoke(app, ["show", str(target), "--json"]).output
     assert '"operations":null' in plain and '"window_s":null' in plain and '"bytes_per_s":null' in plain

@@ -28,7 +28,7 @@ def stated_metrics(trials: Sequence[TrialRecord]) -> tuple[Metric, ...]:
     for trial in trials:
         for key, figure in (trial.figures(Figures).stated or {}).items():
             found.setdefault(key, figure)
-    ordered = dict(sorted(found.items(), key=lambda item: item[1].place))
+    ordered = dict(sorted(found.items(), key=lambda item: (bool(item[1].of), item[1].place)))
     return (*_means(ordered, trials), *(_metric(key, figure) for key, figure in ordered.items()))
 
 

@@ -29,6 +29,7 @@ DELTA = 0.05
 # What is measured of a link at best, of its speed: as the engine has it of its own cells.
 LINK_SHARE = 0.97
 IMPORTED = "imported"
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -170,17 +171,16 @@ def _beyond(bytes_per_s: float, link_bytes_per_s: float) -> dict[str, Any]:
 
 def unpaired_cells(files: Sequence[Given]) -> list[str]:
     """A sentence for each contender with figures that the others do not all have: these are left out of comparisons."""
-    cells: dict[str, set[tuple[str, str]]] = {}
+    cells: dict[str, dict[tuple[str, str], None]] = {}
     for given in files:
         for row in (row for row in given.content.rows if not row.breakdown):
-            where = (row.where(), row.part)
-            cells.setdefault(row.contender or given.contender, set()).add(where)
-    common = set.intersection(*cells.values()) if cells else set()
+            cells.setdefault(row.contender or given.contender, {})[row.where(), row.part] = None
+    common = set.intersection(*(set(own) for own in cells.values())) if cells else set()
     return [
-        f"{name}: {len(own - common):,} of its {len(own):,} cells are not in the files of all others, and are compared "
-        "with nothing"
+        f"{name}: {len(alone):,} of its {len(own):,} cells are not in the files of all others, and are compared with "
+        f"nothing: {'; '.join(alone[:MOST_NAMED])}{' …' if len(alone) > MOST_NAMED else ''}"
         for name, own in cells.items()
-        if own - common
+        if (alone := [", ".join(filter(None, (part, where))) for where, part in own if (where, part) not in common])
     ]
 
 

@@ -193,7 +193,7 @@ def _together(name: str, units: Sequence[Unit]) -> Unit:
     quantity = units[0].quantity
     if quantity == "time":
         return MILLISECONDS
-    return units[0] if len(units) == 1 else TOGETHER.get(quantity, Unit("", quantity))
+    return units[0] if len(units) == 1 and units[0].name != "B/s" else TOGETHER.get(quantity, Unit("", quantity))
 
 
 def _sample(one: _Gathered, figures: _Figures) -> Sample:

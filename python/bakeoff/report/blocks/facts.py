@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from bakeoff.compare.model.comparison import ContenderSummary
@@ -35,5 +36,7 @@ def failures(c: ContenderSummary) -> str:
     """What failed, for a card: trials first. Who is dead is asked little: a share of operations says nothing."""
     total = sum(c.errors.values())
     share = "" if c.trials_dead else f" ({wording.percent(c.error_share)})"
-    operations = f"{total:,}{share}" if total else "none"
+    # Where nobody counted failures, that there were none is no fact.
+    nobody = c.trials_ok > 0 and math.isnan(c.error_share) and not c.trials_failed
+    operations = f"{total:,}{share}" if total else "not stated" if nobody else "none"
     return f"{outages_words(c)}; operations: {operations}" if c.trials_failed else operations

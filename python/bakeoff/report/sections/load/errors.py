@@ -23,7 +23,7 @@ def section(context: Context) -> Section:
     by_contender = {name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names}
     classes = sorted({kind for errors in by_contender.values() for kind, number in errors.items() if number})
     blocks: list[Block] = []
-    without_errors = [c.name for c in context.comparison.contenders if c.operations and math.isnan(c.error_share)]
+    without_errors = [c.name for c in context.comparison.contenders if c.trials_ok and math.isnan(c.error_share)]
     if not classes and without_errors:
         blocks.append(Text(f"How many operations failed is not stated, of {wording.names(without_errors)}."))
     elif not classes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from bakeoff.compare.model.comparison import Curve, Measure
+from bakeoff.compare.model.comparison import Measure
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
@@ -28,7 +28,7 @@ def section(context: Context) -> Section:
     if len(steps) > 1:
         blocks += [curve_chart(context, measure.metric) for measure in measures[:MOST_CHARTS]]
     blocks += [_all(context, measures)]
-    blocks += [table for measure in measures[:1] if (table := _percent(context, measure)) is not None]
+    blocks += [table for table in (_percent(context, measures),) if table is not None]
     return Section("What the files state", tuple(blocks))
 
 
@@ -65,39 +65,50 @@ def _all(context: Context, measures: Sequence[Measure]) -> Table:
     return Table("All figures", columns, tuple(rows), note, detail=Detail.COMPARISON)
 
 
-def _percent(context: Context, measure: Measure) -> Table | None:
-    """By how much each contender differs from the baseline at each load, and over all of them; None without any load
-    that both state.
+def _percent(context: Context, measures: Sequence[Measure]) -> Table | None:
+    """By how much each contender differs from the baseline: at each load in what decides, with means over all loads; at
+    a single load in each figure. None without anything that both state.
     """
-    base, *others = context.curves(measure.metric)
-    steps = context.comparison.run.load_steps
-    columns = [Column(context.load_step_title)]
-    for curve in others:
-        over = f"{curve.contender} against {base.contender}"
-        columns += [Column("ratio − 1", group=over), Column("reduction", group=over)]
-    pairs = [list(_pairs(base, curve, measure.higher_is_better)) for curve in others]
-    if not any(any(pair is not None for pair in column) for column in pairs):
+    steps, first = context.comparison.run.load_steps, measures[0]
+    base, *others = context.names
+    if len(steps) > 1:
+        labels, head = [str(step) for step in steps], Column(context.load_step_title)
+        ratios = {name: _ratios(context, first, name) for name in others}
+    else:
+        labels, head = [measure.title for measure in measures], Column("Figure", numeric=False)
+        ratios = {name: [_ratios(context, measure, name)[0] for measure in measures] for name in others}
+    if not any(ratio is not None for column in ratios.values() for ratio in column):
         return None
-    rows: list[tuple[str, ...]] = [
-        (str(step), *(cell for column in pairs for cell in _cells(column[index]))) for index, step in enumerate(steps)
+    columns = [head]
+    for name in others:
+        columns += [
+            Column("ratio − 1", group=f"{name} against {base}"),
+            Column("reduction", group=f"{name} against {base}"),
+        ]
+    rows = [
+        (label, *(cell for column in ratios.values() for cell in _cells(column[index])))
+        for index, label in enumerate(labels)
     ]
     if len(steps) > 1:
-        for name, mean in MEANS.items():
-            rows.append((name, *(cell for column in pairs for cell in _over(column, mean))))
+        rows += [
+            (name, *(cell for column in ratios.values() for cell in _over(column, mean)))
+            for name, mean in MEANS.items()
+        ]
     note = (
-        f"{measure.title}; above 0 is better. Twice as good is +100 % by the ratio and +50 % as a reduction: claims "
-        "use both. The geometric mean is that of the ratios. Loads that one of both does not state are left out."
+        f"{first.title if len(steps) > 1 else 'Each figure'}; above 0 is better. Twice as good is +100 % by the ratio "
+        "and +50 % as a reduction: claims use both. What one of both does not state is left out."
     )
     return Table("Differences in percent, both ways", tuple(columns), tuple(rows), note, detail=Detail.COMPARISON)
 
 
-def _pairs(base: Curve, other: Curve, higher_is_better: bool) -> Sequence[float | None]:
-    """How many times as good the other one is at each load; None where one of both is not stated."""
+def _ratios(context: Context, measure: Measure, name: str) -> Sequence[float | None]:
+    """How many times as good as the baseline a contender is at each load; None where one of both is not stated."""
+    base, other = (context.comparison.curve(measure.metric, one) for one in (context.names[0], name))
     found = []
     for below, above in zip(base.points, other.points, strict=True):
         known = math.isfinite(below.centre) and math.isfinite(above.centre) and min(below.centre, above.centre) > 0.0
         ratio = above.centre / below.centre if known else math.nan
-        found.append((ratio if higher_is_better else 1.0 / ratio) if known else None)
+        found.append((ratio if measure.higher_is_better else 1.0 / ratio) if known else None)
     return found
 
 

@@ -66,13 +66,14 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
     if context.comparison.capacity is not None:
         return capacity_card(context, context.comparison.capacity, c, series)
     figure, caption = _kept(context, c) if context.is_open_loop else _peak(context, c)
+    without_p99 = context.is_open_loop or (context.is_stated and math.isnan(c.peak_p99_ms))
     return Card(
         title=c.name,
         figure=figure,
         caption=caption,
         lines=(
             *_course(context, c),
-            *([] if context.is_open_loop else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
+            *([] if without_p99 else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
             ("Failed", failures(c)),
             *(
                 [("Answered", error_replies_text(ErrorReplies(c.operations, c.error_replies)))]
