@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.compare import compare_run
 from bakeoff.core.errors import BakeoffError, PlanError
 from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import ForeignTable
 from bakeoff.formats.importers import FORMATS, importer, sniffed
 from bakeoff.formats.importers.as_run import Given, write_import
 from bakeoff.formats.importers.base import Options
+from bakeoff.report.compose import compose
+from bakeoff.report.renderers.html import render_html
 from bakeoff.store.sqlite.read import read_run
 from tests.unit.importers.reading import table_of
 
@@ -159,6 +162,15 @@ def test_iozones_blocks_and_throughput_mode_are_read() -> None:
     assert [(row.part, row.load["clients"].value) for row in rows[:2]] == [("write", 1), ("rewrite", 1)]
     assert {row.load["clients"].value for row in rows} == {1, 2}
     assert rows[0].values["throughput by the parent"].value == pytest.approx(19298.78 * 1024)
+
+
+def test_rates_of_other_tools_are_not_said_to_leave_failures_out(tmp_path: Path) -> None:
+    table = read(SAMPLES / "wrk-errors.txt")
+    write_import(tmp_path / "x.bakeoff", [Given("a", SAMPLES / "wrk-errors.txt", table), Given("b", SAMPLES, table)])
+    run = read_run(tmp_path / "x.bakeoff")
+    page = render_html(compose(run, compare_run(run)))
+    assert "Its rate may count failed operations" in page and "exclude failed operations" not in page
+    assert "planned trials ran" not in page and "all 2 imported samples count" in page
 
 
 def test_what_ran_together_is_added_up() -> None:

@@ -27,6 +27,7 @@ from bakeoff.compare.advice.advice_model import (
 from bakeoff.compare.validity.working_set import CONTROL_GROUP, MACHINE, SERVER
 from bakeoff.core.thresholds import P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.units import format_binary
+from bakeoff.kinds import KINDS
 from bakeoff.plan.design.shared_addresses import ADVICE
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.advised import advised
@@ -157,7 +158,9 @@ def _(fact: OperationsFailed) -> tuple[str, str]:
     errors = wording.errors(dict(fact.errors), words_part(fact.kind_of_suite).error_words)
     return (
         f"{fact.contender} failed {sum(fact.errors.values()):,} operations{share}: {errors}.",
-        "Rates and response times exclude failed operations: read its curves together with its errors.",
+        "Rates and response times exclude failed operations: read its curves together with its errors."
+        if fact.kind_of_suite in KINDS
+        else "Its rate may count failed operations, as some tools do: read its figures together with its errors.",
     )
 
 

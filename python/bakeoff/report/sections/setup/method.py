@@ -103,7 +103,8 @@ def _imported(context: Context, tool: str) -> Section:
     run = context.run
     intro = (
         f"Imported {context.moment(run.created_at)} from files of {tool}; Bakeoff measured nothing itself. Block n is "
-        "the nth file of each contender. What is not in the files is not stated: no plan, no order, no machine."
+        "the nth sample of a contender at a load. What is not in the files is not stated: no plan, no order, no "
+        "machine."
     )
     titles = (Column("Name", numeric=False), Column("Files", numeric=False))
     files = Table("Contenders", titles, tuple((c.name, c.address) for c in run.contenders))

@@ -57,7 +57,8 @@ def section(context: Context) -> Section:
         )
         blocks.append(Table("Trials left out", columns, rows, note, detail=Detail.COMPARISON))
     elif none:
-        blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
+        what = "planned trials ran and" if context.run.imported_from is None else "imported samples"
+        blocks.append(Text(f"None: all {info.trials_planned:,} {what} count.", "good"))
     if context.comparison.repeated:
         blocks.append(_repeated(context, context.comparison.repeated))
     warnings = [e for e in context.run.events if e.level == "warning" and e.text not in context.elsewhere]
