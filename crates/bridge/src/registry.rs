@@ -100,7 +100,9 @@ fn read(spec: &TrialSpec) -> Result<Ready, SpecError> {
         return Err(SpecError::Range(format!("a load that replays moments must give them: `{kind}` knows none")));
     }
     if !ready.soaks() && spec.interval_s.is_some() {
-        return Err(SpecError::Range(format!("trials of `{kind}` have no intervals: interval_s is for work over connections")));
+        return Err(SpecError::Range(format!(
+            "trials of `{kind}` have no intervals: interval_s is for work over connections"
+        )));
     }
     Ok(ready)
 }

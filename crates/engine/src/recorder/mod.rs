@@ -1,10 +1,10 @@
 //! What one load-generating thread counts.
 
 mod figures;
+pub(super) mod intervals;
 mod lateness;
 mod planned;
 mod queue;
-pub(super) mod intervals;
 pub(super) mod series;
 mod stamps;
 mod steps;
@@ -13,10 +13,10 @@ pub(super) mod tally;
 use crate::histogram::shared::TimesLog;
 use crate::{ErrorClass, LatencyHistogram, Nanos, Outcome, SharedTimes, Timeline};
 pub(crate) use figures::{ClientFigures, OperationFigures};
+use intervals::{IntervalPart, IntervalRecorder};
 use lateness::Lateness;
 pub(crate) use planned::PlannedFigures;
 pub(crate) use queue::Queue;
-use intervals::{IntervalPart, IntervalRecorder};
 use series::{Row, Series};
 pub use stamps::Stamps;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! File operations of office applications: an own generator from measured shares, or a recorded loadfile.
 
 mod cycle;
+mod iteration;
 mod loadfile;
 mod office;
 mod replay;
 mod spec;
 mod tables;
 mod tally;
-mod iteration;
 mod value;
 
 use crate::file::evidence::LINK_SHARE;
@@ -223,7 +223,8 @@ fn iterations_json((bytes, pause_s): (u64, f64), steps: &[Step], window_s: f64) 
     };
     let ((count, iteration_ns), (_, rest_ns)) = (summary(iteration::STEPS[0]), summary(iteration::STEPS[1]));
     let per_s = if window_s > 0.0 { count / window_s } else { 0.0 };
-    let implied = iteration_ns.zip(rest_ns.or(Some(pause_s * 1e9))).map(|(iteration, rest)| per_s * (iteration + rest) / 1e9);
+    let implied =
+        iteration_ns.zip(rest_ns.or(Some(pause_s * 1e9))).map(|(iteration, rest)| per_s * (iteration + rest) / 1e9);
     json!({
         "bytes": bytes, "pause_s": pause_s, "count": count as u64, "per_s": per_s,
         "response_ms": iteration_ns.map(|ns| ns / 1e6), "rest_ms": rest_ns.map(|ns| ns / 1e6), "implied_sessions": implied,
