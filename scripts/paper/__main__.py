@@ -22,6 +22,7 @@ from pathlib import Path
 import pypdfium2
 from scripts.paper.box import BOXES
 
+from bakeoff.cli.read.report import extent_of
 from bakeoff.cli.read.report_inputs import compose_embedded, paper_tables
 from bakeoff.report.embed.document_words import content_of
 from bakeoff.report.embed.embedded_runs import checked, read_embedded, repacked
@@ -126,9 +127,10 @@ def again(to: Path) -> None:
     page = to / "paper.html"
     here = content_of("html", page.read_bytes())
     embedded = checked(read_embedded(here.inside.rows, str(page)), str(page))
-    options = (here.options or ReportOptions()).model_copy(update={"paper": paper_tables(to / "paper.toml")})
-    made, _ = compose_embedded(embedded, options, repacked(embedded, here.inside.rows))
     for ending in ("html", "pdf"):
+        own = {"paper": paper_tables(to / "paper.toml"), "extent": extent_of(ending, short=False, full=False)}
+        options = (here.options or ReportOptions()).model_copy(update=own)
+        made, _ = compose_embedded(embedded, options, repacked(embedded, here.inside.rows))
         chosen = renderer(ending)
         chosen.prepare()
         (to / f"paper.{ending}").write_bytes(chosen.render(made, "paper"))
