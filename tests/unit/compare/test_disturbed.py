@@ -88,4 +88,4 @@ def test_a_direction_is_certain_when_equals_show_it_once_in_a_thousand_runs(p: f
 def test_a_contender_without_usable_trials_is_not_told_of() -> None:
     crowds = {"a": at(0.5), "b": Crowd(0, 0, None, None, ())}
     gate = crowd_gate(BETTER, "a", "b", crowds, 0.05, 3.0, math.nan)
-    assert gate is not None and gate_text(gate).startswith("with a others took 50 % of the processors")
+    assert gate is not None and gate_text(gate).startswith("other load (a: others took 50 % of the processors")

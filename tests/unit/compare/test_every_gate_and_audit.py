@@ -362,7 +362,7 @@ def test_exactly_this_audit(name: str) -> None:
 def test_contenders_that_answer_differently_get_no_verdict_and_the_first_line_says_so(blocks: int) -> None:
     found = compare_run(answering_differently(run(blocks=blocks)))
     assert kinds_of(found)[0] == "withheld"
-    assert headline_of(found)[0].startswith("Verdict withheld, they differ:")
+    assert headline_of(found)[0].startswith("Verdict withheld: they differ.")
     harmless = {"between": [FOLLOWER, LEADER], "text": "they differ", "withhold": False}
     record = run(blocks=blocks)
     record = replace(record, environment={**record.environment, "content": {"differences": [harmless]}})

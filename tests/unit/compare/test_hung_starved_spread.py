@@ -24,7 +24,7 @@ def test_one_unfinished_operation_of_the_leader_withholds_the_verdict() -> None:
     found = compare_run(change(run(), "nginx", 8, (2,), errors={"unfinished": 1}))
     assert kind(found) == "withheld"
     assert headline_of(found)[0].startswith(
-        "Verdict withheld, 1 operation of nginx never ended, in 1 of 18 trials: apache "
+        "Verdict withheld: 1 operation of nginx never ended, in 1 of 18 trials. apache "
     )
     errors = next(line for line in headline_of(found) if line.startswith("Errors: "))
     assert "nginx 1 (< 0.001 %)" in errors and ", 1 of them never ended; apache none" in errors

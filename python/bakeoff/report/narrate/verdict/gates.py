@@ -241,9 +241,9 @@ def _(detail: of.LawOff, name: str) -> str:
 
 @gate_words.register
 def _(detail: Crowded, name: str) -> str:
-    words = ", ".join(crowded for who, crowd in detail.crowds.items() if (crowded := _crowd(crowd, who)))
+    words = "; ".join(crowded for who, crowd in detail.crowds.items() if (crowded := _crowd(crowd, who)))
     alone = f", which alone could make {detail.leader} {wording.times(detail.explained, 'as fast')}"
-    return words + (alone if detail.explained > 1.0 else "")
+    return f"other load ({words})" + (alone if detail.explained > 1.0 else "")
 
 
 def _crowd(crowd: Crowd, name: str) -> str:
@@ -251,7 +251,7 @@ def _crowd(crowd: Crowd, name: str) -> str:
     who = f" ({', '.join(crowd.names)})" if crowd.names else ""
     parts = [] if crowd.others is None else [f"others took {wording.percent(crowd.others)} of the processors{who}"]
     parts += [] if crowd.waited is None else [f"the load generator waited {wording.percent(crowd.waited)} of its time"]
-    return f"with {name} {' and '.join(parts)}" if parts else ""
+    return f"{name}: {', '.join(parts)}" if parts else ""
 
 
 @gate_words.register

@@ -40,7 +40,7 @@ from bakeoff.report.narrate.verdict.clear_percentiles import clear_at_rates
 from bakeoff.report.narrate.verdict.crossover import crossover_clause, crossover_sentence, other_crossovers
 from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.report.narrate.verdict.ranking import ranking_sentence, undecided
-from bakeoff.report.narrate.verdict.verdicts import decisive_words, faster_words, open_text
+from bakeoff.report.narrate.verdict.verdicts import brief_text, decisive_words, faster_words, open_text
 
 
 def headline(found: Comparison) -> tuple[Sentence, ...]:
@@ -206,6 +206,7 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
         return all_forfeited
     kind = end.verdict.kind
     now, past = (f"{words} {pair.baseline}" for words in _ratio_texts(pair, info, decides))
+    begun = wording.sentence(past) if past.startswith("the ") else past
     basis = ", ".join([*_of_a_cache(pair, found.cells), *_basis(end, info.interim)])
     if end.load_steps_left_out:
         left_out = wording.several(end.load_steps_left_out)
@@ -237,8 +238,8 @@ def _primary(pair: PairComparison, found: Comparison) -> str:
             f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
         )
     if kind == "withheld":
-        return f"Verdict withheld, {decisive_words(end.verdict)}: {past} ({basis})."
-    return f"{wording.sentence(past) if past.startswith('the ') else past} ({basis}); {sentence(end.verdict)}."
+        return f"Verdict withheld: {decisive_words(end.verdict)}. {begun} ({basis})."
+    return f"{begun} ({basis}); {sentence(end.verdict)}."
 
 
 def _basis(end: Endpoint, interim: InterimAnalysis | None) -> list[str]:
@@ -336,7 +337,7 @@ def _p99(pair: PairComparison, found: Comparison) -> list[str]:
             few = end.verdict.kind == "too_few" and end.blocks < pair.primary.blocks
             why = f" (a trial of fewer than {P99_OPERATIONS} operations has no p99)" if few else ""
             open_by = why_of(end.verdict.still)
-            verdict = f"inconclusive, {sentence(open_by)}" if open_by else sentence(end.verdict)
+            verdict = f"inconclusive, {sentence(open_by)}" if open_by else brief_text(end.verdict)
             crossings = crossover_clause(pair, title, end)
             also = f"; the {crossings}" if crossings else ""
             return [f"The {title} of {pair.contender} is {reach}{interval}: {verdict}{why}{also}."]

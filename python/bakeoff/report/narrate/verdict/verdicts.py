@@ -30,6 +30,12 @@ def verdict_text(verdict: Verdict) -> str:
             return f"{verdict.winner} better{unsized}"
 
 
+def brief_text(verdict: Verdict) -> str:
+    """The same with the names of the gates alone where it is withheld: their words stand with what decides."""
+    gates = dict.fromkeys(gate.name for gate in verdict.decisive)
+    return f"withheld: {', '.join(gates)}" if verdict.kind == "withheld" and gates else sentence(verdict)
+
+
 def decisive_words(verdict: Verdict) -> str:
     """The reasons of one that disqualifies or is withheld."""
     return "; ".join(map(gate_text, verdict.decisive))

@@ -148,8 +148,9 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block
 
 
 def _turned(pairs: tuple[PairComparison, ...]) -> str:
-    """Small ratios the other way round, said once."""
-    small = [(pair, pair.primary) for pair in pairs if pair.primary.low > 0.0 and pair.primary.ratio < LITTLE]
+    """Small ratios the other way round, said once. A contender that forfeited all has none."""
+    measured = [(pair, pair.primary) for pair in pairs if not pair.primary.all_forfeited]
+    small = [(pair, end) for pair, end in measured if end.low > 0.0 and end.ratio < LITTLE]
     parts = [
         f"{pair.baseline} ÷ {pair.contender} {wording.ratio(1 / end.ratio, 1 / end.high, 1 / end.low)}"
         for pair, end in small
