@@ -82,7 +82,7 @@ def without(record: RunRecord, agent: str, from_order: int) -> RunRecord:
     for trial in record.trials:
         shares = trial.per_agent
         if trial.order == from_order:
-            lost = [replace(s, forfeited="the cable was cut", operations=0) if s.agent == agent else s for s in shares]
+            lost = [replace(s, lost="the cable was cut", operations=0) if s.agent == agent else s for s in shares]
             reason = f"agent {agent} was lost: the cable was cut"
             trial = replace(trial, state="voided", reason=reason, per_agent=tuple(lost))
         elif trial.order > from_order:

@@ -46,7 +46,7 @@ def test_who_was_never_asked_is_not_called_dead() -> None:
 def test_a_machine_that_was_late_is_told_where_the_percentile_of_all_has_nothing_of_it() -> None:
     trial = run().trials[0]
     share = AgentResultRecord(
-        agent="cat", clients=1, forfeited="", window_s=8.0, operations=1, errors={}, bytes_in=0, bytes_out=0,
+        agent="cat", clients=1, lost="", window_s=8.0, operations=1, errors={}, bytes_in=0, bytes_out=0,
         service=EMPTY_SUMMARY, cpu_share=0.0, cpu_us_per_operation=0.0, run_delay_share=0.0, rss_bytes=0,
         late_start_p99_ns=7_000_000, lag_p99_ns=None, disturbances={},
     )  # fmt: skip

@@ -92,7 +92,7 @@ TRICKS: dict[str, tuple[Trick, str]] = {
     "starves a client of an application": (only_near_clients, "app"),
     "says busy": (errors(wrong_status=0.04), "app"),
     "keeps no records": (errors(wrong_content=1e-9), "app"),
-    "loses mail": (ledger(forfeited=1), "mail"),
+    "loses mail": (ledger(lost=1), "mail"),
     "doubles mail": (ledger(duplicate=1), "mail"),
     "puts large mail off": (
         workload(flow={"offered": {"messages": 500, "bytes": 4e6}, "put_off": {"messages": 4, "bytes": 1e6}}),

@@ -105,7 +105,7 @@ def test_few_rows_that_say_nothing_of_a_trend_are_told_in_words() -> None:
     (one,) = soak_found(record).contenders
     assert trend(one, "rate").is_open and not trend(one, "rate").moves
     texts = html.render(compose(record, compare_run(record))).decode()
-    assert ": 6 whole intervals over 6h, too few to see a trend; first interval" in texts
+    assert ": 6 whole intervals over 6h, too few for a trend; first interval" in texts
 
 
 def test_a_run_that_is_none_has_no_soak() -> None:
@@ -123,7 +123,7 @@ def test_the_report_says_it_in_sentences_a_table_and_charts() -> None:
     assert "a: 30m are missing after interval 5." in said
     assert any("last segment alone" in text for text in said)
     tables = [block for block in section.blocks if isinstance(block, Table)]
-    assert [len(table.intervals) for table in tables] == [25]
+    assert [len(table.rows) for table in tables] == [25]
     charts = [block.id for block in section.blocks if isinstance(block, Chart)]
     assert charts == [f"chart-soak-{name}" for name in ("rate", "p99", "p50", "errors", "memory")]
     at_the_end = [block for block in report.blocks(Detail.SUMMARY) if isinstance(block, Table)]
@@ -135,7 +135,7 @@ def test_thousands_of_rows_are_shown_by_their_ends() -> None:
     report = compose(record, compare_run(record))
     section = next(section for section in report.sections if section.id == "soak")
     (table,) = (block for block in section.blocks if isinstance(block, Table))
-    assert len(table.intervals) == 48 and "of 1,000 intervals" in table.note
+    assert len(table.rows) == 48 and "of 1,000 intervals" in table.note
 
 
 @pytest.mark.parametrize("count", [2**32 + 3, 2**53 + 1])

@@ -32,7 +32,7 @@ def fleet_run() -> RunRecord:
             share(agent="two", clients=1, operations=one, cpu_share=0.5, lag_p99_ns=None),
         )
         trials.append(replace(trial, per_agent=shares))
-    lost = (trials[-1].per_agent[0], replace(trials[-1].per_agent[1], forfeited="the cable was cut", operations=0))
+    lost = (trials[-1].per_agent[0], replace(trials[-1].per_agent[1], lost="the cable was cut", operations=0))
     reason = "agent two was lost: the cable was cut"
     trials[-1] = replace(trials[-1], state="voided", reason=reason, per_agent=lost)
     return replace(record, agents=AGENTS, trials=tuple(trials))
