@@ -119,7 +119,7 @@ def test_from_which_trial_on_a_machine_was_missing() -> None:
     (change,) = found.machines.changes
     assert (change.order, change.agents, change.of, change.without) == (13, 3, 4, ("cat",))
     assert "From trial 14 on 3 of 4 agents sent the load, without cat." in warnings(record)
-    assert [machine.forfeited for machine in found.machines.agents] == [0, 0, 1, 0]
+    assert [machine.lost for machine in found.machines.agents] == [0, 0, 1, 0]
 
 
 def test_pairs_within_a_block_that_other_machines_sent_are_left_out() -> None:
