@@ -15,6 +15,6 @@ def test_the_example_paper_can_be_made(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("says what boxes.bakeoff gives") == 2
     page = (tmp_path / "paper.html").read_text()
-    for part in ("web-static: Result", "file-mix: Result", "mail-pop: Result", "Features", "Disclosure", "Resources"):
+    for part in ("(web-static)", "(file-mix)", "(mail-pop)", "Features", "Disclosure", "Resources"):
         assert part in page, part
     assert (tmp_path / "paper.png").read_bytes().startswith(b"\x89PNG")

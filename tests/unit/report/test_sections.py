@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks.tree import Block, Table, Text
+from bakeoff.report.blocks.tree import Block, Chart, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.detail import Detail
 from bakeoff.store.records.run_records import OutsideRecord, RunRecord
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY, SecondRecord
-from tests.unit.compare.synthetic import at_rates, change, run, summary
+from tests.unit.compare.synthetic import FAST, SLOW, at_rates, change, run, summary
 from tests.unit.report.shown import shown
 
 
@@ -179,3 +179,12 @@ def test_the_table_of_rates_says_what_its_ratios_are_of() -> None:
     decides = compare_run(at_rates(run())).pairs[0].primary.title
     said = f"service time (mean over blocks); ratios: {decides[0].lower()}{decides[1:]}"
     assert said in shown(at_rates(run()), Detail.SUMMARY) and decides.endswith("where neither is overloaded")
+
+
+def test_ratios_of_pairs_with_other_numbers_of_blocks_fill_one_table() -> None:
+    third = replace(SLOW, name="third")
+    record = change(run((FAST, SLOW, third)), "third", 8, (2,), state="voided", reason="ports")
+    section = next(part for part in compose(record, compare_run(record)).sections if part.id == "ratios")
+    tables = [block.table for block in section.blocks if isinstance(block, Chart)]
+    assert tables and "Blocks" in [column.title for column in tables[0].columns]
+    assert all(len(row) == len(table.columns) for table in tables for row in table.rows)

@@ -109,14 +109,15 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart 
         (title, f"paired over blocks, {_bands(first)}"),
         info.delta,
     )
-    tables = [_table(context, pair, curve) for pair, curve in curves]
+    # One table holds all pairs: it tells the blocks of each where they differ in any of them.
+    differ = len({point.blocks for _, curve in curves for point in curve.points}) > 1
+    tables = [_table(context, pair, curve, differ) for pair, curve in curves]
     merged = Table(tables[0].title, tables[0].columns, tuple(row for table in tables for row in table.rows))
     description = f"Ratio of {first.title.lower()} of {names} to {base} at each load step, with {_bands(first)}."
     return Chart(f"chart-ratio-{metric}", title, description, spec, merged)
 
 
-def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
-    differ = len({point.blocks for point in curve.points}) > 1
+def _table(context: Context, pair: PairComparison, curve: RatioCurve, differ: bool) -> Table:
     columns = (
         Column(context.load_step_title),
         Column("Pair", numeric=False),
