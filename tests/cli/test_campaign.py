@@ -60,7 +60,7 @@ def test_all_suites_become_one_result_and_one_paper(bakeoff: Bakeoff, serve: Ser
     made = bakeoff("report", "lab.bakeoff", "-o", "paper.html")
     assert made.returncode == 0, made.stderr
     page = (tmp_path / "paper.html").read_text()
-    assert "Two boxes" in page and "web-url: Result" in page and "file-mix: Result" in page
+    assert "Two boxes" in page and "(web-url)" in page and "(file-mix)" in page
     again = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
     assert again.returncode == 2 and "exists already" in again.stderr
     left = bakeoff("resume", "lab.bakeoff")
