@@ -288,7 +288,7 @@ def test_what_befell_the_machine_voids_its_rows_and_not_the_soak(
     plan = plan_for(
         judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", stop_if="rate<1000000000/s", **settings
     )
-    agent = StoppedAgent(rows={0: interval, 2: interval}, **befell)
+    agent = StoppedAgent(intervals={0: interval, 2: interval}, **befell)
     # A rule that any interval breaks is held against none that is void.
     start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
@@ -310,7 +310,7 @@ def test_rows_in_which_the_generator_ran_out_of_ports_are_void_and_the_others_co
 ) -> None:
     settings = {"length": "3200ms", "interval": "500ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
-    agent = StoppedAgent(rows={interval: {"errors": {"ports_exhausted": 12}} for interval in ran_out})
+    agent = StoppedAgent(intervals={interval: {"errors": {"ports_exhausted": 12}} for interval in ran_out})
     start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
     run = read_run(tmp_path / "x.bakeoff")
     trial, one = run.trials[0], soak_of(run)
@@ -326,7 +326,7 @@ def test_void_rows_of_a_stretch_that_was_broken_off_stay_void(judged_site: WebSe
     """All intervals had ended when the machine crashed, before the trial was stored: they say what befell them."""
     settings = {"length": "1200ms", "interval": "250ms", "ramp_up": "100ms", "ramp_down": "100ms", "http": "1.0"}
     plan = plan_for(judged_site.address, suite="web-url", plan={"blocks": 1}, clients="1", **settings)
-    start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent(rows={1: {"stopped_s": 0.1}})], Notebook())
+    start_run(plan, tmp_path / "x.bakeoff", [StoppedAgent(intervals={1: {"stopped_s": 0.1}})], Notebook())
     before = read_run(tmp_path / "x.bakeoff")
     trial = before.trials[0]
     planned = PlannedTrial(trial.order, trial.block, trial.contender, trial.load_step, trial.seed)
