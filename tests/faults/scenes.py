@@ -87,7 +87,7 @@ def tables_of(suite: str, load: str) -> tuple[dict[str, Any], int]:
         settings["outstanding"] = "4"
     elif load == SOAK:
         settings.pop("operations", None)
-        settings["row"] = "100ms"
+        settings["interval"] = "100ms"
         if suite not in ("httperf", "replay") and SCENES[suite].family != "files":
             settings |= {"length": "300ms", "ramp_up": "0s", "ramp_down": "0s", "think": "2ms"}
         more["plan"] = {"blocks": 1}

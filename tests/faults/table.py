@@ -86,7 +86,7 @@ class Cell:
 _HTTP = Says(ABSENT, "the suite speaks another protocol, or one version of HTTP", "http: ")
 _FLIGHT = Says(ABSENT, "one operation at a time is under way in each session", "outstanding: belongs to suites of")
 _SEARCH = Says(ABSENT, "there is no load of it to search for", "has no load that can be searched")
-_ROW = Says(ABSENT, "its trials end with their work", "row: ")
+_ROW = Says(ABSENT, "its trials end with their work", "interval: ")
 _RATE = Says(ABSENT, "file work waits for itself", "rate: belongs to suites of")
 MISSING: dict[tuple[str, str], Says] = {
     **{(suite, IN_FLIGHT): _FLIGHT for suite in SUITES if suite != "file-blocks"},
