@@ -37,14 +37,14 @@ class Curve:
         """How far each is from the curve of third degree through its four nearest (Lagrange's form), and how much the
         noise of these weighs, 1 in the middle of even distances.
         """
-        found, noise = np.empty(len(self.along)), np.empty(len(self.along))
-        for place in range(len(self.along)):
-            first = min(max(place - NEIGHBOURS // 2, 0), len(self.along) - NEIGHBOURS - 1)
-            near = [at for at in range(first, first + NEIGHBOURS + 1) if at != place]
-            shares = _shares(self.along[near], float(self.along[place]))
-            noise[place] = max(1.0, float(np.sqrt((1 + np.sum(shares**2)) / QUIET)))
-            found[place] = self.values[place] - float(np.sum(shares * self.values[near]))
-        return found, noise
+        count = len(self.along)
+        places = np.arange(count)[:, None]
+        first = np.clip(places - NEIGHBOURS // 2, 0, count - NEIGHBOURS - 1)
+        near = first + np.arange(NEIGHBOURS)
+        near = near + (near >= places)  # its own place is none of them
+        shares = _shares(self.along[near], self.along[:, None])
+        noise = np.maximum(1.0, np.sqrt((1 + np.sum(shares**2, axis=1)) / QUIET))
+        return self.values - np.sum(shares * self.values[near], axis=1), noise
 
     def without(self, place: int, residue: float) -> Curve:
         """With what its neighbours let expect in a place."""
@@ -65,11 +65,11 @@ def curve_of(table: Table, column: Column) -> Curve | None:
     return Curve(tuple(map(int, order)), np.log(where[order]), np.log(what[order]))
 
 
-def _shares(near: Floats, at: float) -> Floats:
-    """How much each of the neighbours counts."""
-    return np.array(
-        [
-            np.prod([(at - other) / (one - other) for place, other in enumerate(near) if place != own])
-            for own, one in enumerate(near)
-        ]
-    )
+def _shares(near: Floats, at: Floats) -> Floats:
+    """How much each of the neighbours counts, shape (places, neighbours); `at` has shape (places, 1)."""
+    found = np.ones_like(near)
+    for own in range(near.shape[1]):
+        for other in range(near.shape[1]):
+            if other != own:
+                found[:, own] *= (at[:, 0] - near[:, other]) / (near[:, own] - near[:, other])
+    return found
