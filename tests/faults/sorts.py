@@ -20,7 +20,8 @@ CLOSED, IN_FLIGHT, RATE, CAPACITY = "closed loop", "in flight", "rate", "capacit
 SOAK, HTTP_2, HTTP_3, AGENTS = "soak", "HTTP/2", "HTTP/3", "several agents"
 # Which load each sort of load step, version of HTTP, table of a plan and entry of a trial's clock stands for; empty for
 # what is no load of its own.
-LOAD_STEPS = {"Clients": CLOSED, "InFlight": IN_FLIGHT, "Rate": RATE, "OfCapacity": CAPACITY}
+# What files of other tools state was not measured here: no server meets it.
+LOAD_STEPS = {"Clients": CLOSED, "InFlight": IN_FLIGHT, "Rate": RATE, "OfCapacity": CAPACITY, "Stated": ""}
 VERSIONS = {"1.0": "", "1.1": "", "2": HTTP_2, "3": HTTP_3}
 PLAN_TABLES = {
     "plan": "", "settings": "", "contender": "", "factors": "",
