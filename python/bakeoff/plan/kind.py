@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # In a line of the help.
 CLIENTS = "Clients at each load step: 1,4,16."
-RATE = "Open loop: operations started per second, such as 100,200; replaces --clients."
+RATE = "Open loop: operations started per second: 100,200."
 LENGTH = "Length of a trial, ramps included: 10s."
 INSECURE = "Do not check TLS certificates."
 
