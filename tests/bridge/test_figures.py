@@ -36,6 +36,7 @@ AT_TIMES = {
     "polled_share",
     "put_back",
     "stale_connections",
+    "stated",
     "cells",
     "soak",
 }

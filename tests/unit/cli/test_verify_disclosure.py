@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("form", ["pdf", "txt"])
 def test_reports_with_collected_facts_are_what_they_are_made_of(folder: Path, form: str) -> None:
     report = folder / f"demo.{form}"
-    call("report", folder / "demo.bakeoff", "--paper", folder / "paper.toml", "-o", report)
+    call("report", folder / "demo.bakeoff", "--paper", folder / "paper.toml", "--full", "-o", report)
     extra = ["--paper", folder / "paper.toml"] if form == "txt" else []
     done = call("verify", report, folder / "demo.bakeoff", *extra)
     assert done.exit_code == 0, done.output
