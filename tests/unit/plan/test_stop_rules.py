@@ -13,8 +13,8 @@ class Plan(BaseModel):
     [
         ("errors>1%", StopRule("errors>1%", "errors", 0.01, 1)),
         (" p99 >  2s  for 3 ", StopRule("p99 > 2s for 3", "p99", 2e9, 3)),
-        ("max>500ms for 1 row", StopRule("max>500ms for 1 row", "max", 5e8, 1)),
-        ("rate<1000/s for 2 rows", StopRule("rate<1000/s for 2 rows", "rate", 1000.0, 2)),
+        ("max>500ms for 1 interval", StopRule("max>500ms for 1 interval", "max", 5e8, 1)),
+        ("rate<1000/s for 2 intervals", StopRule("rate<1000/s for 2 intervals", "rate", 1000.0, 2)),
     ],
 )
 def test_rules_as_people_write_them(text: str, rule: StopRule) -> None:

@@ -65,7 +65,7 @@ def test_junit_counts_and_is_xml_whatever_a_server_said() -> None:
 def test_the_comment_says_the_outcome_first_and_defuses_text() -> None:
     found, record, comparison = checked(1.0, 0.8)
     text = forms.comment(found, record, comparison).decode()
-    assert text.index("Worse than allowed") < text.index("What was checked") < text.index("Result")
+    assert text.index("Worse than allowed") < text.index("What was checked") < text.index("### Result\n")
     assert "![" not in text
     assert "| b1 |" in text
     found = nasty()

@@ -80,10 +80,10 @@ def test_what_cannot_be_estimated_stands_in_the_open() -> None:
     warned = [
         block.text for block in section_of(report).blocks if isinstance(block, Text) and block.severity == "warning"
     ]
-    assert any(text.startswith("apache-0 lost") for text in warned)
+    assert any(text.startswith("apache-0 forfeited") for text in warned)
     assert "Cannot be estimated: the interaction of server and raid." in warned
     short = brief(report)
-    assert any("apache-0 lost" in block.text for block in section_of(short).blocks if isinstance(block, Text))
+    assert any("apache-0 forfeited" in block.text for block in section_of(short).blocks if isinstance(block, Text))
 
 
 @pytest.mark.parametrize(
