@@ -23,11 +23,11 @@ from bakeoff.core.redact import hidden
 from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.blocks.print_columns import SIZES_PT, columns_of
+from bakeoff.report.blocks.print_rows import side_by_side
 from bakeoff.report.charts.palette import colour, marker
 from bakeoff.report.charts.svg import check_drawing, with_legend, without_legend
 from bakeoff.report.charts.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
 from bakeoff.report.layout.chapters import TESTING, VALUES, chapters_of
-from bakeoff.report.renderers.print_rows import side_by_side
 
 TYPEFACE = "Libertinus Serif"
 """Of the text and the drawings: it comes with Typst, and PDF/UA wants it embedded."""
