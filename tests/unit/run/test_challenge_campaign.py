@@ -127,7 +127,7 @@ def test_all_suites_are_run_beside_those_who_answer(lab: Lab) -> None:
     assert all(one.ratio == pytest.approx(1.0) for one in far.challenge.ratios)
     assert all("c" not in pair.winner for pair in made.overall if pair.winner)
     page = (lab.folder / "new.html").read_text()
-    assert "The challenge, suite by suite" in page and "far: The report that is challenged" in page
+    assert "The challenge, suite by suite" in page and "The report that is challenged" in page
     assert len(page) < 2_000_000
     for runs in ([lab.new], []):
         assert invoke("verify", lab.folder / "new.html", *runs).exit_code == 0

@@ -345,7 +345,7 @@ def row(number: int, operations: int, length_s: float = 2.0) -> SoakInterval:
 def test_rows_of_a_soak_come_together_by_their_number() -> None:
     both = merged_interval([row(3, 5), row(3, 2, length_s=1.5)])
     observed = both.figures
-    assert (observed.row, observed.start_s, observed.length_s, observed.operations, observed.errors) == (
+    assert (observed.number, observed.start_s, observed.length_s, observed.operations, observed.errors) == (
         3,
         6.0,
         2.0,
