@@ -9,6 +9,9 @@ from itertools import combinations
 import pytest
 
 from bakeoff.compare import compare_run
+from bakeoff.compare.model.gate import Stated
+from bakeoff.compare.model.pair import Gate
+from bakeoff.report.blocks.severity import verdict_cell
 from bakeoff.report.blocks.tree import Card, Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.layout.context import Context
@@ -230,6 +233,11 @@ def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it
     pair = next(pair for pair in comparison.pairs if pair.contender == "third")
     at_eight = next(point for point in pair.curves[0].points if str(point.load_step) == "8")
     assert sentence(at_eight).endswith("third forfeited 3 of 6 trials, each counted as 10 times slower")
+    busy = Gate("other load", "red", "third", Stated("others took half of the processors"))
+    withheld = replace(at_eight, verdict=replace(at_eight.verdict, kind="withheld", reasons=(busy,)))
+    assert verdict_cell(withheld) == (
+        "withheld: other load; third forfeited 3 of 6 trials, each counted as 10 times slower"
+    ), "a cell names the gate alone, and who forfeited all the same"
 
 
 def test_notes_are_in_a_section_of_their_own() -> None:

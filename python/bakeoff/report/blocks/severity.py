@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bakeoff.compare.model.pair import RatioPoint, Verdict
 from bakeoff.report.blocks.tree import Severity, SeverityText
-from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.verdict.verdicts import brief_text
 
 # By the kinds of verdicts, and of sentences of a headline.
@@ -35,8 +34,7 @@ def short_verdict(of: Verdict | RatioPoint) -> SeverityText:
 def verdict_cell(of: Verdict | RatioPoint) -> SeverityText:
     """A verdict as a cell, or that at one load with what was forfeited there; one withheld names its gates alone."""
     verdict = of.verdict if isinstance(of, RatioPoint) else of
-    text = brief_text(verdict) if verdict.kind == "withheld" else sentence(of)
-    return SeverityText(text, SEVERITIES[verdict.kind])
+    return SeverityText(brief_text(of), SEVERITIES[verdict.kind])
 
 
 def ratio_cell(text: str, low: float, high: float) -> SeverityText:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bakeoff.compare.model.pair import RatioPoint, Verdict
 from bakeoff.compare.verdict.why_open import FlipsFail, HolmFails, NextAnalysis, Open
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
@@ -30,9 +32,13 @@ def verdict_text(verdict: Verdict) -> str:
             return f"{verdict.winner} better{unsized}"
 
 
-def brief_text(verdict: Verdict) -> str:
-    """The same with the names of the gates alone where it is withheld: their words stand with what decides."""
-    gates = dict.fromkeys(gate.name for gate in verdict.decisive)
+def brief_text(of: Verdict | RatioPoint) -> str:
+    """A verdict, or that at one load, with the names of its gates alone where it is withheld: their words stand with
+    what decides.
+    """
+    if isinstance(of, RatioPoint):
+        return _point_text(of, brief_text)
+    verdict, gates = of, dict.fromkeys(gate.name for gate in of.decisive)
     return f"withheld: {', '.join(gates)}" if verdict.kind == "withheld" and gates else sentence(verdict)
 
 
@@ -52,6 +58,10 @@ def faster_words(verdict: Verdict) -> str:
 @sentence.register
 def point_text(point: RatioPoint) -> str:
     """The verdict at one load in few words, with what was forfeited there."""
+    return _point_text(point, verdict_text)
+
+
+def _point_text(point: RatioPoint, words: Callable[[Verdict], str]) -> str:
     if not point.blocks:
         return "no pair of usable trials"
     verdict = point.verdict
@@ -59,7 +69,7 @@ def point_text(point: RatioPoint) -> str:
     did = "was overloaded in" if by_rate else "forfeited"
     losers = [f"{name} {did} {number} of {point.blocks} trials" for name, number in point.forfeited.items() if number]
     how = f", each counted {wording.counted_as(point.forfeited_as)}" if losers and not by_rate else ""
-    parts = ["disqualified" if verdict.kind == "disqualified" else verdict_text(verdict), *losers]
+    parts = ["disqualified" if verdict.kind == "disqualified" else words(verdict), *losers]
     text = "; ".join(parts) + how
     if point.both_overloaded:
         text += (

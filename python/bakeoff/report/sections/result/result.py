@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 
+from bakeoff.compare.estimate.intervals import turned
 from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.metrics.units import unit_of
 from bakeoff.compare.model.comparison import Comparison, ContenderSummary
@@ -152,7 +153,7 @@ def _turned(pairs: tuple[PairComparison, ...]) -> str:
     measured = [(pair, pair.primary) for pair in pairs if not pair.primary.all_forfeited]
     small = [(pair, end) for pair, end in measured if end.low > 0.0 and end.ratio < LITTLE]
     parts = [
-        f"{pair.baseline} ÷ {pair.contender} {wording.ratio(1 / end.ratio, 1 / end.high, 1 / end.low)}"
+        f"{pair.baseline} ÷ {pair.contender} {wording.ratio(1 / end.ratio, *turned(end.low, end.high))}"
         for pair, end in small
     ]
     return f" The other way round: {'; '.join(parts)}." if parts else ""
