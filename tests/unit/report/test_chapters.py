@@ -17,8 +17,8 @@ from bakeoff.report.collections.campaign import compose_campaign
 from bakeoff.report.layout.brief import brief
 from bakeoff.report.layout.chapters import chapters_of
 from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.repeated_texts import SAME, without_repeats
 from bakeoff.report.layout.standard import standard
-from bakeoff.report.layout.told_once import SAME, told_once
 from bakeoff.report.renderers import pdf
 from bakeoff.store.collections.campaign import CampaignFolder
 from tests.unit.compare.test_campaign import planned, web
@@ -71,13 +71,13 @@ def section(suite: str, *blocks: Text | Table, part: Part = Part.RESULTS, id_: s
 
 def test_what_explains_is_told_where_it_is_first_needed_and_what_was_found_everywhere() -> None:
     how, none = Text("How to read it.", explains=True), Text("No operation failed.")
-    made = told_once([section("a", how, none), section("b", how, none, id_="x-2")])
+    made = without_repeats([section("a", how, none), section("b", how, none, id_="x-2")])
     assert [one.blocks for one in made] == [(how, none), (none,)]
 
 
 def test_what_is_the_same_of_all_suites_stands_before_them() -> None:
     same, own = Text("The load came from one machine."), [Text("a"), Text("b")]
-    made = told_once(
+    made = without_repeats(
         [
             section("a", own[0], same, part=Part.OVERVIEW, id_="overview-1"),
             section("b", own[1], same, part=Part.OVERVIEW, id_="overview-2"),

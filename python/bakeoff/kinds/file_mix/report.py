@@ -41,7 +41,7 @@ def section(context: Context) -> Section | None:
     blocks: list[Block] = []
     iterations = [iterations for trial in context.usable if (iterations := trial.figures(MixFigures).iterations)]
     if iterations:
-        blocks.append(Text(_turns(iterations), explains=True))
+        blocks.append(Text(_iterations(iterations), explains=True))
     beyond = [trial for trial in context.usable if BEYOND_LINK in trial.marks]
     if beyond:
         blocks.insert(0, Text(_beyond(beyond), "warning"))
@@ -50,17 +50,15 @@ def section(context: Context) -> Section | None:
     return Section("How the mix was gone through", tuple(blocks)) if blocks else None
 
 
-def _turns(iterations: list[Iterations]) -> str:
+def _iterations(iterations: list[Iterations]) -> str:
     """What an iteration is, and how long the rests really were."""
     rests = [iteration.rest_ms for iteration in iterations if iteration.rest_ms is not None]
     rested = f" (measured: {min(rests) / 1e3:.3g} – {max(rests) / 1e3:.3g} s)" if rests else ""
     size, pause = iterations[0].bytes * 8 / 1e6, format_duration(iterations[0].pause_s)
     return (
         f"Clients work in iterations: calls of one application after another until {size:g} Mbit are moved, then a "
-        "rest of "
-        f"{pause}{rested}. Response times are those of iterations, from the first call of one to its last; at each "
-        "load "
-        "step throughput × (response + rest) = size of an iteration × clients, which Little's law audits."
+        f"rest of {pause}{rested}. Response times are those of iterations, from the first call of one to its last; at "
+        "each load step throughput × (response + rest) = size of an iteration × clients, which Little's law audits."
     )
 
 

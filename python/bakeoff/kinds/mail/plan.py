@@ -159,8 +159,7 @@ class MailSettings(NetworkSettings):
     def soak_note(self) -> str:
         return (
             "mail keeps a ledger of every message until the end, by which each is known to have come once: it takes "
-            "some "
-            "300 bytes of memory for each message and recipient"
+            "some 300 bytes of memory for each message and recipient"
         )
 
     @property

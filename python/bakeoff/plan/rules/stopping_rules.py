@@ -20,9 +20,8 @@ class StoppingRules(Strict):
     interim_analyses: OptionalNumbers = Field(
         None,
         description="Numbers of blocks after which the run may be judged, such as 6,12,18: all analyses together keep "
-        "to "
-        "5 % of false calls, and early ones are so strict that the last one loses little. The last is how many blocks "
-        "there are; auto: one analysis, at the end.",
+        "to 5 % of false calls, and early ones are so strict that the last one loses little. The last is how many "
+        "blocks there are; auto: one analysis, at the end.",
     )
     until: Until = Field(
         None,

@@ -29,8 +29,8 @@ from bakeoff.report.embed.provenance import MEASURED, measured
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.repeated_texts import without_repeats
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, ShownPairs
-from bakeoff.report.layout.told_once import told_once
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.campaign import headline, missing_words, weights_of
 from bakeoff.report.narrate.collections.ranking_doubts import place_text, short_doubts
@@ -78,7 +78,7 @@ def compose_campaign(
         severity=severity,
         headline=tuple(one.text for one in sentences),
         severities=tuple(SEVERITIES.get(one.kind, "plain") for one in sentences),
-        sections=in_order(told_once(_once(sections))),
+        sections=in_order(without_repeats(_once(sections))),
         facts=facts,
         embedded=data_of_campaign(folder, comparison) if detail == Detail.PAGE else {},
         contenders=comparison.contenders,

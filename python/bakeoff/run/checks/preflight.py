@@ -101,7 +101,6 @@ def check_disk(run_file: Path, needed: int) -> None:
         ) from None
     if free < needed:
         raise GeneratorError(
-            f"the disk of {folder} has {free / 1e6:.1f} MB free, the run file may need {needed / 1e6:.1f} "
-            f"MB: free some "
-            "space or choose another place with -o"
+            f"the disk of {folder} has {free / 1e6:.1f} MB free, the run file may need {needed / 1e6:.1f} MB: free "
+            "some space or choose another place with -o"
         )

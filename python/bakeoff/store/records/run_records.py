@@ -462,8 +462,7 @@ class RunRecord:
         dict[str, Any],
         Figure(
             "what was found of the contenders, and by `generator_capacities` how often the generator asks a server "
-            "that does "
-            "nothing, in the way of each, JSON"
+            "that does nothing, in the way of each, JSON"
         ),
     ]
     contenders: tuple[ContenderRecord, ...]

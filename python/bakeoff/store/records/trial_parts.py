@@ -234,10 +234,9 @@ Starts = Annotated[
     StartsRecord,
     Figure(
         "of a rate: starts planned for the window, begun, never begun, iterations answered in it, starts that found "
-        "every "
-        "connection busy and how late they were, connections used, what became of them (`fates`), and the queue: "
-        "iterations "
-        "due and not over at the begin of the window and at even distances up to its end, JSON object"
+        "every connection busy and how late they were, connections used, what became of them (`fates`), and the "
+        "queue: iterations due and not over at the begin of the window and at even distances up to its end, JSON "
+        "object"
     ),
 ]
 # The counts of it, by name.

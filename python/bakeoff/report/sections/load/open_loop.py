@@ -48,14 +48,12 @@ def _explained(context: Context) -> str:
     rates = [load_step.per_s for load_step in context.run.load_steps if isinstance(load_step, Rate)]
     return (
         f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
-        "waits in the response time, which counts from the planned start"
-        f"{f' and is that of {responds}' if responds else ''}; service time counts from the moment at which "
-        "it was sent. A contender is overloaded when it answers less than "
-        f"{wording.percent(open_loop.SUSTAINED_SHARE)} "
+        "waits in the response time, which counts from the planned "
+        f"start{f' and is that of {responds}' if responds else ''}; service time counts from the moment at which it "
+        f"was sent. A contender is overloaded when it answers less than {wording.percent(open_loop.SUSTAINED_SHARE)} "
         "of what was offered, beyond what may be under way at the edges of the window: its queue then grows all "
-        "through "
-        "it; a pause is no overload. What is not over when the window ends counts in the response time with its wait "
-        f"so far.{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
+        "through it; a pause is no overload. What is not over when the window ends counts in the response time with "
+        f"its wait so far.{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
     )
 
 

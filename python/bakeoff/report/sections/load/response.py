@@ -38,11 +38,9 @@ def section(context: Context) -> Section:
         else AT_SHARES
         if context.searched_by_rate
         else (
-            "Service time of successful operations in a closed loop: a client sends its next "
-            "operation when the last one "
-            "is done, so a slow server is also asked less often. Percentiles are taken from the full "
-            "histogram of each "
-            "trial; the point is the geometric mean of the blocks."
+            "Service time of successful operations in a closed loop: a client sends its next operation when the last "
+            "one is done, so a slow server is also asked less often. Percentiles are taken from the full histogram of "
+            "each trial; the point is the geometric mean of the blocks."
         )
     )
     mean, *others = (replace(curve_chart(context, one), in_full=one in IN_FULL) for one in SHOWN)

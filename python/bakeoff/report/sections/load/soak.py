@@ -32,10 +32,8 @@ TITLES: dict[FigureName, str] = {
 }
 NOTE = (
     "A soak is one trial at constant load. Trends are straight lines through the logarithms of its whole intervals, "
-    "with a "
-    "95 % interval that counts correlated intervals as fewer; each speaks for itself. Contenders are loaded one "
-    "after the "
-    "other: one soak each is one block, which gives figures and trends and no verdict between them."
+    "with a 95 % interval that counts correlated intervals as fewer; each speaks for itself. Contenders are loaded "
+    "one after the other: one soak each is one block, which gives figures and trends and no verdict between them."
 )
 
 
@@ -73,8 +71,7 @@ def _sentences(one: ContenderSoak, title: str) -> list[Text]:
         more = f" and {len(void) - MOST_NAMED} more" if len(void) > MOST_NAMED else ""
         text = (
             f"{title}: {wording.plural(len(void), 'interval')} of {len(one.intervals):,} void, as the load generator "
-            "did not run "
-            f"in them, or ran out of ports or open files (intervals {numbers}{more}); the others count."
+            f"did not run in them, or ran out of ports or open files (intervals {numbers}{more}); the others count."
         )
         texts.append(Text(text, "warning", detail=Detail.SUMMARY))
     for gap in one.gaps:

@@ -26,9 +26,8 @@ MOST_COLUMNS = 6  # machines that have room beside each other in a table
 PASSING = ("hostname", "load_average", "swap_used_bytes", "cpu · mhz", "links")
 NOTE = (
     "Share: of all operations. Capacity: what the machine asked of a server on its own loopback that does nothing. "
-    "CPU, "
-    "waited, lag, late and link: the largest of all trials; late is the p99 of its own starts, link the part of the "
-    "link to a contender that all traffic of the machine filled in the window."
+    "CPU, waited, lag, late and link: the largest of all trials; late is the p99 of its own starts, link the part of "
+    "the link to a contender that all traffic of the machine filled in the window."
 )
 RANGES_NOTE = (
     "From the agent with the least to the one with the most. Rates are means over blocks, times geometric means{of}. "

@@ -158,9 +158,8 @@ def _generator_capacity(context: Context, capacity: GeneratorCapacity, names: li
     of = "" if names is None else f", as {wording.names(names)} {'is' if len(names) == 1 else 'are'} asked"
     here = "here" if names is None else "of those asked so"
     measured = (
-        f"{wording.count(capacity.operations_per_s)} operations/s: capacity measured at the start of the run, "
-        "against a "
-        f"server on loopback that does nothing ({capacity.words}{of})"
+        f"{wording.count(capacity.operations_per_s)} operations/s: capacity measured at the start of the run, against "
+        f"a server on loopback that does nothing ({capacity.words}{of})"
     )
     if capacity.is_floor:
         return _floor(capacity, measured, machines, here, known)

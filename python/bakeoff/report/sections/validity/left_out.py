@@ -52,8 +52,7 @@ def section(context: Context) -> Section:
         )
         note = (
             "None of their numbers is used. Failed ones count as forfeited, see above; of the others the pair, the "
-            "other "
-            "contender at the same load step and block, enters no ratio either."
+            "other contender at the same load step and block, enters no ratio either."
         )
         blocks.append(Table("Trials left out", columns, rows, note, detail=Detail.COMPARISON))
     elif none:

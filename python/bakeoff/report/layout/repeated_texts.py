@@ -14,7 +14,7 @@ GATHERED = (Part.OVERVIEW, Part.CONFIGURATION)
 """Parts in which the suites stand one behind the other."""
 
 
-def told_once(sections: Sequence[Section]) -> list[Section]:
+def without_repeats(sections: Sequence[Section]) -> list[Section]:
     """`sections` in which what explains stands where it is first needed, and what is the same of all suites stands
     before them where they stand behind each other.
     """
