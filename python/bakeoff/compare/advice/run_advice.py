@@ -26,10 +26,12 @@ from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import PairComparison
-from bakeoff.compare.model.reason import NoneInWindow, Recorded
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.store.records.run_records import INTERRUPTED, LEFT_OUT, RunRecord
 from bakeoff.store.records.unresponsive import unresponsive_contenders
+
+# The class of errors of connections where nothing listens.
+REFUSED = "refused"
 
 
 def run_advice(run: RunRecord, cube: Cube, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> tuple[Fact, ...]:
@@ -143,19 +145,13 @@ def outages_of(c: ContenderSummary) -> Outages:
 
 def _why(cube: Cube, contender: str) -> tuple[Fact, int | None, bool]:
     """The most frequent reason of its failed trials, in how many where there are others, and whether connections were
-    refused.
+    refused in one of them.
     """
     failed = [each for each in cube.left_out if each.contender == contender and each.state == "failed"]
     reasons = Counter(e.reason for e in failed if e.code != LEFT_OUT) or Counter(e.reason for e in failed)
     (reason, number), *others = reasons.most_common()
-    return reason, number if others else None, _is_refused(reason)
-
-
-def _is_refused(reason: Fact) -> bool:
-    """Whether connections were refused, by what the run recorded or by classes of errors."""
-    told = reason.reason if isinstance(reason, Recorded) else ""
-    classes = [name for name, _ in reason.errors] if isinstance(reason, NoneInWindow) else []
-    return any("refused" in each for each in (told, *classes))
+    refused = any(REFUSED in cube.trials[e.contender, e.load_step, e.block].errors for e in failed)
+    return reason, number if others else None, refused
 
 
 def blocks_advice(pairs: tuple[PairComparison, ...], measured: int) -> list[Fact]:
