@@ -9,6 +9,7 @@ from bakeoff.compare.limits.objective_model import Held
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.report.blocks.severity import SEVERITIES
 from bakeoff.report.blocks.tree import Report, Section, Severity, in_order
+from bakeoff.report.charts.palette import AS_PLANNED, Placed
 from bakeoff.report.embed.provenance import MEASURED, measured
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
@@ -57,9 +58,12 @@ def compose(
     surfaces: bool = False,
     detail: Detail = Detail.PAGE,
     shown: ShownPairs = BASELINE_AND_FEW,
+    among: Placed = AS_PLANNED,
 ) -> Report:
-    """The report of `run` for a reader at `detail`, with the data of a page where it is one."""
-    context = Context(view_of(run), comparison, surfaces, run, shown)
+    """The report of `run` for a reader at `detail`, with the data of a page where it is one; `among` has its contenders
+    in an order and colours that are not those of the plan.
+    """
+    context = Context(view_of(run), comparison, surfaces, run, shown, among)
     verdict, severity = _verdict(comparison)
     sentences = headline(comparison)
     info = comparison.run
@@ -84,7 +88,7 @@ def chapter(
     surfaces: bool = False,
     detail: Detail = Detail.PAGE,
     shown: ShownPairs = BASELINE_AND_FEW,
-    among: tuple[str, ...] = (),
+    among: Placed = AS_PLANNED,
     elsewhere: frozenset[str] = frozenset(),
 ) -> tuple[Section, ...]:
     """All sections that have something to say about `run` to a reader at `detail`; of cells also `surfaces`,

@@ -20,6 +20,7 @@ from bakeoff.compare import compare_run
 from bakeoff.formats.exporters.document import document_lines
 from bakeoff.report.blocks.tree import Cards, Chart, Report, Table, Text
 from bakeoff.report.charts.heat import Cell, heat_map, of_ratios
+from bakeoff.report.charts.palette import PALETTE
 from bakeoff.report.charts.svg import figure_of
 from bakeoff.report.charts.theme import legend_of
 from bakeoff.report.compose import compose
@@ -157,7 +158,9 @@ def _fills(quads: list[dict[str, Any]]) -> list[set[str]]:
 
 def test_a_cell_that_is_cached_and_an_outlier_has_both_marks() -> None:
     cell = Cell("4K", "64K", "9.0", 9.0, cached=True, outlier=True)
-    marks = heat_map([cell], ["4K"], ["64K"], of_ratios((0, 1), 1.0), ("", "", "", "")).spec["datasets"]["marks"]
+    marks = heat_map([cell], ["4K"], ["64K"], of_ratios((PALETTE[0], PALETTE[1]), 1.0), ("", "", "", "")).spec[
+        "datasets"
+    ]["marks"]
     assert {row["m"] for row in marks} == {"cached", "outlier"}
 
 
@@ -442,7 +445,7 @@ def test_the_load_step_has_its_operations_with_counts_and_times_for_each_contend
 def test_a_map_of_few_columns_may_be_as_narrow_as_a_telephone(columns: int, few: bool) -> None:
     names = [f"{column}K" for column in range(columns)]
     cells = [Cell(name, "64K", "1.00", 1.0) for name in names]
-    drawing = heat_map(cells, names, ["64K"], of_ratios((0, 1), 1.0), ("", "", "", ""))
+    drawing = heat_map(cells, names, ["64K"], of_ratios((PALETTE[0], PALETTE[1]), 1.0), ("", "", "", ""))
     figure = figure_of(Chart("chart-heat-0-write", "Write", "words", drawing, table=None))  # type: ignore[arg-type]
     assert figure.fixed and figure.few == few
 

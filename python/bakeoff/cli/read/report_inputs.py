@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bakeoff.compare.model.comparison import Comparison
     from bakeoff.compare.planning.noise_model import NoiseFloor
     from bakeoff.report.blocks.tree import Report
+    from bakeoff.report.charts.palette import Placed
     from bakeoff.report.embed.embedded_runs import EmbeddedFile, EmbeddedRuns, Packed
     from bakeoff.report.embed.report_options import ReportOptions
     from bakeoff.report.paper.testbed import Generators
@@ -125,21 +126,31 @@ def _made(embedded: EmbeddedRuns, options: ReportOptions) -> Made:
     from bakeoff.report.collections.collection import compose_collection
     from bakeoff.report.layout.shown_pairs import shown_pairs
     from bakeoff.report.narrate.collections.headlines import result
+    from bakeoff.report.paper.looks import arranged
 
     collection = collection_in(embedded, options)
     # By letter: another may have the files elsewhere.
     options = options.model_copy(update={"failed": collection.failed})
     found = compare_collection(collection, options.baseline, options.delta, _floors(options))
-    runs = collection.runs
+    among = _looks(options, collection)
+    runs, found = collection.runs, arranged(found, among)
     _check_surfaces(options, collection.path, [run.kind for run in runs.values()])
     shown = shown_pairs(options.pairs, collection.contenders)
-    made = compose_collection(collection, found, options.surfaces, shown=shown)
+    made = compose_collection(collection, found, options.surfaces, shown=shown, among=among)
     if isinstance(found, Comparison):
         (run,) = runs.values()
         return made, options, result(found), {run.suite: found}, _places(run)
     suites = {suite.name: suite.comparison for suite in found.suites if suite.comparison is not None}
     places = {name: _generators(run.agents, run) for name, run in runs.items()}
     return made, options, result(found), suites, places
+
+
+def _looks(options: ReportOptions, collection: Collection) -> Placed:
+    """The contenders in the author's order and colours, where there are any. Raises PlanError."""
+    from bakeoff.report.charts.palette import AS_PLANNED
+    from bakeoff.report.paper.looks import looks
+
+    return AS_PLANNED if options.paper is None else looks(paper_of(options.paper), collection.contenders)
 
 
 def _floors(options: ReportOptions) -> dict[str, NoiseFloor]:

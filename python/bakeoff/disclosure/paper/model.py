@@ -138,6 +138,8 @@ class About(Part):
 
     title: str = Field("", max_length=60, description="What it is called in text: Cobalt Qube 2.")
     short: str = Field("", max_length=30, description="What it is called in tables and drawings: Qube 2.")
+    colour: str = Field("", pattern=r"^(#[0-9A-Fa-f]{6})?$", description="Its colour in charts: #0072b2.")
+    order: int | None = Field(None, description="Its place among contenders: 1.")
     price: Price | None = Field(None, description='{ cost = 1200, per_year = 100, availability = "2026-11" }')
     pros: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks for it.")
     disclosure: Annotated[

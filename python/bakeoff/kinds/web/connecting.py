@@ -89,8 +89,7 @@ def _with_a_course(context: Context, own: WebSummary) -> Placed:
     """Whose connections are a course over the load steps: who opened some at a single one of several has no curve."""
     counts = Counter(one.contender for one in own.connections if one.per_client_s > 0.0)
     least = min(2, len(context.comparison.run.load_steps))
-    names = (name for name in context.names if counts[name] >= least)
-    return Placed(names, context.names.among or tuple(context.names))
+    return context.names.only(name for name in context.names if counts[name] >= least)
 
 
 def _chart(context: Context, own: WebSummary, names: Placed) -> Chart:

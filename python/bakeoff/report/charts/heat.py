@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.charts.drawing import drawn, later
-from bakeoff.report.charts.palette import colour
 from bakeoff.report.charts.theme import WIDTH, Row, heading, rows_of, themed
 
 if TYPE_CHECKING:
@@ -50,10 +49,9 @@ class Tints:
     dark: str
 
 
-def of_ratios(pair: tuple[int, int], limit: float) -> Tints:
-    """Around 1.00; `pair` are the places of baseline and contender, `limit` the logarithm at which colours saturate."""
-    colours = (colour(pair[0]), LEVEL_COLOUR, colour(pair[1]))
-    return Tints((-limit, 0.0, limit), colours, f"abs(datum.v) > {0.8 * limit:.4f}")
+def of_ratios(pair: tuple[str, str], limit: float) -> Tints:
+    """Around 1.00; `pair` are the colours of baseline and contender, `limit` the logarithm at which they saturate."""
+    return Tints((-limit, 0.0, limit), (pair[0], LEVEL_COLOUR, pair[1]), f"abs(datum.v) > {0.8 * limit:.4f}")
 
 
 def of_levels(deepest: str, least: float, most: float) -> Tints:

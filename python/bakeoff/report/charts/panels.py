@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.charts.axes import Amounts, Counted, Scaled, Shares, Values, by_load_step, round_top
 from bakeoff.report.charts.drawing import drawn, later
-from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, colour, place_of
+from bakeoff.report.charts.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, colour_of, place_of
 from bakeoff.report.charts.theme import PAGE_WIDTH, WIDTH, Key, Row, contender_keys, heading, rows_of, themed
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _each(
     for name in shown:
         place = place_of(name, names)
         datasets |= {f"{part}{place}": [row for row in rows if row["contender"] == name] for part, rows in own.items()}
-        chart = draw(partial(_chart, shared, place), colour(place))
+        chart = draw(partial(_chart, shared, place), colour_of(name, names))
         title = alt.TitleParams(text=name, fontSize=13)
         charts.append(chart.properties(width=width, height=PANEL_HEIGHT, title=title))
     spec = themed(alt.concat(*charts, columns=columns, spacing=20, title=heading(*titles)), datasets, keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import resource
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from bakeoff.core.errors import GeneratorError
 from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
-from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, colour, short_hex
+from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, colour_at, short_hex
 from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, fixed_of, legend_of, owners_of
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
@@ -100,9 +101,9 @@ def _keys_shown(spec: dict[str, Any]) -> list[Key]:
     return keys if len(keys) > 1 or "concat" in spec else []
 
 
-def contender_mark(place: int) -> str:
-    """The mark of the contender at `place` of the plan."""
-    return mark_of(Key("", colour(place), SHAPES[place % len(SHAPES)]))
+def contender_mark(place: int, contenders: Sequence[str]) -> str:
+    """The mark of the contender at `place` of the report."""
+    return mark_of(Key("", colour_at(place, contenders), SHAPES[place % len(SHAPES)]))
 
 
 def mark_of(key: Key) -> str:

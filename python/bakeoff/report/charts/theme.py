@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bakeoff.report.charts.drawing import later
-from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, LIGHT_PAPER, MUTED, SHAPES, colour, place_of
+from bakeoff.report.charts.palette import DASHES, DOMAIN, GRID, INK, LIGHT_PAPER, MUTED, SHAPES, colour_of, place_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -103,7 +103,12 @@ def _keys_of(spec: dict[str, Any], name: str) -> list[Key]:
 def contender_keys(names: Sequence[str], shown: Sequence[str] | None = None, lines: bool = True) -> list[Key]:
     """An entry for each contender that is `shown` (default: all `names`), with its own colour, mark and dash."""
     return [
-        Key(name, colour(place), SHAPES[place % len(SHAPES)], tuple(DASHES[place % len(DASHES)]) if lines else None)
+        Key(
+            name,
+            colour_of(name, names),
+            SHAPES[place % len(SHAPES)],
+            tuple(DASHES[place % len(DASHES)]) if lines else None,
+        )
         for name, place in ((name, place_of(name, names)) for name in names)
         if shown is None or name in shown
     ]
@@ -115,7 +120,7 @@ def contender_channels(
     """Colour, mark and dash by contender; legends by Vega leave out the dash, which would deform their marks."""
     domain = [name for name in names if shown is None or name in shown]
     index = [place_of(name, names) % len(SHAPES) for name in domain]
-    hue = alt.Color("contender:N", scale=alt.Scale(domain=domain, range=[colour(i) for i in index]))
+    hue = alt.Color("contender:N", scale=alt.Scale(domain=domain, range=[colour_of(name, names) for name in domain]))
     shape = alt.Shape("contender:N", scale=alt.Scale(domain=domain, range=[SHAPES[i] for i in index]))
     dashes = alt.Scale(domain=domain, range=[DASHES[i] for i in index])
     return hue, shape, alt.StrokeDash("contender:N", scale=dashes, legend=None)

@@ -22,6 +22,7 @@ from bakeoff.report.blocks.tree import (
     Text,
     in_order,
 )
+from bakeoff.report.charts.palette import AS_PLANNED, Placed
 from bakeoff.report.collections.shared_notes import SharedNotes
 from bakeoff.report.collections.suite_files import suite_files
 from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
@@ -55,8 +56,10 @@ def compose_campaign(
     surfaces: bool = False,
     detail: Detail = Detail.PAGE,
     shown: ShownPairs = BASELINE_AND_FEW,
+    among: Placed = AS_PLANNED,
 ) -> Report:
-    """The report of the campaign in `folder`."""
+    """The report of the campaign in `folder`; `among` as `compose_collection` has it."""
+    among = among or Placed(comparison.contenders)
     sections = [_over_all(comparison)]
     sections += [] if folder.is_planned else [suite_files(folder.runs)]
     sections += [] if comparison.challenge is None else [challenge_over_all(comparison.challenge)]
@@ -65,7 +68,7 @@ def compose_campaign(
     for number, suite in enumerate(comparison.suites, 1):
         if suite.name in compared:
             run, of = folder.runs[suite.name], compared[suite.name]
-            own = chapter(run, of, surfaces, detail, shown, comparison.contenders, shared.texts)
+            own = chapter(run, of, surfaces, detail, shown, among, shared.texts)
             title = _suite_title(suite.name, run)
             sections += [_of_chapter(section, suite.name, number, title) for section in own]
     sections += [] if shared.section is None else [shared.section]
@@ -73,7 +76,7 @@ def compose_campaign(
     verdict, severity = _verdict(comparison)
     return Report(
         title=comparison.title,
-        subtitle=f"{wording.names(list(comparison.contenders))} under {_number(comparison)}",
+        subtitle=f"{wording.names(list(among))} under {_number(comparison)}",
         verdict=verdict,
         severity=severity,
         headline=tuple(one.text for one in sentences),
@@ -81,7 +84,7 @@ def compose_campaign(
         sections=in_order(without_repeats(_once(sections))),
         facts=facts,
         embedded=data_of_campaign(folder, comparison) if detail == Detail.PAGE else {},
-        contenders=comparison.contenders,
+        contenders=among,
         caveat=box(comparison.caveat),
         summary=summary(comparison),
     )

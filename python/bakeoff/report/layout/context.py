@@ -13,7 +13,7 @@ from bakeoff.compare.kind import ComparePart, compare_part
 from bakeoff.compare.model.comparison import Comparison, Curve, CurvePoint
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Column, Table
-from bakeoff.report.charts.palette import Placed
+from bakeoff.report.charts.palette import AS_PLANNED, Placed
 from bakeoff.report.kind import ReportPart, report_part
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.report.narrate import wording
@@ -36,8 +36,8 @@ class Context:
     stored: RunRecord | None = None
     # Which pairs are drawn beside those against the baseline.
     shown: ShownPairs = BASELINE_AND_FEW
-    # The contenders of the whole report, where this is a chapter of it.
-    among: tuple[str, ...] = ()
+    # The contenders of the whole report, in its order and colours, where they are not those of the plan.
+    among: Placed = AS_PLANNED
     # What that tells once for several of its chapters.
     elsewhere: frozenset[str] = frozenset()
 
@@ -64,11 +64,13 @@ class Context:
     @property
     def names(self) -> Placed:
         """Names of the contenders in the order of the plan, whatever the baseline: the position decides colour and
-        marker everywhere; in a chapter that of the whole report does.
+        marker everywhere; in a chapter, and where an author gave an order, that of the whole report does.
         """
-        places = {contender.name: place for place, contender in enumerate(self.run.contenders)}
+        every = self.among or [contender.name for contender in self.run.contenders]
+        places = {name: place for place, name in enumerate(every)}
         names = (contender.name for contender in self.comparison.contenders)
-        return Placed(sorted(names, key=lambda name: places.get(name, len(places))), self.among)
+        ordered = sorted(names, key=lambda name: places.get(name, len(places)))
+        return Placed(ordered, tuple(self.among), self.among.colours)
 
     def drawn(self, pairs: Sequence[P], cells: int = 0) -> list[tuple[P, bool]]:
         """Those of `pairs`, of so many `cells` each, that are drawn, and whether in a fold: open ones first."""

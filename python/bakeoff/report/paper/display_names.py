@@ -25,6 +25,7 @@ from bakeoff.report.blocks.tree import (
     Text,
 )
 from bakeoff.report.charts.drawing import Drawing
+from bakeoff.report.charts.palette import Placed, colour_of
 
 Words = Callable[[str], str]
 # What stands beside a name that is part of a path, an address or another word.
@@ -57,10 +58,15 @@ def with_names(report: Report, paper: Paper) -> Report:
         headline=tuple(map(text, report.headline)),
         summary=tuple(map(text, report.summary)),
         caveat=text(report.caveat),
-        contenders=tuple(cell(name) for name in report.contenders),
+        contenders=_called_contenders(report.contenders, cell),
         sections=tuple(sections[id(section)] for section in report.sections),
         chapters=chapters,
     )
+
+
+def _called_contenders(names: tuple[str, ...], cell: Words) -> Placed:
+    """Their names in tables, in the same order and colours."""
+    return Placed(map(cell, names), (), {cell(name): colour_of(name, names) for name in names})
 
 
 def _words(names: Mapping[str, str]) -> Words:

@@ -43,11 +43,11 @@ def render_html(report: tree.Report) -> str:
     data = {**hidden(report.embedded), "charts": specs}
     page = template.render(
         report=report,
-        css=Markup(_file("report.css") + stylesheet()),
+        css=Markup(_file("report.css") + stylesheet(report.contenders)),
         figures=figures,
         data={name: script_of(value) for name, value in data.items()},
         kind=lambda block: type(block).__name__,
-        mark=lambda series: Markup(contender_mark(series)),
+        mark=lambda series: Markup(contender_mark(series, report.contenders)),
         groups=column_groups,
         stacks=stacks,
         wide=wide,
@@ -102,7 +102,7 @@ def _named(contenders: tuple[str, ...]) -> Callable[[str], Markup | str]:
         if text not in contenders:
             return text
         series = contenders.index(text)
-        return Markup('<span class="s{}" aria-hidden="true">{}</span> {}').format(series % 8, marker(series), text)
+        return Markup('<span class="s{}" aria-hidden="true">{}</span> {}').format(series, marker(series), text)
 
     return named
 

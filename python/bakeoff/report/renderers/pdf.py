@@ -24,7 +24,7 @@ from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.blocks.print_columns import SIZES_PT, columns_of
 from bakeoff.report.blocks.print_rows import side_by_side
-from bakeoff.report.charts.palette import colour, marker
+from bakeoff.report.charts.palette import colour_at, marker
 from bakeoff.report.charts.svg import check_drawing, with_legend, without_legend
 from bakeoff.report.charts.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
 from bakeoff.report.layout.chapters import TESTING, VALUES, chapters_of
@@ -259,7 +259,7 @@ def _block(block: tree.Block, contenders: Sequence[str]) -> dict[str, Any]:
                 "table": _table(block.table, contenders, True),
             }
         case tree.Cards():
-            return {"kind": "cards", "cards": [_card(card) for card in block.cards]}
+            return {"kind": "cards", "cards": [_card(card, contenders) for card in block.cards]}
         case tree.Listing():
             return {"kind": "listing", "title": block.title, "text": block.text}
         case tree.Prose():
@@ -271,7 +271,7 @@ def _mark(name: str, contenders: Sequence[str]) -> dict[str, str] | None:
     if name not in contenders:
         return None
     series = contenders.index(name)
-    return {"sign": marker(series), "colour": colour(series)}
+    return {"sign": marker(series), "colour": colour_at(series, contenders)}
 
 
 def _table(table: tree.Table, contenders: Sequence[str], of_values: bool = False) -> dict[str, Any]:
@@ -310,12 +310,12 @@ def _table(table: tree.Table, contenders: Sequence[str], of_values: bool = False
     }
 
 
-def _card(card: tree.Card) -> dict[str, Any]:
+def _card(card: tree.Card, contenders: Sequence[str]) -> dict[str, Any]:
     return {
         "title": card.title,
         "figure": card.figure,
         "caption": card.caption,
         "lines": card.lines,
         "severity": card.severity,
-        "colour": colour(card.series),
+        "colour": colour_at(card.series, contenders),
     }

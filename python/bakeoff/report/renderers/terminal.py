@@ -28,7 +28,7 @@ from bakeoff.report.blocks.tree import (
     Table,
     Text,
 )
-from bakeoff.report.charts.palette import colour, marker
+from bakeoff.report.charts.palette import colour_at, marker
 from bakeoff.report.embed.report_options import options_line
 from bakeoff.report.layout.detail import Detail
 
@@ -132,7 +132,7 @@ def _block(block: Block, console: Console, detail: Detail, contenders: tuple[str
             _table(block.plain or block.table, console, detail, contenders)
         case Cards():
             for card in block.cards:
-                line = Line(f"{marker(card.series)} ", style=colour(card.series))
+                line = Line(f"{marker(card.series)} ", style=colour_at(card.series, contenders))
                 line.append(sanitize(f"{card.title}: {card.figure}, {card.caption}"), STYLES[card.severity])
                 console.print(line, soft_wrap=not console.is_terminal)
                 _facts(((f"  {name}", value) for name, value in card.lines), console)
@@ -179,7 +179,7 @@ def _mark(contenders: tuple[str, ...], names: list[str]) -> Line | None:
     if not names:
         return None
     series = contenders.index(names[0])
-    return Line(f"{marker(series)} ", style=colour(series))
+    return Line(f"{marker(series)} ", style=colour_at(series, contenders))
 
 
 def _named(cell: str, contenders: tuple[str, ...]) -> str | Line:

@@ -10,7 +10,7 @@ from bakeoff.compare.model.cell import CellComparison, CellLevel
 from bakeoff.core.thresholds import P99_OPERATIONS
 from bakeoff.report.blocks.tree import Block, Chart, Section, Text
 from bakeoff.report.charts.heat import Cell, heat_map, of_levels
-from bakeoff.report.charts.palette import colour, place_of
+from bakeoff.report.charts.palette import colour_of, place_of
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -38,7 +38,7 @@ def section(context: Context) -> Section | None:
             levels = compared.at(name, load_step)
             whose = [name] if several else []
             whose += [] if load_step.is_one else [load_step.words]
-            maps = _Maps(compared, levels, ", ".join(whose), colour(series), f"{series}-{number}")
+            maps = _Maps(compared, levels, ", ".join(whose), colour_of(name, context.names), f"{series}-{number}")
             blocks += maps.charts()
     return Section("What every cell reached", tuple(blocks)) if len(blocks) > 1 else None
 

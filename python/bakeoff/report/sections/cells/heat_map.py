@@ -14,7 +14,7 @@ from bakeoff.compare.model.cell import Average, CellPair, CellRatio
 from bakeoff.report.blocks.severity import ratio_cell
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.heat import Cell, heat_map, of_ratios, ratio_range
-from bakeoff.report.charts.palette import place_of
+from bakeoff.report.charts.palette import colour_of
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
@@ -56,8 +56,8 @@ def section(context: Context) -> Section | None:
         detail = Detail.SUMMARY if len(compared.form.axes) > 1 else Detail.DETAILS
         blocks += [replace(_averages(pair, compared.form, regions), folded=folded), Bullets(sentences, detail)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
-        places = (place_of(pair.baseline, context.names), place_of(pair.contender, context.names))
-        drawing = _Drawing(pair, places, limit, compared.form, f"heat-{number}", compared.blocks)
+        colours = (colour_of(pair.baseline, context.names), colour_of(pair.contender, context.names))
+        drawing = _Drawing(pair, colours, limit, compared.form, f"heat-{number}", compared.blocks)
         shown_in = (*drawing.charts(), *_stand_out(pair, compared.form))
         blocks += [in_fold(block, against(pair), folded) for block in shown_in]
     there = {id(pair) for pair, _ in drawn}
@@ -213,9 +213,9 @@ class _Drawing:
     """The maps of one pair."""
 
     def __init__(
-        self, pair: CellPair, places: tuple[int, int], limit: float, form: CellForm, prefix: str, blocks: int
+        self, pair: CellPair, colours: tuple[str, str], limit: float, form: CellForm, prefix: str, blocks: int
     ) -> None:
-        self.pair, self.places, self.limit, self.form, self.blocks = pair, places, limit, form, blocks
+        self.pair, self.colours, self.limit, self.form, self.blocks = pair, colours, limit, form, blocks
         self.prefix = f"chart-{prefix}"
         self.tests = tuple(dict.fromkeys(cell.test for cell in pair.cells))
 
@@ -237,7 +237,7 @@ class _Drawing:
     ) -> Chart:
         name, chart_title, subtitle, across, down = words
         titles = (chart_title, subtitle, across, "" if margin == OF_TESTS else down)
-        spec = heat_map(cells, columns, rows, of_ratios(self.places, self.limit), titles, wide, margin)
+        spec = heat_map(cells, columns, rows, of_ratios(self.colours, self.limit), titles, wide, margin)
         table = map_table(f"{chart_title} (~: interval includes 1, c: cached, !: outlier)", cells, columns, rows, down)
         text = f"{chart_title}: ratio of {against(self.pair)} by {down.lower()} and {across.lower()}."
         return Chart(f"{self.prefix}-{name}", chart_title, text, spec, table, wide)

@@ -9,7 +9,7 @@ from bakeoff.compare.cube.cell_form import CellForm
 from bakeoff.compare.model.cell import CellComparison, CellLevel
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts.palette import colour, place_of
+from bakeoff.report.charts.palette import colour_of
 from bakeoff.report.charts.surface import Relief, reliefs
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.report_section import report_section
@@ -60,9 +60,7 @@ def _chart(
     grids = [_rates(of_one, files, records, compared.form) for of_one in levels.values()]
     if len(files) < 2 or len(records) < 2 or not any(rate for grid in grids for row in grid for rate in row):
         return None
-    surfaces = [
-        Relief(name, colour(place_of(name, context.names)), grid) for name, grid in zip(names, grids, strict=True)
-    ]
+    surfaces = [Relief(name, colour_of(name, context.names), grid) for name, grid in zip(names, grids, strict=True)]
     name = title(test)
     at = "" if load_step.is_one else f", {load_step.words}"
     chart_title = f"{name[0].upper()}{name[1:]}{at}"
