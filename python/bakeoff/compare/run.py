@@ -11,25 +11,20 @@ from bakeoff.compare.collections.challenge import challenge_of
 from bakeoff.compare.collections.joined import Together, between_pairs, file_gates, joined_pairs
 from bakeoff.compare.collections.joined_files import if_counted, made_of
 from bakeoff.compare.collections.joined_model import DatedNote, IfCounted
-from bakeoff.compare.cube.cells import forfeited_cells, has_cells
+from bakeoff.compare.cube.cells import forfeited_cells
 from bakeoff.compare.cube.cube import forfeited_trials
-from bakeoff.compare.cube.regions import regions_of
 from bakeoff.compare.cube.repeated import left_out_contenders
-from bakeoff.compare.estimate.cell_pairs import compare_cells
 from bakeoff.compare.estimate.factors import design_of
 from bakeoff.compare.estimate.interim import LEVEL, precision
 from bakeoff.compare.estimate.pairs import compare_pairs, without_number, without_result
-from bakeoff.compare.failures.content import bodies_of, changed_of, facts_of
+from bakeoff.compare.failures.content import bodies_of, changed_of
 from bakeoff.compare.failures.delayed_acks import delayed_steps
 from bakeoff.compare.limits.objective import objective_held
-from bakeoff.compare.limits.soak import soak_of
 from bakeoff.compare.metrics.curves import contender_curves, summaries
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.metrics import rate_of
-from bakeoff.compare.metrics.overload import overload_points
 from bakeoff.compare.metrics.time_breakdown import dominant_steps
 from bakeoff.compare.metrics.units import unit_of
-from bakeoff.compare.model.cell import CellComparison, CellPair
 from bakeoff.compare.model.comparison import SCHEMA, Advisory, Comparison, Measure, RunInfo
 from bakeoff.compare.model.pair import Exploratory, PairComparison
 from bakeoff.compare.model.subject import Asked, Subject, asked_of, subject_of
@@ -79,7 +74,9 @@ def _pairs(subject: Subject) -> tuple[PairComparison, ...]:
     """Every pair, with its verdicts."""
     cube, judge, shape = subject.cube, subject.judge, subject.shape
     compared = compare_pairs(cube, subject.metrics, judge)
-    pairs = tuple(replace(pair, exploratory=NOT_REPORTED) if _disagree(pair, subject) else pair for pair in compared)
+    pairs = tuple(
+        replace(pair, exploratory=NOT_REPORTED) if subject.files_disagree(pair) else pair for pair in compared
+    )
     decides = shape.metrics(subject)[0]
     pairs = tuple(without_losers(pair, decides.short) for pair in shape.verdicts(subject, pairs))
     # What would tell equals apart nobody wants to know.
@@ -117,13 +114,9 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         faults=judge.faults,
         changed=changed_of(whole),
         bodies=bodies_of(whole),
-        overload_points=overload_points(cube, info.unit),
         dominant=dominant_steps(cube, run.kind),
         delayed=delayed,
-        cells=_cells(subject),
-        capacity=shape.capacity(subject),
         own=cube.kind.summary(run),
-        soak=soak_of(run),
         machines=machines,
         resources=resources_of(run, cube),
         ranking=rank(pairs, names, info.baseline),
@@ -135,17 +128,8 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         noise_quote=quote,
         objective=objective_held(whole, judge.faults),
         notes=tuple(DatedNote(day, text) for day, text in whole.notes),
+        **shape.findings(subject),
     )
-
-
-def _cells(subject: Subject) -> CellComparison | None:
-    """The cells of trials that are made of them, without pairs about which files disagree."""
-    run, judge = subject.run, subject.judge
-    if not has_cells(run.trials):
-        return None
-    regions, weights = regions_of(run.planned.settings), subject.metrics[0].weights
-    cells = compare_cells(subject.cube, judge.interim.level, run.kind, _in_memory(run), regions, weights)
-    return cells and replace(cells, pairs=tuple(pair for pair in cells.pairs if not _disagree(pair, subject)))
 
 
 def _measure(metric: Metric) -> Measure:
@@ -159,12 +143,6 @@ def _measure(metric: Metric) -> Measure:
         least=metric.least,
         weighted_by="" if metric.weights is None else metric.weights.folder,
     )
-
-
-def _disagree(pair: PairComparison | CellPair, subject: Subject) -> bool:
-    """Whether files disagree about a pair: then no figure of all of them together is told of it."""
-    gate = subject.judge.files.get((subject.metrics[0].key, frozenset((pair.baseline, pair.contender))))
-    return gate is not None and gate.level == "red"
 
 
 def _together(subject: Subject, asked: Asked) -> Together | None:
@@ -187,11 +165,6 @@ def _with_files(found: Comparison, together: Together, judge: Judge) -> Comparis
         whole = compare_run(join([file.run for file in run.joined]), found.run.baseline, found.run.delta, judge.both)
         counted = if_counted(found, whole)
     return replace(found, joined=made_of(together, by_file, between_pairs(together, judge, by_file), counted))
-
-
-def _in_memory(run: RunRecord) -> frozenset[str]:
-    """Contenders whose files lie in memory: tmpfs and its like."""
-    return frozenset(c.name for c in run.contenders if facts_of(run, c.name).get("carrier") == "memory")
 
 
 def _info(subject: Subject, pairs: tuple[PairComparison, ...]) -> RunInfo:

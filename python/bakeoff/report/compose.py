@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare.limits.capacity import view_of
 from bakeoff.compare.limits.objective_model import Held
 from bakeoff.compare.model.comparison import Comparison
+from bakeoff.compare.shapes import shape_of
 from bakeoff.report.blocks.severity import SEVERITIES
 from bakeoff.report.blocks.tree import Report, Section, Severity, in_order
 from bakeoff.report.charts.palette import AS_PLANNED, Placed
@@ -63,7 +63,7 @@ def compose(
     """The report of `run` for a reader at `detail`, with the data of a page where it is one; `among` has its contenders
     in an order and colours that are not those of the plan.
     """
-    context = Context(view_of(run), comparison, surfaces, run, shown, among)
+    context = Context(shape_of(run).view(run), comparison, surfaces, run, shown, among)
     verdict, severity = _verdict(comparison)
     sentences = headline(comparison)
     info = comparison.run
@@ -95,7 +95,7 @@ def chapter(
     when wanted, and drawings of the pairs that are `shown`; `among` are the contenders of the whole report, which
     tells notes and warnings with the texts `elsewhere`.
     """
-    return _sections(Context(view_of(run), comparison, surfaces, run, shown, among, elsewhere), detail)
+    return _sections(Context(shape_of(run).view(run), comparison, surfaces, run, shown, among, elsewhere), detail)
 
 
 def _sections(context: Context, detail: Detail) -> tuple[Section, ...]:

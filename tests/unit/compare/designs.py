@@ -11,9 +11,9 @@ import numpy as np
 
 from bakeoff.compare.cube.cube import build_cube
 from bakeoff.compare.estimate.factors import compare_factors, design_of
-from bakeoff.compare.metrics.metrics import metrics_of
 from bakeoff.compare.model.comparison import Measure
 from bakeoff.compare.model.factor import Effect, FactorComparison
+from bakeoff.compare.shapes import shape_of
 from bakeoff.compare.validity.audits import littles_law
 from bakeoff.compare.validity.gates import Judge
 from bakeoff.report.narrate.figures.factors import factor_sentences
@@ -74,7 +74,7 @@ def effects_of(record: RunRecord, delta: float = 0.05) -> FactorComparison:
     found = design_of(record, baseline)
     assert found is not None
     return compare_factors(
-        found, cube, metrics_of(record, cube)[:1], Judge(cube, littles_law(record, cube.kind), delta)
+        found, cube, shape_of(record).endpoints(record, cube)[:1], Judge(cube, littles_law(record, cube.kind), delta)
     )
 
 

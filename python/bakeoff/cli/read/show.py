@@ -157,10 +157,11 @@ def _decides(run: RunRecord) -> Metric | None:
     if not run.trials:
         return None
     from bakeoff.compare.cube.cube import build_cube  # the package loads NumPy
-    from bakeoff.compare.metrics.metrics import metrics_of, rate_of
+    from bakeoff.compare.metrics.metrics import rate_of
+    from bakeoff.compare.shapes import shape_of
 
     cube = build_cube(run, run.contenders[0].name)
-    rate = rate_of(metrics_of(run, cube))
+    rate = rate_of(shape_of(run).endpoints(run, cube))
     return None if rate.unit == f"{cube.kind.work}/s" else rate
 
 

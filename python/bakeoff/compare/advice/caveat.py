@@ -29,9 +29,10 @@ from bakeoff.compare.advice.caveat_model import (
 from bakeoff.compare.cube.cells import cells_of
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.spread import widest
-from bakeoff.compare.metrics.metrics import metrics_of, near_generator_capacity
+from bakeoff.compare.metrics.metrics import near_generator_capacity
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.resources.fleet import busy_threads, full_link_of
+from bakeoff.compare.shapes import shape_of
 from bakeoff.compare.validity.disturbances import crowd, lost_share
 from bakeoff.compare.validity.steadiness import STEADY_STATE
 from bakeoff.compare.validity.working_set import fits_into_caches
@@ -120,7 +121,7 @@ def _audits(found: Comparison) -> Iterator[Caveat]:
 
 def _order_in_time(run: RunRecord, cube: Cube, found: Comparison) -> Iterator[Caveat]:
     """Of the pairs that are compared, by what decides."""
-    metrics = {metric.key: metric for metric in metrics_of(run, cube)}
+    metrics = {metric.key: metric for metric in shape_of(run).endpoints(run, cube)}
     for pair in found.pairs:
         metric = metrics.get(pair.primary.metric)
         turned = None if metric is None else turned_in_time(cube, metric, (pair.baseline, pair.contender))

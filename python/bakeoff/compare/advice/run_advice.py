@@ -26,6 +26,7 @@ from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import PairComparison
+from bakeoff.compare.shapes import shape_of
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.store.records.run_records import INTERRUPTED, LEFT_OUT, RunRecord
 from bakeoff.store.records.unresponsive import unresponsive_contenders
@@ -121,8 +122,8 @@ def _without(info: RunInfo) -> list[Fact]:
 
 def _again(run: RunRecord) -> Literal["file", "run"]:
     """What does failed and voided trials once more: where no single file can go on with them, a new run."""
-    whole = run.searches or run.soak_intervals or run.joined or run.imported_from is not None
-    return "run" if whole else "file"
+    one_file = not run.joined and run.imported_from is None
+    return "file" if one_file and shape_of(run).goes_on else "run"
 
 
 def _left_out(cube: Cube, file: str, contenders: tuple[ContenderSummary, ...], run: RunRecord) -> list[Fact]:

@@ -56,17 +56,11 @@ def at_share(trial: TrialRecord, share: float) -> OfCapacity:
     return OfCapacity(share, trial.load_step)
 
 
-def is_search(run: RunRecord) -> bool:
-    """Whether a run searched capacities."""
-    return run.planned.capacity is not None
-
-
 def view_of(run: RunRecord) -> RunRecord:
-    """A run as the statistics take it: of a search its trials at shares of what was found, where there are any, and the
-    shares as load steps.
+    """A search as the statistics take it: its trials at shares of what was found, where there are any, and the shares
+    as load steps.
     """
-    if run.planned.capacity is None:
-        return run
+    assert run.planned.capacity is not None
     load_steps = tuple(OfCapacity(share) for share in run.planned.capacity.shares if share > 0)
     if not load_steps:
         return found_view(run)

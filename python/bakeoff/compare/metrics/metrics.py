@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bakeoff.compare.cube.cell_form import SIZES
-from bakeoff.compare.cube.cell_levels import PERCENTILES, mean_time_ms, timed_cells
-from bakeoff.compare.cube.cells import CellKey, common_cells, file_sizes_of, mean_rate
-from bakeoff.compare.cube.cube import Cube, why_unusable
-from bakeoff.compare.cube.file_weights import weights_of
+from bakeoff.compare.cube.cube import why_unusable
 from bakeoff.compare.metrics.all_attempts import all_attempts_ns
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.metrics.overload import is_open_loop, open_loop_metrics
-from bakeoff.compare.metrics.stated import stated_metrics
 from bakeoff.compare.model.comparison import ContenderSummary, RunInfo
 from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.core.thresholds import CAPACITY_FRACTION, P95_OPERATIONS, P99_OPERATIONS
 from bakeoff.core.times import ms_of, ms_or_nan
-from bakeoff.core.units import plural
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.figures import Figures
@@ -74,64 +66,6 @@ def operations_rate(work: str, key: str = "rate") -> Metric:
 def megabytes_per_s(moved_bytes: int, trial: TrialRecord) -> float:
     """Bytes moved in the window of `trial`, 10⁶ a second."""
     return moved_bytes / 1e6 / trial.window_s if trial.window_s > 0.0 else math.nan
-
-
-def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
-    """The metrics of `run`. Where trials are made of cells, the primary one is the geometric mean of the rates of
-    the cells that all contenders have: every cell then weighs the same, or by the files of a share.
-    """
-    if run.imported_from is not None and (stated := stated_metrics(tuple(cube.usable.values()))):
-        return stated
-    general = metrics(cube.kind, run.planned)
-    if is_open_loop(cube):
-        return open_loop_metrics(run, cube, general)
-    endpoints = cube.kind.endpoints(run, cube, general)
-    weights = weights_of(run.planned.settings, file_sizes_of(run))
-    keys = common_cells(run, cube.usable.values())
-    if weights is not None:
-        keys = frozenset(key for key in keys if weights.has(key[1]))
-    if not keys:
-        return endpoints
-    title = f"Geometric mean of {plural(len(keys), 'cell')}" + (
-        f", weighted by the file sizes of {weights.folder}" if weights else ""
-    )
-    form = cube.kind.cells or SIZES
-    unit, scale = form.rate_unit, form.rate_scale
-    rate = Metric(
-        "rate",
-        title,
-        unit,
-        True,
-        "log",
-        lambda trial: scale * mean_rate(trial, keys, weights),
-        unit,
-        keys,
-        is_mean_of_cells=True,
-        weights=weights,
-    )
-    return (rate, *_times_of_cells(cube, keys))
-
-
-def _times_of_cells(cube: Cube, keys: frozenset[CellKey]) -> Iterator[Metric]:
-    """Response times of cells, each of one test at one size: pooled they would be nobody's. What has too few transfers
-    in some cell leaves that one out, for all contenders alike.
-    """
-    for what, least in PERCENTILES:
-        timed = timed_cells(cube.usable.values(), keys, what, least)
-        if not timed:
-            continue
-        key = what.removesuffix("_ns")
-        cells = f"{len(timed):,}{f' of {len(keys):,}' if timed != keys else ''} cells"
-        yield Metric(
-            key,
-            title=f"Geometric mean of the {key} of {cells}",
-            unit="ms",
-            higher_is_better=False,
-            scale="log",
-            extract=partial(mean_time_ms, keys=timed, what=what),
-            short=f"mean {key} of cells",
-            is_mean_of_cells=True,
-        )
 
 
 def rate_of(measured: tuple[Metric, ...]) -> Metric:

@@ -32,11 +32,6 @@ DECIDES = "deciding"
 EDGES = 3.0
 
 
-def is_open_loop(cube: Cube) -> bool:
-    """Whether the load of a run was an open loop."""
-    return bool(cube.load_steps) and isinstance(cube.load_steps[0], Rate)
-
-
 def is_overloaded(trial: TrialRecord, kind: ComparePart | None = None) -> bool:
     """Whether `trial`, at a rate, answered less than it was offered: by more than 1 %, and by more than what may be
     under way at the one edge of the window and not at the other. Of the iterations that wait at the end of the window
@@ -151,11 +146,7 @@ def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str
 
 
 def overload_points(cube: Cube, unit: LoadUnit) -> tuple[OverloadPoint, ...]:
-    """The overload point of each contender, in starts of `unit`, in the order of the cube; nothing of closed
-    loops.
-    """
-    if not is_open_loop(cube):
-        return ()
+    """The overload point of each contender at rates, in starts of `unit`, in the order of the cube."""
     return tuple(_overload_point(cube, name, unit) for name in cube.contenders)
 
 

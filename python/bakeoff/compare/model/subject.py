@@ -10,8 +10,9 @@ from bakeoff.compare.estimate.interim import interim_of
 from bakeoff.compare.failures.content import differences
 from bakeoff.compare.failures.faults import faults_of
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.metrics.metrics import metrics_of
+from bakeoff.compare.model.cell import CellPair
 from bakeoff.compare.model.comparison import Audit
+from bakeoff.compare.model.pair import PairComparison
 from bakeoff.compare.resources.telemetry_cost import cost_metrics
 from bakeoff.compare.shapes import Shape, shape_of
 from bakeoff.compare.validity.audits import different_content, littles_law
@@ -47,6 +48,11 @@ class Subject:
     metrics: tuple[Metric, ...]
     audits: tuple[Audit, ...]
     judge: Judge
+
+    def files_disagree(self, pair: PairComparison | CellPair) -> bool:
+        """Whether files disagree about a pair: then no figure of all of them together is told of it."""
+        gate = self.judge.files.get((self.metrics[0].key, frozenset((pair.baseline, pair.contender))))
+        return gate is not None and gate.level == "red"
 
 
 def asked_of(run: RunRecord, baseline: str | None, delta: float | None, both: bool, block_s: float | None) -> Asked:
@@ -85,7 +91,7 @@ def subject_of(whole: RunRecord, asked: Asked) -> Subject:
         client_options=client_options_of(whole),
         block_s=asked.block_s,
     )
-    metrics = (*metrics_of(run, cube), *cost_metrics(run, cube))
+    metrics = (*shape.endpoints(run, cube), *cost_metrics(run, cube))
     return Subject(whole, run, shape, cube, metrics, audits, judge)
 
 

@@ -17,7 +17,6 @@ from bakeoff.compare.cube.whole_blocks import kept_of_pair
 from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.metrics.metrics import metrics_of
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import PairComparison
@@ -35,6 +34,7 @@ from bakeoff.compare.planning.noise_model import (
     WithinFloor,
 )
 from bakeoff.compare.planning.power import spread_of_pair
+from bakeoff.compare.shapes import shape_of
 from bakeoff.compare.validity.client_options import client_options_of, settings_by_name
 from bakeoff.compare.validity.client_options_model import ClientOptionsDiffer, differing
 from bakeoff.core.errors import PlanError
@@ -72,7 +72,7 @@ def noise_of(run: RunRecord) -> NoiseFloor | None:
     if not is_aa(run):
         return None
     cube = build_cube(run, run.contenders[0].name)
-    metric = metrics_of(run, cube)[0]
+    metric = shape_of(run).endpoints(run, cube)[0]
     measured = spread_of_pair(cube, metric, cube.contenders[0], cube.contenders[1])
     if len(measured.primary) < MINIMUM_BLOCKS or not np.std(measured.primary) > 0.0:
         return None

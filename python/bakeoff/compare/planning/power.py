@@ -19,11 +19,10 @@ from bakeoff.compare.cube.cube import Cube, build_cube
 from bakeoff.compare.cube.whole_blocks import kept_of
 from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.compare.estimate.pairs import pair_logs
-from bakeoff.compare.limits.capacity import is_search
 from bakeoff.compare.metrics.metric import Metric
-from bakeoff.compare.metrics.metrics import metrics_of
 from bakeoff.compare.model import settings
 from bakeoff.compare.planning.power_time import FORECAST
+from bakeoff.compare.shapes import shape_of
 from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.core.units import plural
@@ -227,10 +226,11 @@ def _need(
 
 def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
     """The pair of the pilot whose primary endpoint varies most, of those that the plan has where it has any."""
-    if is_search(pilot):
+    shape = shape_of(pilot)
+    if not shape.steps:
         raise PlanError(f"{pilot.path} searched for capacities: give a run of `bakeoff run` as the pilot")
     cube = build_cube(pilot, pilot.contenders[0].name)
-    metric = metrics_of(pilot, cube)[0]
+    metric = shape.endpoints(pilot, cube)[0]
     if len(cube.contenders) < 2:
         found = [_alone(cube, metric)]
     else:

@@ -1,14 +1,15 @@
-"""Loads that were planned: closed and open loops, cells of file suites, soaks. Other shapes say what differs."""
+"""A closed loop: so many clients, each of which waits for its reply. Other shapes say what differs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bakeoff.compare.cube.cube import Cube, build_cube
 from bakeoff.compare.cube.levels import levels_of
 from bakeoff.compare.estimate.factors import Design, compare_factors
-from bakeoff.compare.limits.capacity_model import CapacityComparison
 from bakeoff.compare.metrics.metric import Metric
+from bakeoff.compare.metrics.metrics import metrics
 from bakeoff.compare.model.comparison import Audit
 from bakeoff.compare.model.factor import FactorComparison
 from bakeoff.compare.model.level import Levels
@@ -21,7 +22,20 @@ if TYPE_CHECKING:
 
 
 class Shape:
-    """What a comparison does as the load of its run was laid out."""
+    """What a comparison does as the load of its run was laid out: derive from it, and override what differs.
+
+    `names` are those of `SHAPES` that a run has. A run that `goes_on` can repeat failed trials in its own file. The
+    loads of one with `steps` are those of its plan, so that other runs can have the same.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ()
+    goes_on: ClassVar[bool] = True
+    steps: ClassVar[bool] = True
+
+    @classmethod
+    def fits(cls, run: RunRecord) -> bool:
+        """Whether a run has this shape."""
+        return True
 
     def view(self, run: RunRecord) -> RunRecord:
         """The run as the statistics take it."""
@@ -34,6 +48,10 @@ class Shape:
     def audits(self, whole: RunRecord, view: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
         """Every audit of its trials."""
         return audit_all(view, cube, little)
+
+    def endpoints(self, run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
+        """What is read out of each trial of the view, what decides first, but in a search."""
+        return cube.kind.endpoints(run, cube, metrics(cube.kind, run.planned))
 
     def metrics(self, subject: Subject) -> tuple[Metric, ...]:
         """The metrics of the run, that of the primary endpoint first."""
@@ -51,6 +69,6 @@ class Shape:
         """What each contender reached at each load."""
         return levels_of(subject.cube, subject.metrics[0])
 
-    def capacity(self, subject: Subject) -> CapacityComparison | None:
-        """What searches found."""
-        return None
+    def findings(self, subject: Subject) -> Mapping[str, Any]:
+        """What a comparison of this shape has alone, by its field of `Comparison`."""
+        return {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.estimate.factors import Design, compare_factors
@@ -19,7 +20,6 @@ from bakeoff.compare.limits.capacity import (
     unpaired,
     view_of,
 )
-from bakeoff.compare.limits.capacity_model import CapacityComparison
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.comparison import Audit
 from bakeoff.compare.model.factor import FactorComparison
@@ -38,6 +38,13 @@ BETWEEN_TRIALS = "Same content"
 
 class Search(Shape):
     """Each contender is measured at loads of its own: no ratio of rates at them says anything."""
+
+    goes_on = False
+    steps = False
+
+    @classmethod
+    def fits(cls, run: RunRecord) -> bool:
+        return run.planned.capacity is not None
 
     def view(self, run: RunRecord) -> RunRecord:
         return view_of(run)
@@ -65,11 +72,15 @@ class Search(Shape):
     def levels(self, subject: Subject) -> None:
         return None
 
-    def capacity(self, subject: Subject) -> CapacityComparison:
-        return compare_capacities(subject.whole, subject.cube.contenders, _unit(subject), LEVEL)
+    def findings(self, subject: Subject) -> Mapping[str, Any]:
+        found = compare_capacities(subject.whole, subject.cube.contenders, _unit(subject), LEVEL)
+        return {**super().findings(subject), "capacity": found}
 
 
 def _unit(subject: Subject) -> str:
     plan = subject.whole.planned.capacity
     kind = subject.cube.kind
     return "clients" if plan is not None and plan.by == "clients" else f"{kind.iterations or kind.work}/s"
+
+
+PART = Search

@@ -105,13 +105,13 @@ def counts(prefix: str, values: Mapping[str, Any]) -> Row:
 
 def left_out(run: RunRecord) -> dict[int, str]:
     """By order of the trial, why its figures are in no statistic of the comparison; what counts is not there."""
-    from bakeoff.compare.cube.cube import build_cube, why_unusable
-    from bakeoff.compare.limits.capacity import view_of  # NumPy takes a moment
+    from bakeoff.compare.cube.cube import build_cube, why_unusable  # NumPy takes a moment
+    from bakeoff.compare.shapes import shape_of
     from bakeoff.report.narrate.sentences import sentence
 
     reasons = {trial.order: reason for trial in run.trials if (reason := why_unusable(trial)) is not None}
     if run.contenders and run.trials:
-        cube = build_cube(view_of(run), run.contenders[0].name)
+        cube = build_cube(shape_of(run).view(run), run.contenders[0].name)
         reasons |= {one.order: one.reason for one in cube.left_out}
     return {order: sentence(reason) for order, reason in reasons.items()}
 
