@@ -45,7 +45,7 @@ def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
     return {
         "workload": workload,
         "load": {"clients": trial.pop("clients")},
-        "threads": 1,
+        "virtual_users": 1,
         "length_s": length_s,
         "ramp_up_s": 0.2,
         "ramp_down_s": 0.2,

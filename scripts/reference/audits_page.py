@@ -95,7 +95,7 @@ number that other numbers determine, by 3 % or more.
 
 ## Runs of Bakeoff
 
-Every run ends with the same audit, and with that of its trials: Little's law with the threads, pauses and edges
+Every run ends with the same audit, and with that of its trials: Little's law with the virtual users, pauses and edges
 that Bakeoff knows, planned starts, bytes and content. `bakeoff audit RUN.bakeoff` shows both.
 """
 

@@ -77,7 +77,7 @@ def test_a_faultless_server_is_never_accused(target: MakeTarget) -> None:
     mix = {"write": 2.0, "read": 1.0}
     workload = app_workload(server.address, mix, record_bytes=512, read_records=5, write_records=3)
     for seed in (1, 2):  # the second run finds the segments of the first
-        result = run_trial(workload, clients=5, max_operations=20_000, seed=seed, cores=2)
+        result = run_trial(workload, clients=5, max_operations=20_000, seed=seed, load_threads=2)
         assert not result["errors"]
         assert result["workload"]["verified"]["records"] > 30_000
     assert server.counts()["segments"] == 5

@@ -15,10 +15,10 @@ from bakeoff.load.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ram
 from bakeoff.load.load_step import RATE_MAX_PER_S, Clients, LoadStep, Rate
 from bakeoff.plan.settings.shared import (
     CLIENTS_MAX,
-    CORES_MAX,
     INTERVAL_MIN_S,
     INTERVALS_MAX,
     LENGTH_MAX_S,
+    LOAD_THREADS_MAX,
     SESSIONS_MAX,
 )
 
@@ -36,15 +36,15 @@ MOST = {
     "clients": CLIENTS_MAX,
     "rate_per_s": RATE_MAX_PER_S,
     "sessions": SESSIONS_MAX,
-    "cores": CORES_MAX,
+    "load_threads": LOAD_THREADS_MAX,
     "length_s": LENGTH_MAX_S,
     "row_min_s": INTERVAL_MIN_S,
     "intervals": INTERVALS_MAX,
 }
 WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"clients": CLIENTS_MAX}, {"load": Clients(CLIENTS_MAX)}),
-    ({"clients": SESSIONS_MAX // 2, "threads": 2}, {"load": Clients(SESSIONS_MAX // 2), "threads": 2}),
-    ({"cores": CORES_MAX}, {"cores": CORES_MAX}),
+    ({"clients": SESSIONS_MAX // 2, "virtual_users": 2}, {"load": Clients(SESSIONS_MAX // 2), "virtual_users": 2}),
+    ({"load_threads": LOAD_THREADS_MAX}, {"load_threads": LOAD_THREADS_MAX}),
     ({"length": f"{LENGTH_MAX_S:.0f}s"}, {"length_s": LENGTH_MAX_S}),
     ({"think": f"{LENGTH_MAX_S:.0f}s"}, {"think_s": LENGTH_MAX_S}),
     ({"reply_timeout": f"{LENGTH_MAX_S:.0f}s"}, {"reply_timeout_s": LENGTH_MAX_S}),
@@ -52,8 +52,11 @@ WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 BEYOND: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"clients": CLIENTS_MAX + 1}, {"load": Clients(CLIENTS_MAX + 1)}),
-    ({"clients": SESSIONS_MAX // 4 + 1, "threads": 4}, {"load": Clients(SESSIONS_MAX // 4 + 1), "threads": 4}),
-    ({"cores": CORES_MAX + 1}, {"cores": CORES_MAX + 1}),
+    (
+        {"clients": SESSIONS_MAX // 4 + 1, "virtual_users": 4},
+        {"load": Clients(SESSIONS_MAX // 4 + 1), "virtual_users": 4},
+    ),
+    ({"load_threads": LOAD_THREADS_MAX + 1}, {"load_threads": LOAD_THREADS_MAX + 1}),
     ({"length": f"{LENGTH_MAX_S + 1:.0f}s"}, {"length_s": LENGTH_MAX_S + 1}),
     ({"think": f"{LENGTH_MAX_S + 1:.0f}s"}, {"think_s": LENGTH_MAX_S + 1}),
     ({"reply_timeout": f"{LENGTH_MAX_S + 1:.0f}s"}, {"reply_timeout_s": LENGTH_MAX_S + 1}),

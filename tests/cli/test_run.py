@@ -51,7 +51,7 @@ def test_a_plan_file_and_the_default_name_of_the_run_file(bakeoff: Bakeoff, serv
         '[plan]\nsuite = "web-url"\nname = "my plan"\nblocks = 1\n[settings]\nclients = [2]\noperations = 300\n'
         f'[[contender]]\nname = "a"\naddress = "{serve()}/page-256-0.html"\n'
     )
-    done = bakeoff("run", "p.toml", "--threads", "2")
+    done = bakeoff("run", "p.toml", "--virtual-users", "2")
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob("web-url-????????-??????.bakeoff")
     (only,) = trials(bakeoff, path.name)

@@ -28,7 +28,7 @@ PLAN_TABLES = {
     "capacity": CAPACITY, "fleet": AGENTS, "agents": AGENTS,
 }  # fmt: skip
 CLOCKS = {
-    "ramp_up_s": "", "ramp_down_s": "", "delay_s": "", "operations": "", "cores": "", "connect_timeout_s": "",
+    "ramp_up_s": "", "ramp_down_s": "", "delay_s": "", "operations": "", "load_threads": "", "connect_timeout_s": "",
     "interval_s": SOAK,
 }  # fmt: skip
 LOADS = tuple(

@@ -82,14 +82,14 @@ def cells_of(plan: Plan) -> int:
 def parts_of(plan: Plan) -> list[Any]:
     """The parts that are tried in the folder of the only contender."""
     workload = LocalAgent().check(plan).workload(plan.contenders[0], ())
-    clients = plan.settings.load_steps[-1].clients * plan.settings.threads
+    clients = plan.settings.load_steps[-1].clients * plan.settings.virtual_users
     return list(import_module(f"bakeoff.kinds.{plan.kind.replace('-', '_')}.run").samples(workload, clients))
 
 
 def emptying_of(plan: Plan) -> Any:
     """The part before which caches are emptied."""
     workload = LocalAgent().check(plan).workload(plan.contenders[0], ())
-    clients = plan.settings.load_steps[-1].clients * plan.settings.threads
+    clients = plan.settings.load_steps[-1].clients * plan.settings.virtual_users
     return import_module(f"bakeoff.kinds.{plan.kind.replace('-', '_')}.run").emptying(workload, clients)
 
 

@@ -39,7 +39,7 @@ def mix(folder: Path, **changes: Any) -> dict[str, Any]:
 def measure(
     folder: Path,
     clients: int = 1,
-    threads: int = 1,
+    virtual_users: int = 1,
     length_s: float = 600.0,
     max_operations: int | None = None,
     **changes: Any,
@@ -49,7 +49,7 @@ def measure(
         {
             "workload": workload,
             "load": {"clients": clients},
-            "threads": threads,
+            "virtual_users": virtual_users,
             "length_s": length_s,
             "max_operations": max_operations,
             "seed": 7,
@@ -68,9 +68,9 @@ def memory(tmp_path: Path) -> Iterator[Path]:
         assert list(place.iterdir()) == []
 
 
-@pytest.mark.parametrize(("clients", "threads"), [(1, 1), (3, 1), (2, 3)])
-def test_the_office_mix_runs_without_surprise(tmp_path: Path, clients: int, threads: int) -> None:
-    result = measure(tmp_path, clients, threads, max_operations=3 * CYCLE)
+@pytest.mark.parametrize(("clients", "virtual_users"), [(1, 1), (3, 1), (2, 3)])
+def test_the_office_mix_runs_without_surprise(tmp_path: Path, clients: int, virtual_users: int) -> None:
+    result = measure(tmp_path, clients, virtual_users, max_operations=3 * CYCLE)
     figures = result.workload or {}
     assert (result.fatal, result.errors, figures["unexpected"]) == (None, {}, {})
     assert figures["data_bytes_per_client"] == pytest.approx(23.97e6, rel=0.01)
@@ -99,8 +99,8 @@ def test_sixty_clients_need_no_more_than_a_transfer_and_a_mebibyte_each(memory: 
 
 def test_the_touched_working_set_is_that_of_a_client_not_of_its_threads(memory: Path) -> None:
     touched = []
-    for threads in (1, 3):
-        result = measure(memory, 1, threads, verify=False, max_operations=100 * CYCLE)
+    for virtual_users in (1, 3):
+        result = measure(memory, 1, virtual_users, verify=False, max_operations=100 * CYCLE)
         figures = result.workload or {}
         touched.append(figures["touched_bytes_per_client"]["mean"])
     assert touched[0] == pytest.approx(24e6, rel=0.06)

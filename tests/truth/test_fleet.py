@@ -78,7 +78,7 @@ def test_two_agents_send_a_rate_to_the_unit(target: Callable[..., Target], shape
     server, count = target(), 400
     fleet = Fleet([LocalAgent("one"), LocalAgent("two")])
     rate = Rate(per_s=1_000.0, arrivals=shape, most_connections=100)
-    spec = spec_for(server, load=rate, max_operations=count, cores=2)
+    spec = spec_for(server, load=rate, max_operations=count, load_threads=2)
     outcome = fleet.start({"one": spec, "two": spec}).wait(PATIENCE_S)
     assert outcome is not None and outcome.whole is not None
     whole = outcome.whole.result

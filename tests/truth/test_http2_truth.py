@@ -24,7 +24,7 @@ def test_every_request_is_counted_on_both_sides(streams: int, table_bytes: int) 
     with Http2Server(Behaviour(table_bytes=table_bytes)) as server:
         headers = [("User-Agent", "bakeoff"), ("X-Own", "1")]
         spec = workload(server, headers=headers, path="/page?q=1")
-        result = run_trial(spec, clients=2, threads=2, streams=streams, max_operations=600)
+        result = run_trial(spec, clients=2, virtual_users=2, streams=streams, max_operations=600)
     assert result["errors"] == {}
     assert result["operations"] == server.counts["requests"] == server.counts["replies"] == 600
     assert server.paths == {"GET http://localhost/page?q=1": 600}

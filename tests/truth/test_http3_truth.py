@@ -43,7 +43,7 @@ def test_every_request_is_counted_on_both_sides(identity: Identity, streams: int
     with Http3Server(*identity, Behaviour(strange=strange)) as server:
         headers = [("User-Agent", "bakeoff"), ("X-Own", "1")]
         spec = workload(server, identity[0], headers=headers, path="/page?q=1")
-        result = run_trial(spec, clients=2, threads=2, streams=streams, max_operations=400)
+        result = run_trial(spec, clients=2, virtual_users=2, streams=streams, max_operations=400)
     assert result["errors"] == {}
     assert result["operations"] == server.counts["requests"] == server.counts["replies"] == 400
     assert server.paths == {"GET https://localhost/page?q=1": 400}

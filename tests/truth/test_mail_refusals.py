@@ -13,7 +13,7 @@ import pytest
 from tests.control import PATIENCE_S
 from tests.mailtools import SYN_SENT, places, run, serve, spec, tcp_connections
 
-ONE = {"clients": 1, "threads": 1, "length_s": 2.0, "ramp_up_s": 0.0, "ramp_down_s": 0.0}
+ONE = {"clients": 1, "virtual_users": 1, "length_s": 2.0, "ramp_up_s": 0.0, "ramp_down_s": 0.0}
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_a_reset_instead_of_a_banner() -> None:
 def test_a_locked_mailbox_is_in_use_and_not_denied() -> None:
     server = serve(delay_s=0.002)
     place = places(server.address())
-    trial = {"clients": 1, "threads": 4, "max_operations": 3_000}
+    trial = {"clients": 1, "virtual_users": 4, "max_operations": 3_000}
     result = run(
         spec(
             place["smtp"],

@@ -35,7 +35,7 @@ def test_lost_doubled_damaged_and_late_messages_are_told_one_by_one() -> None:
     )
     where = places(server.address())
     # Some hundred messages, so that every id fits into the lists.
-    trial = {"clients": 2, "threads": 1, "max_operations": 6_000}
+    trial = {"clients": 2, "virtual_users": 1, "max_operations": 6_000}
     result = run(spec(where["smtp"], where["pop3"], drain_limit_s=8, trial=trial))
     counts, ledger, truth = classes(result), result["workload"]["ledger"], json.loads(server.counts())
     assert counts["accepted"] == truth["accepted"] > 50
@@ -245,7 +245,13 @@ def test_tls_end_to_end(security: str) -> None:
 def test_fewer_round_trips_change_nothing_in_the_books(changes: dict[str, Any]) -> None:
     place = places((server := serve()).address())
     result = run(
-        spec(place["smtp"], place["pop3"], recipients=[[2, 1]], trial={"cores": 2, "max_operations": 2_000}, **changes)
+        spec(
+            place["smtp"],
+            place["pop3"],
+            recipients=[[2, 1]],
+            trial={"load_threads": 2, "max_operations": 2_000},
+            **changes,
+        )
     )
     counts = classes(result)
     assert counts["accepted"] == counts["delivered"] == json.loads(server.counts())["accepted"]
@@ -264,7 +270,7 @@ def test_lmtp_and_a_server_without_unique_ids() -> None:
 
 def test_a_limit_of_sessions_shows_as_the_peak() -> None:
     place = places((server := serve(max_sessions=3, delay_s=0.002)).address())
-    trial = {"clients": 4, "threads": 2, "max_operations": 3_000}
+    trial = {"clients": 4, "virtual_users": 2, "max_operations": 3_000}
     result = run(spec(place["smtp"], place["pop3"], initialise="nothing", trial=trial))
     sessions = result["workload"]["sessions"]
     assert sessions["pop3"]["peak"] == 3 and sessions["smtp"]["peak"] <= 3
@@ -276,7 +282,7 @@ def test_a_limit_of_sessions_shows_as_the_peak() -> None:
 def test_sessions_inside_and_in_front_of_the_door_add_up_to_the_threads() -> None:
     """Readers without pause: each thread is always connecting, logging in, or inside."""
     place = places((server := serve(delay_s=0.005)).address())
-    trial = {"clients": 4, "threads": 2, "length_s": 2.0}
+    trial = {"clients": 4, "virtual_users": 2, "length_s": 2.0}
     result = run(spec(None, place["pop3"], sending_share=0.0, trial=trial))
     assert server is not None
     door = result["workload"]["sessions"]["pop3"]

@@ -38,14 +38,16 @@ SHAPES: list[tuple[dict[str, Any], int, float]] = [
 ]
 
 
-@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("load_threads", [1, 2])
 @pytest.mark.parametrize(("shape", "count", "last_s"), SHAPES, ids=[str(shape[0]["shape"]) for shape in SHAPES])
 def test_every_start_of_a_shape_reaches_the_server_and_none_too_early(
-    target: MakeTarget, shape: dict[str, Any], count: int, last_s: float, cores: int
+    target: MakeTarget, shape: dict[str, Any], count: int, last_s: float, load_threads: int
 ) -> None:
     server = target()
     load = rate(200, **shape)
-    result = run_trial(web_workload(server.address), load=load, length_s=600, max_operations=count, cores=cores)
+    result = run_trial(
+        web_workload(server.address), load=load, length_s=600, max_operations=count, load_threads=load_threads
+    )
     starts = result["starts"]
     assert (result["operations"], result["errors"], server.counts()["requests"]) == (count, {}, count)
     assert (starts["offered"], starts["started"], starts["never_started"]) == (count, count, 0)

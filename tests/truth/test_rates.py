@@ -34,7 +34,7 @@ def at_rate(server: Target, per_s: float, arrivals: Any, connections: int, **spe
     return json.loads(outcome.json()), outcome.histograms()
 
 
-@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("load_threads", [1, 2])
 @pytest.mark.parametrize(
     "arrivals",
     [
@@ -45,12 +45,12 @@ def at_rate(server: Target, per_s: float, arrivals: Any, connections: int, **spe
     ids=lambda shape: shape.shape,
 )
 def test_what_is_offered_is_answered_to_the_unit_by_the_servers_own_count(
-    target: MakeTarget, arrivals: Shape, cores: int
+    target: MakeTarget, arrivals: Shape, load_threads: int
 ) -> None:
     """All starts lie in one second; the trial ends when the last is answered, however long that takes."""
     server = target()
     per_s = STARTS / 3601.0 if isinstance(arrivals, OnOff) else float(STARTS)
-    result, _ = at_rate(server, per_s, arrivals, 30, length_s=3600.0, cores=cores, max_operations=STARTS)
+    result, _ = at_rate(server, per_s, arrivals, 30, length_s=3600.0, load_threads=load_threads, max_operations=STARTS)
     starts = result["starts"]
     assert server.counts()["requests"] == result["operations"] == STARTS
     assert (starts["offered"], starts["started"], starts["answered"]) == (STARTS, STARTS, STARTS)

@@ -88,11 +88,13 @@ def test_every_way_to_connect_and_to_frame_counts_alike(target: MakeTarget, tmp_
     workload = web_workload(server.address, http="1.0" if where == "HTTP/1.0 keep-alive" else "1.1")
     if where == "HEAD":
         workload["classes"][0]["requests"][0]["method"] = "HEAD"
-    result = run_trial(workload, clients=5, threads=2, max_operations=777, cores=2 if where == "two cores" else 1)
+    result = run_trial(
+        workload, clients=5, virtual_users=2, max_operations=777, load_threads=2 if where == "two cores" else 1
+    )
     assert (result["operations"], result["errors"]) == (777, {})
     assert server.counts()["requests"] == 777
     assert (result["bytes_in"] > 777 * 1024) == (where != "HEAD"), "no body is an answer to HEAD"
-    # The threads of one core begin together; on two cores one may have done all the work before the other begins.
+    # The virtual users of one load thread begin together; on two, one may have done all before the other begins.
     opened = result["connections"]["opened"]
     assert opened <= 10 if where == "two cores" else opened == 10
 

@@ -34,7 +34,7 @@ def test_a_load_step_knows_how_it_is_shown(
 
 
 def test_a_load_step_knows_what_it_implies() -> None:
-    assert (Clients(8).sessions(threads=2), RATE.sessions(threads=2)) == (16, None)
+    assert (Clients(8).sessions(virtual_users=2), RATE.sessions(virtual_users=2)) == (16, None)
 
 
 def test_what_a_contender_is_asked_for_stands_in_the_live_line() -> None:

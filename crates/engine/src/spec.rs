@@ -40,10 +40,10 @@ pub struct TrialSpec {
     pub workload: serde_json::Value,
     /// What the contender is put under.
     pub load: Load,
-    /// Threads of each client: each has its connection, and a session for each of its streams.
+    /// Virtual users of each client: each has its connection, and a session for each of its streams.
     #[serde(default = "one")]
-    pub threads: u32,
-    /// Requests of a thread at once, which share its connection where the protocol has streams.
+    pub virtual_users: u32,
+    /// Requests of a virtual user at once, which share its connection where the protocol has streams.
     #[serde(default = "one")]
     pub streams: u32,
     /// Traffic before the measured window, s.
@@ -54,7 +54,7 @@ pub struct TrialSpec {
     pub ramp_down_s: f64,
     /// The whole trial with both ramps, s.
     pub length_s: f64,
-    /// Each thread starts after a random time up to this, s.
+    /// Each virtual user starts after a random time up to this, s.
     #[serde(default)]
     pub delay_s: f64,
     /// Pause after each operation, s.
@@ -77,7 +77,7 @@ pub struct TrialSpec {
     pub reply_timeout_s: f64,
     /// Load-generating threads of this process.
     #[serde(default = "one")]
-    pub cores: u32,
+    pub load_threads: u32,
     /// Processors to bind them to, in turn.
     #[serde(default)]
     pub pin: Option<Vec<u32>>,
@@ -108,7 +108,7 @@ fn ten() -> f64 {
 
 /// Upper limits, so that a slip in a plan cannot exhaust the machine.
 const SESSIONS_MAX: u64 = 200_000;
-const CORES_MAX: u32 = 1024;
+const LOAD_THREADS_MAX: u32 = 1024;
 const LENGTH_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
 /// The shortest interval of a soak: load threads look every 50 ms whether one is over.
 const INTERVAL_MIN_S: f64 = 0.1;
@@ -120,7 +120,7 @@ pub fn limits() -> [(&'static str, f64); 7] {
         ("clients", f64::from(CLIENTS_MAX)),
         ("rate_per_s", RATE_MAX_PER_S),
         ("sessions", SESSIONS_MAX as f64),
-        ("cores", f64::from(CORES_MAX)),
+        ("load_threads", f64::from(LOAD_THREADS_MAX)),
         ("length_s", LENGTH_MAX_S),
         ("row_min_s", INTERVAL_MIN_S),
         ("intervals", INTERVALS_MAX),
@@ -138,9 +138,9 @@ impl TrialSpec {
     fn check(&self) -> Result<(), SpecError> {
         let range = |text: String| Err(SpecError::Range(text));
         self.load.check().map_err(SpecError::Range)?;
-        let of_client = u64::from(self.threads) * u64::from(self.streams);
+        let of_client = u64::from(self.virtual_users) * u64::from(self.streams);
         if of_client == 0 || u64::from(self.clients()).saturating_mul(of_client) > SESSIONS_MAX {
-            return range(format!("clients × threads × streams must be 1 to {SESSIONS_MAX}"));
+            return range(format!("clients × virtual users × streams must be 1 to {SESSIONS_MAX}"));
         }
         let Slice { index, of } = self.slice;
         if index >= of {
@@ -153,8 +153,8 @@ impl TrialSpec {
             // A slice without a connection would leave its starts undone.
             return range(format!("a rate with {} connections cannot be divided by {of}", self.clients()));
         }
-        if self.cores == 0 || self.cores > CORES_MAX {
-            return range(format!("cores must be 1 to {CORES_MAX}, not {}", self.cores));
+        if self.load_threads == 0 || self.load_threads > LOAD_THREADS_MAX {
+            return range(format!("load_threads must be 1 to {LOAD_THREADS_MAX}, not {}", self.load_threads));
         }
         for (name, value) in [
             ("ramp_up_s", self.ramp_up_s),
@@ -251,7 +251,7 @@ impl TrialSpec {
 
     /// Sessions that a client holds at once.
     pub const fn sessions_of_client(&self) -> u32 {
-        self.threads * self.streams
+        self.virtual_users * self.streams
     }
 
     /// Sessions of the whole trial.
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_documentation() {
         let spec = parse("").unwrap();
-        assert_eq!((spec.threads, spec.cores, spec.sessions()), (1, 1, 4));
+        assert_eq!((spec.virtual_users, spec.load_threads, spec.sessions()), (1, 1, 4));
         assert!((spec.connect_timeout_s - 5.0).abs() < f64::EPSILON);
     }
 
@@ -327,16 +327,20 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_bad_values_are_refused() {
-        for extra in
-            [r#","colour":1"#, r#","threads":0"#, r#","think_s":-1"#, r#","cores":0"#, r#","max_operations":0"#]
-        {
+        for extra in [
+            r#","colour":1"#,
+            r#","virtual_users":0"#,
+            r#","think_s":-1"#,
+            r#","load_threads":0"#,
+            r#","max_operations":0"#,
+        ] {
             assert!(parse(extra).is_err(), "{extra}");
         }
     }
     #[test]
     fn a_rate_has_its_clients_and_leaves_no_room_for_pauses() {
         let rate = r#"{"rate":{"per_s":500,"arrivals":{"shape":"poisson"},"most_connections":8}}"#;
-        let spec = parse_load(rate, r#","threads":2"#).unwrap();
+        let spec = parse_load(rate, r#","virtual_users":2"#).unwrap();
         let expected = Rate { per_s: 500.0, arrivals: Shape::Poisson {}, most_connections: 8 };
         assert_eq!((&spec.load, spec.clients(), spec.sessions()), (&Load::Rate(expected), 8, 16));
         for pause in [r#","think_s":0.1"#, r#","delay_s":1"#] {

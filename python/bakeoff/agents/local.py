@@ -76,7 +76,7 @@ class LocalAgent:
         with explained():
             server, sampler, others = None, None, None
             if isinstance(spec.workload, NullWorkload) and spec.workload.server is not None:
-                server = NullServer(self._engine, spec.workload.server, spec.cores)
+                server = NullServer(self._engine, spec.workload.server, spec.load_threads)
                 spec = spec.model_copy(update={"workload": server.workload})
             meter = Meter(self._links_to(spec.workload))
             handle = self._engine.start(spec.part(part).to_json())

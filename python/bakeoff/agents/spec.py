@@ -50,7 +50,7 @@ class TrialSpec(Spec):
 
     workload: SerializeAsAny[Workload]
     load: LoadStepField
-    threads: int = Field(default=1, ge=1)
+    virtual_users: int = Field(default=1, ge=1)
     streams: int = Field(default=1, ge=1)
     ramp_up_s: float = Field(default=0.0, ge=0)
     ramp_down_s: float = Field(default=0.0, ge=0)
@@ -62,7 +62,7 @@ class TrialSpec(Spec):
     interval_s: float | None = Field(default=None, gt=0)
     connect_timeout_s: float = Field(default=5.0, gt=0)
     reply_timeout_s: float = Field(default=10.0, gt=0)
-    cores: int = Field(default=1, ge=1)
+    load_threads: int = Field(default=1, ge=1)
     pin: tuple[int, ...] | None = None
     poll: bool = False
     seed: int = Field(default=1, ge=0)

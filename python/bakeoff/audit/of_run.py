@@ -28,7 +28,7 @@ from bakeoff.formats.foreign.units import COUNT, PER_S, SECONDS, Unit
 from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
 
 FORMAT = "bakeoff"
-# A load of trials, which the run's own audits hold to Little's law: they know its threads, its pauses and its edges.
+# A load of trials, which the run's own audits hold to Little's law: they know virtual users, pauses and edges.
 LOAD_STEP = "load step"
 # The names of its own audits begin so.
 OWN = "trials: "
@@ -85,7 +85,7 @@ def _value(value: float, unit: Unit, trial: TrialRecord, name: str) -> ForeignVa
 
 
 def own_outcomes(found: Comparison, path: str) -> tuple[Outcome, ...]:
-    """What the audits of trials say, which know more of a run than its numbers: threads, pauses, planned starts."""
+    """What the audits of trials say, which know more of a run than its numbers (pauses, planned starts)."""
     return tuple(Outcome(f"{OWN}{audit.name}", path, audit.checked, _deviating(audit, path)) for audit in found.audits)
 
 

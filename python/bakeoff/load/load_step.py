@@ -58,9 +58,9 @@ class Clients:
         """Simulated clients."""
         return self.n
 
-    def sessions(self, threads: int) -> int | None:
-        """How many sessions there are at any moment when each client has `threads`: what Little's law counts."""
-        return self.n * threads
+    def sessions(self, virtual_users: int) -> int | None:
+        """Sessions at any moment when each client has so many `virtual_users`: what Little's law counts."""
+        return self.n * virtual_users
 
     @property
     def is_one(self) -> bool:
@@ -87,7 +87,7 @@ class Clients:
 @total_ordering
 @dataclass(frozen=True)
 class InFlight:
-    """Closed loop: `n` clients, each thread of which keeps `outstanding` requests in flight. They rise by both."""
+    """Closed loop: `n` clients, whose virtual users keep `outstanding` requests in flight each. They rise by both."""
 
     n: int
     outstanding: int
@@ -130,9 +130,9 @@ class InFlight:
         """Simulated clients."""
         return self.n
 
-    def sessions(self, threads: int) -> int | None:
+    def sessions(self, virtual_users: int) -> int | None:
         """Sessions, as those of clients: each counts once, however many requests it has in flight."""
-        return self.n * threads
+        return self.n * virtual_users
 
     @property
     def is_one(self) -> bool:
@@ -206,7 +206,7 @@ class Rate:
         """Connections; as many as there may be."""
         return self.most_connections
 
-    def sessions(self, threads: int) -> int | None:
+    def sessions(self, virtual_users: int) -> int | None:
         """None: the server's own speed says how many are busy."""
         return None
 
@@ -275,9 +275,9 @@ class OfCapacity:
         """Those of the load that was sent."""
         return 0 if self.of is None else self.of.clients
 
-    def sessions(self, threads: int) -> int | None:
+    def sessions(self, virtual_users: int) -> int | None:
         """Those of the load that was sent."""
-        return None if self.of is None else self.of.sessions(threads)
+        return None if self.of is None else self.of.sessions(virtual_users)
 
     @property
     def is_one(self) -> bool:
@@ -342,7 +342,7 @@ class Stated:
         """0: no number of clients is stated."""
         return 0
 
-    def sessions(self, threads: int) -> int | None:
+    def sessions(self, virtual_users: int) -> int | None:
         """None: nothing is stated of sessions."""
         return None
 

@@ -87,7 +87,7 @@ def test_facts_demand_and_refusals_cross(far: Far) -> None:
     facts, own = agent.facts(), LocalAgent().facts()
     assert (facts.build, facts.processors, facts.limits) == (own.build, own.processors, own.limits)
     assert facts.environment["cpu"] == own.environment["cpu"]
-    refused = NULL.model_copy(update={"cores": 100_000})
+    refused = NULL.model_copy(update={"load_threads": 100_000})
     with pytest.raises(PlanError) as local:
         LocalAgent().accept(refused)
     with pytest.raises(PlanError) as remote:

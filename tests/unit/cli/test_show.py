@@ -147,7 +147,7 @@ def test_marks_have_a_legend_with_a_line_each() -> None:
 
     lines = legend(["late-start", "few-operations", "late-start"])
     assert [line.partition(":")[0] for line in lines] == ["few-operations", "late-start"]
-    assert "the generator itself was late" in lines[1] and "--cores" in lines[1]
+    assert "the generator itself was late" in lines[1] and "--load-threads" in lines[1]
 
 
 def test_a_trial_has_in_every_list_the_number_that_messages_call_it_by(tmp_path: Path) -> None:

@@ -66,14 +66,18 @@ def test_a_machine_of_another_kind_is_refused_and_told_how_to_mend_it(
 @pytest.mark.parametrize(
     ("other", "demand", "said"),
     [
-        ({"affinity": (3,)}, Demand(1, cores=2), "may use 1 core, and each machine has 2 load threads: set cores to 1"),
-        ({"quota_cores": 1.5}, Demand(1, cores=2), "has 1.5 cores' time from its control group"),
+        (
+            {"affinity": (3,)},
+            Demand(1, load_threads=2),
+            "may use 1 core, and each machine has 2 load threads: set load_threads to 1",
+        ),
+        ({"quota_cores": 1.5}, Demand(1, load_threads=2), "has 1.5 cores' time from its control group"),
         ({"open_files": 256}, Demand(1000), "may open 256 files, and its part of the highest load step needs 1,192"),
     ],
 )
 def test_a_machine_that_cannot_carry_its_part_is_refused(other: dict[str, Any], demand: Demand, said: str) -> None:
     assert said in refused(facts(**other), demand)
-    assert refuse_small({"b": facts(open_files=None)}, {"b": Demand(1_000_000, cores=2)}) == []
+    assert refuse_small({"b": facts(open_files=None)}, {"b": Demand(1_000_000, load_threads=2)}) == []
 
 
 def test_every_machine_that_is_wrong_is_named_at_once() -> None:

@@ -190,7 +190,7 @@ def run(
             "delta": 0.05,
             "settings": {
                 "clients": list(load_steps),
-                "threads": 1,
+                "virtual_users": 1,
                 "length_s": window_s + 2,
                 "ramp_up_s": 1.0,
                 "ramp_down_s": 1.0,

@@ -86,16 +86,16 @@ def test_a_broken_number_turns_its_audit_red(name: str, fields: dict[str, object
 
 def test_littles_law_counts_threads_and_think_time() -> None:
     record = run()
-    plan = {**record.plan, "settings": {**record.plan["settings"], "threads": 2}}
+    plan = {**record.plan, "settings": {**record.plan["settings"], "virtual_users": 2}}
     audit = compare_run(replace(record, plan=plan)).audits[0]
     assert len(audit.deviating) == 36
     assert audit.worst == pytest.approx(0.5, abs=0.01)
     assert compare_run(replace(record, plan=plan)).pairs[0].primary.verdict.kind == "withheld"
 
 
-@pytest.mark.parametrize("stored, threads", [({"threads": 3}, 3), ({}, 1), (None, 1)])
-def test_settings_are_found_in_a_resolved_plan(stored: object, threads: int) -> None:
-    assert replace(run(), plan={"settings": stored, "threads": 9}).planned.settings.threads == threads
+@pytest.mark.parametrize("stored, virtual_users", [({"virtual_users": 3}, 3), ({}, 1), (None, 1)])
+def test_settings_are_found_in_a_resolved_plan(stored: object, virtual_users: int) -> None:
+    assert replace(run(), plan={"settings": stored, "virtual_users": 9}).planned.settings.virtual_users == virtual_users
 
 
 def test_exploratory_cells_need_blocks_and_find_the_slow_one() -> None:
@@ -111,7 +111,7 @@ def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
     assert [warning.first for warning in near] == [True, True]
     assert near[0].text.startswith("The peak of nginx is 9") and near[1].text.startswith("The peak of apache is 7")
     assert found.run.null_operations_per_s == 45_000.0
-    assert "`--cores`" in near[0].advice
+    assert "`--load-threads`" in near[0].advice
     above = warnings_of(compare_run(with_capacity(run(), 20_000.0)))
     (first, *_) = [warning for warning in above if "of what the generator asks of a server on" in warning.text]
     assert "on a busier machine" in first.advice, "a capacity below the peak is none; more cores mend nothing"

@@ -18,7 +18,7 @@ from tests.unit.store.test_figures import ANY, HOSTILE, SAMPLES, places, record_
 PLAN: dict[str, Any] = {
     "title": "T", "modelled_on": "x", "size": "quick", "assumed": ["a"], "differences": ["b"], "changed": ["length"],
     "settings": {
-        "clients": [1, 4], "threads": 1, "length_s": 10, "ramp_up_s": 1.0, "ramp_down_s": 1.0, "think_s": 0.0,
+        "clients": [1, 4], "virtual_users": 1, "length_s": 10, "ramp_up_s": 1.0, "ramp_down_s": 1.0, "think_s": 0.0,
         "keep_alive": False, "method": "GET", "operations": 0, "receive_buffer_bytes": 4096, "sending_share": 0.3,
         "server_memory": 8 << 30, "direct": False,
         "regions": [{"name": "r", "file_least": None, "file_most": 1 << 20, "record_least": 1, "record_most": None}],

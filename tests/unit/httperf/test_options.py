@@ -64,7 +64,7 @@ def test_short_options_are_those_of_httperf_and_ours() -> None:
 
 def test_an_option_is_a_setting_of_the_kind_or_says_where_and_what_is_printed() -> None:
     settings = {key.replace("_", "-") for key in input_names(HttperfSettings)}
-    crowd = {"clients", "threads", "length", "think", "think-distribution", "pin", "reply-timeout"}
+    crowd = {"clients", "virtual-users", "length", "think", "think-distribution", "pin", "reply-timeout"}
     assert set(LONG) - OWN == settings - crowd
 
 

@@ -55,7 +55,7 @@ def test_a_resolved_plan_reads_back_as_itself() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"threads": "2"}, "one request outstanding"),
+        ({"virtual_users": "2"}, "one request outstanding"),
         ({"record": "1000"}, "multiple of 512"),
         ({"weights": "gossip=1"}, "gossip"),
         ({"weights": "upload=0,download=0,processor=0,read=0,write=0"}, "not all of them 0"),

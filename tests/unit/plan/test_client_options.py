@@ -45,7 +45,17 @@ def test_client_options_are_plain_settings_of_their_kind(kind: str) -> None:
     fields = part.settings.model_fields
     for name in keys_of(part).values():
         assert not {"path", "command", "acts", "table"} & set(extra_of(fields[name])), name
-    loads = {"clients", "threads", "streams", "length", "think", "rate", "outstanding", "reply_timeout", "operations"}
+    loads = {
+        "clients",
+        "virtual_users",
+        "streams",
+        "length",
+        "think",
+        "rate",
+        "outstanding",
+        "reply_timeout",
+        "operations",
+    }
     assert not loads & set(part.client_options)
 
 
@@ -85,7 +95,7 @@ def test_what_a_version_of_http_puts_out_of_use_is_so_for_its_contender_alone(tm
         ("web-url", 'length = "1s"', "length: says what is measured"),
         ("web-url", 'reply_timeout = "60s"', "reply_timeout: says what is measured"),
         ("web-url", 'method = "HEAD"', "method: says what is measured"),
-        ("web-url", "cores = 2", "cores: says what is measured"),
+        ("web-url", "load_threads = 2", "load_threads: says what is measured"),
         ("web-url", 'htpt = "2"', "htpt: unknown key: did you mean 'http'"),
         ("web-url", 'http = "4"', "http: '4' does not fit"),
         ("web-url", 'http = "2"\nkeep_alive = false', "HTTP/2 keeps its connections"),
@@ -206,7 +216,7 @@ def test_factors_fill_settings_and_levels_have_their_own(tmp_path: Path) -> None
         ("{http}", "{htpt}", "there is no factor 'htpt'"),
         ("{http}", "{http.settings}", "has no word"),
         ("[factors.kept.no.settings]\nrequests_per_connection = 1", "[factors.kept.no]\nsettings = 1", "write a table"),
-        ("requests_per_connection = 1", "threads = 2", "threads: says what is measured"),
+        ("requests_per_connection = 1", "virtual_users = 2", "virtual_users: says what is measured"),
         ("[factors.kept.yes]", '[factors.kept.yes.settings]\nhttp = "2"\n[factors.other.x.settings]\nhttp = "2"\n'
          '[factors.other.y]\n[factors.kept.maybe]', "both kept and other say it"),
     ],

@@ -75,7 +75,7 @@ def test_specifications_are_named_or_come_from_an_iometer_file(tmp_path: Path) -
         ("file-blocks", {"block_sizes": "4KiB,4KiB"}, "different"),
         ("file-mix", {"direct": True}, "direct"),
         ("file-mix", {"once": True}, "loadfile"),
-        ("file-mix", {"threads": 10}, "9 threads"),
+        ("file-mix", {"virtual_users": 10}, "9 virtual users"),
         ("file-mix", {"workspace": "1kB"}, "workspace"),
     ],
 )

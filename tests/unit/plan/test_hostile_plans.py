@@ -125,9 +125,9 @@ def test_random_bytes_in_a_plan_file(tmp_path_factory: pytest.TempPathFactory, t
         ("[settings]\nlength = " + "9" * 10_000, "is not valid TOML"),
         ("x = '" + "y" * (5 << 20) + "'", "more than 4.19 MB"),
         (HEAD + "[settings]\nclients = [true]", "true and false are not numbers"),
-        (HEAD + "[settings]\nthreads = true", "True is not a whole number"),
+        (HEAD + "[settings]\nvirtual_users = true", "True is not a whole number"),
         (HEAD + "[settings]\nclients = [1, 100001]", "clients"),
-        (HEAD + "[settings]\nclients = [1000]\nthreads = 1000", "clients"),
+        (HEAD + "[settings]\nclients = [1000]\nvirtual_users = 1000", "clients"),
         (HEAD + '[settings]\nlength = "721h"', "less than or equal to 2592000"),
         (
             HEAD.replace("[[con", "blocks = 1000\n[[con") + f"[settings]\nclients = {list(range(1, 600))}",

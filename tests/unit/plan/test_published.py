@@ -42,7 +42,7 @@ def test_web_static_as_published_ends_connections_by_reset_and_has_a_small_windo
 
 
 def test_a_changed_setting_is_a_difference_too(tmp_path: Path) -> None:
-    assert plan("web-static", "published", threads=2).differences == ("threads: 2, published 1",)
+    assert plan("web-static", "published", virtual_users=2).differences == ("virtual_users: 2, published 1",)
     mix = plan("file-mix", "netbench7", str(tmp_path))
     assert (mix.settings.clients[0], mix.settings.clients[-1], len(mix.settings.clients)) == (1, 36, 10)
     stored = mix.settings.stored()

@@ -30,7 +30,7 @@ def test_rates_are_the_load_steps_of_a_plan(suite: str) -> None:
 
 def test_what_suites_say_of_their_clients_is_put_out_of_use() -> None:
     made = plan("web-static", rate="5", length="100s")
-    assert (made.settings.threads, made.settings.think_s, made.settings.clock.delay_s) == (1, 0.0, 0.0)
+    assert (made.settings.virtual_users, made.settings.think_s, made.settings.clock.delay_s) == (1, 0.0, 0.0)
 
 
 def test_one_plan_has_one_hash_and_other_arrivals_another() -> None:
@@ -79,7 +79,7 @@ def test_what_is_no_shape_is_refused_in_a_sentence(text: str) -> None:
         ({"rate": "10000001"}, "10,000,000 starts a second at most"),
         ({"rate": "6000000", "arrivals": "ramp:0-2"}, "in peaks of arrivals as well"),
         ({"rate": "often"}, "'often' is not a rate"),
-        ({"rate": "500", "threads": "2"}, "threads: a rate has no clients"),
+        ({"rate": "500", "virtual_users": "2"}, "virtual_users: a rate has no clients"),
         ({"rate": "500", "think": "1ms"}, "think: an open loop waits for no reply"),
         ({"rate": "500", "think_distribution": "exponential"}, "it has no effect without think"),
         ({"rate": "500", "stagger": "1s"}, "stagger: a rate has no clients to spread"),

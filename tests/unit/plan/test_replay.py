@@ -130,7 +130,7 @@ def test_the_length_is_the_logs_at_its_speed(log: Path) -> None:
         ({"speed": "1e9"}, "speed: at 1e[+]09 times its speed the log has"),
         ({"loop": True}, "--loop: the trial is over before the log is"),
         ({"clients": "4"}, "clients: a log says itself when each request begins"),
-        ({"threads": 2}, "threads: "),
+        ({"virtual_users": 2}, "virtual_users: "),
         ({"think": "1s"}, "think: "),
         ({"arrivals": "poisson"}, "arrivals: a log says itself"),
         ({"host": "a b"}, "host: 'a b' is no name of a host"),

@@ -68,7 +68,7 @@ def test_durations_are_rounded_for_tables() -> None:
 
 def test_work_of_a_matrix_is_counted_as_the_engine_does_it() -> None:
     suite = load_suite("file-matrix")
-    given = {"file_sizes": "1MiB", "record_sizes": "64KiB", "tests": "write,read", "clients": "1,3", "threads": 2}
+    given = {"file_sizes": "1MiB", "record_sizes": "64KiB", "tests": "write,read", "clients": "1,3", "virtual_users": 2}
     matrix = plan_part("file-matrix").settings.model_validate({**suite.defaults("quick"), **given})
     one, three = (matrix.work(load_step) for load_step in matrix.load_steps)
     assert one is not None and three is not None

@@ -46,12 +46,12 @@ def test_what_a_report_hides_takes_nothing_else_away(tmp_path: Path) -> None:
 
 def test_one_value_that_does_not_fit_costs_that_value_alone() -> None:
     plan = stored(length="9s", ramp_up="1s", ramp_down="2s")
-    plan["settings"] |= {"threads": "many", "receive_buffer_bytes": -1}
+    plan["settings"] |= {"virtual_users": "many", "receive_buffer_bytes": -1}
     plan |= {"blocks": None, "interim_analyses": [True, 6], "capacity": {"by": "rate"}}
     plan["contenders"][0] |= {"levels": 3, "watch": "nothing that could be"}
     planned = lenient_plan(plan, "web")
     settings = web_settings(planned.settings)
-    assert (settings.threads, settings.receive_buffer_bytes, settings.length_s) == (1, None, 9.0)
+    assert (settings.virtual_users, settings.receive_buffer_bytes, settings.length_s) == (1, None, 9.0)
     assert (settings.clock.ramp_up_s, settings.window_s, planned.title) == (1.0, 6.0, plan["title"])
     assert (planned.blocks, planned.interim_analyses) == (0, None)
     assert planned.capacity is not None and planned.capacity.by == "rate", "a search it is, whatever it lacks"
@@ -92,6 +92,6 @@ def test_hostile_plans_are_told_or_left_out_and_never_refused(kind: str) -> None
             container, key = chance.choice(list(places(spoiled)))
             container[key] = copy.deepcopy(chance.choice(HOSTILE))
         planned = lenient_plan(spoiled, kind)
-        assert isinstance(planned.settings.threads, int) and isinstance(planned.settings.clock.ramp_up_s, float)
+        assert isinstance(planned.settings.virtual_users, int) and isinstance(planned.settings.clock.ramp_up_s, float)
         assert all(isinstance(one.name, str) and isinstance(one.levels, dict) for one in planned.contenders)
         assert isinstance(planned.title, str) and isinstance(planned.differences, tuple)

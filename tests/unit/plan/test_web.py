@@ -243,7 +243,7 @@ def test_tls_and_other_settings_reach_the_workload(tmp_path: Path) -> None:
         ({"weights": "223=-1"}, "weights: give shares of 0 or more"),
         ({"weights": "223"}, "is not a list of weights: write it like 223=20,735=8"),
         ({"receive_buffer": "4 bananas"}, "is not a size"),
-        ({"threads": "two"}, "--threads: 'two' is not a whole number"),
+        ({"virtual_users": "two"}, "--virtual-users: 'two' is not a whole number"),
         ({"pin": "0,0"}, "pin: give different core numbers"),
     ],
 )

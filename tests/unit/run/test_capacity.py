@@ -21,8 +21,8 @@ MACHINE = Machine(ports=28_232, reuse=2, listen_queue=4096)
     [
         (Demand(10), 10 + 64 + 128),
         (Demand(10_000), 10_000 + 64 + 128),
-        (Demand(1000, load_threads=2), 1000 + 2 * 64 + 128),
-        (Demand(100, load_threads=3), 100 + 3 * 64 + 128),
+        (Demand(1000, threads_at_work=2), 1000 + 2 * 64 + 128),
+        (Demand(100, threads_at_work=3), 100 + 3 * 64 + 128),
         (Demand(1000, leaves=False), 1000 + 128),
     ],
 )
@@ -83,7 +83,7 @@ def test_queues_of_listeners(demand: Demand, warns: bool) -> None:
         ((LOCAL,), {"keep_alive": True, "requests_per_connection": 7}, {"closes": None, "all_loopback": True}),
         ((AWAY,), {"keep_alive": True, "requests_per_connection": 7, "operations": 50}, {"closes": 8}),
         ((AWAY,), {"keep_alive": True, "requests_per_connection": 7, "close_with_reset": True}, {"closes": 0}),
-        ((AWAY,), {"clients": "3", "threads": 5, "cores": 9}, {"sessions": 15, "load_threads": 3}),
+        ((AWAY,), {"clients": "3", "virtual_users": 5, "load_threads": 9}, {"sessions": 15, "threads_at_work": 3}),
         ((AWAY,), {"source_addresses": "127.0.0.2,127.0.0.3"}, {"addresses": 2}),
         (("unix:/x",), {}, {"by_port": False, "loopback": ("a",)}),
     ],
@@ -130,8 +130,10 @@ def test_facts_are_read_from_the_kernel(tmp_path: Path) -> None:
 
 
 def test_an_agent_carries_its_part_of_the_largest_load_step() -> None:
-    plan = plan_for(AWAY, clients="3,10", threads=2, cores=3, keep_alive=True, requests_per_connection=7, operations=50)
+    plan = plan_for(
+        AWAY, clients="3,10", virtual_users=2, load_threads=3, keep_alive=True, requests_per_connection=7, operations=50
+    )
     parts = [demand_of(plan, Slice(index=index, of=4)) for index in range(4)]
     assert [part.sessions for part in parts] == [4, 6, 4, 6] and sum(part.sessions for part in parts) == 20
-    assert [part.load_threads for part in parts] == [2, 3, 2, 3]
+    assert [part.threads_at_work for part in parts] == [2, 3, 2, 3]
     assert {part.closes for part in parts} == {2}

@@ -294,8 +294,8 @@ def test_what_the_engine_would_refuse_is_refused_before_anything_is_written(tmp_
 def test_the_ceiling_is_measured_with_connections_for_each_core(tmp_path: Path) -> None:
     agent = FakeAgent()
     with two_contenders() as (one, _):
-        start_run(plan_for(one.address, cores="2"), tmp_path / "x.bakeoff", [agent], Notebook())
-    assert [(spec.load.clients, spec.cores) for spec in agent.null_specs] == [(64, 2)]
+        start_run(plan_for(one.address, load_threads="2"), tmp_path / "x.bakeoff", [agent], Notebook())
+    assert [(spec.load.clients, spec.load_threads) for spec in agent.null_specs] == [(64, 2)]
     (spec,) = agent.null_specs
     assert isinstance(spec.workload, NullWorkload) and spec.workload.server is not None
     asked = spec.workload.server.asked.at("127.0.0.1:1")

@@ -114,8 +114,8 @@ def situations(kind: str) -> list[tuple[str, str, Given]]:
 # Another value of each setting, of a whole number one more by itself; FILE words stand for files that the test makes.
 OTHER: dict[str, list[Any]] = {
     "rate": ["700", "700,900"], "arrivals": ["poisson", "ramp:0-2", "file:MOMENTS"], "most_connections": [7],
-    "clients": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
-    "stagger": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
+    "clients": ["3,5"], "virtual_users": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
+    "stagger": ["123ms"], "think": ["7ms"], "operations": [77], "load_threads": [3], "pin": ["0"],
     "connect_timeout": ["3s"], "reply_timeout": ["3s"], "requests_per_connection": [7], "receive_buffer": ["64KiB"],
     "source_addresses": ["127.0.0.9"], "ca_file": ["AUTHORITY"], "check_every": [7], "headers": ["X-A: b"],
     "weights": ["735=1,404=9", "static/256=77", "upload=3", "INVENTORY"], "dynamic_share": ["33%"],
@@ -161,11 +161,12 @@ JUDGED: dict[tuple[str, str], str] = {
 # Settings of every suite that a kind has no use for, and says so.
 REFUSED_ALWAYS = {
     "mail": {"operations"},
-    "app": {"threads"},
-    "httperf": {"clients", "threads", "think", "think_distribution", "pin", "reply_timeout"},
+    "app": {"virtual_users"},
+    "httperf": {"clients", "virtual_users", "think", "think_distribution", "pin", "reply_timeout"},
     "web-session": {"streams"},
     "replay": {
-        "clients", "interval", "streams", "threads", "think", "think_distribution", "stagger", "operations", "arrivals",
+        "clients", "interval", "streams", "virtual_users", "think", "think_distribution", "stagger", "operations",
+        "arrivals",
     },
 }  # fmt: skip
 
@@ -310,7 +311,11 @@ def test_a_setting_at_its_own_default_is_no_error(files: dict[str, str]) -> None
 @pytest.mark.parametrize(
     ("suite", "given", "sentence"),
     [
-        ("file-mix", {"cores": 2}, r"--cores: belongs to suites of kind web, mail\b.* app\b.*: leave it out"),
+        (
+            "file-mix",
+            {"load_threads": 2},
+            r"--load-threads: belongs to suites of kind web, mail\b.* app\b.*: leave it out",
+        ),
         ("file-mix", {"connect_timeout": "3s"}, r"--connect-timeout: belongs to suites of kind web, mail\b.* app\b"),
         ("file-matrix", {"stagger": "3s"}, r"--stagger: belongs to suites of kind web, mail, app\b.* file-mix\b"),
         ("file-blocks", {"ramp_down": "1s"}, r"--ramp-down: belongs to suites of kind web, mail, app\b.* file-mix\b"),

@@ -55,7 +55,8 @@ def idle_client(run_delay_share: float | None, operations: int = 0) -> dict[str,
             idle_client(run_delay_share=0.7),
             "voided",
             "1 of 2 clients did (next to) nothing, and a thread of the load generator waited for a processor for 70% "
-            "of the window: keep other work off the machine, or give the generator cores of its own (--cores, --pin)",
+            "of the window: keep other work off the machine, or give the generator cores of its own (--load-threads, "
+            "--pin)",
         ),
         (idle_client(run_delay_share=0.7, operations=60), "ok", ""),
         (idle_client(run_delay_share=0.7) | starts(never_started=0, ran_out=0), "ok", ""),
@@ -65,7 +66,7 @@ def idle_client(run_delay_share: float | None, operations: int = 0) -> dict[str,
             starts(never_started=11, ran_out=0),
             "voided",
             "the generator did not begin 11 of 1,000 planned starts, with connections idle: give it more cores "
-            "(--cores), or a lower rate",
+            "(--load-threads), or a lower rate",
         ),
         (starts(never_started=400, ran_out=450), "ok", ""),
         (

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl<S: Session, C: Clock> Driver<S, C> {
     /// The driver of load-generating thread `thread`, which serves every client of this machine with
-    /// `client % spec.cores == thread`, counted from its first. Traffic starts at `start_ns`.
+    /// `client % spec.load_threads == thread`, counted from its first. Traffic starts at `start_ns`.
     pub fn new<W: Workload<Session = S>>(
         workload: &W,
         spec: &TrialSpec,
@@ -27,10 +27,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn sessions<W: Workload<Session = S>>(workload: &W, spec: &TrialSpec, thread: usize) -> Vec<(u32, S)> {
         let own = spec.own_clients();
         let first = own.start;
-        let clients = own.filter(move |client| ((client - first) % spec.cores) as usize == thread);
+        let clients = own.filter(move |client| ((client - first) % spec.load_threads) as usize == thread);
         clients
-            .flat_map(|client| (0..spec.sessions_of_client()).map(move |of_client| (client, of_client)))
-            .map(|(client, thread)| (client, workload.session(Identity { client, thread, seed: spec.seed })))
+            .flat_map(|client| (0..spec.sessions_of_client()).map(move |vu| (client, vu)))
+            .map(|(client, vu)| (client, workload.session(Identity { client, vu, seed: spec.seed })))
             .collect()
     }
 
@@ -87,7 +87,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
     /// The measured part: operations begin as the trial's load says.
     #[must_use]
     pub fn under_load<W: Workload<Session = S>>(mut self, workload: &W, spec: &TrialSpec) -> Self {
-        let share = spec.share(self.thread as u32, spec.cores);
+        let share = spec.share(self.thread as u32, spec.load_threads);
         let recorded = workload.moments();
         self.schedule = Schedule::of_load(spec, share, *self.recorder.timeline(), recorded.as_ref());
         if self.schedule.is_planned() {

@@ -66,13 +66,13 @@ pub enum Progress {
     Done(Outcome),
 }
 
-/// Which thread of which client a session is.
+/// Which virtual user of which client a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// Client, from 0.
     pub client: u32,
-    /// Thread of the client, from 0.
-    pub thread: u32,
+    /// Virtual user of the client, from 0.
+    pub vu: u32,
     /// Seed of the trial.
     pub seed: u64,
 }

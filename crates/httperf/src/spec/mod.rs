@@ -330,8 +330,8 @@ impl HttperfSpec {
             spec.period = Some(PeriodSpec::Fixed { period_s: 1.0 / rate.per_s });
         }
         spec.check().map_err(SpecError::Range)?;
-        if trial.cores != 1 || trial.threads != 1 {
-            return range("httperf's load comes from one thread: cores and threads must be 1");
+        if trial.load_threads != 1 || trial.virtual_users != 1 {
+            return range("httperf's load comes from one thread: load_threads and virtual_users must be 1");
         }
         if spec.period.is_some() && !matches!(trial.load, Load::Rate(_)) {
             return range("with a period the load must be a rate");

@@ -284,7 +284,7 @@ fn work<W: FileWorkload>(
     watched.expect(&timeline);
     let live = Arc::clone(&common.live);
     // Clients keep the numbers that they have in the whole trial.
-    let number = spec.own_clients().start * spec.threads + session as u32;
+    let number = spec.own_clients().start * spec.virtual_users + session as u32;
     let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), number, start_ns, clock);
     let (end, lived_ns, cpu_ns, run_delay_ns) = match prepared {
         Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0, None),

@@ -204,8 +204,8 @@ pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, T
     let remotes = workload.endpoints().iter().map(|endpoint| resolve(endpoint, streams)).collect::<Result<Vec<_>, _>>();
     let remotes = remotes.map_err(TrialError::Endpoint)?;
     process::raise_file_limit();
-    let threads = spec.cores.min(spec.own_clients().len() as u32) as usize;
-    let spec = TrialSpec { cores: threads as u32, ..spec };
+    let threads = spec.load_threads.min(spec.own_clients().len() as u32) as usize;
+    let spec = TrialSpec { load_threads: threads as u32, ..spec };
     let live = Arc::new(Live::new(threads, spec.own_operations()));
     let line = StartLine::new(&live, threads, spec.own_sessions());
     let (watcher, start) = (Arc::clone(&live), Arc::clone(&line));
@@ -220,7 +220,7 @@ type Part<S> = std::io::Result<(Recorder, Vec<(u32, S)>, LoopFigures)>;
 fn room_for_leavers(spec: &TrialSpec) -> usize {
     const SPARE_FILES: u64 = 128;
     let room = process::raise_file_limit().saturating_sub(u64::from(spec.own_sessions()) + SPARE_FILES);
-    usize::try_from(room / u64::from(spec.cores.max(1))).unwrap_or(usize::MAX)
+    usize::try_from(room / u64::from(spec.load_threads.max(1))).unwrap_or(usize::MAX)
 }
 
 /// What all load-generating threads of a trial share.
@@ -241,7 +241,7 @@ fn run<W: Workload>(
     remotes: &[Remote],
     control: &Control,
 ) -> Outcome {
-    let count = spec.cores as usize;
+    let count = spec.load_threads as usize;
     let watch = Watch::start()?;
     let barrier = ThreadBarrier::new(count);
     let shared = Arc::new(Shared {

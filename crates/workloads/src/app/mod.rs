@@ -89,8 +89,8 @@ impl Workload for AppWorkload {
     }
 
     fn session(&self, identity: Identity) -> AppSession {
-        let Identity { client, thread, seed } = identity;
-        let drawn_by = |seed: u64| Rng::for_thread(seed, client, thread);
+        let Identity { client, vu, seed } = identity;
+        let drawn_by = |seed: u64| Rng::for_thread(seed, client, vu);
         // What a server is told of one stream says nothing of the other.
         let [seeds, samples] = [0, 1].map(|stream| drawn_by(self.plan.secret ^ (stream << 63) ^ stream));
         AppSession::new(Arc::clone(&self.plan), drawn_by(seed), seeds, samples)

@@ -43,7 +43,7 @@ pub(super) fn entry(index: u64, epoch: u64, sequence: u64) -> ReadEntry {
 }
 
 pub(super) fn session(kinds: &[&str]) -> AppSession {
-    AppWorkload::new(&spec(kinds)).unwrap().session(Identity { client: 3, thread: 1, seed: 1 })
+    AppWorkload::new(&spec(kinds)).unwrap().session(Identity { client: 3, vu: 1, seed: 1 })
 }
 
 /// What a faultless server answers to the session's outgoing request.
@@ -244,7 +244,7 @@ fn no_segment_is_asked_for_when_nothing_is_stored() {
 #[test]
 fn the_servers_own_figures_are_those_of_the_window() {
     let workload = AppWorkload::new(&spec(&["upload"])).unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     // The replies end at 10, 20 … 100; the window is from 30 to 80, its end not included.
     session.enter(Stage::Measure, &Timeline::new(0, 30, 100, 20));
     for end_ns in (10..=100).step_by(10) {
@@ -377,7 +377,7 @@ fn a_write_without_a_reply_is_not_held_against_the_server() {
 fn seeds_of_processor_work_are_fresh_and_of_the_trials_secret() {
     let seeds = |secret: u64| {
         let workload = AppWorkload::with(&spec(&["processor"]), secret, 1).unwrap();
-        let mut session = workload.session(Identity { client: 3, thread: 1, seed: 1 });
+        let mut session = workload.session(Identity { client: 3, vu: 1, seed: 1 });
         (0..500)
             .map(|_| {
                 operate(&mut session, 0, |_| ());

@@ -66,9 +66,9 @@ impl Workload for MailWorkload {
     }
 
     fn session(&self, identity: Identity) -> MailSession {
-        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
-        let player = u64::from(identity.client) * u64::from(self.plan.threads) + u64::from(identity.thread);
-        let players = u64::from(self.plan.clients) * u64::from(self.plan.threads);
+        let rng = Rng::for_thread(identity.seed, identity.client, identity.vu);
+        let player = u64::from(identity.client) * u64::from(self.plan.virtual_users) + u64::from(identity.vu);
+        let players = u64::from(self.plan.clients) * u64::from(self.plan.virtual_users);
         MailSession::new(Arc::clone(&self.plan), identity, rng, player, players)
     }
 

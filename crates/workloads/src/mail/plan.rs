@@ -19,7 +19,7 @@ pub(crate) struct Plan {
     pub per_client: u32,
     pub shared: bool,
     pub clients: u32,
-    pub threads: u32,
+    pub virtual_users: u32,
     /// Of the time; of the iterations when the load is a rate.
     pub sending_share: f64,
     /// Whether the load is a rate.
@@ -71,7 +71,7 @@ impl Plan {
             per_client: spec.mailboxes_per_client,
             shared: spec.shared_mailboxes,
             clients: trial.clients(),
-            threads: trial.threads,
+            virtual_users: trial.virtual_users,
             sending_share: spec.sending_share,
             rated: matches!(trial.load, Load::Rate(_)),
             sender: spec.sender,
@@ -153,8 +153,8 @@ impl Plan {
             return first..first + self.per_client;
         }
         let share =
-            |thread: u32| first + (u64::from(thread) * u64::from(self.per_client) / u64::from(self.threads)) as u32;
-        share(identity.thread)..share(identity.thread + 1)
+            |vu: u32| first + (u64::from(vu) * u64::from(self.per_client) / u64::from(self.virtual_users)) as u32;
+        share(identity.vu)..share(identity.vu + 1)
     }
 }
 
@@ -197,15 +197,15 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
     let late = spec.late_after_s;
     need((0.0..=86_400.0).contains(&late), format!("late_after_s must be 0 to 86400, not {late}"))?;
     need(
-        trial.clients() < 1 << 20 && trial.threads < 1 << 12,
-        "a mail trial has at most 1048575 clients of 4095 threads".to_owned(),
+        trial.clients() < 1 << 20 && trial.virtual_users < 1 << 12,
+        "a mail trial has at most 1048575 clients of 4095 virtual users".to_owned(),
     )?;
-    let enough = spec.shared_mailboxes || trial.threads <= spec.mailboxes_per_client;
+    let enough = spec.shared_mailboxes || trial.virtual_users <= spec.mailboxes_per_client;
     need(
         enough,
         format!(
-            "{} threads cannot share {} mailboxes: use fewer threads, more mailboxes or shared_mailboxes",
-            trial.threads, spec.mailboxes_per_client
+            "{} virtual users cannot share {} mailboxes: use fewer virtual users, more mailboxes or shared_mailboxes",
+            trial.virtual_users, spec.mailboxes_per_client
         ),
     )?;
     let needed = u64::from(trial.clients()) * u64::from(spec.mailboxes_per_client);

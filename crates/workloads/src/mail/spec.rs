@@ -153,7 +153,7 @@ pub struct MailSpec {
     pub pop3: Option<Pop3Spec>,
     /// Accounts; the first `clients` × `mailboxes_per_client` are used.
     pub mailboxes: Vec<MailboxSpec>,
-    /// Accounts of each client, shared out among its threads.
+    /// Accounts of each client, shared out among its virtual users.
     pub mailboxes_per_client: u32,
     /// Every thread reads all mailboxes of its client, so that sessions collide.
     #[serde(default)]

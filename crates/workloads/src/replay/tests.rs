@@ -92,7 +92,7 @@ fn the_moments_are_those_of_the_log_at_the_speed_of_the_rate() {
 #[test]
 fn each_start_asks_what_its_line_asks() {
     let workload = workload();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     let head = "HTTP/1.1\r\nHost: 127.0.0.1:80\r\nUser-Agent: t\r\n";
     let (sent, outcome) = answered(&mut session, 0, &reply(200, "x"));
     assert_eq!(sent, format!("GET /site/a?q {head}\r\n"));
@@ -109,7 +109,7 @@ fn each_start_asks_what_its_line_asks() {
 #[test]
 fn a_status_that_does_not_fit_the_line_is_an_error_and_is_told() {
     let workload = workload();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     assert_eq!(answered(&mut session, 3, &reply(200, "x")).1.error, Some(ErrorClass::WrongStatus));
     assert_eq!(answered(&mut session, 7, &reply(404, "x")).1.error, None);
     let rows = &workload.figures([&session].into_iter())["paths"]["rows"];
@@ -125,7 +125,7 @@ fn a_status_that_does_not_fit_the_line_is_an_error_and_is_told() {
     let mut any = spec(&bytes);
     any["statuses"] = json!("any");
     let workload = workload_of(&any, &bytes, 4.0, 2.0).unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     assert_eq!(answered(&mut session, 3, &reply(200, "x")).1.error, None);
     let rows = &workload.figures([&session].into_iter())["paths"]["rows"];
     assert_eq!(rows.as_array().unwrap().iter().map(|row| row["other_status"].as_u64().unwrap()).sum::<u64>(), 1);
@@ -135,7 +135,7 @@ fn a_status_that_does_not_fit_the_line_is_an_error_and_is_told() {
 fn what_ends_outside_of_the_window_is_in_no_row() {
     let bytes = trace(false);
     let workload = ramped(&spec(&bytes), &bytes, 4.0, 2.0, 0.5).unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     let half_ns = 500_000_000;
     session.enter(Stage::Measure, &Timeline::new(0, half_ns, 4 * half_ns, half_ns));
     answered(&mut session, 0, &reply(200, "x"));
@@ -150,7 +150,7 @@ fn hosts_are_the_given_one_or_the_lines_own() {
     let mut given = spec(&bytes);
     given["web"]["host"] = json!("www.test");
     let workload = workload_of(&given, &bytes, 4.0, 2.0).unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     assert!(answered(&mut session, 0, &reply(200, "")).0.contains("\r\nHost: www.test\r\n"));
     assert!(answered(&mut session, 3, &reply(404, "")).0.contains("\r\nHost: v.test\r\n"));
 }
@@ -158,7 +158,7 @@ fn hosts_are_the_given_one_or_the_lines_own() {
 #[test]
 fn a_request_with_a_body_is_not_asked_again() {
     let workload = workload();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     answered(&mut session, 0, &reply(200, "x"));
     let mut again = |start| {
         session.assigned(start);
@@ -199,7 +199,7 @@ fn replies_that_were_learnt_are_held() {
     assert!(workload_of(&spec, &bytes, 4.0, 2.0).is_err(), "a request that nothing was learnt of");
     spec["learnt"] = json!([{"method": "GET", "host": null, "path": "/a?q"}]);
     let workload = workload_of(&spec, &bytes, 4.0, 2.0).unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     for (start, reply, error) in [
         (0, reply(200, "hello"), None),
         (0, reply(200, "jello"), Some(ErrorClass::WrongContent)),

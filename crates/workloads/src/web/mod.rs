@@ -100,7 +100,7 @@ impl WebWorkload {
 impl WebWorkload {
     /// A session whose replies somebody looks at.
     pub(crate) fn read_by<R: Reader>(&self, identity: Identity, reader: R) -> WebSession<R> {
-        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+        let rng = Rng::for_thread(identity.seed, identity.client, identity.vu);
         WebSession::new(Arc::clone(&self.plan), rng, Sampler::new(&self.plan, identity), reader)
     }
 }

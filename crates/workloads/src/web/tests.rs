@@ -40,7 +40,7 @@ fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
 
 fn session(change: impl FnOnce(&mut WebSpec)) -> WebSession {
     let workload = WebWorkload::new(&spec(change), 1, 0).unwrap();
-    workload.session(Identity { client: 0, thread: 0, seed: 1 })
+    workload.session(Identity { client: 0, vu: 0, seed: 1 })
 }
 
 /// Begins an operation, connects when asked to, feeds the parts, then closes when `closes`.
@@ -238,7 +238,7 @@ fn a_request_that_reached_the_server_and_was_not_answered_is_an_error() {
 fn what_nobody_asked_for_is_counted_and_its_connection_given_up() {
     let counted = |unasked: &[u8]| {
         let workload = WebWorkload::new(&spec(|_| ()), 1, 0).unwrap();
-        let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+        let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
         exchange(&mut session, &[OK], false);
         let mut actions = Actions::NONE;
         assert_eq!(session.advance(Event::Received(unasked), &mut actions), Progress::Pending);
@@ -326,7 +326,7 @@ fn where_replies_are_few_every_changed_byte_is_caught() {
 fn later_bodies_are_drawn_by_the_secret_of_the_trial() {
     let caught = |secret: u64| {
         let workload = WebWorkload::new(&spec(of_hello), 1, secret).unwrap();
-        let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+        let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
         (0..1_000).for_each(|_| assert_eq!(exchange(&mut session, &[OK], false).0.unwrap().error, None));
         let iterations = (0..20_000).filter(|iteration| {
             let reply = if iteration % 100 == 0 { OK } else { JELLO };
@@ -384,7 +384,7 @@ fn a_trial_that_learns_tells_what_replies_were() {
     let workload =
         WebWorkload::new(&spec(|spec| (spec.learn, spec.classes[0].requests[0].length) = (true, None)), 1, 0);
     let workload = workload.unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     for kind in ["", "Content-Type: a/b\r\n"] {
         let reply = format!("HTTP/1.1 200 OK\r\n{kind}Content-Length: 5\r\n\r\nhello");
         exchange(&mut session, &[reply.as_bytes()], false);
@@ -427,7 +427,7 @@ fn two_sessions_of_one_seed_ask_for_the_same_and_two_clients_do_not() {
     };
     let paths = |client| {
         let workload = WebWorkload::new(&spec(many), 1, 0).unwrap();
-        let mut session = workload.session(Identity { client, thread: 0, seed: 9 });
+        let mut session = workload.session(Identity { client, vu: 0, seed: 9 });
         (0..20)
             .map(|_| {
                 session.begin(&mut Actions::NONE.clone());
@@ -517,7 +517,7 @@ fn a_request_that_fails_is_told_with_how_often_it_succeeded() {
         0,
     )
     .unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     let (mut actions, mut asked) = (Actions::NONE, [0_u64; 2]);
     for round in 0..60 {
         actions.clear();

@@ -39,7 +39,7 @@ fn made(change: impl FnOnce(&mut Value)) -> Result<SessionWorkload, SpecError> {
 }
 
 fn client(workload: &SessionWorkload) -> ClientSession {
-    workload.session(Identity { client: 6, thread: 0, seed: 1 })
+    workload.session(Identity { client: 6, vu: 0, seed: 1 })
 }
 
 fn reply(status: u16, fields: &str, body: &str) -> Vec<u8> {

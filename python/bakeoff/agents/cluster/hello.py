@@ -62,15 +62,16 @@ def _refusals(ours: Limits, theirs: Limits) -> Iterator[str]:
 
 
 def _too_small(theirs: Limits, demand: Demand) -> Iterator[str]:
-    if len(theirs.affinity) < demand.cores:
+    if len(theirs.affinity) < demand.load_threads:
         yield (
-            f"may use {_cores(len(theirs.affinity))}, and each machine has {demand.cores} load threads: set cores to "
-            f"{len(theirs.affinity)}, or join it with more (--pin, its taskset, AllowedCPUs=)"
+            f"may use {_cores(len(theirs.affinity))}, and each machine has {demand.load_threads} load threads: set "
+            f"load_threads to {len(theirs.affinity)}, or join it with more (--pin, its taskset, AllowedCPUs=)"
         )
-    elif theirs.cores < demand.cores:
+    elif theirs.cores < demand.load_threads:
         yield (
-            f"has {theirs.quota_cores:g} cores' time from its control group, and each machine has {demand.cores} load "
-            "threads: raise cpu.max of the group it is joined in (CPUQuota=, the container's limit), or set cores lower"
+            f"has {theirs.quota_cores:g} cores' time from its control group, and each machine has "
+            f"{demand.load_threads} load threads: raise cpu.max of the group it is joined in (CPUQuota=, the "
+            "container's limit), or set load_threads lower"
         )
     needed = open_files(demand)
     if theirs.open_files is not None and theirs.open_files < needed:

@@ -24,9 +24,10 @@ def _check_cores(demand: Demand) -> list[str]:
             f"pin names cores {list(demand.pin)}, but this process may use {sorted(available)}: choose among these"
         )
     warnings = []
-    if demand.cores > len(available):
+    if demand.load_threads > len(available):
         warnings.append(
-            f"{demand.cores} load threads share {len(available)} cores of this machine: set cores to {len(available)}"
+            f"{demand.load_threads} load threads share {len(available)} cores of this machine: set load_threads to "
+            f"{len(available)}"
         )
     if demand.loopback and demand.pin is None:
         *some, last = demand.loopback

@@ -28,27 +28,27 @@ class Machine:
 class Demand:
     """What the highest load step of a plan asks of one machine that sends load.
 
-    `cores` are its load threads as the plan says, `pin` the processors they are bound to, and `loopback` the contenders
-    that run on the same machine. `addresses` are those that it connects from. `closes` is how many connections to one
-    contender a trial ends from this side within TIME_WAIT: 0 where servers end them, None where only their speed
-    decides.
+    `load_threads` are those of the plan and `threads_at_work` those that have a client. `pin` are the processors that
+    they are bound to, and `loopback` the contenders that run on the same machine. `addresses` are those that it
+    connects from. `closes` is how many connections to one contender a trial ends from this side within TIME_WAIT: 0
+    where servers end them, None where only their speed decides.
     """
 
     sessions: int
-    load_threads: int = 1
+    threads_at_work: int = 1
     addresses: int = 1
     closes: int | None = 0
     by_port: bool = True
     leaves: bool = True
     loopback: tuple[str, ...] = ()
     all_loopback: bool = False
-    cores: int = 1
+    load_threads: int = 1
     pin: tuple[int, ...] | None = None
 
 
 def open_files(demand: Demand) -> int:
     """Descriptors: one for each session, those of connections whose close is awaited, and some for the rest."""
-    leaving = LEAVING_LEAST * demand.load_threads if demand.leaves else 0
+    leaving = LEAVING_LEAST * demand.threads_at_work if demand.leaves else 0
     return demand.sessions + leaving + SPARE_FILES
 
 

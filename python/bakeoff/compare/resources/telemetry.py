@@ -253,14 +253,14 @@ def _memory(run: RunRecord, cube: Cube, name: str) -> MemoryPerConnection | None
     by all connections would be mostly what the server needs without any. None under a rate, where nobody knows how many
     there are, and of work that opens none, as on files.
     """
-    threads = run.planned.settings.threads
+    virtual_users = run.planned.settings.virtual_users
     by_block: dict[int, list[tuple[int, float]]] = {}
     top = (math.nan, 0)
     for (contender, load_step, block), trial in cube.usable.items():
         seen = of_contender(trial)
         if contender != name or seen is None or not is_whole(seen) or not trial.connections.get("opened"):
             continue
-        connections = load_step.sessions(threads)
+        connections = load_step.sessions(virtual_users)
         if connections is not None and math.isfinite(used := level(seen, "own_memory_bytes")):
             by_block.setdefault(block, []).append((connections, used))
             most = highest(seen, "own_memory_bytes")

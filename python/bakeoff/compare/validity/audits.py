@@ -97,7 +97,7 @@ def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:
 
 
 def littles_law(run: RunRecord, kind: ComparePart) -> LittlesLaw:
-    """The law with the threads, streams and think time of the plan of `run`."""
+    """The law with the virtual users, streams and think time of the plan of `run`."""
     settings = run.planned.settings
     return LittlesLaw(kind, settings.sessions_per_client, settings.think_s, not has_cells(run.trials))
 

@@ -71,8 +71,8 @@ class AppSettings(SourceSettings):
 
     @model_validator(mode="after")
     def _app_consistent(self) -> Self:
-        if self.threads != 1:
-            raise ValueError("threads: a client of this suite has one request outstanding: raise clients instead")
+        if self.virtual_users != 1:
+            raise ValueError("virtual_users: a client of this suite has one request outstanding: raise clients instead")
         if self.record_bytes % SECTOR_BYTES:
             raise ValueError("record: give a multiple of 512 bytes, such as 4KiB")
         return self

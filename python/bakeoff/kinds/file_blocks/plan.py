@@ -270,7 +270,7 @@ def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
 
 
 def _check_memory(s: FileBlocksSettings) -> None:
-    clients, largest = max(s.clients_by_step) * s.threads, largest_transfer(s)
+    clients, largest = max(s.clients_by_step) * s.virtual_users, largest_transfer(s)
     deepest = max(s.outstanding)
     needed = clients * deepest * largest
     memory = psutil.virtual_memory().total

@@ -40,9 +40,9 @@ def section(context: Context) -> Section | None:
     cells = list(dict.fromkeys((level.test, level.record_kib) for level in compared.measured))
     charted = [_charted([cell for cell in cells if cell[0] == test]) for test in compared.tests]
     words = (
-        "In flight: clients × threads × outstanding requests of each, at most; while a client checks what it read, it "
-        "has fewer. A queue that does not raise the rate any more only raises the times. No cell is pooled with "
-        "another."
+        "In flight: clients × virtual users × outstanding requests of each, at most; while a client checks what it "
+        "read, it has fewer. A queue that does not raise the rate any more only raises the times. No cell is pooled "
+        "with another."
     )
     blocks: list[Block] = [Text(words)]
     for place, cell in enumerate(charted):
@@ -64,7 +64,7 @@ def in_flight(context: Context, load_step: LoadStep) -> int:
         for trial in context.at(name, load_step)
         for cell in trial.figures(BlockFigures).cells or ()
     ]
-    return load_step.clients * context.run.planned.settings.threads * max(1, min(outstanding, default=1))
+    return load_step.clients * context.run.planned.settings.virtual_users * max(1, min(outstanding, default=1))
 
 
 def _charted(cells: Sequence[CellName]) -> CellName:

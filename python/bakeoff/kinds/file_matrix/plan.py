@@ -132,7 +132,7 @@ class FileMatrixSettings(FileSettings):
             reasons["mixed_read_percent"] = "belongs to the test mixed, which is not among the tests: add it"
         if len({file for file, _ in pairs(self)}) == 1:
             reasons["weights"] = "there is one file size only, which has all the weight: leave it out"
-        if max(self.clients) * self.threads == 1:
+        if max(self.clients) * self.virtual_users == 1:
             reasons["stonewall"] = "one client has no others to stop: give clients, such as 2,4"
         if all(test.endswith("read") for test in self.tests):
             why = "none of the tests writes: leave it out"
@@ -149,7 +149,7 @@ class FileMatrixSettings(FileSettings):
 
     def work(self, load_step: LoadStep) -> TrialWork:
         """See CommonSettings: every test moves all of its file."""
-        times = len(self.tests) * load_step.clients * self.threads
+        times = len(self.tests) * load_step.clients * self.virtual_users
         files = pairs(self)
         return TrialWork(
             cells=len(files) * len(self.tests),
@@ -169,7 +169,7 @@ class FileMatrixSettings(FileSettings):
             raise ValueError("direct and mmap exclude each other: leave one out")
         if (self.drop_caches or self.cold_command) and self.cache != "cold":
             raise ValueError("drop_caches and cold_command belong to cache = cold: set that, too")
-        if "mixed" in self.tests and max(self.clients) * self.threads < 2:
+        if "mixed" in self.tests and max(self.clients) * self.virtual_users < 2:
             raise ValueError("tests: mixed needs at least two clients: give clients, such as 2,4")
         if not pairs(self):
             raise ValueError("no record size fits a file size: give smaller records or larger files")
@@ -222,7 +222,7 @@ class FileMatrixPlanPart(FolderPlanPart):
 
     def space_bytes(self, settings: CommonSettings) -> int:
         matrix = _matrix(settings)
-        return max(file for file, _ in pairs(matrix)) * max(matrix.clients) * matrix.threads
+        return max(file for file, _ in pairs(matrix)) * max(matrix.clients) * matrix.virtual_users
 
     def why_indivisible(self, settings: CommonSettings) -> str:
         return (

@@ -81,8 +81,8 @@ class FileMixSettings(FileSettings, RampSettings):
     def _load_step_consistent(self) -> Self:
         if self.once and self.loadfile is None:
             raise ValueError("once belongs to loadfile: name one, too")
-        if self.loadfile is None and self.threads > APPLICATIONS:
-            raise ValueError(f"threads: the applications of a client share {APPLICATIONS} threads at most")
+        if self.loadfile is None and self.virtual_users > APPLICATIONS:
+            raise ValueError(f"virtual_users: the applications of a client share {APPLICATIONS} virtual users at most")
         return self
 
 
@@ -103,7 +103,7 @@ class FileMixPlanPart(FolderPlanPart):
 
     def space_bytes(self, settings: CommonSettings) -> int:
         s = file_mix_settings(settings)
-        sessions = max(s.clients_by_step) * (s.threads if s.loadfile else 1)
+        sessions = max(s.clients_by_step) * (s.virtual_users if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
     def why_indivisible(self, settings: CommonSettings) -> str | None:

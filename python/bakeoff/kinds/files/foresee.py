@@ -124,7 +124,7 @@ def _contender(plan: Plan, contender: Contender, trying: Trying) -> Cost | None:
     check = agent.check(plan)
     spec = trial_spec(check, contender, check.addresses(contender), agent.facts())
     load_step = plan.settings.load_steps[-1]
-    sessions = load_step.clients * plan.settings.threads
+    sessions = load_step.clients * plan.settings.virtual_users
     until, works, times_s = time.monotonic() + CALIBRATION_S, list[TrialWork](), list[float]()
     for _ in range(ROUNDS):
         for sample in trying.samples(spec.workload, sessions):

@@ -87,8 +87,8 @@ class FileSettings(CommonSettings):
 
     @model_validator(mode="after")
     def _one_thread_per_session(self) -> Self:
-        if max(self.clients) * self.threads > 4096:
-            raise ValueError("clients: each client's thread is a thread of this machine: 4,096 at most")
+        if max(self.clients) * self.virtual_users > 4096:
+            raise ValueError("clients: each virtual user is a thread of this machine: 4,096 at most")
         return self
 
 

@@ -284,7 +284,7 @@ class HttperfSettings(CommonSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         crowd = "httperf has no clients that wait: give rate and num_conns"
-        reasons = dict.fromkeys(("clients", "threads", "think", "think_distribution"), crowd)
+        reasons = dict.fromkeys(("clients", "virtual_users", "think", "think_distribution"), crowd)
         reasons |= {
             "reply_timeout": "httperf's own is timeout: give that",
             "pin": "its loop has one thread: use taskset",

@@ -52,7 +52,7 @@ def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
     spec = TrialSpec(
         workload=work.model_copy(update={"initialise": "look", **limits}),
         load=Clients(1),
-        threads=1 if settings.shared_mailboxes else min(THREADS, boxes),
+        virtual_users=1 if settings.shared_mailboxes else min(THREADS, boxes),
         length_s=LENGTH_S,
         connect_timeout_s=settings.connect_timeout_s,
         reply_timeout_s=settings.reply_timeout_s,

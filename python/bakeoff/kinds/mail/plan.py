@@ -56,10 +56,10 @@ class MailSettings(NetworkSettings):
         json_schema_extra={"path": "file", "own": True},
     )
     mailboxes: Whole = Field(
-        50, ge=1, le=100_000, description="Mailboxes of each client, shared out among its threads."
+        50, ge=1, le=100_000, description="Mailboxes of each client, shared out among its virtual users."
     )
     shared_mailboxes: bool = Field(
-        False, description="Every thread reads all mailboxes of its client, so that they collide."
+        False, description="Every virtual user reads all mailboxes of its client, so that they collide."
     )
     sending_share: Share = Field(0.30, ge=0, le=1, description="Share of a client's time that goes into sending: 30%.")
     sizes: Annotated[Table, BeforeValidator(_sizes), SettingText(sizes_text)] = Field(
@@ -144,9 +144,10 @@ class MailSettings(NetworkSettings):
 
     @model_validator(mode="after")
     def _mail_consistent(self) -> Self:
-        if not self.shared_mailboxes and self.threads > self.mailboxes:
+        if not self.shared_mailboxes and self.virtual_users > self.mailboxes:
             raise ValueError(
-                "threads: a client's threads share out its mailboxes: use as many mailboxes, or shared_mailboxes"
+                "virtual_users: a client's virtual users share out its mailboxes: use as many mailboxes, or "
+                "shared_mailboxes"
             )
         if self.operations is not None:
             raise ValueError("operations: a mail trial is bounded by time: leave it out")

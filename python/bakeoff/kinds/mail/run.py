@@ -146,7 +146,7 @@ class MailCheck(Check):
         return [Note("warning", text)]
 
     def _threads(self) -> int:
-        return max(self._settings.clients_by_step) * self._settings.threads
+        return max(self._settings.clients_by_step) * self._settings.virtual_users
 
     def addresses(self, contender: Contender) -> Sequence[str]:
         """See Check: first where mail is sent, then where it is read."""

@@ -115,7 +115,7 @@ class ReplaySettings(HttpSettings):
         if self.host is not None and self.host != FROM_LOG and not _HOST.fullmatch(self.host):
             raise ValueError(f"host: {self.host!r} is no name of a host: write www.example.org, or {FROM_LOG}")
         for name, right in (
-            ("threads", 1),
+            ("virtual_users", 1),
             ("think_s", 0.0),
             ("delay_s", 0.0),
             ("arrivals", Constant()),

@@ -46,8 +46,8 @@ class Web(ReportPart):
 
 def _with_streams(settings: CommonSettings, version: str) -> str:
     """How many connections there are, and how many requests on each."""
-    connections = wording.plural(settings.threads, "connection")
-    requests = wording.plural(settings.sessions_per_client // settings.threads, "request")
+    connections = wording.plural(settings.virtual_users, "connection")
+    requests = wording.plural(settings.sessions_per_client // settings.virtual_users, "request")
     quic = ", without what QUIC adds to them" if version == "3" else ""
     return (
         f"Requests are HTTP/{version}: each client has {connections}, with up to {requests} at once on each (streams); "

@@ -22,7 +22,8 @@ FOREIGN_FLAGS = {
     "--users": CLIENTS,
     "--numjobs": CLIENTS,
     "-c": CLIENTS,
-    "-t": "--cores 2 for threads of the generator, --threads 2 for those of each client, --length 30s for a time",
+    "-t": "--load-threads 2 for threads of the generator, --virtual-users 2 for connections of each client, --length "
+    "30s for a time",
     "--qps": RATE,
     "-R": RATE,
     "-q": RATE,

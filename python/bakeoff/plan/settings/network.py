@@ -10,7 +10,7 @@ from bakeoff.load.load_step import Rate
 from bakeoff.plan.rules.soak_stop_rules import StopRules
 from bakeoff.plan.settings.fields import Duration, OptionalDuration, Whole, Words
 from bakeoff.plan.settings.rate import RateSettings
-from bakeoff.plan.settings.shared import CORES_MAX, INTERVAL_MIN_S, INTERVALS_MAX, LENGTH_MAX_S, Clock
+from bakeoff.plan.settings.shared import INTERVAL_MIN_S, INTERVALS_MAX, LENGTH_MAX_S, LOAD_THREADS_MAX, Clock
 
 # Arrivals whose rate changes over a trial.
 UNSTEADY = (Ramp, Steps, Replay)
@@ -19,11 +19,11 @@ UNSTEADY = (Ramp, Steps, Replay)
 class NetworkSettings(RateSettings):
     """Settings of suites whose clients make connections, or at whose servers so many operations begin each second."""
 
-    cores: Whole = Field(
+    load_threads: Whole = Field(
         1,
         ge=1,
-        le=CORES_MAX,
-        description="Load threads of the generator (wrk: -t), one processor core each.",
+        le=LOAD_THREADS_MAX,
+        description="Threads that send load (wrk: -t), a core each.",
         json_schema_extra={"own": True},
     )
     connect_timeout_s: Duration = Field(
@@ -89,7 +89,7 @@ class NetworkSettings(RateSettings):
             self.ramp_down_s,
             self.delay_s,
             self.operations,
-            self.cores,
+            self.load_threads,
             self.connect_timeout_s,
             self.interval_s,
         )

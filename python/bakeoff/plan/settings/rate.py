@@ -14,7 +14,7 @@ from bakeoff.plan.settings.shared import CLIENTS_MAX, RampSettings
 # What a plan at rates has no use for: operations begin when they are due, whoever is free.
 # How the shapes of arrivals begin.
 SHAPES = ("constant", "poisson", "uniform", "ramp:", "steps:", "burst:", "on-off:", "file:")
-OF_CLIENTS = ("clients", "threads", "stagger", "think", "think_distribution")
+OF_CLIENTS = ("clients", "virtual_users", "stagger", "think", "think_distribution")
 
 
 class RateSettings(RampSettings):
@@ -82,8 +82,8 @@ class RateSettings(RampSettings):
     def _nothing_of_clients_at_rates(self) -> Self:
         if not self.is_at_rates:
             return self
-        if self.threads != 1:
-            raise ValueError("threads: a rate has no clients with threads: leave it out")
+        if self.virtual_users != 1:
+            raise ValueError("virtual_users: a rate has no clients with virtual users: leave it out")
         if self.think_s:
             raise ValueError("think: an open loop waits for no reply, so it has no pauses: leave it out")
         if self.delay_s:

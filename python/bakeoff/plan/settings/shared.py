@@ -19,7 +19,7 @@ from bakeoff.plan.settings.regions import Region
 # The engine's limits, which it tells through the bridge: a test holds them equal.
 SESSIONS_MAX = 200_000
 CLIENTS_MAX = 100_000
-CORES_MAX = 1024
+LOAD_THREADS_MAX = 1024
 LENGTH_MAX_S = 30 * 24 * 3600.0
 INTERVAL_MIN_S = 0.1
 INTERVALS_MAX = 10_000
@@ -33,7 +33,7 @@ class Clock:
     ramp_down_s: float = 0.0
     delay_s: float = 0.0
     operations: int | None = None
-    cores: int = 1
+    load_threads: int = 1
     connect_timeout_s: float = 5.0
     interval_s: float | None = None
 
@@ -54,7 +54,7 @@ class CommonSettings(Strict):
         (1, 4, 8),
         description="Numbers of clients, one load step each, rising: 1,4,8.",
     )
-    threads: Whole = Field(1, ge=1, le=1024, description="Virtual users per client; each sends one request at a time.")
+    virtual_users: Whole = Field(1, ge=1, le=1024, description="Virtual users per client, a connection each.")
     length_s: Duration = Field(
         300.0,
         alias="length",
@@ -101,8 +101,8 @@ class CommonSettings(Strict):
             raise ValueError("clients: give different numbers of clients, all at least 1, rising: 1,4,8")
         if max(clients) > CLIENTS_MAX or max(clients) * self.sessions_per_client > SESSIONS_MAX:
             raise ValueError(
-                f"clients: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most, "
-                "times streams where they have any"
+                f"clients: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times virtual users at "
+                "most, times streams where they have any"
             )
 
     @classmethod
@@ -147,8 +147,8 @@ class CommonSettings(Strict):
 
     @property
     def sessions_per_client(self) -> int:
-        """Sessions that a client holds at once: one of each thread, or of each of a thread's streams."""
-        return self.threads
+        """Sessions that a client holds at once: one of each virtual user, or of each of its streams."""
+        return self.virtual_users
 
     @property
     def clock(self) -> Clock:

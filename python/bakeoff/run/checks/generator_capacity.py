@@ -97,9 +97,9 @@ class GeneratorCapacities:
 
     def _outcome(self, calibration: NullCalibration, length_s: float) -> FleetOutcome | None:
         """What all agents asked of servers that do nothing in `length_s`; None when they did not end."""
-        settings, cores = self._plan.settings, self._plan.settings.clock.cores
+        settings, load_threads = self._plan.settings, self._plan.settings.clock.load_threads
         streams = self._specs.streams
-        connections = max(LEAST_CONNECTIONS, AT_ONCE // streams) * cores * len(self._fleet.active)
+        connections = max(LEAST_CONNECTIONS, AT_ONCE // streams) * load_threads * len(self._fleet.active)
         spec = TrialSpec(
             workload=NullWorkload(server=calibration),
             load=Clients(min(connections, calibration.most_clients)),
@@ -108,7 +108,7 @@ class GeneratorCapacities:
             max_operations=None
             if calibration.connects_every is None
             else MOST_CONNECTIONS * calibration.connects_every,
-            cores=cores,
+            load_threads=load_threads,
             pin=settings.pin,
         )
         # What they tell is merged as that of the work itself, for which any address will do.

@@ -37,8 +37,8 @@ def common_polling(specs: Mapping[K, TrialSpec]) -> dict[K, TrialSpec]:
 def _has_own_cores(settings: NetworkSettings, facts: Facts) -> bool:
     """A core for each load thread, and when they are not bound to theirs, one more for all else."""
     if settings.pin is not None:
-        return len(settings.pin) >= settings.cores
-    return settings.cores < len(facts.processors)
+        return len(settings.pin) >= settings.load_threads
+    return settings.load_threads < len(facts.processors)
 
 
 def _is_of(address: str, facts: Facts) -> bool:

@@ -24,20 +24,20 @@ def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
     """What the highest load step of the plan asks of the agent that drives this slice of its clients."""
     s = plan.settings
     clients = slice_.clients(max(s.clients_by_step))
-    sessions = clients * s.threads
+    sessions = clients * s.virtual_users
     if not isinstance(s, NetworkSettings):
-        return Demand(sessions, by_port=False, leaves=False, cores=s.clock.cores, pin=s.pin)
+        return Demand(sessions, by_port=False, leaves=False, load_threads=s.clock.load_threads, pin=s.pin)
     local = tuple(c.name for c in plan.contenders if is_local(c.address))
     closes = _closes(plan)
     return Demand(
         sessions=sessions,
-        load_threads=max(1, min(s.clock.cores, clients)),
+        threads_at_work=max(1, min(s.clock.load_threads, clients)),
         addresses=s.source_count,
         closes=None if closes is None else -(-closes // slice_.of),
         by_port=not all(c.address.startswith(("unix:", "http+unix:")) for c in plan.contenders),
         loopback=local,
         all_loopback=len(local) == len(plan.contenders),
-        cores=s.clock.cores,
+        load_threads=s.clock.load_threads,
         pin=s.pin,
     )
 

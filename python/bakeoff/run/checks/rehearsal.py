@@ -39,7 +39,14 @@ def rehearse(plan: Plan, specs: Mapping[str, TrialSpec], agent: Agent) -> dict[s
 def _try(spec: TrialSpec, agent: Agent) -> tuple[str | None, dict[str, Any] | None]:
     """What speaks against a run, and what was learnt."""
     limit_s = spec.connect_timeout_s + spec.reply_timeout_s + spec.workload.pauses_s
-    quiet = {"load": Clients(1), "threads": 1, "cores": 1, "max_operations": 1, "length_s": limit_s, "delay_s": 0.0}
+    quiet = {
+        "load": Clients(1),
+        "virtual_users": 1,
+        "load_threads": 1,
+        "max_operations": 1,
+        "length_s": limit_s,
+        "delay_s": 0.0,
+    }
     session = agent.start(spec.model_copy(update=quiet | {"ramp_up_s": 0.0, "ramp_down_s": 0.0, "interval_s": None}))
     outcome = session.go().wait(limit_s + PATIENCE_S)
     if outcome is None:

@@ -19,8 +19,8 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], fac
     return TrialSpec(
         workload=check.checked_workload(contender, addresses),
         load=s.load_steps[0].load,
-        threads=s.threads,
-        streams=s.sessions_per_client // s.threads,
+        virtual_users=s.virtual_users,
+        streams=s.sessions_per_client // s.virtual_users,
         ramp_up_s=s.clock.ramp_up_s,
         ramp_down_s=s.clock.ramp_down_s,
         length_s=s.length_s,
@@ -31,7 +31,7 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], fac
         interval_s=s.clock.interval_s,
         connect_timeout_s=s.clock.connect_timeout_s,
         reply_timeout_s=s.reply_timeout_s,
-        cores=s.clock.cores,
+        load_threads=s.clock.load_threads,
         pin=s.pin,
         poll=polls(s, addresses, facts),
     )

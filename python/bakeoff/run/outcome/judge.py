@@ -114,7 +114,7 @@ def unrun(result: TrialResult) -> str | None:
     return (
         f"{len(idle):,} of {len(result.per_client):,} clients did (next to) nothing, and a thread of the load "
         f"generator waited for a processor for {format_share(waited)} of the window: keep other work off the machine, "
-        "or give the generator cores of its own (--cores, --pin)"
+        "or give the generator cores of its own (--load-threads, --pin)"
     )
 
 
@@ -145,7 +145,7 @@ def undone_words(who: str, undone: int, offered: int) -> str:
     """Why so many of the planned starts void a trial."""
     return (
         f"{who} did not begin {undone:,} of {offered:,} planned starts, with connections idle: give it more cores "
-        "(--cores), or a lower rate"
+        "(--load-threads), or a lower rate"
     )
 
 

@@ -37,13 +37,13 @@ MARKS: dict[Mark, MarkDoc] = {
     "late-start": MarkDoc(
         f"One operation in a hundred or more began over {ms_of(LATE_START_P99_NS):g} ms after it was due: the "
         "generator itself was late.",
-        "Give the generator cores of its own (--pin) or more of them (--cores; clients of file suites have a thread "
-        "each and no such setting), or a lower load.",
+        "Give the generator cores of its own (--pin) or more of them (--load-threads; clients of file suites have a "
+        "thread each and no such setting), or a lower load.",
     ),
     "behind-schedule": MarkDoc(
         "At a rate: the generator began late although connections were idle. Response times have its lateness in them, "
         "and a verdict that rests on it is withheld.",
-        "Give it more cores (--cores), cores of its own (--pin), or a lower rate.",
+        "Give it more cores (--load-threads), cores of its own (--pin), or a lower rate.",
     ),
     "out-of-connections": MarkDoc(
         "At a rate: starts found every connection busy and waited. Their wait is in the response time.",
@@ -52,7 +52,7 @@ MARKS: dict[Mark, MarkDoc] = {
     "generator-limited": MarkDoc(
         f"A load thread was busy for more than {BUSY} of the window: the rate may be the generator's, not the "
         "server's.",
-        "Use more cores or machines (--cores, --agents), or a slower load step.",
+        "Use more cores or machines (--load-threads, --agents), or a slower load step.",
     ),
     "generator-waited": MarkDoc(
         f"A load thread waited for a processor for more than {WAIT} of the window: something else ran on its core.",
@@ -70,7 +70,7 @@ MARKS: dict[Mark, MarkDoc] = {
     "near-generator-capacity": MarkDoc(
         f"The rate is above {CAPACITY} of what the generator asks of a server that does nothing. Where that server was "
         f"no faster than the generator, a load thread was busy for more than {CAPACITY} of the window, too.",
-        "Use more cores or machines (--cores, --agents).",
+        "Use more cores or machines (--load-threads, --agents).",
     ),
     "starved-client": MarkDoc(
         "Some client was served nothing while others had ten operations and more on average: the server is unfair.",

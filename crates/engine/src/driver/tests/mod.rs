@@ -62,14 +62,14 @@ fn spec(extra: &str) -> TrialSpec {
 
 /// Runs every virtual user against a server that answers after `service(now)` ns; returns the result.
 fn simulate(spec: &TrialSpec, service: impl Fn(Nanos) -> Nanos) -> crate::TrialResult {
-    let recorders = (0..spec.cores as usize).map(|thread| simulate_thread(spec, thread, &service)).collect();
+    let recorders = (0..spec.load_threads as usize).map(|thread| simulate_thread(spec, thread, &service)).collect();
     figures_of(spec, recorders)
 }
 
 fn figures_of(spec: &TrialSpec, recorders: Vec<Recorder>) -> crate::TrialResult {
     let timeline = spec.timeline(0);
     let window_ns = timeline.window_end_ns - timeline.window_start_ns;
-    let threads = vec![ThreadFigures { window_ns, ..ThreadFigures::default() }; spec.cores as usize];
+    let threads = vec![ThreadFigures { window_ns, ..ThreadFigures::default() }; spec.load_threads as usize];
     collect(&["ping".to_owned()], recorders, &threads, &GeneratorFigures::default())
 }
 
@@ -81,7 +81,7 @@ fn simulate_thread(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> N
 /// What one load thread counts, and the live figures at the end.
 fn simulate_watched(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> Nanos) -> (Recorder, crate::Snapshot) {
     let clock = VirtualClock(Rc::new(Cell::new(0)));
-    let live = Arc::new(Live::new(spec.cores as usize, spec.max_operations));
+    let live = Arc::new(Live::new(spec.load_threads as usize, spec.max_operations));
     let mut driver = Driver::new(&Ping, spec, Arc::clone(&live), thread, 0, clock.clone());
     // (due, virtual user, is_start); planned starts are in nobody's hands yet.
     let mut agenda: Vec<(Nanos, usize, bool)> =
@@ -220,7 +220,7 @@ fn the_delay_spreads_the_starts_over_its_range() {
 
 #[test]
 fn clients_are_divided_among_load_threads_without_rest() {
-    let spec = spec(r#""load":{"clients":7},"threads":2,"length_s":1,"cores":3"#);
+    let spec = spec(r#""load":{"clients":7},"virtual_users":2,"length_s":1,"load_threads":3"#);
     let counts: Vec<_> = (0..3)
         .map(|thread| {
             let clock = VirtualClock(Rc::new(Cell::new(0)));

@@ -13,9 +13,13 @@ fn rate(per_s: u32, arrivals: &str, clients: u32, extra: &str) -> TrialSpec {
 
 #[test]
 fn below_saturation_what_is_offered_is_achieved_to_the_unit() {
-    for (clients, cores) in [(1, 1), (8, 1), (8, 3)] {
-        let spec =
-            rate(700, "constant", clients, &format!(r#""length_s":12,"ramp_up_s":1,"ramp_down_s":1,"cores":{cores}"#));
+    for (clients, load_threads) in [(1, 1), (8, 1), (8, 3)] {
+        let spec = rate(
+            700,
+            "constant",
+            clients,
+            &format!(r#""length_s":12,"ramp_up_s":1,"ramp_down_s":1,"load_threads":{load_threads}"#),
+        );
         let result = simulate(&spec, |_| MS).json();
         assert_eq!(result["operations"], 7_000);
         let starts = &result["starts"];
@@ -290,10 +294,10 @@ fn every_shape_begins_all_its_starts_below_saturation() {
         r#"{"shape":"on_off","on_s":0.5,"off_s":0.25}"#,
         r#"{"shape":"replay","at_s":[0,0.5,1,1.5,1.5,1.9]}"#,
     ] {
-        for cores in [1, 3] {
+        for load_threads in [1, 3] {
             let load = format!(r#"{{"rate":{{"per_s":200,"arrivals":{shape},"most_connections":60}}}}"#);
             // Nothing is planned for the last second: what was offered has ended as well.
-            let spec = spec(&format!(r#""load":{load},"length_s":3,"ramp_down_s":1,"cores":{cores}"#));
+            let spec = spec(&format!(r#""load":{load},"length_s":3,"ramp_down_s":1,"load_threads":{load_threads}"#));
             let result = simulate(&spec, |_| MS / 10).json();
             let starts = &result["starts"];
             assert!(starts["offered"].as_u64().unwrap() > 5, "{shape}");

@@ -15,10 +15,10 @@ const SHAPES: [&str; 8] = [
     r#"{"shape":"replay","at_s":[0,0.1,0.1,0.5,0.9,1.5,1.5,1.7]}"#,
 ];
 
-fn with(load: &str, cores: u32, slice: (u32, u32)) -> TrialSpec {
+fn with(load: &str, load_threads: u32, slice: (u32, u32)) -> TrialSpec {
     let (index, of) = slice;
     spec(&format!(
-        r#""load":{load},"length_s":2,"ramp_up_s":0.5,"ramp_down_s":0.25,"cores":{cores},
+        r#""load":{load},"length_s":2,"ramp_up_s":0.5,"ramp_down_s":0.25,"load_threads":{load_threads},
         "slice":{{"index":{index},"of":{of}}}"#
     ))
 }
@@ -29,10 +29,11 @@ fn rate(per_s: f64, shape: &str, most: u32) -> String {
 
 /// What a machine with this part gives, as it crosses the seam.
 fn machine(spec: &TrialSpec, service_ns: Nanos) -> SliceResult {
-    let recorders = (0..spec.cores as usize).map(|thread| simulate_thread(spec, thread, |_| service_ns)).collect();
+    let recorders =
+        (0..spec.load_threads as usize).map(|thread| simulate_thread(spec, thread, |_| service_ns)).collect();
     let timeline = spec.timeline(0);
     let window_ns = timeline.window_end_ns - timeline.window_start_ns;
-    let threads = vec![ThreadFigures { window_ns, ..ThreadFigures::default() }; spec.cores as usize];
+    let threads = vec![ThreadFigures { window_ns, ..ThreadFigures::default() }; spec.load_threads as usize];
     let figures = GeneratorFigures { slice: Some(spec.own_clients()), ..GeneratorFigures::default() };
     let result = collect(&["ping".to_owned()], recorders, &threads, &figures);
     SliceResult { name: format!("m{}", spec.slice.index), result }
@@ -56,9 +57,9 @@ fn slices_of_a_rate_are_together_what_one_machine_sends() {
             // Machines need not have as many load threads as each other; Poisson's have, so that one has as many in
             // all.
             let poisson = shape.contains("poisson");
-            let cores = |index: u32| if poisson { 2 } else { 1 + (index + of) % 3 };
+            let load_threads = |index: u32| if poisson { 2 } else { 1 + (index + of) % 3 };
             let parts: Vec<_> =
-                (0..of).map(|index| machine(&with(&load, cores(index), (index, of)), 900_000)).collect();
+                (0..of).map(|index| machine(&with(&load, load_threads(index), (index, of)), 900_000)).collect();
             let whole = machine(&with(&load, if poisson { 2 * of } else { 1 }, (0, 1)), 900_000);
             let (mut together, mut alone) = (told(&parts), told(&[whole]));
             // Each load thread has its own.
@@ -101,21 +102,21 @@ fn starts_that_wait_and_those_that_never_are_add_up() {
 #[test]
 fn a_closed_loop_begins_alike_on_any_machine_that_drives_its_clients() {
     for extra in [r#""delay_s":1"#, r#""delay_s":1,"think_s":0.1,"think_distribution":"exponential""#] {
-        let starts = |cores: u32, of: u32| {
+        let starts = |load_threads: u32, of: u32| {
             let mut all: Vec<_> = (0..of)
                 .flat_map(|index| {
                     let slice = format!(r#""slice":{{"index":{index},"of":{of}}}"#);
                     let spec = spec(&format!(
-                        r#""load":{{"clients":40}},"threads":2,"length_s":9,"cores":{cores},{extra},{slice}"#
+                        r#""load":{{"clients":40}},"virtual_users":2,"length_s":9,"load_threads":{load_threads},{extra},{slice}"#
                     ));
                     let first = |thread| {
                         let clock = VirtualClock(Rc::new(Cell::new(0)));
-                        let live = Arc::new(Live::new(cores as usize, None));
+                        let live = Arc::new(Live::new(load_threads as usize, None));
                         let mut driver = Driver::new(&Ping, &spec, live, thread, 0, clock);
                         let starts = driver.first_starts(&spec);
                         starts.into_iter().map(|(vu, at_ns)| (driver.vus[vu].client, at_ns)).collect::<Vec<_>>()
                     };
-                    (0..cores as usize).flat_map(first).collect::<Vec<_>>()
+                    (0..load_threads as usize).flat_map(first).collect::<Vec<_>>()
                 })
                 .collect();
             all.sort_unstable();

@@ -98,14 +98,14 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         clock: C,
     ) -> Self {
         let timeline = spec.timeline(start_ns);
-        let client = thread / spec.threads;
-        let identity = Identity { client, thread: thread % spec.threads, seed: spec.seed };
+        let client = thread / spec.virtual_users;
+        let identity = Identity { client, vu: thread % spec.virtual_users, seed: spec.seed };
         let depth = workload.needs().depth.max(1) as usize;
         let schedule = Schedule::of_load(spec, (thread, spec.sessions()), timeline, None);
         let names = workload.operations();
         let recorder =
             Recorder::lazy(timeline, names.len(), spec.clients() as usize).sharing(times).with_steps(workload.steps());
-        let first = spec.own_clients().start * spec.threads;
+        let first = spec.own_clients().start * spec.virtual_users;
         live.show((thread - first) as usize, names, recorder.tally());
         Self {
             session: workload.session(identity),
@@ -129,7 +129,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     /// When the session is to begin: the start plus its random delay. What it begins with is no operation as a rule:
     /// a plan of starts counts from the end of the first one.
     pub fn first_start(&self, spec: &TrialSpec) -> Nanos {
-        self.recorder.timeline().start_ns + first_delay_ns(spec, self.client, self.thread as u32 % spec.threads)
+        self.recorder.timeline().start_ns + first_delay_ns(spec, self.client, self.thread as u32 % spec.virtual_users)
     }
 
     /// The session waited (for its start or a pause) and goes on now.

@@ -43,8 +43,8 @@ impl BlocksWorkload {
             longest_ns: AtomicU64::new(0),
             spec,
             sessions: trial.own_sessions(),
-            first: trial.own_clients().start * trial.threads,
-            threads: trial.threads,
+            first: trial.own_clients().start * trial.virtual_users,
+            virtual_users: trial.virtual_users,
             is_divided: !trial.is_whole(),
             owner: Owner::new(0xB10C, 0, 0),
         };

@@ -76,7 +76,7 @@ pub struct BlocksSession {
 
 impl BlocksSession {
     pub(super) fn new(shared: Arc<Shared>, identity: Identity) -> Self {
-        let index = identity.client * shared.threads + identity.thread;
+        let index = identity.client * shared.virtual_users + identity.vu;
         let slots = vec![Slot::new(); shared.spec.outstanding as usize];
         let mut script = VecDeque::new();
         if index == shared.first {

@@ -13,7 +13,7 @@ pub(crate) struct Shared {
     /// Sessions of this machine, and the number of the first of them among all.
     pub sessions: u32,
     pub first: u32,
-    pub threads: u32,
+    pub virtual_users: u32,
     /// Other machines have more sessions.
     pub is_divided: bool,
     /// Content of the region; the same in all trials and on all machines, so that one can check what another wrote.

@@ -24,7 +24,7 @@ fn line(size: u64, read: u32, random: u32) -> Value {
 fn run(changes: Value, disk: &mut Disk) -> (Played, Value) {
     let trial = TrialSpec::from_json(&spec(changes)).unwrap();
     let workload = BlocksWorkload::from_spec(&trial).unwrap();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     let played = play(&mut session, disk, workload.needs().depth, MS, usize::MAX);
     let figures = workload.figures(&[session]);
     (played, figures)

@@ -66,8 +66,8 @@ pub struct MatrixSession {
 
 impl MatrixSession {
     pub(super) fn new(shared: Arc<Shared>, identity: Identity) -> Self {
-        let index = identity.client * shared.threads + identity.thread;
-        let name = CString::new(format!("f{:05}-{:03}", identity.client, identity.thread)).unwrap_or_default();
+        let index = identity.client * shared.virtual_users + identity.vu;
+        let name = CString::new(format!("f{:05}-{:03}", identity.client, identity.vu)).unwrap_or_default();
         let cells = shared.cells();
         Self {
             index,

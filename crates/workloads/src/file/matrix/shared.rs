@@ -14,13 +14,18 @@ const PERMUTATION_SEED: u64 = 0x1020_3040;
 pub(crate) struct Shared {
     pub spec: MatrixSpec,
     pub sessions: u32,
-    pub threads: u32,
+    pub virtual_users: u32,
     permutation: Mutex<Arc<[u32]>>,
 }
 
 impl Shared {
     pub fn new(spec: MatrixSpec, trial: &TrialSpec) -> Self {
-        Self { spec, sessions: trial.sessions(), threads: trial.threads, permutation: Mutex::new(Arc::from([])) }
+        Self {
+            spec,
+            sessions: trial.sessions(),
+            virtual_users: trial.virtual_users,
+            permutation: Mutex::new(Arc::from([])),
+        }
     }
 
     pub fn cells(&self) -> usize {

@@ -30,7 +30,7 @@ struct Ran {
 
 fn attempt(changes: Value, paces: &[Pace], mut disk: Disk) -> Result<Ran, String> {
     let workload = MatrixWorkload::from_spec(&trial(changes, paces.len() as u32)).unwrap();
-    let identity = |client: usize| Identity { client: client as u32, thread: 0, seed: 1 };
+    let identity = |client: usize| Identity { client: client as u32, vu: 0, seed: 1 };
     let mut sessions: Vec<_> = (0..paces.len()).map(|client| workload.session(identity(client))).collect();
     let counted = play_together(&mut sessions, paces, &mut disk)?;
     let figures = workload.figures(&sessions);

@@ -32,8 +32,8 @@ pub const LOADFILE_MAX: usize = 1 << 30;
 /// What the sessions of a trial share.
 #[derive(Debug)]
 enum Work {
-    Office { spec: MixSpec, threads: u32, is_whole: bool, secret: u64 },
-    Replay { program: Arc<Program>, points: Arc<SyncPoints>, spec: MixSpec, sessions: u32, threads: u32 },
+    Office { spec: MixSpec, virtual_users: u32, is_whole: bool, secret: u64 },
+    Replay { program: Arc<Program>, points: Arc<SyncPoints>, spec: MixSpec, sessions: u32, virtual_users: u32 },
 }
 
 /// The workload `file-mix`.
@@ -76,20 +76,22 @@ impl MixWorkload {
         read: impl FnOnce(&str, usize) -> Result<Vec<u8>, String>,
     ) -> Result<Self, SpecError> {
         let spec = MixSpec::from_json(&trial.workload)?;
-        let threads = trial.threads;
+        let virtual_users = trial.virtual_users;
         let work = match &spec.loadfile {
-            None if threads as usize > tables::APPLICATIONS.len() => {
+            None if virtual_users as usize > tables::APPLICATIONS.len() => {
                 let most = tables::APPLICATIONS.len();
-                return Err(SpecError::Range(format!("the applications of a client share {most} threads at most")));
+                return Err(SpecError::Range(format!(
+                    "the applications of a client share {most} virtual users at most"
+                )));
             }
-            None => Work::Office { spec, threads, is_whole: trial.is_whole(), secret: trial.secret },
+            None => Work::Office { spec, virtual_users, is_whole: trial.is_whole(), secret: trial.secret },
             Some(path) => {
                 let refuse = |text: String| SpecError::Range(format!("loadfile {path}: {text}"));
                 let bytes = read(path, LOADFILE_MAX).and_then(unpack).map_err(refuse)?;
                 let program = parse(&bytes).map_err(|error| refuse(error.to_string()))?;
                 let sessions = trial.sessions();
                 let points = Arc::new(SyncPoints::new(sessions));
-                Work::Replay { program: Arc::new(program), points, spec, sessions, threads }
+                Work::Replay { program: Arc::new(program), points, spec, sessions, virtual_users }
             }
         };
         Ok(Self { work })
@@ -153,11 +155,11 @@ impl FileWorkload for MixWorkload {
 
     fn session(&self, identity: Identity) -> MixSession {
         match &self.work {
-            Work::Office { spec, threads, secret, .. } => {
-                MixSession::Office(Box::new(OfficeSession::new(spec, identity, *threads, *secret)))
+            Work::Office { spec, virtual_users, secret, .. } => {
+                MixSession::Office(Box::new(OfficeSession::new(spec, identity, *virtual_users, *secret)))
             }
-            Work::Replay { program, points, spec, sessions, threads } => {
-                let index = identity.client * threads + identity.thread;
+            Work::Replay { program, points, spec, sessions, virtual_users } => {
+                let index = identity.client * virtual_users + identity.vu;
                 let (program, points) = (Arc::clone(program), Arc::clone(points));
                 MixSession::Replay(Box::new(ReplaySession::new(program, points, spec, index, *sessions, identity)))
             }
@@ -166,9 +168,9 @@ impl FileWorkload for MixWorkload {
 
     fn figures(&self, sessions: &[MixSession]) -> Value {
         match &self.work {
-            Work::Office { spec, threads, is_whole, .. } => {
+            Work::Office { spec, virtual_users, is_whole, .. } => {
                 let parts: Vec<&OfficeSession> = sessions.iter().filter_map(MixSession::office).collect();
-                let sums = Sums::of(*threads, &parts);
+                let sums = Sums::of(*virtual_users, &parts);
                 if *is_whole { sums.figures(spec) } else { json!(sums) }
             }
             Work::Replay { program, .. } => {

@@ -108,7 +108,7 @@ impl ReplaySession {
             points,
             index,
             sessions,
-            rng: Rng::for_thread(identity.seed, identity.client, identity.thread),
+            rng: Rng::for_thread(identity.seed, identity.client, identity.vu),
             once: spec.once,
             resolve: spec.resolve,
             flush: spec.flush,

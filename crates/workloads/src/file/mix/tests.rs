@@ -6,7 +6,7 @@ use bakeoff_engine::{ErrorClass, Outcome, Rng};
 use flate2::write::GzEncoder;
 use std::io::Write;
 
-fn trial(changes: Value, threads: u32) -> TrialSpec {
+fn trial(changes: Value, virtual_users: u32) -> TrialSpec {
     let mut workload = json!({
         "kind": "file-mix", "folder": "/x", "loadfile": null, "once": false, "resolve": true,
         "workspace_bytes": 20_000_000, "flush": true, "verify": true, "reuse": null, "keep": false, "link_bytes_per_s": null, "iteration_bytes": null, "iteration_pause_s": 0.0, "stall_s": 10.0,
@@ -14,7 +14,7 @@ fn trial(changes: Value, threads: u32) -> TrialSpec {
     if let (Some(all), Value::Object(changes)) = (workload.as_object_mut(), changes) {
         all.extend(changes);
     }
-    let text = json!({"workload": workload, "load": {"clients": 1}, "threads": threads, "length_s": 9.0, "seed": 1})
+    let text = json!({"workload": workload, "load": {"clients": 1}, "virtual_users": virtual_users, "length_s": 9.0, "seed": 1})
         .to_string();
     TrialSpec::from_json(&text).unwrap()
 }
@@ -31,7 +31,7 @@ fn replay(text: &str, changes: Value) -> (MixWorkload, Played, Disk, Value) {
     let bytes = text.as_bytes().to_vec();
     let workload = MixWorkload::from_spec(&trial(all, 1), |_, _| Ok(bytes)).unwrap();
     let mut disk = Disk::default();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     let played = play(&mut session, &mut disk, 1, 1_000, 100_000);
     let figures = workload.figures(&[session]);
     (workload, played, disk, figures)
@@ -40,7 +40,7 @@ fn replay(text: &str, changes: Value) -> (MixWorkload, Played, Disk, Value) {
 #[test]
 fn three_cycles_have_their_exact_counts_and_no_surprise() {
     let workload = office(json!({}));
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     let mut disk = Disk::default();
     let played = play(&mut session, &mut disk, 1, 1_000, 3 * 3553);
     let mut counts = vec![0_u32; tables::OPERATIONS.len()];
@@ -58,12 +58,12 @@ fn three_cycles_have_their_exact_counts_and_no_surprise() {
 }
 
 #[test]
-fn a_client_has_the_measured_data_set_for_any_number_of_threads() {
-    let bytes = |threads: u32| -> u64 {
-        let workload = MixWorkload::from_spec(&trial(json!({}), threads), |_, _| Err(String::new())).unwrap();
+fn a_client_has_the_measured_data_set_for_any_number_of_virtual_users() {
+    let bytes = |virtual_users: u32| -> u64 {
+        let workload = MixWorkload::from_spec(&trial(json!({}), virtual_users), |_, _| Err(String::new())).unwrap();
         let mut disk = Disk::default();
-        for thread in 0..threads {
-            let mut session = workload.session(Identity { client: 0, thread, seed: 1 });
+        for vu in 0..virtual_users {
+            let mut session = workload.session(Identity { client: 0, vu, seed: 1 });
             play(&mut session, &mut disk, 1, 1_000, 10);
             disk.handles.clear();
         }
@@ -71,8 +71,8 @@ fn a_client_has_the_measured_data_set_for_any_number_of_threads() {
     };
     let one = bytes(1);
     assert!((23_600_000..24_200_000).contains(&one), "{one}");
-    for threads in [2, 3, 8, 9] {
-        assert_eq!(bytes(threads), one);
+    for virtual_users in [2, 3, 8, 9] {
+        assert_eq!(bytes(virtual_users), one);
     }
     assert!(MixWorkload::from_spec(&trial(json!({}), 10), |_, _| Err(String::new())).is_err());
 }
@@ -80,7 +80,7 @@ fn a_client_has_the_measured_data_set_for_any_number_of_threads() {
 #[test]
 fn over_some_cycles_all_of_the_data_set_is_touched() {
     let workload = office(json!({"verify": false}));
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     play(&mut session, &mut Disk::default(), 1, 1_000, 100 * 3553);
     let figures = workload.figures(&[session]);
     let touched = figures["touched_bytes"].as_f64().unwrap();
@@ -91,7 +91,7 @@ fn over_some_cycles_all_of_the_data_set_is_touched() {
 #[test]
 fn one_wrong_byte_of_the_office_files_ends_the_trial() {
     let workload = office(json!({}));
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     let played = play(&mut session, &mut Disk { damage_every: 50, ..Disk::default() }, 1, 1_000, 3553);
     assert_eq!(played.counted.last().unwrap().outcome.error, Some(ErrorClass::WrongContent));
     assert!(played.fault.unwrap().contains("other bytes"));
@@ -101,7 +101,7 @@ fn one_wrong_byte_of_the_office_files_ends_the_trial() {
 fn office_writes_that_were_acknowledged_and_lost_are_found() {
     let workload = office(json!({}));
     let cycles = |disk: &mut Disk, operations: usize| {
-        let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+        let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
         let played = play(&mut session, disk, 1, 1_000, operations);
         let fault = played.fault.or_else(|| play_after(&mut session, disk));
         (fault, workload.figures(&[session]))
@@ -116,7 +116,7 @@ fn office_writes_that_were_acknowledged_and_lost_are_found() {
     assert!(fault.is_some_and(|fault| fault.contains("other bytes") || fault.contains("is not there")));
     // All that is written after the workspace is lost: nothing need have been read again before the end.
     let mut disk = Disk::default();
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
     play(&mut session, &mut disk, 1, 1_000, 1);
     disk.handles.clear();
     disk.lose_every = 1;
@@ -130,7 +130,7 @@ fn a_kept_workspace_is_not_written_again() {
     let mut disk = Disk::default();
     let mut untimed = Vec::new();
     for _ in 0..2 {
-        let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+        let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });
         untimed.push(play(&mut session, &mut disk, 1, 1_000, 1).untimed);
     }
     assert!(untimed[1] * 3 < untimed[0], "{untimed:?}");
@@ -231,7 +231,7 @@ fn clients_have_names_of_their_own_and_packed_files_are_read() {
     packed.write_all(SAMPLE.as_bytes()).unwrap();
     let bytes = packed.finish().unwrap();
     let workload = MixWorkload::from_spec(&trial(json!({"loadfile": "x"}), 1), |_, _| Ok(bytes.clone())).unwrap();
-    let session = workload.session(Identity { client: 7, thread: 0, seed: 1 });
+    let session = workload.session(Identity { client: 7, vu: 0, seed: 1 });
     let Work::Replay { program, .. } = &workload.work else { panic!("a loadfile is replayed") };
     let names: Vec<_> =
         (0..program.names.len() as u32).map(|name| session.path(name).to_str().unwrap().to_owned()).collect();

@@ -80,7 +80,7 @@ macro_rules! dialogue {
 impl MailSession {
     pub(crate) fn new(plan: Arc<Plan>, identity: Identity, rng: Rng, player: u64, players: u64) -> Self {
         let sender = Sender::new(plan.sizes.first(player, players), plan.recipients.first(player, players));
-        let reader = Reader::new(plan.mailboxes_of(identity), plan.shared && identity.thread > 0);
+        let reader = Reader::new(plan.mailboxes_of(identity), plan.shared && identity.vu > 0);
         Self {
             thread: Thread::new(plan, identity, rng),
             work: Work::Idle,

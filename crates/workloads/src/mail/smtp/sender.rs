@@ -59,7 +59,7 @@ impl Sender {
     /// Takes the next message's size and recipients from the decks.
     pub fn deal(&mut self, thread: &mut Thread) {
         let plan = &thread.plan;
-        self.id = Id::new(thread.identity.client, thread.identity.thread, self.number);
+        self.id = Id::new(thread.identity.client, thread.identity.vu, self.number);
         self.number = self.number.wrapping_add(1);
         self.bytes = plan.sizes.card(self.size_position) as usize;
         self.size_position += 1;

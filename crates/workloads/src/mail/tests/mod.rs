@@ -31,7 +31,7 @@ fn workload_under(load: &Value, change: impl FnOnce(&mut Value)) -> MailWorkload
 }
 
 fn session(workload: &MailWorkload, stage: Stage) -> MailSession {
-    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 3 });
+    let mut session = workload.session(Identity { client: 0, vu: 0, seed: 3 });
     session.enter(stage, &Timeline::new(0, 0, 5_000_000_000, 0));
     session
 }

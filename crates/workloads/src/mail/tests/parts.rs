@@ -20,7 +20,7 @@ fn workload_of(slice: &Value) -> MailWorkload {
 
 /// A client that has sent to all mailboxes and read its own, on a machine whose trial began at `start_ns`.
 fn played(workload: &MailWorkload, client: u32, start_ns: u64) -> MailSession {
-    let mut session = workload.session(Identity { client, thread: 0, seed: 3 });
+    let mut session = workload.session(Identity { client, vu: 0, seed: 3 });
     session.enter(Stage::Measure, &Timeline::new(start_ns, SECOND, 5 * SECOND, SECOND));
     let of = |number: u32| (number % 6, u128::from(number) + 77);
     for number in 0..60 {

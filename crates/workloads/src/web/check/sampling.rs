@@ -55,7 +55,7 @@ pub(crate) struct Sampler(Draws);
 
 impl Sampler {
     pub fn new(plan: &WebPlan, identity: Identity) -> Self {
-        let rng = Rng::for_thread(identity.seed ^ plan.secret, identity.client, identity.thread);
+        let rng = Rng::for_thread(identity.seed ^ plan.secret, identity.client, identity.vu);
         Self(Draws::new(rng, plan.check_every))
     }
 

@@ -45,7 +45,7 @@ def limits(run: RunRecord) -> list[Fact]:
 
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[Fact]:
-    offered = trial.load_step.clients * run.planned.settings.threads
+    offered = trial.load_step.clients * run.planned.settings.virtual_users
     peaks = {service.key: _limiting(trial, service, offered) for service in SERVICES}
     if peaks["pop3_logged_in"] == peaks["pop3"]:
         peaks["pop3_logged_in"] = None  # a bound on connections bounds logins, too

@@ -217,7 +217,7 @@ def _ledger(context: Context) -> list[Block]:
             for message in trial.figures(MailFigures).ledger.ids.get(kind, ())[:5]
         ][:20]
         if ids:
-            blocks.append(Text(f"{name}, the first of them (client.thread.number in mailbox):"))
+            blocks.append(Text(f"{name}, the first of them (client.user.number in mailbox):"))
             blocks.append(Bullets(tuple(ids)))
     return blocks
 

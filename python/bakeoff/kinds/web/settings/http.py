@@ -55,8 +55,8 @@ class HttpSettings(SourceSettings):
         1,
         ge=1,
         le=STREAMS_MAX,
-        description="HTTP/2 and HTTP/3: requests at once on each connection. Every thread of every client has one "
-        "connection: --clients 8 --streams 10 keeps 80 requests going on 8 connections.",
+        description="HTTP/2 and HTTP/3: requests at once on each connection. Every virtual user of every client has "
+        "one connection: --clients 8 --streams 10 keeps 80 requests going on 8 connections.",
     )
     keep_alive: bool = Field(
         True,
@@ -120,7 +120,7 @@ class HttpSettings(SourceSettings):
 
     @property
     def sessions_per_client(self) -> int:
-        return self.threads * self.streams
+        return self.virtual_users * self.streams
 
     @property
     def keeps_connections(self) -> bool:

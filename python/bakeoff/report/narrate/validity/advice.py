@@ -118,7 +118,8 @@ def _(fact: BeganLate) -> tuple[str, str]:
     return (
         f"The load generator started requests late in {fact.trials} of {wording.plural(fact.of, 'trial')} of "
         f"{fact.contender} although connections were idle. Response times include this delay{delay}.",
-        "Give it cores of its own (`--cores`, `--pin`), or a machine of its own. Service times exclude the delay.",
+        "Give it cores of its own (`--load-threads`, `--pin`), or a machine of its own. Service times exclude the "
+        "delay.",
     )
 
 
@@ -180,7 +181,7 @@ def _(fact: GeneratorLimit) -> tuple[str, str]:
     share = f"{fact.trials} of {wording.plural(fact.of, 'trial')}"
     return (
         f"{wording.sentence(busy_words(fact.busy))} was the limit in {share} of {fact.contender}.",
-        "Give the generator more cores (`--cores`) or a machine of its own; such rates are lower bounds.",
+        "Give the generator more cores (`--load-threads`) or a machine of its own; such rates are lower bounds.",
     )
 
 
@@ -194,7 +195,7 @@ def _(fact: Unfair) -> tuple[str, str]:
 
 @advised.register
 def _(fact: NearGeneratorCapacity) -> tuple[str, str]:
-    advice = "This peak may be the generator's: give it more cores (`--cores`), or more machines (`--agents`)."
+    advice = "This peak may be the generator's: give it more cores (`--load-threads`), or more machines (`--agents`)."
     if fact.share > 1.0:
         advice = (
             "The capacity was measured at the start of the run, on a busier machine or with a server on the same "

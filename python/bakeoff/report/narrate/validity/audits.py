@@ -60,7 +60,7 @@ def ruled(rule: Fact) -> tuple[str, str]:
 
 @ruled.register
 def _(rule: LittleRule) -> tuple[str, str]:
-    what = "Little's law: clients × threads (× streams) = operations/s × (mean response + think time)"
+    what = "Little's law: clients × virtual users (× streams) = operations/s × (mean response + think time)"
     filling = ", and the sessions that were filling and checking data" if rule.filling else ""
     return what + filling, f"{wording.percent(rule.share)} and {EDGES[rule.edges]}"
 

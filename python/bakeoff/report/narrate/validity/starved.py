@@ -45,7 +45,7 @@ def _(fact: UnrunInCells) -> tuple[str, str]:
     return (
         f"The load generator did not run for some clients in {wording.plural(len(fact.cells), 'cell')}: {listed}.",
         "Such cells are left out of their blocks, and nobody has lost them. Keep other work off the machine, or give "
-        "the generator cores of its own (`--cores`, `--pin`).",
+        "the generator cores of its own (`--load-threads`, `--pin`).",
     )
 
 

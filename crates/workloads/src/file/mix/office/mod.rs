@@ -92,8 +92,8 @@ fn scaled(size: u64, workspace: u64) -> u64 {
 }
 
 impl OfficeSession {
-    pub(super) fn new(spec: &MixSpec, identity: Identity, threads: u32, secret: u64) -> Self {
-        let mut rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+    pub(super) fn new(spec: &MixSpec, identity: Identity, virtual_users: u32, secret: u64) -> Self {
+        let mut rng = Rng::for_thread(identity.seed, identity.client, identity.vu);
         let mut session = Self {
             client: identity.client,
             rng: rng.clone(),
@@ -135,9 +135,9 @@ impl OfficeSession {
         session.workspace.folders.push(root);
         let mut page = 0;
         let all = files();
-        // The applications of a client are shared out to its threads: the data set is the same for any number.
+        // The applications of a client are shared out to its virtual users: the data set is the same for any number.
         for (application, table) in APPLICATIONS.iter().enumerate() {
-            if application as u32 % threads != identity.thread {
+            if application as u32 % virtual_users != identity.vu {
                 continue;
             }
             let place = format!("c{:05}/{}", identity.client, table.folder);
@@ -480,9 +480,9 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Of sessions in the order of their clients, each of so many threads.
-    pub fn of(threads: u32, parts: &[&OfficeSession]) -> Self {
-        let clients: Vec<&[&OfficeSession]> = parts.chunks(threads.max(1) as usize).collect();
+    /// Of sessions in the order of their clients, each of so many virtual users.
+    pub fn of(virtual_users: u32, parts: &[&OfficeSession]) -> Self {
+        let clients: Vec<&[&OfficeSession]> = parts.chunks(virtual_users.max(1) as usize).collect();
         let per_client = |pick: fn(&OfficeSession) -> u64| -> Vec<u64> {
             clients.iter().map(|client| client.iter().map(|part| pick(part)).sum()).collect()
         };

@@ -90,7 +90,7 @@ pub(super) struct ReadBack {
 
 impl ReadBack {
     pub fn drawn_by(secret: u64, identity: &Identity) -> Self {
-        Self { chance: Some(Rng::for_thread(secret, identity.client, identity.thread)), ..Self::default() }
+        Self { chance: Some(Rng::for_thread(secret, identity.client, identity.vu)), ..Self::default() }
     }
 
     pub fn is_under_way(&self) -> bool {
