@@ -128,6 +128,7 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         noise_quote=quote,
         objective=objective_held(whole, judge.faults),
         notes=tuple(DatedNote(day, text) for day, text in whole.notes),
+        shape=shape.names,
         **shape.findings(subject),
     )
 

@@ -32,7 +32,7 @@ from bakeoff.compare.cube.spread import widest
 from bakeoff.compare.metrics.metrics import near_generator_capacity
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.resources.fleet import busy_threads, full_link_of
-from bakeoff.compare.shapes import shape_of
+from bakeoff.compare.shapes import Shape, shape_of
 from bakeoff.compare.validity.disturbances import crowd, lost_share
 from bakeoff.compare.validity.steadiness import STEADY_STATE
 from bakeoff.compare.validity.working_set import fits_into_caches
@@ -55,14 +55,14 @@ RANKS = {kind: rank for rank, kind in enumerate(get_args(CaveatKind))}
 
 def caveat_of(run: RunRecord, cube: Cube, found: Comparison) -> Caveat | None:
     """The one to show; None where nothing speaks against the result, or the headline says all of it."""
-    gate_names = _headline_gates(found)
+    gate_names = _headline_gates(found, shape_of(run))
     return weightiest(caveat for caveat in caveats_of(run, cube, found) if caveat.kind not in gate_names)
 
 
-def _headline_gates(found: Comparison) -> set[str]:
+def _headline_gates(found: Comparison, shape: Shape) -> set[str]:
     """The names of the gates that the headline tells of beside the verdict."""
     pairs = leading(found.ranking, found.pairs) if found.ranking else found.pairs
-    ends = [] if found.run.equals and found.capacity is None else [pair.primary for pair in pairs]
+    ends = [] if found.run.equals and shape.steps else [pair.primary for pair in pairs]
     names = {gate.name for end in ends for gate in end.decisive}
     unsized = any(end.verdict.kind == "better" and not end.verdict.sized and not end.all_forfeited for end in ends)
     return names | ({"other load"} if unsized else set())

@@ -21,7 +21,7 @@ from bakeoff.compare.limits.capacity_model import CapacityComparison
 from bakeoff.compare.limits.objective_model import ObjectiveHeld
 from bakeoff.compare.limits.soak import Soak
 from bakeoff.compare.model.cell import CellComparison
-from bakeoff.compare.model.fact import NARRATED, Fact
+from bakeoff.compare.model.fact import NARRATED, OMITTED, Fact
 from bakeoff.compare.model.factor import FactorComparison
 from bakeoff.compare.model.level import Levels
 from bakeoff.compare.model.pair import PairComparison
@@ -421,6 +421,8 @@ class Comparison:
     caveat: Caveat | None = None
     # Where the plan states one, and searches nothing.
     objective: ObjectiveHeld | None = None
+    # The names of the shape of the run.
+    shape: tuple[str, ...] = field(default=(), metadata=OMITTED)
 
     @property
     def winner(self) -> str | None:

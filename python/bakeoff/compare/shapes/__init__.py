@@ -6,10 +6,8 @@ words have for it is a module of the same name in `report/shapes/` and `report/n
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-
 from bakeoff.compare.shapes.loop import Shape
+from bakeoff.core.composed import composed, part
 from bakeoff.store.records.run_records import RunRecord
 
 __all__ = ["SHAPES", "Shape", "shape_of"]
@@ -19,20 +17,8 @@ SHAPES = ("search", "soak", "stated", "rates", "cells")
 
 
 def shape_of(run: RunRecord) -> Shape:
-    """The shape of a run: one of those above, several of them (a soak at rates), or, of clients without a plan of their
-    own, `Shape` itself.
+    """The shape of a run: one of those above, several of them (a soak at rates), or, of a plain closed loop, `Shape`
+    itself.
     """
-    return _of(tuple(name for name in SHAPES if _part(name).fits(run)))()
-
-
-@cache
-def _of(names: tuple[str, ...]) -> type[Shape]:
-    """The class that has all of these: each adds to what the next one says."""
-    parts = tuple(map(_part, names))
-    return type("Shape", (*parts, Shape), {"names": names}) if parts else Shape
-
-
-@cache
-def _part(name: str) -> type[Shape]:
-    part: type[Shape] = import_module(f"{__name__}.{name}").PART
-    return part
+    names = tuple(name for name in SHAPES if part(__name__, name, Shape).fits(run))
+    return composed(__name__, names, Shape)()

@@ -4,43 +4,36 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 
 from bakeoff.compare.estimate.interim import LEVEL, InterimAnalysis
 from bakeoff.compare.estimate.intervals import turned
 from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.limits.capacity_model import CAPACITY
 from bakeoff.compare.limits.objective_model import KINDS
-from bakeoff.compare.model.cell import CellComparison, CellPair
-from bakeoff.compare.model.comparison import Comparison, ContenderSummary, Measure, OverloadPoint, Repeated, RunInfo
+from bakeoff.compare.model.cell import CellComparison
+from bakeoff.compare.model.comparison import Comparison, ContenderSummary, Measure, Repeated, RunInfo
 from bakeoff.compare.model.pair import Endpoint, PairComparison
 from bakeoff.compare.resources.telemetry_cost import CPU
 from bakeoff.compare.verdict.crossover import CROSSOVER
 from bakeoff.compare.verdict.ranking import LEAST, leading
-from bakeoff.compare.verdict.why_open import why_of
-from bakeoff.core.thresholds import P99_OPERATIONS
-from bakeoff.load.load_step import Rate
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.challenge import with_challenger
 from bakeoff.report.narrate.collections.joined import joined_sentences
 from bakeoff.report.narrate.collections.noise import noise_sentence
-from bakeoff.report.narrate.figures.capacity import capacity_sentences
-from bakeoff.report.narrate.figures.cells import opening, pair_summary
 from bakeoff.report.narrate.figures.factors import factor_sentences
 from bakeoff.report.narrate.figures.objective import objective_sentences
-from bakeoff.report.narrate.figures.overload import overload_text
 from bakeoff.report.narrate.figures.time_breakdown import dominant_sentences
 from bakeoff.report.narrate.sentences import Sentence, sentence
+from bakeoff.report.narrate.shapes import shape_words
 from bakeoff.report.narrate.validity.client_options import client_options_sentence
 from bakeoff.report.narrate.validity.content import bodies_sentence, changed_sentences
 from bakeoff.report.narrate.validity.error_replies import error_replies_text
 from bakeoff.report.narrate.validity.faults import disqualified
 from bakeoff.report.narrate.validity.run_advice import outages_words
-from bakeoff.report.narrate.verdict.clear_percentiles import clear_at_rates
-from bakeoff.report.narrate.verdict.crossover import crossover_clause, crossover_sentence, other_crossovers
+from bakeoff.report.narrate.verdict.crossover import crossover_sentence, other_crossovers
 from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.report.narrate.verdict.ranking import ranking_sentence, undecided
-from bakeoff.report.narrate.verdict.verdicts import brief_text, decisive_words, faster_words, open_text
+from bakeoff.report.narrate.verdict.verdicts import decisive_words, faster_words, open_text
 
 
 def headline(found: Comparison) -> tuple[Sentence, ...]:
@@ -81,7 +74,7 @@ def _result(found: Comparison) -> list[Sentence]:
     that lead stand for all pairs, and pairs without a winner are named: a handful of sentences, however many there are.
     Of one server as two contenders no pair is told.
     """
-    info, contenders, cells = found.run, found.contenders, found.cells
+    info, contenders = found.run, found.contenders
     first = equals_sentences(found)
     pairs = () if first else found.pairs
     leads = leading(found.ranking, pairs) if found.ranking else pairs
@@ -101,44 +94,25 @@ def _result(found: Comparison) -> list[Sentence]:
     texts += [text for pair in leads for text in _asked_again(pair)]
     texts += [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
     texts += _repeated(contenders, found.repeated)
-    texts += _secondary_texts(found, leads)
+    shape = shape_words(found)
+    texts += shape.beside(found, leads)
     texts += [units_sentence(found)]
     named = {name for pair in leads for name in (pair.baseline, pair.contender)}
     texts += dominant_sentences([one for one in found.dominant if one.contender in named])
     texts += [text for pair in leads for text in _processor_time(pair, found)]
-    best = [_peaks(contenders, info)] if cells is None else _means(found)
-    texts += [*([] if found.overload_points or found.capacity else best), _errors(contenders, info)]
+    texts += [*shape.most(found), _errors(contenders, info)]
     return [*first, *(Sentence("", text) for text in texts if text)]
-
-
-def _secondary_texts(found: Comparison, pairs: Sequence[PairComparison]) -> list[str]:
-    """What is told of these pairs beside what decides."""
-    if found.capacity is not None:
-        # Response times at shares of each one's own capacity are in a table: one of them is no result.
-        return capacity_sentences(found.capacity)
-    if points := found.overload_points:
-        clear = [text for pair in pairs for text in clear_at_rates(pair, found.measures, found.run.load_steps)]
-        return [*clear, *([_overload_points(points)] if found.ranking else map(_overload_sentence, points))]
-    if found.cells is None:
-        return [text for pair in pairs for text in _p99(pair, found)]
-    # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
-    shown = {(pair.baseline, pair.contender) for pair in pairs}
-    of_cells = (pair for pair in found.cells.pairs if (pair.baseline, pair.contender) in shown)
-    return [text for pair in of_cells for text in _cells(pair, found.run)]
 
 
 def units_sentence(found: Comparison) -> str:
     """ "67 sessions/s are 201 requests/s: a session has 3 requests." of what was offered, or carried."""
-    loads = [load_step.per_s for load_step in found.run.load_steps if isinstance(load_step, Rate)]
-    if found.capacity is not None:
-        by_rate = found.capacity.by == "rate"
-        loads = sorted(c.capacity for c in found.capacity.contenders if c.blocks) if by_rate else []
+    loads = shape_words(found).rates(found)
     return found.run.unit.sentence(loads) if loads else ""
 
 
 def equals_sentences(found: Comparison) -> list[Sentence]:
     """What an A/A run comes to; nothing of another, and of a search, whose capacities have no floor."""
-    if not found.run.equals or found.capacity is not None or not found.pairs:
+    if not found.run.equals or not shape_words(found).has_floor or not found.pairs:
         return []
     return [noise_sentence(found.noise, found.pairs[0].primary.blocks, found.run.file)]
 
@@ -163,25 +137,6 @@ def what_decides(found: Comparison) -> str:
     if decides.metric == CAPACITY:
         return decides.title
     return found.run.rate_unit if decides.higher_is_better else decides.short
-
-
-def _overload_points(points: tuple[OverloadPoint, ...]) -> str:
-    """Of three and more in one sentence."""
-    parts = [f"{told.contender} {overload_text(told)}" for told in points]
-    return f"Overload: {'; '.join(parts)}."
-
-
-def _overload_sentence(told: OverloadPoint) -> str:
-    if not told.blocks:
-        return f"The overload point of {told.contender} is {overload_text(told)}."
-    return f"{told.contender} is {overload_text(told)}."
-
-
-def _cells(pair: CellPair, info: RunInfo) -> list[str]:
-    if len(info.load_steps) == 1:
-        return list(pair_summary(pair))
-    # Of several load steps how its cells ended: the report has the other sentences.
-    return [f"At {pair.load_step.words}: {opening(pair)}"]
 
 
 def _of_a_cache(pair: PairComparison, cells: CellComparison | None) -> list[str]:
@@ -328,22 +283,6 @@ def _more(end: Endpoint) -> str:
     return reason or "inconclusive"
 
 
-def _p99(pair: PairComparison, found: Comparison) -> list[str]:
-    for end in pair.secondary:
-        if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified" and not end.all_forfeited:
-            title = next(one.short for one in found.measures if one.metric == "p99")
-            interval = "" if math.isnan(end.low) else f" ({wording.interval(end.low, end.high)})"
-            reach = wording.times(end.ratio, f"that of {pair.baseline}", end.low, end.high)
-            few = end.verdict.kind == "too_few" and end.blocks < pair.primary.blocks
-            why = f" (a trial of fewer than {P99_OPERATIONS} operations has no p99)" if few else ""
-            open_by = why_of(end.verdict.still)
-            verdict = f"inconclusive, {sentence(open_by)}" if open_by else brief_text(end.verdict)
-            crossings = crossover_clause(pair, title, end)
-            also = f"; the {crossings}" if crossings else ""
-            return [f"The {title} of {pair.contender} is {reach}{interval}: {verdict}{why}{also}."]
-    return []
-
-
 def _processor_time(pair: PairComparison, found: Comparison) -> list[str]:
     """What one of them needs for the same work, where that differs for sure."""
     for end in pair.secondary:
@@ -355,51 +294,6 @@ def _processor_time(pair: PairComparison, found: Comparison) -> list[str]:
             what = next(one.short for one in found.measures if one.metric == CPU)
             return [f"{name} needs {reach} the {what} that {other} does (95 % interval {wording.interval(low, high)})."]
     return []
-
-
-def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
-    peaked = [c for c in contenders if c.peak_load_step is not None]
-    load_steps = {c.peak_load_step for c in peaked}
-    if len(peaked) >= LEAST and len(load_steps) == 1:
-        figures = sorted(peaked, key=lambda c: -c.peak)
-        parts = [f"{c.name} {_peak_figure(c)}" for c in figures]
-        return f"Peak in {info.rate_unit}, at {load_steps.pop().words}: {'; '.join(parts)}."  # type: ignore[union-attr]
-    parts = [
-        f"{c.name} {_peak(c, info)} at {c.peak_load_step.words}" for c in contenders if c.peak_load_step is not None
-    ]
-    if not parts and any(c.trials_ok for c in contenders):
-        return "No rate is stated."
-    return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
-
-
-def _peak(c: ContenderSummary, info: RunInfo) -> str:
-    return _peak_figure(c, f" {info.rate_unit}")
-
-
-def _peak_figure(c: ContenderSummary, unit: str = "") -> str:
-    if c.peak_is_bimodal:
-        ends = f"{wording.rate(c.peak_lowest)} and {wording.rate(c.peak_highest)}"
-        return f"between {ends}{unit} (blocks differ)"
-    return f"{wording.rate(c.peak)}{unit}"
-
-
-def _means(found: Comparison) -> list[str]:
-    """Over cells there is no peak, which would be nobody's: their mean, at each load step."""
-    info, contenders, decides = found.run, found.contenders, found.measures[0]
-    measured = [c for c in contenders if c.peak_load_step is not None]
-    if not measured:
-        return ["No trial can be used."]
-    weights = f", weighted by the file sizes of {decides.weighted_by}" if decides.weighted_by else ""
-    what = f"eometric mean of the cells{weights}"
-    if len(info.load_steps) == 1:
-        return [f"G{what}: {'; '.join(f'{c.name} {_peak(c, info)}' for c in measured)}."]
-    rates = {curve.contender: curve.points for curve in found.curves if curve.metric == decides.metric}
-    texts = []
-    for index, load_step in enumerate(info.load_steps):
-        known = [(name, points[index].centre) for name, points in rates.items() if points[index].blocks]
-        parts = [f"{name} {wording.rate(rate)} {info.rate_unit}" for name, rate in known]
-        texts += [f"At {load_step.words}: g{what}: {'; '.join(parts)}."] if parts else []
-    return texts
 
 
 def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
