@@ -18,6 +18,7 @@ from bakeoff.report.kind import ReportPart, report_part
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.kind import WordsPart, words_part
+from bakeoff.report.shapes import ShapeReport, shape_report
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
@@ -55,6 +56,11 @@ class Context:
     def compared(self) -> ComparePart:
         """What comparisons know of the kind of suite."""
         return compare_part(self.run.kind)
+
+    @property
+    def shape(self) -> ShapeReport:
+        """What reports know of the shape of the run."""
+        return shape_report(self.comparison.shape)
 
     @property
     def told(self) -> WordsPart:
@@ -98,7 +104,7 @@ class Context:
     @property
     def is_open_loop(self) -> bool:
         """Whether the load of the run did not wait."""
-        return bool(self.comparison.overload_points)
+        return self.shape.is_open_loop
 
     @property
     def searched_by_rate(self) -> bool:

@@ -23,13 +23,7 @@ IN_A_ROW = 2
 """Charts that a printed page has beside each other: more are for the full edition."""
 
 
-@report_section(
-    "rates",
-    detail=Detail.SUMMARY,
-    fits=lambda context: (
-        not (context.cells_alone or context.is_open_loop or context.comparison.capacity or context.is_stated)
-    ),
-)
+@report_section("rates", detail=Detail.SUMMARY)
 def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""
     first, *others = (curve_chart(context, metric) for metric in context.known(context.kind.rate_curves))

@@ -17,7 +17,7 @@ from bakeoff.store.records.figures import Figures
 IN_SIGHT = 10
 
 
-@report_section("errors", fits=lambda context: not context.cells_alone)
+@report_section("errors")
 def section(context: Context) -> Section:
     """The share of failed operations, and their classes where there are any."""
     by_contender = {name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names}

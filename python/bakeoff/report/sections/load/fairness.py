@@ -19,7 +19,7 @@ from bakeoff.store.records.run_records import TrialRecord
 
 
 # Connections of an open-loop load stand in for each other.
-@report_section("fairness", in_full=True, fits=lambda context: not (context.is_open_loop or context.searched_by_rate))
+@report_section("fairness", in_full=True)
 def section(context: Context) -> Section | None:
     """The least and the most served client of any trial, relative to the mean client of that trial; nothing for a
     client alone.

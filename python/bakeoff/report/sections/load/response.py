@@ -11,16 +11,6 @@ from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.sections.load.curves import curve_chart
 
-OPEN_LOOP = (
-    "Response time of successful operations, from the moment at which each was to begin: what waited, because the "
-    "server was busy with others, has waited in it. Service time, from the sending on, stands beside it above. "
-    "Percentiles are taken from the full histogram of each trial; the point is the geometric mean of the blocks."
-)
-AT_SHARES = (
-    "Response time of successful operations at shares of the capacity that each search found: it counts from the "
-    "planned start. Percentiles are taken from the full histogram of each trial; the point is the geometric mean "
-    "of the blocks."
-)
 SHOWN = ("mean", "p50", "p95", "p99")
 
 
@@ -28,21 +18,10 @@ IN_FULL = ("p50", "p95")
 """Charts that stand in the full edition of a paper alone."""
 
 
-# Pooled over the cells of a trial a response time is nobody's.
-@report_section("response", detail=Detail.COMPARISON, fits=lambda context: not (context.of_cells or context.is_stated))
+@report_section("response", detail=Detail.COMPARISON)
 def section(context: Context) -> Section:
     """Four charts: mean, p50, p95, p99."""
-    note = (
-        OPEN_LOOP
-        if context.is_open_loop
-        else AT_SHARES
-        if context.searched_by_rate
-        else (
-            "Service time of successful operations in a closed loop: a client sends its next operation when the last "
-            "one is done, so a slow server is also asked less often. Percentiles are taken from the full histogram of "
-            "each trial; the point is the geometric mean of the blocks."
-        )
-    )
+    note = context.shape.response(context)
     mean, *others = (replace(curve_chart(context, one), in_full=one in IN_FULL) for one in SHOWN)
     first = replace(mean, plain=_all_in_one(context, mean.title), detail=Detail.COMPARISON)
     return Section(f"Response time against {context.load_step_unit}", (Text(note, explains=True), first, *others))

@@ -26,8 +26,7 @@ RATES = ("slowest second, {unit}", "fastest second, {unit}")
 TAILS = ("worst p99 of a second, ms",)
 
 
-# Where trials are made of cells no second is like the next.
-@report_section("seconds", in_full=True, fits=lambda context: not context.of_cells)
+@report_section("seconds", in_full=True)
 def section(context: Context) -> Section | None:
     """Rate and p99 of each whole second at the load step where the fastest contender peaks; of trials too short to have
     a course only the figures.

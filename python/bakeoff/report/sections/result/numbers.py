@@ -27,7 +27,7 @@ BYTES = ("Mbit/s", "MB/s", "KiB/s", "MiB/s")
 SIDE_BY_SIDE = 2
 
 
-@report_section("numbers", in_full=True, fits=lambda context: not (context.cells_alone or context.is_stated))
+@report_section("numbers", in_full=True)
 def section(context: Context) -> Section:
     """Centres with the half-width of the interval of the rate; the charts' tables give every interval."""
     note = "Of cells: geometric means over all of them. " if context.of_cells else ""

@@ -50,9 +50,7 @@ def _repeated(context: Context) -> str:
     """Load steps, lengths and blocks."""
     if context.comparison.joined is not None:
         return _by_files(context.comparison.joined, context.run)
-    load = f"{wording.load_steps(context.comparison.run.load_steps)}{_each(context)}"
-    if context.comparison.capacity is not None:
-        load = "a search for the highest load that meets the objective"
+    load = context.shape.load(context, _each(context))
     number = len(context.run.contenders)
     who = "The contender" if number == 1 else f"Each of the {number} contenders"
     left = [

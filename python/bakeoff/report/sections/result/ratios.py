@@ -21,9 +21,7 @@ from bakeoff.stats.intervals.bands import ONE_LOAD_STEP
 CHARTED = ("rate", "p99")
 
 
-@report_section(
-    "ratios", detail=Detail.COMPARISON, fits=lambda context: not (context.cells_alone or context.comparison.capacity)
-)
+@report_section("ratios", detail=Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """Charts of the ratios to the baseline and of other pairs that are drawn, tables of all metrics and all pairs."""
     comparison = context.comparison

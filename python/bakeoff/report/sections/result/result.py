@@ -7,14 +7,11 @@ from collections.abc import Callable
 from functools import partial
 
 from bakeoff.compare.estimate.intervals import turned
-from bakeoff.compare.failures.error_replies import ErrorReplies
-from bakeoff.compare.metrics.units import unit_of
-from bakeoff.compare.model.comparison import Comparison, ContenderSummary
+from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.model.pair import Endpoint, Gate, PairComparison, Verdict
 from bakeoff.compare.model.ranking import Place
-from bakeoff.report.blocks.facts import failures
 from bakeoff.report.blocks.severity import short_verdict, verdict_cell
-from bakeoff.report.blocks.tree import Block, Card, Cards, Column, Section, Severity, SeverityText, Table, Text
+from bakeoff.report.blocks.tree import Block, Cards, Column, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.charts.palette import place_of
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
@@ -22,14 +19,9 @@ from bakeoff.report.layout.parts import Part
 from bakeoff.report.layout.rates import rates_table, reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.validity.caveat import box
-from bakeoff.report.narrate.validity.client_options import ways
-from bakeoff.report.narrate.validity.error_replies import error_replies_text
 from bakeoff.report.narrate.verdict.qualifications import noted
 from bakeoff.report.narrate.warned import warnings_of
-from bakeoff.report.sections.cells.key_figures import cell_card
-from bakeoff.report.sections.load.capacity import card as capacity_card
 
 # What a ratio of response times says where there is none: with the rule that the plan named.
 LITTLE = 0.5
@@ -49,7 +41,7 @@ def section(context: Context) -> Section:
     blocks += [_ranking(context)] if comparison.ranking else []
     places = [place.contender for place in comparison.ranking] or list(context.names)
     by_name = {c.name: c for c in comparison.contenders}
-    cards = (_card(context, by_name[name], place_of(name, context.names)) for name in places)
+    cards = (context.shape.card(context, by_name[name], place_of(name, context.names)) for name in places)
     blocks.append(Cards(tuple(cards)))
     if comparison.pairs:
         # Of equals the noise floor is the result.
@@ -59,69 +51,6 @@ def section(context: Context) -> Section:
     if context.cells_alone:
         blocks.append(rates_table(context))  # there is no curve to have it
     return Section("Result", tuple(blocks))
-
-
-def _card(context: Context, c: ContenderSummary, series: int) -> Card:
-    if context.of_cells:
-        return cell_card(context, c, series)
-    if context.comparison.capacity is not None:
-        return capacity_card(context, context.comparison.capacity, c, series)
-    figure, caption = _kept(context, c) if context.is_open_loop else _peak(context, c)
-    without_p99 = context.is_open_loop or (context.is_stated and math.isnan(c.peak_p99_ms))
-    return Card(
-        title=c.name,
-        figure=figure,
-        caption=caption,
-        lines=(
-            *_course(context, c),
-            *([] if without_p99 else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
-            ("Failed", failures(c)),
-            *(
-                [("Answered", error_replies_text(ErrorReplies(c.operations, c.error_replies)))]
-                if c.error_replies
-                else []
-            ),
-            ("Address", c.address),
-            *([("Asked", asked)] if (asked := _asked(context, c)) else []),
-        ),
-        series=series,
-        severity="good" if context.comparison.winner == c.name else "plain",
-    )
-
-
-def _asked(context: Context, c: ContenderSummary) -> str:
-    """How clients talked with it, where that differs."""
-    return ways(context.comparison.client_options, context.told, context.names).get(c.name, "")
-
-
-def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
-    if c.peak_load_step is not None and c.peak_is_bimodal:
-        ends = f"{wording.figures(c.peak_lowest)} – {wording.figures(c.peak_highest)}"
-        return f"{ends} {context.comparison.run.rate_unit}", f"no one peak: blocks differ, at {c.peak_load_step.words}"
-    at = f"peak, at {c.peak_load_step.words}" if c.peak_load_step else "no usable trial"
-    if not math.isnan(c.peak_low):
-        at = f"{at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
-    return f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}", at
-
-
-def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
-    """At rates there is no peak: a queue that drains answers more than is offered."""
-    (each,) = [each for each in context.comparison.overload_points if each.contender == c.name]
-    kept = each.sustained_load_step if each.overload_load_step is not None else context.comparison.run.load_steps[-1]
-    if not each.blocks:
-        return wording.MISSING, "the sustained rate is not known: trials are missing"
-    if kept is None:
-        return "none", "it sustains none of the rates"
-    return unit_of(context.whole).load(kept), "the highest sustained rate of the measured ones"
-
-
-def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:
-    """Where its curve flattens, or its overload point."""
-    points = [sentence(one) for one in context.comparison.overload_points if one.contender == c.name]
-    if points:
-        return (("Overload", points[0]),)
-    saturation = f"from {c.saturation_load_step.words}" if c.saturation_load_step else c.saturation()
-    return (("Saturation", saturation), ("Shape", sentence(c.shape)))
 
 
 def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> list[Block]:
