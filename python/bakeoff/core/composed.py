@@ -1,5 +1,6 @@
-"""A class put together of modules that are found by name: each adds to what the next one says."""
+"""An object put together of modules that are found by name: each adds to what the next one says."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -8,25 +9,27 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def part(package: str, name: str, base: type[T]) -> type[T]:
-    """The class that the module `name` of a package has as its `PART`; `base` where there is no such module."""
-    found: type[T] = _part(f"{package}.{name}") or base
-    return found
-
-
-def composed(package: str, names: tuple[str, ...], base: type[T]) -> type[T]:
-    """The class that has the parts of all these names, the first before the others, and `base` behind them."""
+def composed(package: str, names: Iterable[str], base: type[T]) -> T:
+    """It has the `PART` of the module of each of these names that a package has, the first before the others, and
+    `base` behind them.
+    """
     of: Any = base  # a class has a hash, which types do not tell
-    made: type[T] = _composed(package, names, of)
+    made: T = _class(package, tuple(names), of)()
     return made
 
 
+def fitting(package: str, names: Iterable[str], base: type[T], subject: Any) -> T:
+    """The same with the parts alone whose `fits` says so of the subject."""
+    return composed(package, [name for name in names if (own := _part(package, name)) and own.fits(subject)], base)
+
+
 @cache
-def _part(module: str) -> Any:
+def _part(package: str, name: str) -> Any:
+    module = f"{package}.{name}"
     return None if find_spec(module) is None else import_module(module).PART
 
 
 @cache
-def _composed(package: str, names: tuple[str, ...], base: Any) -> Any:
-    parts = [own for name in names if (own := _part(f"{package}.{name}")) is not None]
+def _class(package: str, names: tuple[str, ...], base: Any) -> Any:
+    parts = [own for name in names if (own := _part(package, name)) is not None]
     return type(base.__name__, (*parts, base), {"names": names}) if parts else base

@@ -15,16 +15,15 @@ from bakeoff.run.contenders.prepared import Ground, ground_of, preflight
 from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import Note
 from bakeoff.run.modes.amend import NOTHING, Asked, amend
-from bakeoff.run.modes.searches import Before, Searches
-from bakeoff.run.modes.soak import soak_notes
 from bakeoff.run.observe.observer import Observer
 from bakeoff.run.outcome.result_spool import ResultSpool
 from bakeoff.run.prompts import NO_PROMPTS, Prompts
+from bakeoff.run.shapes import run_shape
 from bakeoff.run.stop import Stop
 from bakeoff.run.trials import Trials
 from bakeoff.store.collections.challenged import CHALLENGES
 from bakeoff.store.records.absent import ABSENT
-from bakeoff.store.records.run_records import INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
+from bakeoff.store.records.run_records import ContenderRecord, PlannedTrial, RunRecord
 from bakeoff.store.sqlite.read import planned, read_run
 from bakeoff.store.sqlite.write import RunHeader, RunWriter
 
@@ -72,10 +71,10 @@ def start_run(
                 writer.set_started_here(mark(path, plan.hash))
                 kept = ResultSpool(read_run(path), fleet, False)
                 trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, prompts)
-                trials.tell([*_missing(absent), *warnings, *soak_notes(plan, path), *ground.notes])
+                trials.tell([*_missing(absent), *warnings, *run_shape(plan).notes(plan, path), *ground.notes])
                 trials.calibrate()
                 todo = _until(order, until_block)
-                _carry_out(plan, trials, writer, todo, whole=len(todo) == len(order))
+                run_shape(plan).carry_out(plan, trials, writer, todo, None, len(todo) == len(order))
     except KeyboardInterrupt:
         raise RunInterruptedError(path if created else None) from None
 
@@ -109,7 +108,7 @@ def resume_run(
     if until_block is not None and not _until(run.pending, until_block):
         return 0
     before = trusted_plan(run, given, trust)
-    if before.capacity is None and list(planned(path)) != order_trials(before):
+    if not run_shape(before).keeps_order(before, planned(path)):
         raise RunFileError(f"{path} is damaged (its order of trials is not the plan's): run the plan again")
     plan, stop = asked.plan(run, before), Stop()
     try:
@@ -138,7 +137,7 @@ def resume_run(
             known = {event.text for event in run.events} if in_turn else set()
             trials.tell([*resumed, *(note for note in (*warnings, *ground.notes) if note.text not in known)])
             trials.calibrate()
-            _carry_out(plan, trials, writer, todo, run, len(todo) == whole)
+            run_shape(plan).carry_out(plan, trials, writer, todo, run, len(todo) == whole)
     except KeyboardInterrupt:
         raise RunInterruptedError(path) from None
     return len(todo) or 1
@@ -149,34 +148,12 @@ def _until(todo: Sequence[PlannedTrial], block: int | None) -> list[PlannedTrial
     return [trial for trial in todo if block is None or trial.block <= block]
 
 
-def _carry_out(
-    plan: Plan,
-    trials: Trials,
-    writer: RunWriter,
-    todo: Sequence[PlannedTrial],
-    before: RunRecord | None = None,
-    whole: bool = True,
-) -> None:
-    """The trials that are planned, or the searches that plan theirs as they go; the run is finished with them when they
-    are the `whole` rest.
-    """
-    if plan.capacity is None:
-        trials.run(todo, whole)
-    else:
-        known = Before() if before is None else Before(planned(before.path), before.trials, before.searches)
-        Searches(plan, trials, writer, known).run()
-
-
 def _resumed(run: RunRecord, todo: Sequence[PlannedTrial], plan: Plan, asked: Asked) -> str:
     more = [f"{asked.more_blocks} blocks added after {run.blocks_whole} were seen"] if asked.more_blocks else []
     if again := len(asked.repeats(run)):
         more.append(f"{again} failed or voided trials repeated, which are kept")
     notes = "".join(f"; {each}" for each in more)
-    if plan.capacity is None:
-        return f"resumed with {len(todo)} of {plan.trials} trials to do{notes}"
-    searches = len(plan.contenders) * plan.blocks
-    done = sum(trial.state != INTERRUPTED for trial in run.trials)
-    return f"resumed with {len(run.searches)} of {searches} searches done, in {done} trials{notes}"
+    return f"resumed with {run_shape(plan).left(plan, run, todo)}{notes}"
 
 
 def _refuse_other_agents(run: RunRecord, fleet: Fleet) -> None:

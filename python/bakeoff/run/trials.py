@@ -26,7 +26,7 @@ from bakeoff.run.fleet.session import FleetOutcome, FleetSession
 from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import Note, run_part
 from bakeoff.run.modes.search_probe import judged
-from bakeoff.run.modes.soak import Stretch, soaks
+from bakeoff.run.modes.soak import Stretch
 from bakeoff.run.observe.observer import Observer, trial_line
 from bakeoff.run.observe.watching import Watching
 from bakeoff.run.outcome.all_attempts import all_attempts_of
@@ -35,6 +35,7 @@ from bakeoff.run.outcome.result_spool import ResultSpool, SpooledTrial
 from bakeoff.run.outcome.void_intervals import apart
 from bakeoff.run.prompts import Prompts
 from bakeoff.run.sampling import Sampling
+from bakeoff.run.shapes import run_shape
 from bakeoff.run.stop import Stop
 from bakeoff.store.records import run_records
 from bakeoff.store.records.check_facts import facts_of, found_otherwise
@@ -251,7 +252,7 @@ class Trials:
         """The same, and who was lost in the middle. Raises AgentLostError when one was before anything was sent."""
         check_disk(self._writer.path, trial_bytes(self._plan))
         specs = self._specs.of(trial.contender, trial.load_step, trial.seed)
-        stretch = Stretch(self._plan, trial, self._writer, self._observer) if soaks(self._plan) else None
+        stretch = run_shape(self._plan).stretch(self._plan, trial, self._writer, self._observer)
         if stretch is not None and stretch.is_over:
             return self._store(trial, *stretch.from_rows(), []), []
         if stretch is not None:

@@ -1,24 +1,15 @@
-"""The shape of a run: how its load was laid out, which decides what a comparison of it has.
-
-To add one: a module here, whose `PART` is a class that derives from `Shape`, and its name in `SHAPES`. What reports and
-words have for it is a module of the same name in `report/shapes/` and `report/narrate/shapes/`.
-"""
+"""The shape of a run in comparisons: its view of trials, and what decides. See `bakeoff.load.shapes`."""
 
 from __future__ import annotations
 
 from bakeoff.compare.shapes.loop import Shape
-from bakeoff.core.composed import composed, part
+from bakeoff.core.composed import fitting
+from bakeoff.load.shapes import SHAPES
 from bakeoff.store.records.run_records import RunRecord
 
-__all__ = ["SHAPES", "Shape", "shape_of"]
-
-# What decides how a run is compared stands first: a soak at rates is compared as a run at rates is.
-SHAPES = ("search", "soak", "stated", "rates", "cells")
+__all__ = ["Shape", "shape_of"]
 
 
 def shape_of(run: RunRecord) -> Shape:
-    """The shape of a run: one of those above, several of them (a soak at rates), or, of a plain closed loop, `Shape`
-    itself.
-    """
-    names = tuple(name for name in SHAPES if part(__name__, name, Shape).fits(run))
-    return composed(__name__, names, Shape)()
+    """The shape of a run: one of `SHAPES`, several of them (a soak at rates), or, of a plain closed loop, none."""
+    return fitting(__name__, SHAPES, Shape, run)

@@ -34,7 +34,7 @@ class Shape:
 
     @classmethod
     def fits(cls, run: RunRecord) -> bool:
-        """Whether a run has this shape."""
+        """Whether a run has this shape; any can be a closed loop."""
         return True
 
     def view(self, run: RunRecord) -> RunRecord:

@@ -10,4 +10,4 @@ __all__ = ["ShapeReport", "shape_report"]
 
 def shape_report(names: tuple[str, ...]) -> ShapeReport:
     """What reports know of a shape, by its names."""
-    return composed(__name__, names, ShapeReport)()
+    return composed(__name__, names, ShapeReport)

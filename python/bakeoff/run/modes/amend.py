@@ -6,7 +6,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.core.thresholds import BLOCKS_MAX
 from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.model import Plan
-from bakeoff.run.modes.soak import soaks
+from bakeoff.run.shapes import run_shape
 from bakeoff.store.records.run_records import (
     ADDED,
     CLEAR,
@@ -38,10 +38,7 @@ class Asked:
 
     def plan(self, run: RunRecord, plan: Plan) -> Plan:
         """The plan with the blocks that are asked for. Raises PlanError where that cannot be."""
-        if soaks(plan) and not self.leaves_as_it_is(run):
-            raise PlanError(f"{run.path} is a soak, one long trial of each contender: run its plan again")
-        if self.retry_failed and plan.capacity is not None:
-            raise PlanError(f"{run.path} searched capacities, and its searches decide what is repeated: run it again")
+        run_shape(plan).refuse(run, not self.leaves_as_it_is(run), self.retry_failed)
         if not self.more_blocks:
             return plan
         if run.amended(CLEAR):

@@ -5,7 +5,6 @@ goes on with what is left of the time, in another segment. Rules of the plan, an
 early.
 """
 
-import shutil
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -19,15 +18,13 @@ from bakeoff.agents.result import DisturbancesResult, Snapshot, SoakInterval, su
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.core.thresholds import LOST_REPORTED
 from bakeoff.core.times import s_of
-from bakeoff.core.units import format_rate, format_share, format_size
+from bakeoff.core.units import format_rate, format_share
 from bakeoff.load.load_step import Rate
 from bakeoff.plan.model import Plan
 from bakeoff.plan.rules.soak_stop_rules import StopRule, parse_rule
 from bakeoff.plan.settings.network import NetworkSettings
 from bakeoff.plan.settings.shared import INTERVAL_MIN_S
-from bakeoff.run.checks.preflight import SOAK_INTERVAL_BYTES, intervals_of
 from bakeoff.run.fleet.session import FleetOutcome
-from bakeoff.run.kind import Note
 from bakeoff.run.observe.observer import Observer, short_duration
 from bakeoff.run.outcome.disturbances import LOST_LEAST_S, STOLEN_REPORTED, STOP_S, is_lost
 from bakeoff.run.outcome.judge import without_result
@@ -49,11 +46,6 @@ NO_INTERVAL = (
 SAMPLE_MOST_S = 10.0
 # Starts of a rate that are to be missing before a contender is silent.
 MISSED_STARTS = 10
-
-
-def soaks(plan: Plan) -> bool:
-    """Whether the trials of a plan are soaks."""
-    return plan.settings.clock.interval_s is not None
 
 
 class Stretch:
@@ -264,18 +256,6 @@ def stopped_early(record: TrialRecord) -> bool:
     """Whether a rule of the plan, or silence, ended the soak."""
     soak = record.figures(Figures).soak
     return soak is not None and soak.stopped_by is not None
-
-
-def soak_notes(plan: Plan, path: Path) -> list[Note]:
-    """What the intervals may take of the disk, told before anything is measured; nothing of other plans."""
-    if not soaks(plan):
-        return []
-    intervals, free_bytes = intervals_of(plan) * plan.trials, shutil.disk_usage(path.absolute().parent).free
-    most, whole = format_size(SOAK_INTERVAL_BYTES), format_size(intervals * SOAK_INTERVAL_BYTES)
-    text = f"the run file takes at most {most} for each of {intervals:,} intervals, {whole} in all; "
-    text += f"{format_size(free_bytes)} are free"
-    growing = plan.settings.soak_note if isinstance(plan.settings, NetworkSettings) else ""
-    return [Note("info", text), *([Note("warning", growing)] if growing else [])]
 
 
 def _no_interval(intervals: Sequence[SoakIntervalRecord]) -> str:

@@ -9,4 +9,4 @@ from bakeoff.report.narrate.shapes.loop import ShapeWords
 
 def shape_words(found: Comparison) -> ShapeWords:
     """The words of the shape that was compared."""
-    return composed(__name__, found.shape, ShapeWords)()
+    return composed(__name__, found.shape, ShapeWords)
