@@ -30,8 +30,6 @@ MOST_LEVELS = 400
 VERDICTS: dict[str, tuple[str, Severity]] = {
     "better": ("A winner", "good"),
     "equivalent": ("Equivalent", "good"),
-    # A report was challenged, and not all of its contenders were measured again.
-    "among_some": ("A winner among some", "plain"),
     "near_margin": ("A small lead", "plain"),
     "inconclusive": ("Inconclusive", "warning"),
     "withheld": ("Verdict withheld", "bad"),
@@ -120,7 +118,8 @@ def _verdict(comparison: Comparison) -> tuple[str, Severity]:
     if comparison.ranking and comparison.winner is None:
         return "No single winner", "plain"
     if comparison.winner is not None:
-        return VERDICTS["better" if comparison.challenge is None or not comparison.challenge.absent else "among_some"]
+        absent = () if comparison.challenge is None else comparison.challenge.absent
+        return winner(len(comparison.contenders), len(comparison.contenders) + len(absent))
     kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
     if not kinds and comparison.joined is not None and len(comparison.contenders) > 1:
         return "Cannot be told", "warning"
@@ -129,6 +128,11 @@ def _verdict(comparison: Comparison) -> tuple[str, Severity]:
     if not kinds:
         return "One contender", "plain"
     return VERDICTS[kinds.pop()]
+
+
+def winner(measured: int, of: int) -> tuple[str, Severity]:
+    """What a winner is called that was held against so many contenders, of so many that there are."""
+    return VERDICTS["better"] if measured == of else (f"A winner of {measured} of {of} contenders", "plain")
 
 
 def _facts(context: Context) -> tuple[tuple[str, str], ...]:

@@ -410,8 +410,8 @@ def challenging(left_out: str = "", absent: tuple[str, ...] = ()) -> CampaignCom
     found = compare_folder(folder)
     report = compose_campaign(found, folder, ())
     assert json.loads(to_json(found))["challenge"]["challenger"] == "red" and report.embedded["challenged"]
-    verdict = "better" if not absent else "among_some"
-    assert report.verdict == (VERDICTS[verdict][0] if found.winner else "No single winner")
+    verdict = VERDICTS["better"][0] if not absent else "A winner of 2 of 3 contenders"
+    assert report.verdict == (verdict if found.winner else "No single winner")
     return found
 
 

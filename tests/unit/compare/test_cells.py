@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,8 @@ from bakeoff.compare.model.cell import (
     SizePoint,
     WildBlock,
 )
+from bakeoff.report.blocks.tree import Chart, Table, Text
+from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_json
 from bakeoff.report.narrate.figures import cells as cell_words
@@ -146,15 +149,18 @@ def test_means_of_cells_without_an_interval_are_told_as_numbers_alone(blocks: in
     assert {"20 % faster overall by the numbers alone" in text for text in texts} == {alone}
 
 
-def test_a_range_of_shares_is_told_in_one_way() -> None:
-    """Seen: "reaches 13.4 % … from 1/26.7 to 30.9 %" of a disk beside its cache."""
-    made = blocks_run(lambda test, _, size: 0.037 if size == 4 * KIB else 0.31)
-    found = compare_run(made).cells
-    assert found is not None
-    said = next(text for text in pair_summary(found.pairs[0]) if text.startswith("Over all cells"))
-    assert " from 3.7 % to 31." in said, said
-    tests = [text for text in sentences_of_tests(found.pairs[0]) if " reaches " in text]
-    assert tests and not any("as fast" in text or "1/" in text or "×" in text for text in tests), tests
+def test_a_ratio_of_blocks_has_one_notation() -> None:
+    """Seen: "1103.9 %" of a mean of cells beside "11.0×" of the result."""
+    record = blocks_run(lambda *_: 11.0)
+    texts = list(headline_of(compare_run(record)))
+    for section in compose(record, compare_run(record)).sections:
+        for block in section.blocks:
+            if isinstance(block, Chart | Table):
+                table = block if isinstance(block, Table) else block.table
+                texts += [block.title, *(cell for row in table.rows for cell in row)]
+            texts += [block.text] if isinstance(block, Text) else []
+    assert any("11.0×" in text for text in texts)
+    assert not [text for text in texts if re.search(r"\b1[,.]?1\d\d(\.\d)? %|percentage", text)]
 
 
 def test_small_ratios_of_cells_are_one_over_something_in_tables_and_sentences() -> None:
@@ -302,12 +308,12 @@ def test_one_block_gives_numbers_without_verdict() -> None:
     assert "by the numbers alone" in sentences_of_tests(pair)[0] and "crossed near" in sentences_of_tests(pair)[0]
 
 
-def test_blocks_are_percentages() -> None:
+def test_blocks_are_told_as_all_ratios_are() -> None:
     comparison = compare_run(blocks_run(lambda test, file, record: 1.3 if "read" in test else 0.9))
     assert comparison.cells is not None
     pair = comparison.cells.pairs[0]
     assert len(pair.cells) == 18 * 5 and pair.regions == ()
-    assert sentences_of_tests(pair)[0].startswith("Sequential read: cifs reaches 130.")
+    assert sentences_of_tests(pair)[0].startswith("Sequential read: cifs is 30 % faster overall")
     assert pair.tests[1].lowest < 0.9 < pair.tests[1].highest
 
 

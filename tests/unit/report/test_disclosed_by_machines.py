@@ -129,8 +129,8 @@ def test_files_are_equal_or_not_by_their_hashes_and_texts_differ_line_by_line() 
 def test_what_has_a_table_of_its_own_is_not_called_undisclosed() -> None:
     found = blocks({"a": {"collected": collected(files=(config("/x"),), sysctls={"vm.swappiness": "1"})}}, ("a",))
     same = rows(found, "The same of all")
-    assert same[label_of(CONTENDER["configuration"])] == ("1 configuration file: see below (collected)",)
-    assert same[label_of(CONTENDER["tuning_software"])] == ("1 system setting: see below (collected)",)
+    assert same[label_of(CONTENDER["configuration"])] == ("1 configuration file read: see below (collected)",)
+    assert same[label_of(CONTENDER["tuning_software"])] == ("1 system setting read: see below (collected)",)
 
 
 def test_a_long_text_and_a_long_difference_are_cut_with_a_word() -> None:

@@ -97,10 +97,9 @@ def test_a_kind_has_its_own_words_for_classes_of_errors(monkeypatch: pytest.Monk
     assert "-OOM" in [column.title for table in tables(record, "errors") for column in table.columns]
 
 
-@pytest.mark.parametrize("percent", [True, False])
-def test_cells_are_told_as_their_form_says(monkeypatch: pytest.MonkeyPatch, percent: bool) -> None:
+def test_cells_are_told_as_their_form_says(monkeypatch: pytest.MonkeyPatch) -> None:
     class Streams(ComparePart):
-        cells = CellForm("way", "ways", (SizeAxis("record", "stream size", "streams of {}"),), "GB/s", 1e-6, percent)
+        cells = CellForm("way", "ways", (SizeAxis("record", "stream size", "streams of {}"),), "GB/s", 1e-6)
 
     def drawn(record: RunRecord) -> list[Any]:
         return [chart for chart in report_of(record).charts() if chart.id.startswith("chart-heat")]
@@ -111,7 +110,7 @@ def test_cells_are_told_as_their_form_says(monkeypatch: pytest.MonkeyPatch, perc
     assert matrix is not None and matrix.to_dict()["form"]["rate_unit"] == "GB/s"
     assert any("By stream size, over all ways: " in text for text in pair_summary(matrix.pairs[0]))
     (chart,) = drawn(record)
-    assert isinstance(chart, Chart) and (chart.title == "cifs as a percentage of nfs") == percent
+    assert isinstance(chart, Chart) and chart.title == "All ways: cifs ÷ nfs"
     assert [chart.table.columns[0].title, *(row[0] for row in chart.table.rows)] == ["Way", "up", "down"]
     assert [table.title for table in tables(record, "rates-of-cells")] == [
         "GB/s of each way",

@@ -23,8 +23,8 @@ class SizeAxis:
 @dataclass(frozen=True)
 class CellForm:
     """`test` is what is done in a cell, besides its sizes; `axes` are the sizes that tell cells apart. Rates are
-    shown in `rate_unit`, which is `rate_scale` times KiB/s. Ratios are told in `percent` or as 1.17×.
-    `transfers` names transfers a second where they are shown as well.
+    shown in `rate_unit`, which is `rate_scale` times KiB/s. `transfers` names transfers a second where they are shown
+    as well.
     """
 
     test: str
@@ -32,7 +32,6 @@ class CellForm:
     axes: tuple[SizeAxis, ...]
     rate_unit: str
     rate_scale: float
-    percent: bool
     transfers: str = ""
 
 
@@ -42,5 +41,4 @@ SIZES = CellForm(
     axes=(SizeAxis("record", "record size", "{} records"), SizeAxis("file", "file size", "{} files")),
     rate_unit="MB/s",
     rate_scale=MB_S,
-    percent=False,
 )

@@ -22,7 +22,7 @@ CONTENDER: Mapping[str, str] = {
     "configuration": "Configuration files, or what in them is not the default",
     "logging": "What it logs, in which form, and where",
     "tuning_hardware": "Hardware and firmware settings that were changed",
-    "tuning_software": "Software settings that were changed: sysctls, limits, mount options",
+    "tuning_software": "Software settings: sysctls, limits, mount options",
     "service_time": "Service and support that the price holds",
     "processors": "Processors: number, model, cores, threads, clock, caches",
     "processing_elements": "What else processes: controllers, offload engines",

@@ -1,4 +1,4 @@
-"""What comparisons know of block sizes: one file, so that cells differ by one size, and ratios are told in percent."""
+"""What comparisons know of block sizes: one file, so that cells differ by one size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ class Blocks(FileWork):
         axes=(SizeAxis("record", "block size", "block size {}"),),
         rate_unit="MB/s",
         rate_scale=MB_S,
-        percent=True,
         transfers="I/O per second",
     )
 

@@ -25,7 +25,7 @@ from bakeoff.report.blocks.tree import (
 from bakeoff.report.charts.palette import AS_PLANNED, Placed
 from bakeoff.report.collections.shared_notes import SharedNotes
 from bakeoff.report.collections.suite_files import suite_files
-from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter
+from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter, winner
 from bakeoff.report.embed.provenance import MEASURED, measured
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
@@ -133,9 +133,9 @@ def _verdict(comparison: CampaignComparison) -> tuple[str, Severity]:
         return OBJECTIVE[worst(verdicts)]
     if comparison.winner is None:
         return ("One contender" if len(comparison.contenders) == 1 else "No single winner"), "plain"
-    if any(place.no_place for place in comparison.places):
-        return VERDICTS["among_some"]
-    return VERDICTS["better" if comparison.challenge is None or not comparison.challenge.absent else "among_some"]
+    absent = () if comparison.challenge is None else comparison.challenge.absent
+    placed = [one.contender for one in comparison.places if not one.no_place and one.contender not in absent]
+    return winner(len(placed), len({*comparison.contenders, *absent}))
 
 
 def _suite_title(name: str, run: RunRecord) -> str:

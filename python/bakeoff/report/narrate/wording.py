@@ -1,8 +1,7 @@
 """Numbers as people read them.
 
 A ratio is written in one way everywhere: 1.18×, 0.043×; its interval with both ends like it (`ratio`, `interval`).
-Sentences about speed say `faster` between a half and twice, and the ratio itself outside of that. Suites whose
-publications tell percents of the baseline do so in all their tables and sentences (`reached`).
+Sentences about speed say `faster` between a half and twice, and the ratio itself outside of that.
 """
 
 from __future__ import annotations
@@ -63,13 +62,6 @@ def faster(value: float) -> str:
         return "level"
     share = f"{100 * off:.0f} %" if off >= 0.0995 else f"{100 * off:.1f} %"
     return f"{share} {'faster' if value > 1.0 else 'slower'}"
-
-
-def reached(value: float) -> str:
-    """A ratio as a percentage of the baseline: "117.0 %", "3.7 %", "0.20 %" below 1 %."""
-    if not math.isfinite(value) or value > HUGE:
-        return MISSING if math.isnan(value) else "∞"
-    return f"{100 * value:.1f} %" if value >= 0.01 else percent(value)
 
 
 def interval(low: float, high: float) -> str:

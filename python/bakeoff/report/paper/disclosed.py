@@ -115,7 +115,7 @@ def _collected(key: str, found: Collected) -> str:
         "tuning_software": (found.sysctls, "system setting"),
     }
     if key in tables and tables[key][0]:
-        return f"{wording.plural(len(tables[key][0]), tables[key][1])}: see below"
+        return f"{wording.plural(len(tables[key][0]), tables[key][1])} read: see below"
     return found.facts.get(key, "")
 
 

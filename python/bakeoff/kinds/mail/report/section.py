@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import fmean
 
 from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
@@ -30,12 +31,25 @@ from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.sections.load.seconds import FEWEST_POINTS, end_of_load_s, means
 
+KEYS = 2
+"""Columns that name a row of scores: load step and contender."""
+SCORES = (
+    "Geometric mean over the blocks, arithmetic where a block has 0, ± half of the 95 % interval, or both ends of "
+    "one that is lopsided or would reach below 0. Delivered: accepted in the window and read back whole in it, "
+    "once, counted for each recipient. Backlog: accepted and not read at the end of the window. Drain: messages read "
+    "per second after the trial. Sending: share of the clients' time."
+)
+TIMES = (
+    "Response: mean over all timed steps of SMTP and POP3, as published, and without empty polls. Visible: a message "
+    "was not there yet after the one time, and there by the other (95th percentiles)."
+)
+
 
 @report_section("mail", detail=Detail.SUMMARY, after="result")
 def section(context: Context) -> Section:
     """Everything about mail."""
     blocks: list[Block] = [
-        _scores(context),
+        *_scores(context),
         *_times(context),
         *_saturation(context),
         *_flow(context),
@@ -46,12 +60,13 @@ def section(context: Context) -> Section:
     return Section("Mail", tuple(blocks))
 
 
-def _scores(context: Context) -> Table:
+def _scores(context: Context) -> list[Block]:
+    """How much at each load step, and how long it took: two tables, as all of it together is wider than a page."""
     titles = (*columns_of(context.comparison), "drain/s", "sending")
     spare = {"drain/s": 1, "sending": 2}
     heads = (Column(title, spare=spare.get(title, 0)) for title in titles)
     columns = (Column(context.load_step_title), Column("Contender", numeric=False), *heads)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for index, load_step in enumerate(context.comparison.run.load_steps):
         for name in context.names:
             figures = [trial.figures(MailFigures) for trial in context.at(name, load_step)]
@@ -59,16 +74,19 @@ def _scores(context: Context) -> Table:
             share = fmean([one.share.sending for one in figures]) if figures else math.nan
             cells = mail_cells(context.comparison, name, index)
             rows.append((f"{load_step}", name, *cells, wording.figures(drain), wording.percent(share)))
-    note = (
-        "Geometric mean over the blocks, arithmetic where a block has 0, ± half of the 95 % interval, or both ends of "
-        "one that is lopsided or would reach below 0. Delivered: accepted in the window and read back whole in it, "
-        "once, counted for each recipient. Backlog: accepted and not read at the end of the window. Response: mean "
-        "over all timed steps of SMTP and POP3, as published, and without empty polls. Visible: a message "
-        "was not there yet after the one time, and there by the other (95th percentiles). Drain: messages read per "
-        "second after the trial. Sending: share of the clients' time."
+    how = "(mean over blocks ± half of the 95 % interval)"
+    tables = (
+        _only(f"Scores of each load step {how}", columns, rows, False, SCORES),
+        _only(f"How long steps and messages took {how}", columns, rows, True, TIMES),
     )
-    title = "Scores of each load step (mean over blocks ± half of the 95 % interval)"
-    return Table(title, columns, tuple(rows), note, detail=Detail.SUMMARY)
+    return [table for table in tables if len(table.columns) > KEYS]
+
+
+def _only(title: str, columns: Sequence[Column], rows: Sequence[tuple[str, ...]], times: bool, note: str) -> Table:
+    """The columns that are `times`, or those that are not, behind load step and contender."""
+    kept = [n for n, one in enumerate(columns) if n < KEYS or one.title.endswith(", ms") == times]
+    cells = tuple(tuple(row[n] for n in kept) for row in rows)
+    return Table(title, tuple(columns[n] for n in kept), cells, note, detail=Detail.SUMMARY)
 
 
 # Metrics of whole pieces of work, in a closed loop and at rates, with what they are called.

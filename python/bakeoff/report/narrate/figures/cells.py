@@ -121,14 +121,10 @@ def pair_summary(pair: CellPair) -> tuple[str, ...]:
     sentences = [] if pair.weights is None else [weights_sentence(pair.weights, pair.measured)]
     sentences.append(opening(pair))
     sentences += [f"In the {region.words} {pair.contender} is {_overall(region.average)}." for region in pair.regions]
-    if form.percent and pair.overall.cells > 1:
-        sentences.append(f"Over all cells {percent_of(pair.overall, pair)}.")
     for axis in form.axes:
         curve = pair.curve("", axis.key)
         if curve:
-            along = _along(curve, axis, form.percent)
-            verb = "reaches" if form.percent and along[0].isdigit() else "is"
-            sentences.append(f"By {axis.name}, over all {form.tests}: {pair.contender} {verb} {along}.")
+            sentences.append(f"By {axis.name}, over all {form.tests}: {pair.contender} is {_along(curve, axis)}.")
     cached = pair.cached_cells
     if cached:
         left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
@@ -177,13 +173,10 @@ def sentences_of_tests(pair: CellPair) -> tuple[str, ...]:
     form, sentences = pair.form, []
     for average in pair.tests:
         known = ((axis, pair.curve(average.name, axis.key)) for axis in form.axes)
-        along = next((f"; {_along(curve, axis, form.percent)}" for axis, curve in known if curve), "")
+        along = next((f"; {_along(curve, axis)}" for axis, curve in known if curve), "")
         name = title(average.name)
         name = f"{name[0].upper()}{name[1:]}"
-        if form.percent:
-            sentences.append(f"{name}: {percent_of(average, pair)}{along}.")
-        else:
-            sentences.append(f"{name}: {pair.contender} is {_overall(average)}{along}.")
+        sentences.append(f"{name}: {pair.contender} is {_overall(average)}{along}.")
     return tuple(sentences)
 
 
@@ -195,25 +188,17 @@ def _overall(average: Average) -> str:
     return f"{text} ({wording.interval(average.low, average.high)}{unsure})"
 
 
-def percent_of(average: Average, pair: CellPair) -> str:
-    """ "B reaches 117 % of A on average (geometric), from 96 % to 153 %"; of a single cell there is no range."""
-    mean, low, high = (wording.reached(value) for value in (average.ratio, average.lowest, average.highest))
-    if average.cells == 1:
-        return f"{pair.contender} reaches {mean} of {pair.baseline}"
-    return f"{pair.contender} reaches {mean} of {pair.baseline} on average (geometric), from {low} to {high}"
-
-
-def _along(curve: SizeCurve, axis: SizeAxis, percent: bool) -> str:
+def _along(curve: SizeCurve, axis: SizeAxis) -> str:
     """The curve in words: where it is ahead and behind, or its ends when it keeps to one side."""
     if not curve.crossings:
         ends = sorted((min(curve.points, key=_ratio), max(curve.points, key=_ratio)), key=lambda p: p.size_kib)
         flat = all(abs(math.log(point.ratio)) < FLAT for point in ends)
-        text = "within 1 % at all sizes" if flat else ", ".join(_at(point, axis, percent) for point in ends)
+        text = "within 1 % at all sizes" if flat else ", ".join(_at(point, axis) for point in ends)
         both = not flat and min(point.ratio for point in ends) < 1.0 < max(point.ratio for point in ends)
         # One of the two sides may be chance: then where 1.00 is crossed cannot be said.
         return f"{text}; {'no crossing of 1.00 is shown' if both else 'no crossing of 1.00'}"
     first, crossing = curve.points[0], curve.crossings[0]
-    parts = [_at(first, axis, percent)] if abs(first.ratio - 1.0) >= 0.0005 else []
+    parts = [_at(first, axis)] if abs(first.ratio - 1.0) >= 0.0005 else []
     parts.append(_crossed(crossing, axis))
     more = curve.crossings[1:]
     if len(more) > 1:
@@ -227,9 +212,8 @@ def _ratio(point: SizePoint) -> float:
     return point.ratio
 
 
-def _at(point: SizePoint, axis: SizeAxis, percent: bool) -> str:
-    clause = wording.reached(point.ratio) if percent else wording.faster(point.ratio)
-    return f"{clause} at {axis.at.format(size(point.size_kib))}"
+def _at(point: SizePoint, axis: SizeAxis) -> str:
+    return f"{wording.faster(point.ratio)} at {axis.at.format(size(point.size_kib))}"
 
 
 def _crossed(crossing: Crossing, axis: SizeAxis) -> str:

@@ -19,7 +19,7 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.figures.cells import WEIGHTED, pair_summary, percent_of, sentences_of_tests, size, title
+from bakeoff.report.narrate.figures.cells import WEIGHTED, pair_summary, sentences_of_tests, size, title
 from bakeoff.report.narrate.sentences import sentence
 
 # Maps with no more columns than this are readable at half the width, and on narrow screens.
@@ -48,7 +48,7 @@ def section(context: Context) -> Section | None:
     for number, (pair, folded) in enumerate(drawn):
         if not folded and (pair.baseline, pair.contender) not in shown:
             shown.add((pair.baseline, pair.contender))
-            blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
+            blocks.append(Text(_legend(pair, compared.blocks)))
         # Of one load step the headline has the summary.
         several = len(context.comparison.run.load_steps) > 1 and pair.baseline == base
         sentences = (*pair_summary(pair)[1:], *sentences_of_tests(pair)) if several else sentences_of_tests(pair)
@@ -85,16 +85,15 @@ def against(pair: CellPair) -> str:
     return f"{pair.contender} ÷ {pair.baseline}{at}"
 
 
-def _legend(pair: CellPair, blocks: int, form: CellForm) -> str:
+def _legend(pair: CellPair, blocks: int) -> str:
     interval = (
         "Hatched: the 95 % interval of the cell includes 1.00."
         if blocks > 1
         else "One block: there are no intervals, and no cell is more than a number."
     )
     ratio = f"{pair.contender} ÷ {pair.baseline}"
-    number, level = (f"{ratio} in percent", "100") if form.percent else (ratio, "1")
     return (
-        f"Each number is {number}, geometric mean over blocks: above {level} {pair.contender} is faster. A cell has "
+        f"Each number is {ratio}, geometric mean over blocks: above 1 {pair.contender} is faster. A cell has "
         f"the colour of the one ahead, on a logarithmic scale with 1.00 in the middle. {interval} Corner: only a cache "
         "explains the rate of one of them. Frame: outlier. ×: not measured, or void. Won and lost are after "
         "Benjamini–Hochberg over all cells (q = 0.05)."
@@ -129,21 +128,13 @@ def _averages(pair: CellPair, form: CellForm, regions: Sequence[Region]) -> Tabl
         ]
         if unweighted:
             note = f"{note} No mean of the {', '.join(unweighted)}: the folder has no files of its sizes."
-    if form.percent:
-        note = f"{pair.contender} as a percentage of {pair.baseline}. {note}"
-    rows = tuple((name, *_average(average, form)) for name, average in named)
+    rows = tuple((name, *_average(average)) for name, average in named)
     caption = f"{against(pair)}: geometric means of cells{WEIGHTED if pair.overall.weighted else ''}"
     return Table(caption, columns, rows, note, detail=Detail.SUMMARY)
 
 
-def _average(a: Average, form: CellForm) -> tuple[str, ...]:
-    def shown(value: float) -> str:
-        return wording.reached(value) if form.percent and math.isfinite(value) else wording.ratio(value)
-
-    if form.percent and math.isfinite(a.low):
-        span = f"{100 * a.low:.1f}–{100 * a.high:.1f} %"
-    else:
-        span = wording.interval(a.low, a.high)
+def _average(a: Average) -> tuple[str, ...]:
+    shown, span = wording.ratio, wording.interval(a.low, a.high)
     ended = (a.ahead, a.behind, a.tied)
     judged = a.open < a.cells
     return (
@@ -245,7 +236,7 @@ class _Drawing:
     def _cell(self, cell: CellRatio, column: str, row: str) -> Cell:
         if not math.isfinite(cell.ratio) or cell.state == "void":
             return Cell(column, row, "×", None)
-        text = f"{100 * cell.ratio:.0f}" if self.form.percent else short(cell.ratio)
+        text = short(cell.ratio)
         hatched = cell.blocks > 1 and not cell.certain
         return Cell(column, row, text, cell.ratio, hatched, bool(cell.cached), bool(cell.outlier))
 
@@ -264,10 +255,6 @@ class _Drawing:
         columns = [label(kib) for kib in sizes_in_order([cell.record_kib for cell in self.pair.cells])]
         heat_cells = [self._cell(cell, label(cell.record_kib), title(cell.test)) for cell in self.pair.cells]
         chart_title, subtitle = f"All {self.form.tests}: {against(self.pair)}", self._ended(self.pair.overall)
-        if self.form.percent:
-            at = "" if self.pair.load_step.is_one else f", {self.pair.load_step.words}"
-            chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}{at}"
-            subtitle = percent_of(self.pair.overall, self.pair)
         across, down = capital(self.form.axes[0].name), capital(self.form.test)
         words = (self.form.tests, chart_title, subtitle, across, down)
         return self._spec(heat_cells, columns, [title(test) for test in self.tests], words, len(columns) > NARROW)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare.resources.telemetry_cost import CPU, ITSELF, PER
-from bakeoff.compare.resources.telemetry_model import MemoryPerConnection, Resources, ResourceUse, WatchedContender
+from bakeoff.compare.resources.telemetry_model import (
+    BusiestProcessor,
+    LimitsSeen,
+    MemoryPerConnection,
+    Resources,
+    ResourceUse,
+    WatchedContender,
+)
 from bakeoff.core.units import format_size
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.axes import Amounts, Loads
@@ -16,7 +23,7 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.figures.telemetry import WORDS
+from bakeoff.report.narrate.figures.telemetry import WORDS, way
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.sections.setup.processors import processors_table
 
@@ -47,10 +54,7 @@ def section(context: Context) -> Section | None:
     found = context.comparison.resources
     if found is None or not found.watched:
         return None
-    blocks: list[Block] = [
-        Text(sentence(each), detail=Detail.COMPARISON) for each in (*found.limits, *found.processors)
-    ]
-    blocks += [*_ratios(context), *_unavailable(context, found)]
+    blocks: list[Block] = [*_limits(found), *_ratios(context), *_unavailable(context, found)]
     if found.uses:
         blocks += [
             _states(context, found),
@@ -61,6 +65,45 @@ def section(context: Context) -> Section | None:
     blocks += [Text(_memory(each)) for each in found.memory]
     blocks += [_watching(found), *_gaps(found)]
     return Section("Resources", tuple(blocks))
+
+
+def _limits(found: Resources) -> list[Block]:
+    """What was at its limit of each contender, and how busy processors were at the load step where one was busiest."""
+    busiest = {each.contender: each for each in found.processors}
+    limits = {each.contender: each for each in found.limits}
+    names = tuple(dict.fromkeys((*limits, *busiest)))
+    if not names:
+        return []
+    rows = tuple((name, *_limit(limits.get(name)), *_busiest(busiest.get(name))) for name in names)
+    titles = ("its own processor time", "busiest where", "busiest processor", "all processors", "highest mean of one")
+    columns = (Column("Contender", False), Column("At its limit", False), *map(Column, titles))
+    note = (
+        "Its own: of all processor time, at most. Busiest processor: whichever worked most in a second, mean over the "
+        "seconds; in each second another one may be the busiest."
+    )
+    if all(row[-1] == wording.MISSING for row in rows):
+        rows, columns = tuple(row[:-1] for row in rows), columns[:-1]
+    sharing = {name for name, one in limits.items() if one.shared}
+    sharing |= {name for name, one in busiest.items() if one.shares_machine}
+    shared = [name for name in names if name in sharing]
+    if shared:
+        note += f" {wording.names(shared)} {'shares' if len(shared) == 1 else 'share'} processors and disks with the "
+        note += "load generator: what that needs is in these figures."
+    return [Table("What is at its limit", columns, rows, note, detail=Detail.COMPARISON)]
+
+
+def _limit(seen: LimitsSeen | None) -> tuple[str, str]:
+    if seen is None:
+        return wording.MISSING, wording.MISSING
+    return way([(each.load_step, WORDS[each.bound]) for each in seen.bounds]), wording.percent(seen.own_share)
+
+
+def _busiest(one: BusiestProcessor | None) -> tuple[str, ...]:
+    if one is None:
+        return (wording.MISSING,) * 4
+    # The mean over all is no more than the highest of them: another share of time was told of it.
+    highest = one.highest_share if one.highest_share >= one.processor_share else math.nan
+    return one.load_step.words, *map(wording.percent, (one.share, one.processor_share, highest))
 
 
 def _ratios(context: Context) -> list[Block]:
