@@ -20,7 +20,8 @@ def machine_line() -> str:
         if line.startswith("model name"):
             model = line.partition(":")[2].strip()
             break
-    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}, {date.today().isoformat()}"
+    version = ".".join(platform.release().split(".")[:2])
+    return f"{model}, {os.cpu_count()} cores, Linux {version}, {date.today().isoformat()}"
 
 
 def put_table(path: Path, name: str, text: str) -> None:

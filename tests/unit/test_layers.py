@@ -61,7 +61,7 @@ FORBIDDEN = {
     ],
     "testdata/corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
 }
-STATS_MAY = {"numpy", "scipy"}
+STATS_MAY = {"numpy", "scipy", "ruptures"}
 
 CRATES = {
     "engine": set(),

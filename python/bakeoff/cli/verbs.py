@@ -33,6 +33,7 @@ GROUPS = {
         "check": "Say by exit code whether a contender is worse or misses a limit.",
         "report": "Write the report: HTML that opens offline, PDF, Markdown or text.",
         "audit": "Find what cannot be true in results of others.",
+        "history": "Show runs of one plan over time, and where a level changed.",
         "show": "List the trials of a run file.",
         "explain": "Say what a mark or state of a trial means, and what to do.",
     },

@@ -41,6 +41,7 @@ from bakeoff.stats.intervals.unpaired import (
     unpaired_ratio,
 )
 from bakeoff.stats.series.audit import jain_index, littles_law_clients
+from bakeoff.stats.series.change_points import Change, change_points
 from bakeoff.stats.series.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights
 from bakeoff.stats.series.trend import queue_growth
 from bakeoff.stats.testing.budget import binomial_at_least
@@ -58,6 +59,7 @@ __all__ = [
     "AgainstLimit",
     "Apart",
     "Bands",
+    "Change",
     "Collapse",
     "Contrast",
     "Decision",
@@ -79,6 +81,7 @@ __all__ = [
     "blocks_for_limit",
     "blocks_for_sign_flip",
     "blocks_with_power",
+    "change_points",
     "collapse_after_peak",
     "contrasts",
     "decide",

@@ -15,7 +15,6 @@ from bakeoff.core.units import parse_link_speed, parse_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.audit.audit import Audit
     from bakeoff.audit.claims.claim import Claim
     from bakeoff.audit.finding import Outcome
     from bakeoff.audit.given import Given
@@ -131,7 +130,10 @@ def audit(
     own = [outcome for path in files if path.suffix == RUN_FILE for outcome in _own(path)]
     made = audited(tables, given, lambda names: _claims(claims, text, names), own)
     if output is not None:
-        _write(made, output, force)
+        from bakeoff.cli.read.report import write_page
+        from bakeoff.report.audit.page import compose
+
+        write_page(compose(made), output, force)
     if as_json:
         from bakeoff.report.audit.document import document
 
@@ -224,16 +226,3 @@ def _claims(listed: Path | None, text: Path | None, names: "Sequence[str]") -> "
     if text is not None and not any(claim.file == str(text) for claim in found):
         raise PlanError(f"{text}: no sentence has a percentage that compares: give the claims by --claims")
     return found
-
-
-def _write(made: "Audit", target: Path, force: bool) -> None:
-    """Write the page."""
-    from bakeoff.cli.read.report import write_report
-    from bakeoff.report.audit.page import compose
-    from bakeoff.report.renderers import form_of, renderer
-
-    form = form_of(target)
-    assert form is not None
-    chosen = renderer(form)
-    chosen.prepare()
-    write_report(chosen, compose(made), target, force)

@@ -108,6 +108,11 @@ class Judge:
         gates = tuple(found)
         return self._judged(decision, leader, blocks, gates, reach, still), gates
 
+    def alone(self, name: str, load_steps: tuple[LoadStep, ...]) -> tuple[Gate, ...]:
+        """The gates that withhold every verdict on `name`, whoever it is compared with."""
+        found = self._gates(name, name, load_steps, both_sides=True)
+        return tuple({gate.name: gate for gate in found if gate.level == "red"}.values())
+
     def _judged(
         self,
         decision: Decision,

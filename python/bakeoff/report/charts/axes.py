@@ -245,6 +245,22 @@ class Elapsed:
 
 
 @dataclass(frozen=True)
+class Moments:
+    """Days and hours in UTC, which rows have as `at` in ISO 8601."""
+
+    title: str
+
+    def placed(self, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+        """See Across."""
+        return list(rows)
+
+    def x(self, rows: Sequence[Row]) -> alt.X:
+        """From the first to the last."""
+        axis = alt.Axis(title=self.title, labelOverlap="greedy", labelSeparation=8)
+        return alt.X("at:T", axis=axis, scale=alt.Scale(type="utc"))
+
+
+@dataclass(frozen=True)
 class Named:
     """Names (`field` in rows) at equal distances, in their order; without a `title` they go without saying."""
 

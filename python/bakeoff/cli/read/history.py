@@ -1,0 +1,75 @@
+"""`bakeoff history`: runs of one plan over time."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bakeoff.cli.complete import any_files
+from bakeoff.cli.console import make_console
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("history")(history)
+
+
+def history(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[DIR|RUN.bakeoff]...",
+            help="Folders, searched with all below them, and run files (default: this folder).",
+            autocompletion=any_files,
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="The metric: rate, p99, … (default: what each plan is decided by)."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Also write a page: .html, .pdf, .md or .txt."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page when it is there.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="Show every run.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+) -> None:
+    """Show runs of one plan over time, and where a level changed.
+
+    bakeoff history nightly/ -o history.html
+
+    Runs with the same suite, load and settings belong to one plan, whichever machine or build they are of. A run
+    whose verdict would be withheld, or with a forfeited trial, is shown and makes no level.
+
+    Exit codes: 0 shown, whether or not a level changed; 2 refused, in one sentence.
+    """
+    given = paths or [Path()]
+    if output is not None:
+        from bakeoff.cli.read.report import check_target
+
+        check_target(given, output, force)
+    from bakeoff.store.collections.found import read_all, run_files
+
+    files = run_files(given)
+    from bakeoff.compare.collections.history import history_of  # NumPy takes a moment: refuse bad input first
+
+    found = history_of(read_all(files), metric)
+    if as_json:
+        from bakeoff.report.collections.history_document import document
+
+        typer.echo(json.dumps(document(found), indent=2, ensure_ascii=False))
+    else:
+        from bakeoff.report.collections.history import compose
+        from bakeoff.report.layout.detail import Detail
+        from bakeoff.report.renderers.terminal import show
+
+        show(compose(found), make_console(), Detail.PAGE if details else Detail.SUMMARY)
+    if output is not None:
+        from bakeoff.cli.read.report import write_page
+        from bakeoff.report.collections.history import compose
+
+        write_page(compose(found), output, force)
+        typer.echo(f"Page: {output}", err=as_json)
