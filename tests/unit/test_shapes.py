@@ -1,5 +1,6 @@
 """Shapes of a run: a name in one list, and a module of that name in each layer where it differs from a closed loop."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,14 +8,18 @@ from typing import Any
 import pytest
 
 import bakeoff
-from bakeoff.compare.shapes import Shape
-from bakeoff.core.composed import composed, fitting
+from bakeoff.compare.shapes import Shape, shape_of
+from bakeoff.core.composed import composed
+from bakeoff.load.arrivals import Constant
+from bakeoff.load.load_step import Rate
 from bakeoff.load.shapes import SHAPES
 from bakeoff.report.sections import SECTIONS
 from bakeoff.report.shapes import shape_report
+from bakeoff.run.shapes import run_shape
+from tests.unit.compare.synthetic import run
 
 PACKAGE = Path(bakeoff.__file__).parent
-LAYERS = ("run", "compare", "report/narrate", "report")
+LAYERS = ("plan", "run", "compare", "report/narrate", "report")
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -39,17 +44,13 @@ def test_a_soak_at_rates_is_compared_as_rates_and_has_intervals() -> None:
 
 
 def test_a_shape_fits_or_is_not_there() -> None:
-    subject: Any = SimpleNamespace(
-        load_steps=(), imported_from=None, trials=(), planned=SimpleNamespace(capacity=object(), settings=clock(None))
-    )
-    assert fitting("bakeoff.compare.shapes", SHAPES, Shape, subject).names == ("search",)
-    subject.planned = SimpleNamespace(capacity=None, settings=clock(60.0))
-    assert fitting("bakeoff.compare.shapes", SHAPES, Shape, subject).names == ("soak",)
-
-
-def clock(interval_s: float | None) -> SimpleNamespace:
-    """Settings with intervals of this length."""
-    return SimpleNamespace(clock=SimpleNamespace(interval_s=interval_s))
+    record = run()
+    assert shape_of(record).names == ()
+    at_rates = replace(record, load_steps=(Rate(100.0, Constant(), 10),))
+    assert shape_of(at_rates).names == ("rates",)
+    clock = record.planned.settings.model_copy(update={"interval_s": 60.0})
+    soak = record.planned.model_copy(update={"settings": clock})
+    assert soak.shape.names == ("soak",) and soak.shape.alone and run_shape(soak).names == ("soak",)
 
 
 @pytest.mark.parametrize("name", SHAPES)

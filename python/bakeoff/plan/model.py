@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, StrictInt, ValidationInfo, field_validator, model_validator
 
-from bakeoff.load.capacity.objective import Objective, parse_objective
+from bakeoff.load.capacity.objective import Objective
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.factors import Factor
 from bakeoff.plan.kind import plan_part
@@ -16,6 +16,7 @@ from bakeoff.plan.settings.client_options import merged
 from bakeoff.plan.settings.fields import RESOLVED, Duration, Strict
 from bakeoff.plan.settings.fleet import ONE_MACHINE, FleetPlan
 from bakeoff.plan.settings.shared import CommonSettings
+from bakeoff.plan.shapes import PlanShape, plan_shape
 from bakeoff.plan.suites import SizeName, classes_of
 from bakeoff.store.sqlite.canonical import plan_hash
 from bakeoff.telemetry import where
@@ -115,9 +116,12 @@ class Plan(Strict):
     @property
     def goal(self) -> Objective | None:
         """What trials are held to: the objective of a search, or that of the plan."""
-        if self.capacity is not None:
-            return self.capacity.goal
-        return parse_objective(self.objective) if self.objective else None
+        return self.shape.goal(self)
+
+    @property
+    def shape(self) -> PlanShape:
+        """How its load is laid out."""
+        return plan_shape(self)
 
     def settings_of(self, name: str) -> CommonSettings:
         """The settings of a contender: those of the run, but for what it has otherwise."""
@@ -162,15 +166,14 @@ class Plan(Strict):
     @property
     def load_steps(self) -> tuple[LoadStep, ...]:
         """The load steps that are planned beforehand: none by a search, which makes them as it goes."""
-        return () if self.capacity else self.settings.load_steps
+        return self.shape.load_steps(self)
 
     @property
     def trials(self) -> int:
         """Number of trials: contenders x load steps x blocks; of a search so many as it usually takes."""
-        each = self.capacity.usual_trials(self.blocks) if self.capacity else len(self.settings.load_steps) * self.blocks
-        return len(self.contenders) * each
+        return len(self.contenders) * self.shape.trials(self)
 
     @property
     def most_trials(self) -> int:
         """The same, but of a search so many as it takes at most."""
-        return len(self.contenders) * self.capacity.most_trials * self.blocks if self.capacity else self.trials
+        return len(self.contenders) * self.shape.most_trials(self)

@@ -44,7 +44,7 @@ class Search(Shape):
 
     @classmethod
     def fits(cls, run: RunRecord) -> bool:
-        return run.planned.capacity is not None
+        return "search" in run.planned.shape.names
 
     def view(self, run: RunRecord) -> RunRecord:
         return view_of(run)

@@ -20,7 +20,7 @@ class SoakRun(Shape):
 
     @classmethod
     def fits(cls, run: RunRecord) -> bool:
-        return run.planned.settings.clock.interval_s is not None
+        return "soak" in run.planned.shape.names
 
     def findings(self, subject: Subject) -> Mapping[str, Any]:
         return {**super().findings(subject), "soak": soak_of(subject.run)}

@@ -1,7 +1,6 @@
 """The shape of a run while it is carried out. See `bakeoff.load.shapes`."""
 
-from bakeoff.core.composed import fitting
-from bakeoff.load.shapes import SHAPES
+from bakeoff.core.composed import composed
 from bakeoff.plan.model import Plan
 from bakeoff.run.shapes.loop import RunShape
 
@@ -10,4 +9,4 @@ __all__ = ["RunShape", "run_shape"]
 
 def run_shape(plan: Plan) -> RunShape:
     """How the trials of a plan are carried out."""
-    return fitting(__name__, SHAPES, RunShape, plan)
+    return composed(__name__, plan.shape.names, RunShape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.model import Plan
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 class RunShape:
     """What carries out a plan as its load is laid out: derive from it, and override what differs."""
 
-    @classmethod
-    def fits(cls, plan: Plan) -> bool:
-        """Whether a plan has this shape; any can be a closed loop."""
-        return True
+    names: ClassVar[tuple[str, ...]] = ()
 
     def notes(self, plan: Plan, path: Path) -> list[Note]:
         """What is told before anything is measured into `path`."""

@@ -13,10 +13,6 @@ from bakeoff.store.sqlite.write import RunWriter
 
 
 class SearchShape(RunShape):
-    @classmethod
-    def fits(cls, plan: Plan) -> bool:
-        return plan.capacity is not None
-
     def keeps_order(self, plan: Plan, stored: Sequence[PlannedTrial]) -> bool:
         """There is none beforehand."""
         return True

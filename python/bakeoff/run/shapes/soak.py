@@ -17,10 +17,6 @@ from bakeoff.store.sqlite.write import RunWriter
 
 
 class SoakShape(RunShape):
-    @classmethod
-    def fits(cls, plan: Plan) -> bool:
-        return plan.settings.clock.interval_s is not None
-
     def notes(self, plan: Plan, path: Path) -> list[Note]:
         """What the intervals may take of the disk."""
         intervals, free_bytes = intervals_of(plan) * plan.trials, shutil.disk_usage(path.absolute().parent).free

@@ -35,10 +35,8 @@ def refuse_incompatible(runs: Sequence[RunRecord], failed: Sequence[int], noted:
 def _refuse_by_itself(run: RunRecord) -> None:
     if run.imported_from is not None:
         raise PlanError(f"{run.path} was imported from {run.imported_from}, which states no blocks in time: {ALONE}")
-    if run.planned.capacity is not None:
-        raise PlanError(f"{run.path} is a search for capacities, each at loads of its own: {ALONE}")
-    if run.soak_intervals or run.planned.settings.clock.interval_s:
-        raise PlanError(f"{run.path} is a soak, whose rows are no blocks: {ALONE}")
+    if what := run.planned.shape.alone:
+        raise PlanError(f"{run.path} is {what}: {ALONE}")
     if not run.load_steps or not run.trials:
         raise PlanError(f"{run.path} has no trial yet: run it first, or leave it out")
 
