@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import compare_run
+from bakeoff.report.blocks.tree import Bullets, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.document import to_json
@@ -260,6 +261,23 @@ def test_a_span_that_may_be_chance_is_not_laid_to_the_load() -> None:
     pages = [render_html(compose(record, compare_run(record))) for record in (noisy, steady)]
     assert "which may be chance" in pages[0] and "depending on the load" not in pages[0]
     assert "depending on the load" in pages[1]
+
+
+def test_every_figure_has_its_least_and_largest_ratio_in_percent_too() -> None:
+    """apache reaches from 0.8 of nginx on, as its times are known: what is up to 151 % more is told so."""
+    record = run()
+    comparison = compare_run(record)
+    (section,) = [one for one in compose(record, comparison).sections if one.id == "ratios"]
+    (spans,) = [block.items for block in section.blocks if isinstance(block, Bullets)]
+    (table,) = [b for b in section.blocks if isinstance(b, Table) and b.title == "From the least to the largest ratio"]
+    assert [row[0] for row in table.rows] == [curve.title for curve in comparison.pairs[0].curves]
+    for curve, row in zip(comparison.pairs[0].curves, table.rows, strict=True):
+        ends = sorted(point.ratio for point in curve.points)
+        assert row[2].startswith(f"{ends[0]:.2f}×") and row[5].startswith(f"{ends[-1]:.2f}×")
+        share = f"{100 * abs(ends[-1] - 1):.0f} % {'more' if ends[-1] > 1 else 'less'}"
+        assert row[6] == share
+    p99 = next(span for span in spans if "(p99)" in span)
+    assert p99.endswith("up to 151 % more.") and spans[0].endswith("up to 20 % less.")
 
 
 def test_what_is_hashed_is_said_as_it_is() -> None:

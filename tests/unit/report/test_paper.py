@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from dataclasses import replace
 from functools import cache
@@ -178,6 +179,44 @@ def test_a_number_that_is_inserted_is_the_comparison_s_and_is_kept(tmp_path: Pat
     again = [inserted(one["asked"], {"web-static": comparison}) for one in kept]
     assert again == kept, "anybody can insert them again"
     assert '[{"asked":"ratio contender=apache"' in read_of("html", report)
+
+
+def test_best_and_worst_load_step_and_percent_of_either_side_can_be_inserted() -> None:
+    """Of times less is better: the best load step is that of the least ratio, the other way round of the largest."""
+    _, comparison = generated()
+    of = {"web-static": comparison}
+    for metric, higher in (("", True), (" metric=p99", False)):
+        pair = comparison.pairs[0]
+        name = metric.partition("=")[2] or pair.primary.metric
+        points = {point.ratio: point for curve in pair.curves if curve.metric == name for point in curve.points}
+        least, most = points[min(points)], points[max(points)]
+        best, worst = (most, least) if higher else (least, most)
+        for what, point, other in (("best", best, worst), ("worst", worst, best)):
+            made = inserted(f"{what} contender=apache{metric}", of)
+            assert made["ratio"] == point.ratio and made["load_step"] == f"{point.load_step}"
+            assert f"({wording.interval(point.low, point.high)}) at {point.load_step.words}" in made["text"]
+            back = inserted(f"{what} contender=nginx baseline=apache{metric}", of)
+            assert back["ratio"] == pytest.approx(1 / other.ratio) and back["load_step"] == f"{other.load_step}"
+        span = inserted(f"span contender=apache{metric}", of)
+        assert (span["worst_ratio"], span["best_ratio"]) == (worst.ratio, best.ratio)
+        assert span["text"].startswith("from ") and span["text"].endswith(f" at {best.load_step.words}")
+    share = inserted("percent contender=apache load_step=worst", of)
+    assert share["ratio"] == inserted("worst contender=apache", of)["ratio"]
+    with pytest.raises(PlanError, match="unknown key 'load_step'"):
+        inserted("best contender=apache load_step=8", of)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (0.22, "78 % less than a (1 − ratio), and a 355 % more than b (1 ÷ ratio − 1)"),
+        (1.25, "25 % more than a (ratio − 1), and a 20 % less than b (1 − 1 ÷ ratio)"),
+        (1.021, "2.1 % more than a (ratio − 1), and a 2.1 % less than b (1 − 1 ÷ ratio)"),
+        (math.nan, wording.MISSING),
+    ],
+)
+def test_percent_is_told_from_both_sides(ratio: float, said: str) -> None:
+    assert wording.percent_both_ways(ratio, "b", "a") == said
 
 
 def test_a_verdict_that_was_taken_away_goes_with_the_number() -> None:

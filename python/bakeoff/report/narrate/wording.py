@@ -64,6 +64,29 @@ def faster(value: float) -> str:
     return f"{share} {'faster' if value > 1.0 else 'slower'}"
 
 
+def percent_more(value: float) -> str:
+    """What a ratio is in percent of the baseline: "78 % less", "355 % more"; "the same" of 1."""
+    if not 0.0 < value < HUGE:
+        return MISSING
+    share = 100 * abs(value - 1.0)
+    if share < 0.05:
+        return "the same"
+    return f"{share:,.0f} % {_way(value)}" if share >= 9.95 else f"{share:.1f} % {_way(value)}"
+
+
+def _way(value: float) -> str:
+    return "more" if value > 1.0 else "less"
+
+
+def percent_both_ways(value: float, contender: str, baseline: str) -> str:
+    """A ratio in percent of either: one is 78 % less than the other, and the other 355 % more than the first."""
+    if not 0.0 < value < HUGE:
+        return MISSING
+    own, other = ("1 − ratio", "1 ÷ ratio − 1") if value < 1.0 else ("ratio − 1", "1 − 1 ÷ ratio")
+    there, back = percent_more(value), percent_more(1.0 / value)
+    return f"{there} than {baseline} ({own}), and {baseline} {back} than {contender} ({other})"
+
+
 def interval(low: float, high: float) -> str:
     """The bounds of a ratio: 1.12–1.24. A narrow interval gets more decimals, so that its ends differ; where nothing
     varied, which is no interval, the one figure stands alone.

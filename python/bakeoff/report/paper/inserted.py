@@ -8,15 +8,21 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bakeoff.compare.model.comparison import Comparison, ContenderSummary
 from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioPoint
 from bakeoff.core.errors import PlanError
+from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.report.narrate import wording
 
 NO_VERDICT = ("withheld", "disqualified")
+Pick = Callable[..., RatioPoint]
+# Load steps that may be named by what they are for the contender.
+PICKS: Mapping[str, Pick] = {"best": max, "worst": min}
 
 
 def inserted(asked: str, comparisons: Mapping[str, Comparison]) -> dict[str, Any]:
@@ -94,23 +100,95 @@ def _endpoint(pair: PairComparison, metric: str | None) -> Endpoint:
     return known[metric]
 
 
-def _ratio(comparison: Comparison, keys: Mapping[str, str]) -> Made:
-    """The ratio over all load steps, or at one, with its interval; a verdict that was taken away is told with it."""
+@dataclass(frozen=True)
+class _Asked:
+    """A ratio of a pair, the way round that was asked for, over all load steps or `at` one."""
+
+    contender: str
+    baseline: str
+    ratio: float
+    low: float
+    high: float
+    kind: str
+    at: LoadStep | None = None
+
+    @property
+    def taken_away(self) -> str:
+        """What is told with the number where there is no verdict."""
+        told = {"withheld": " [verdict withheld]", "disqualified": " [disqualified]", "too_few": " [no verdict]"}
+        return told.get(self.kind, "")
+
+    @property
+    def values(self) -> tuple[tuple[str, Any], ...]:
+        """What is kept of it."""
+        where = () if self.at is None else (("load_step", f"{self.at}"),)
+        return (("ratio", self.ratio), ("low", self.low), ("high", self.high), ("verdict", self.kind), *where)
+
+
+def _asked(comparison: Comparison, keys: Mapping[str, str], pick: Pick | None = None) -> _Asked:
+    """The ratio over all load steps, at the one that is named, or at the one that `pick` takes."""
     name = _contender(comparison, keys).name
     baseline = _contender(comparison, {"baseline": comparison.run.baseline, **keys}, "baseline").name
     pair, turned = pair_of(comparison, name, baseline)
     endpoint = _endpoint(pair, keys.get("metric"))
     found: Endpoint | RatioPoint = _at(pair, endpoint, keys["load_step"]) if "load_step" in keys else endpoint
+    if pick is not None:
+        found = pick(_points(pair, endpoint), key=lambda point: _gain(point, endpoint, turned))
     value, low, high = found.ratio, found.low, found.high
     if turned:
         value, low, high = 1.0 / value if value else math.nan, 1.0 / high if high else math.nan, _inverse(low)
-    text = f"{wording.ratio(value, low, high)} ({_interval(low, high)})"
     kind = found.verdict.kind if pair.primary.verdict.kind not in NO_VERDICT else pair.primary.verdict.kind
-    if kind in NO_VERDICT:
-        text += f" [verdict {kind}]" if kind == "withheld" else " [disqualified]"
-    elif kind == "too_few":
-        text += " [no verdict]"
-    return text, (("ratio", value), ("low", low), ("high", high), ("verdict", kind))
+    return _Asked(name, baseline, value, low, high, kind, found.load_step if isinstance(found, RatioPoint) else None)
+
+
+def _points(pair: PairComparison, endpoint: Endpoint) -> list[RatioPoint]:
+    """The load steps at which there is a ratio of what was measured of both."""
+    curve = next((curve for curve in pair.curves if curve.metric == endpoint.metric), None)
+    points = [] if curve is None else [p for p in curve.points if p.blocks and p.ratio > 0.0 and not p.all_forfeited]
+    if not points:
+        raise PlanError(f"asks for a load step of {endpoint.title}, and none has a ratio: leave it out")
+    return points
+
+
+def _gain(point: RatioPoint, endpoint: Endpoint, turned: bool) -> float:
+    """How good a load step is for the one that was asked for."""
+    return math.log(point.ratio) * (1.0 if endpoint.higher_is_better != turned else -1.0)
+
+
+def _ratio(comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    """The ratio over all load steps, or at one, with its interval; a verdict that was taken away is told with it."""
+    found = _asked(comparison, keys)
+    return f"{_with_interval(found)}{found.taken_away}", found.values
+
+
+def _extreme(pick: Pick, comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    """The ratio at the load step at which the contender is best, or worst."""
+    found = _asked(comparison, keys, pick)
+    assert found.at is not None
+    return f"{_with_interval(found)} at {found.at.words}{found.taken_away}", found.values
+
+
+def _span(comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    """The ratios at the worst and at the best load step for the contender."""
+    worst, best = (_asked(comparison, keys, pick) for pick in (min, max))
+    assert worst.at is not None and best.at is not None
+    ends = " to ".join(f"{wording.ratio(one.ratio, one.low, one.high)} at {one.at.words}" for one in (worst, best))  # type: ignore[union-attr]
+    kept = {f"{name}_{key}": value for name, one in (("worst", worst), ("best", best)) for key, value in one.values}
+    return f"from {ends}{best.taken_away}", tuple(kept.items())
+
+
+def _percent(comparison: Comparison, keys: Mapping[str, str]) -> Made:
+    """By how many percent, from either side: "78 % less than a (1 − ratio); a 355 % more than b (1 ÷ ratio − 1)"."""
+    pick = PICKS.get(keys.get("load_step", ""))
+    kept = {key: value for key, value in keys.items() if key != "load_step"} if pick else keys
+    found = _asked(comparison, kept, pick)
+    at = f" at {found.at.words}" if found.at is not None else ""
+    words = wording.percent_both_ways(found.ratio, found.contender, found.baseline)
+    return f"{words}{at}{found.taken_away}", found.values
+
+
+def _with_interval(found: _Asked) -> str:
+    return f"{wording.ratio(found.ratio, found.low, found.high)} ({_interval(found.low, found.high)})"
 
 
 def _inverse(value: float) -> float:
@@ -158,6 +236,10 @@ def _blocks(comparison: Comparison, keys: Mapping[str, str]) -> Made:
 # What may be inserted, and the keys of each beside `suite`.
 NUMBERS: Mapping[str, tuple[Callable[[Comparison, Mapping[str, str]], Made], tuple[str, ...]]] = {
     "ratio": (_ratio, ("contender", "baseline", "metric", "load_step")),
+    "percent": (_percent, ("contender", "baseline", "metric", "load_step")),
+    "best": (partial(_extreme, max), ("contender", "baseline", "metric")),
+    "worst": (partial(_extreme, min), ("contender", "baseline", "metric")),
+    "span": (_span, ("contender", "baseline", "metric")),
     "peak": (_peak, ("contender",)),
     "errors": (_errors, ("contender",)),
     "blocks": (_blocks, ()),

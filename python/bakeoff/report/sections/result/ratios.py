@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bakeoff.compare.model.pair import PairComparison, RatioCurve, RatioPoint
@@ -29,31 +30,68 @@ def section(context: Context) -> Section | None:
         return None
     against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
     blocks: list[Block] = [Text(_explained(context, comparison.pairs[0]), explains=True)]
-    if spans := tuple(span for pair in against if (span := _span(pair))):
-        blocks.append(Bullets(spans))
+    told = {comparison.pairs[0].curves[0].metric, *CHARTED}
+    spans = (_span(pair, curve) for pair in against for curve in pair.curves if curve.metric in told)
+    if shown := tuple(span for span in spans if span):
+        blocks.append(Bullets(shown))
     blocks += _charts(context, against)
     others = [(pair, folded) for pair, folded in context.drawn(comparison.pairs) if pair not in against]
     for number, (pair, folded) in enumerate(others, 1):
         charts = _charts(context, [pair])
         blocks += [replace(chart, id=f"{chart.id}-{number}", folded=folded) for chart in charts]
     blocks += [_all_metrics(context, pair) for pair in comparison.pairs]
+    blocks += _ends(comparison.pairs)
     return Section("Ratio at each load step", tuple(blocks))
 
 
-def _span(pair: PairComparison) -> str:
-    """From the least to the largest ratio at a load step, as what one mean over all of them hides; empty with one
-    load step.
-    """
-    curve = pair.curves[0]
+def _ends_of(curve: RatioCurve) -> tuple[RatioPoint, RatioPoint] | None:
+    """The load steps with the least and the largest ratio; None with one load step."""
     points = [
         point for point in curve.points if point.blocks and not point.all_forfeited and math.isfinite(point.ratio)
     ]
     if len(points) < 2:
+        return None
+    return min(points, key=lambda point: point.ratio), max(points, key=lambda point: point.ratio)
+
+
+def _span(pair: PairComparison, curve: RatioCurve) -> str:
+    """From the least to the largest ratio at a load step, as what one mean over all of them hides; empty with one
+    load step.
+    """
+    ends = _ends_of(curve)
+    if ends is None:
         return ""
-    ends = min(points, key=lambda point: point.ratio), max(points, key=lambda point: point.ratio)
     least, most = (f"{reach(point.ratio, point.low, point.high)} at {point.load_step.words}" for point in ends)
     why = "depending on the load" if ends[0].high < ends[1].low else "which may be chance"
-    return f"{curve.title} of {pair.contender} ÷ {pair.baseline}: from {least} to {most}, {why}."
+    return f"{curve.title} of {pair.contender} ÷ {pair.baseline}: from {least} to {most}, {why}{_up_to(ends)}."
+
+
+def _up_to(ends: tuple[RatioPoint, RatioPoint]) -> str:
+    """ ": up to 78 % less", where all load steps are on one side of 1."""
+    (least, most) = (point.ratio for point in ends)
+    if least < 1.0 < most:
+        return ""
+    return f": up to {wording.percent_more(least if most <= 1.0 else most)}"
+
+
+def _ends(pairs: Sequence[PairComparison]) -> list[Block]:
+    """Of every figure and pair the load steps with the least and the largest ratio, also in percent."""
+    rows = tuple(
+        (
+            curve.title,
+            f"{pair.contender} ÷ {pair.baseline}",
+            *(text for end in ends for text in (_reach(end), wording.percent_more(end.ratio), end.load_step.words)),
+        )
+        for pair in pairs
+        for curve in pair.curves
+        if (ends := _ends_of(curve))
+    )
+    if not rows:
+        return []
+    columns = [Column("Figure", numeric=False), Column("Pair", numeric=False)]
+    columns += [Column(title, group=group) for group in ("Least", "Most") for title in ("ratio", "percent", "at")]
+    note = "Percent: of the second of the pair; more is ratio − 1, less is 1 − ratio. Of times less is better."
+    return [Table("From the least to the largest ratio", tuple(columns), rows, note, folded=True)]
 
 
 def _explained(context: Context, pair: PairComparison) -> str:
