@@ -19,7 +19,7 @@ from bakeoff.run.shapes import run_shape
 from tests.unit.compare.synthetic import run
 
 PACKAGE = Path(bakeoff.__file__).parent
-LAYERS = ("plan", "run", "compare", "report/narrate", "report")
+LAYERS = ("plan", "run", "compare", "report/narrate", "report", "cli")
 
 
 @pytest.mark.parametrize("layer", LAYERS)

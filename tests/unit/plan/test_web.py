@@ -9,6 +9,7 @@ from bakeoff.kinds.web.plan import WebSettings, needed_corpus
 from bakeoff.kinds.web.plan import workload as workload_of
 from bakeoff.kinds.web.settings.classes import web_classes
 from bakeoff.kinds.web.spec import WebWorkload
+from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite, suite_names
@@ -262,9 +263,6 @@ def test_an_empty_class_of_the_corpus_is_named() -> None:
 
 ADDRESSES = {
     "web": "http://127.0.0.1:1",
-    "web-session": "http://127.0.0.1:1",
-    "replay": "http://127.0.0.1:1",
-    "httperf": "http://127.0.0.1:1",
     "app": "127.0.0.1:1",
     "mail": "smtp=127.0.0.1:1,pop3=127.0.0.1:2",
 }
@@ -287,7 +285,7 @@ def test_every_shipped_suite_resolves_in_every_size(suite: str, tmp_path: Path) 
         session.write_text('[[step]]\npath = "/"\n')
         settings = {"session": str(session)}
     for size in ("quick", "long", "full"):
-        address = ADDRESSES.get(kind, "/srv/share")
+        address = ADDRESSES.get(plan_part(kind).address_kind, "/srv/share")
         plan = resolve_plan(flags(suite, f"a={address}", plan={"size": size}, **settings))
         if plan.classes:
             assert sum(c.weight for c in plan.classes) == pytest.approx(100)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from math import prod
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +15,7 @@ from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.measure.run import Calibrate
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.planning.reach import CELL_BLOCKS, advice, single_name, smallest_p
-from bakeoff.cli.planning.searches import capacity_lines
+from bakeoff.cli.shapes import plan_words
 from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.core.errors import PlanError
 from bakeoff.core.sanitize import sanitize
@@ -25,23 +24,21 @@ from bakeoff.core.units import format_duration, format_size, plural
 from bakeoff.load.load_step import LoadStep, Rate
 from bakeoff.plan.design.differences import client_options_text
 from bakeoff.plan.design.durations import ExpectedDuration, expected_duration
-from bakeoff.plan.design.order import order_slots, order_trials
+from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.design.order_choice import WORDS, why
 from bakeoff.plan.design.work import LINK_BYTES_PER_S
 from bakeoff.plan.input.plan_file import masked_input, plan_to_toml
 from bakeoff.plan.input.plan_input import plan_input_of
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.load import PlanInput, placed, resolve_plan
-from bakeoff.plan.model import LOAD_STEPS, Plan
+from bakeoff.plan.model import Plan
 from bakeoff.plan.rules.capacity import LOADS
 from bakeoff.plan.suites import BLOCKS, load_suite
 from bakeoff.run.checks.trust import acting_settings, differences_of
 from bakeoff.run.kind import Foreseen, run_part
 from bakeoff.run.observe.observer import short_duration
-from bakeoff.store.records.run_records import PlannedTrial
 
 DEFAULT_BLOCKS = BLOCKS["full"]
-MOST_TURNS = 6
 
 
 def register(app: typer.Typer) -> None:
@@ -108,7 +105,7 @@ def plan(
         print_line(console, line)
     if resolved.factors:
         console.print(_design(resolved))
-    console.print(_blocks(resolved))
+    console.print(plan_words(resolved).blocks(resolved))
     if trials:
         console.print(_trials(resolved))
     console.print("\nWhat this many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
@@ -172,7 +169,7 @@ def _lines(plan: Plan, known: bool, found: ExpectedDuration) -> list[str]:
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
         *(_factors(plan) or _contenders(plan, known)),
         *_fleet(plan),
-        *(_load_steps(plan) if plan.capacity is None else capacity_lines(plan, plan.capacity)),
+        *plan_words(plan).loads(plan),
         *([f"each trial is held to {plan.objective}"] if plan.objective else []),
     ]
     if s.clock.operations is not None:
@@ -227,7 +224,7 @@ def _how_long(plan: Plan, found: ExpectedDuration) -> str:
         return f"{how} {short_duration(found.run_s)}, by a short try in each folder"
     speed = f" at {LINK_BYTES_PER_S / 1e6:g} MB/s, a network of 1 Gbit/s" if found.how == "speed" else ""
     most_s = found.setup_teardown_s + found.measuring_s * plan.most_trials / plan.trials
-    most = "" if plan.capacity is None else f", {short_duration(most_s)} at most"
+    most = "" if plan.most_trials == plan.trials else f", {short_duration(most_s)} at most"
     return f"{how} {short_duration(found.run_s)}{speed}{most}"
 
 
@@ -238,18 +235,6 @@ def _around(plan: Plan) -> str:
         return ""
     most = f"{plan.most_trials} x {format_duration(each_s)} = {short_duration(plan.most_trials * each_s)}"
     return f"; the servers add at most {most}: {plan.settings.setup_teardown_text}"
-
-
-def _load_steps(plan: Plan) -> list[str]:
-    load_steps = plan.settings.load_steps
-    unit = plan_part(plan.kind).unit(plan.settings)
-    made_of = unit.sentence([load_step.per_s for load_step in load_steps if isinstance(load_step, Rate)])
-    return [
-        f"load steps ({load_steps[0].unit}): " + ", ".join(map(str, load_steps)),
-        f"{plan.trials} trials = {plural(len(plan.contenders), 'contender')} x "
-        f"{plural(len(load_steps), 'load step', 'load steps')} x {plural(plan.blocks, 'block')}",
-        *([made_of.removesuffix(".")] if made_of else []),
-    ]
 
 
 def _contenders(plan: Plan, known: bool) -> list[str]:
@@ -303,51 +288,6 @@ def _fleet(plan: Plan) -> list[str]:
         lines.append(f"from {agent}: " + ", ".join(f"{name} {address}" for name, address in addresses.items()))
     lines += [f"warning: {text}" for text in fleet.one_sided([contender.name for contender in plan.contenders])]
     return lines
-
-
-def _blocks(plan: Plan) -> Table:
-    if plan.capacity is not None:
-        return _searches(plan)
-    table = Table(box=None, pad_edge=False)
-    columns = (
-        ("contenders in this order, at each load step in turn",)
-        if plan.order == LOAD_STEPS
-        else ("slots in this order",)
-    )
-    for column in ("block", *columns, "load steps in this order", "seed"):
-        table.add_column(column, overflow="fold")
-    for block, members in groupby(order_trials(plan), key=lambda trial: trial.block):
-        trials = list(members)
-        load_steps = list(dict.fromkeys(trial.load_step for trial in trials))
-        shown = (
-            ", ".join(map(str, load_steps))
-            if len(load_steps) <= 6
-            else f"{load_steps[0]}, {load_steps[1]} … {load_steps[-1]}"
-        )
-        table.add_row(str(block), _in_order(plan, trials), shown, str(trials[0].seed))
-    return table
-
-
-def _in_order(plan: Plan, trials: Sequence[PlannedTrial]) -> str:
-    """The contenders of a block in their order; by load steps that of each load step, with those of many load steps
-    left out.
-    """
-    if plan.order != LOAD_STEPS:
-        return ", ".join(dict.fromkeys(trial.contender for trial in trials))
-    turns = [
-        " ".join(trial.contender for trial in turn) for _, turn in groupby(trials, key=lambda trial: trial.load_step)
-    ]
-    return " | ".join(turns if len(turns) <= MOST_TURNS else [*turns[: MOST_TURNS - 1], "…"])
-
-
-def _searches(plan: Plan) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for column in ("block", "searches in this order", "seed"):
-        table.add_column(column, overflow="fold")
-    for block, slots in groupby(order_slots(plan), key=lambda slot: slot.block):
-        listed = list(slots)
-        table.add_row(str(block), ", ".join(slot.contender for slot in listed), str(listed[0].seed))
-    return table
 
 
 def _trials(plan: Plan) -> Table:

@@ -37,7 +37,7 @@ def print_power(
     from bakeoff.report.narrate.document import plain
     from bakeoff.report.narrate.sentences import sentence
 
-    if any(suite_run.plan.capacity is not None for suite_run in campaign.suite_runs):
+    if any(not suite_run.plan.shape.steps for suite_run in campaign.suite_runs):
         raise PlanError("--power tells of verdicts on endpoints: plan the suite without a search for capacities")
     found = power_of_suites(_read_pilots(paths), campaign, expected)
     why_not = [(suite.name, sentence(suite.why_not)) for suite in found.suites if suite.why_not is not None]

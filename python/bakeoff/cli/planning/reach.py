@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import count
 
+from bakeoff.cli.shapes import plan_words
 from bakeoff.core.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
 from bakeoff.core.units import plural
 from bakeoff.load import open_loop
@@ -38,11 +39,11 @@ def advice(plan: Plan) -> str:
             f"{plural(plan.blocks, 'block')} {given} numbers but no verdict{effects}: fewer than {MINIMUM_BLOCKS} "
             f"pairs can never reach p = 0.05. Use --blocks {MINIMUM_BLOCKS} or more.{_percentiles(plan)}"
         )
-    what = "the verdict on capacities" if plan.capacity is not None else "the verdict of the suite"
+    what = plan_words(plan).verdict
     enough = f"{plan.blocks} blocks are enough for {what}{' and on effects of factors' * _has_effects(plan)}"
     if plan.blocks == MINIMUM_BLOCKS:
         enough += ", with none to spare: a pair with a voided block has no verdict"
-    if plan.capacity is not None:
+    if not plan.shape.steps:
         enough += "."
     elif plan.blocks < CELL_BLOCKS:
         enough += f"; use --blocks {CELL_BLOCKS} for claims about single {single_name(plan)}."
@@ -108,7 +109,7 @@ def _forfeited_trials(plan: Plan) -> str:
     first = _first_level(plan, pairs)
     if smallest_p(plan.blocks) <= first:
         return ""
-    lost = "which a search finds no load" if plan.capacity is not None else "which a trial is lost"
+    lost = plan_words(plan).lost
     return (
         f" Not for pairs in {lost}, which are judged by signs alone: their p is at least "
         f"{smallest_p(plan.blocks):.3g}, and of {pairs} pairs one must reach {first:.2g} (Holm): use --blocks "
@@ -135,7 +136,7 @@ def _percentiles(plan: Plan) -> str:
     """Which percentiles trials of a rate, or of so many operations, are too short for."""
     clock, length_s = plan.settings.clock, plan.settings.length_s
     rates = [load_step for load_step in plan.settings.load_steps if isinstance(load_step, Rate)]
-    if plan.capacity is not None or (not rates and clock.operations is None):
+    if not plan.shape.steps or (not rates and clock.operations is None):
         return ""
     end_s = length_s - clock.ramp_down_s
     figure = open_loop.deciding(rates, clock.ramp_up_s, end_s, length_s, clock.operations)

@@ -32,13 +32,14 @@ from bakeoff.compare.cube.spread import widest
 from bakeoff.compare.metrics.metrics import near_generator_capacity
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.resources.fleet import busy_threads, full_link_of
-from bakeoff.compare.shapes import Shape, shape_of
+from bakeoff.compare.shapes import shape_of
 from bakeoff.compare.validity.disturbances import crowd, lost_share
 from bakeoff.compare.validity.steadiness import STEADY_STATE
 from bakeoff.compare.validity.working_set import fits_into_caches
 from bakeoff.compare.verdict.order_in_time import turned_in_time
 from bakeoff.compare.verdict.ranking import leading
 from bakeoff.core.thresholds import P99_OPERATIONS
+from bakeoff.plan.shapes import PlanShape
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.marks import (
     BEHIND_SCHEDULE,
@@ -55,11 +56,11 @@ RANKS = {kind: rank for rank, kind in enumerate(get_args(CaveatKind))}
 
 def caveat_of(run: RunRecord, cube: Cube, found: Comparison) -> Caveat | None:
     """The one to show; None where nothing speaks against the result, or the headline says all of it."""
-    gate_names = _headline_gates(found, shape_of(run))
+    gate_names = _headline_gates(found, run.planned.shape)
     return weightiest(caveat for caveat in caveats_of(run, cube, found) if caveat.kind not in gate_names)
 
 
-def _headline_gates(found: Comparison, shape: Shape) -> set[str]:
+def _headline_gates(found: Comparison, shape: PlanShape) -> set[str]:
     """The names of the gates that the headline tells of beside the verdict."""
     pairs = leading(found.ranking, found.pairs) if found.ranking else found.pairs
     ends = [] if found.run.equals and shape.steps else [pair.primary for pair in pairs]

@@ -29,7 +29,6 @@ from bakeoff.compare.model import settings
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.level import Levels
 from bakeoff.compare.model.plain import as_dict, nulled
-from bakeoff.compare.shapes import shape_of
 from bakeoff.core.redact import HIDDEN
 from bakeoff.stats import UnpairedRatio, unpaired_from_logs
 from bakeoff.store.collections.challenged import (
@@ -55,7 +54,7 @@ def challenge_of(run: RunRecord, levels: Levels | None, level: float) -> Challen
         return None
     read = read.model_copy(update={"absent": {**read.absent, **absent_of(run)}})
     reported, origin = read.reported, read.origin
-    why = _why_none(read, levels, not shape_of(run).steps)
+    why = _why_none(read, levels, not run.planned.shape.steps)
     asked = [AskedOtherwise(name, read.challenger, differ) for name, differ in _otherwise(run, read).items()]
     return Challenge(
         report=read.report,

@@ -226,11 +226,10 @@ def _need(
 
 def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
     """The pair of the pilot whose primary endpoint varies most, of those that the plan has where it has any."""
-    shape = shape_of(pilot)
-    if not shape.steps:
+    if not pilot.planned.shape.steps:
         raise PlanError(f"{pilot.path} searched for capacities: give a run of `bakeoff run` as the pilot")
     cube = build_cube(pilot, pilot.contenders[0].name)
-    metric = shape.endpoints(pilot, cube)[0]
+    metric = shape_of(pilot).endpoints(pilot, cube)[0]
     if len(cube.contenders) < 2:
         found = [_alone(cube, metric)]
     else:

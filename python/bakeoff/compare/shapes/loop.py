@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 class Shape:
     """What a comparison does as the load of its run was laid out: derive from it, and override what differs.
 
-    `names` are those of `SHAPES` that a run has. A run that `goes_on` can repeat failed trials in its own file. The
-    loads of one with `steps` are those of its plan, so that other runs can have the same.
+    `names` are those of `SHAPES` that a run has. A run that `goes_on` can repeat failed trials in its own file.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
     goes_on: ClassVar[bool] = True
-    steps: ClassVar[bool] = True
 
     @classmethod
     def fits(cls, run: RunRecord) -> bool:

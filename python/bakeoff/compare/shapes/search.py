@@ -40,7 +40,6 @@ class Search(Shape):
     """Each contender is measured at loads of its own: no ratio of rates at them says anything."""
 
     goes_on = False
-    steps = False
 
     @classmethod
     def fits(cls, run: RunRecord) -> bool:

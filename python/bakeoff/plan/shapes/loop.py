@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 class PlanShape:
     """What a plan comes to as its load is laid out: derive from it, and override what differs.
 
-    `names` are those of `SHAPES` that the plan has. Where `alone` is not empty no other run file can be told of with
-    one of such a run: it says what that is.
+    `names` are those of `SHAPES` that the plan has. The loads of one with `steps` are planned, so that other runs can
+    have the same. Where `alone` is not empty no other run file can be told of with one of such a run: it says what that
+    is.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
+    steps: ClassVar[bool] = True
     alone: ClassVar[str] = ""
 
     @classmethod

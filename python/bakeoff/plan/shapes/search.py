@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 class SearchPlan(PlanShape):
+    steps = False
     alone = "a search for capacities, each at loads of its own"
 
     @classmethod
