@@ -91,9 +91,9 @@ from bakeoff import _engine
 from bakeoff.agents.make import make_agent
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.run.fleet.sessions import Fleet
-from bakeoff.run.contenders.prepared import Ground
+from bakeoff.run.contenders.prepared import PreparedContenders
 plan = resolve_plan(read_plan_file(Path(sys.argv[1])))
-ground = Ground(plan, Fleet([make_agent()]))
+ground = PreparedContenders(plan, Fleet([make_agent()]))
 load_step = plan.settings.load_steps[0]
 (spec,) = ground.specs().of("one", load_step, plan.seed).values()
 outcome = _engine.start(spec.to_json()).go().wait(600)

@@ -20,7 +20,7 @@ from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.plan.design.order import order_trials
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.run.contenders.prepared import Ground
+from bakeoff.run.contenders.prepared import PreparedContenders
 from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import run_part
 from bakeoff.run.outcome.judge import to_record
@@ -64,8 +64,8 @@ def measure(
     """One trial of each contender that has no `known` result. Raises RefusedError."""
     fleet = Fleet([LocalAgent(f"m{number}") for number in range(agents)])
     try:
-        ground = Ground(plan, fleet)
-        specs = ground.specs()
+        prepared = PreparedContenders(plan, fleet)
+        specs = prepared.specs()
     except (PlanError, ContenderError) as error:
         raise RefusedError(str(error)) from None
     results = dict(known)
@@ -74,8 +74,8 @@ def measure(
         if contender.name not in results:
             by_agent = {name: change(spec) for name, spec in specs.of(contender.name, load_step, plan.seed).items()}
             results[contender.name] = _served(fleet, by_agent)
-    ground.close()
-    return Measured(plan, {"content": ground.facts()}, results)
+    prepared.close()
+    return Measured(plan, {"content": prepared.facts()}, results)
 
 
 def _served(fleet: Fleet, specs: Mapping[str, TrialSpec]) -> TrialResult:

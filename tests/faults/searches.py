@@ -37,7 +37,7 @@ def _search(measured: Measured, slot: Slot, slow: bool, trials: list[TrialRecord
         load_step = capacity.load_step(plan.settings, load)
         planned = PlannedTrial(len(trials), slot.contender, load_step, slot.block, slot.seed, purpose, share)
         record = record_of(measured, planned, under(result, load, most_per_s), slow)
-        also = run_part(plan.kind).held_too(record.workload, _timed)
+        also = run_part(plan.kind).further_answers(record.workload, _timed)
         verdict = judge(capacity.goal, answers_of(record), record.reason, also=also)
         trials.append(replace(record, purpose=purpose, share=share, judged=verdict))
         orders[load, verdict.met] = planned.order

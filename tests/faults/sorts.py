@@ -21,7 +21,7 @@ SOAK, HTTP_2, HTTP_3, AGENTS = "soak", "HTTP/2", "HTTP/3", "several agents"
 # Which load each sort of load step, version of HTTP, table of a plan and entry of a trial's clock stands for; empty for
 # what is no load of its own.
 # What files of other tools state was not measured here: no server meets it.
-LOAD_STEPS = {"Clients": CLOSED, "InFlight": IN_FLIGHT, "Rate": RATE, "OfCapacity": CAPACITY, "Stated": ""}
+LOAD_STEPS = {"Clients": CLOSED, "InFlight": IN_FLIGHT, "Rate": RATE, "OfCapacity": CAPACITY, "StatedLoad": ""}
 VERSIONS = {"1.0": "", "1.1": "", "2": HTTP_2, "3": HTTP_3}
 PLAN_TABLES = {
     "plan": "", "settings": "", "contender": "", "factors": "",

@@ -64,6 +64,6 @@ def test_the_page_is_run_from_its_first_block_to_its_last(folder: Path) -> None:
         assert len({trial["contender"] for trial in found}) == contenders
         assert [t["reason"] for t in found if not went_well(t["state"], t["reason"]) or t["errors"]] == [], name
         assert all(trial["operations"] > 0 for trial in found)
-        # Kept alike by all: nobody ends a connection for the number of its requests.
+        # WholeBlocks alike by all: nobody ends a connection for the number of its requests.
         assert {trial["connections"]["opened"] for trial in found} <= {1, 2, 4}, name
     assert (folder / "web.html").stat().st_size > 100_000

@@ -14,7 +14,7 @@ import pytest
 CRATES = Path(__file__).parents[2] / "crates"
 PACKAGE = Path(__file__).parents[2] / "python/bakeoff"
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([a-z]+\))? )?mod \w+ \{")
-# Kept by choice, named in ARCHITECTURE.md: crate, and the files of the circle.
+# WholeBlocks by choice, named in ARCHITECTURE.md: crate, and the files of the circle.
 LOOP = "net::event_loop"
 CHOSEN = {
     "platform": {

@@ -123,7 +123,7 @@ class KeepsResults(Agent, Protocol):
     def keep_next(self, key: str) -> None:
         """Keep the result of the next trial that is started, and call it `key`."""
 
-    def kept(self, key: str) -> SpooledResult | None:
+    def spooled(self, key: str) -> SpooledResult | None:
         """The result that is called so, if its trial came to its end."""
 
     def forget(self, key: str) -> None:

@@ -15,7 +15,7 @@ from bakeoff.agents.machine.links import Meter, links_to
 from bakeoff.agents.machine.other_load import Others, other_load_now
 from bakeoff.agents.machine.preflight import preflight
 from bakeoff.agents.machine.socket_capacity import Demand
-from bakeoff.agents.machine.thread_priority import behind
+from bakeoff.agents.machine.thread_priority import idle_class_of
 from bakeoff.agents.null_server import NullServer
 from bakeoff.agents.result import (
     ControlResult,
@@ -83,7 +83,7 @@ class LocalAgent:
             if not isinstance(spec.workload, NullWorkload):
                 sampler = Sampler(ThisProcess(), EVERY_S, alone=False)
                 others = Others(spec.workload)
-                if (how := behind(spec, self._engine.can_return())) is not None:
+                if (how := idle_class_of(spec, self._engine.can_return())) is not None:
                     handle.run_in_background(*how)
             return LocalSession(self.name, spec.ramp_up_s, handle, meter, sampler, server, others)
 

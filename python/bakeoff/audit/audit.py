@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bakeoff.audit.checks import OF_A_TABLE, OF_ALL
+from bakeoff.audit.checks import CROSS_TABLE_CHECKS, TABLE_CHECKS
 from bakeoff.audit.claims.check import check_claims
 from bakeoff.audit.claims.claim import Claim
 from bakeoff.audit.finding import Finding, Outcome
@@ -66,9 +66,9 @@ def audit(
 
 def _all(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     for table in tables:
-        for check in OF_A_TABLE:
+        for check in TABLE_CHECKS:
             yield from check(table, given)
-    for check_all in OF_ALL:
+    for check_all in CROSS_TABLE_CHECKS:
         yield from check_all(tables, given)
 
 

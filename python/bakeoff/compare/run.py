@@ -19,7 +19,7 @@ from bakeoff.compare.estimate.interim import LEVEL, precision
 from bakeoff.compare.estimate.pairs import compare_pairs, without_number, without_result
 from bakeoff.compare.failures.content import bodies_of, changed_of
 from bakeoff.compare.failures.delayed_acks import delayed_steps
-from bakeoff.compare.limits.objective import objective_held
+from bakeoff.compare.limits.objective import objective_outcome
 from bakeoff.compare.metrics.curves import contender_curves, summaries
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.metrics import rate_of
@@ -126,7 +126,7 @@ def _found(subject: Subject, pairs: tuple[PairComparison, ...], noise: NoiseFloo
         steady=judge.steady,
         noise=noise_of(whole),
         noise_quote=quote,
-        objective=objective_held(whole, judge.faults),
+        objective=objective_outcome(whole, judge.faults),
         notes=tuple(DatedNote(day, text) for day, text in whole.notes),
         shape=shape.names,
         **shape.findings(subject),

@@ -36,7 +36,7 @@ _USER_OF_CURL = re.compile(
     r"(\b(?:curl|wget|http)\b[^\n]{0,400}?\s(?:-u|--user|--proxy-user|-U)(?:[ \t]{1,20}|=)[\"']?[^\s:\"']{1,200}:)"
     r"(?!\(hidden)[^\s\"']{1,400}"
 )
-_OF_PROGRAMS = (
+_PASSWORDS_IN_COMMANDS = (
     re.compile(r"(\b(?:mysql|mariadb)[a-z-]{0,20}\b[^\n|;&]{0,400}?\s-p)(?!\(hidden)[^\s\"']{1,200}"),
     re.compile(r"(\bsshpass\b[^\n|;&]{0,100}?\s-p[ \t]{0,20}+)(?!\(hidden)[^\s]{1,200}"),
     re.compile(r"(\bredis-cli\b[^\n|;&]{0,400}?\s-a[ \t]{0,20}+)(?!\(hidden)[^\s]{1,200}"),
@@ -84,7 +84,7 @@ _PRIVATE = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (_QUERY, rf"\1{HIDDEN}"),
     (_USER_OF_CURL, rf"\1{HIDDEN}"),
-    *((pattern, rf"\1{HIDDEN}") for pattern in _OF_PROGRAMS),
+    *((pattern, rf"\1{HIDDEN}") for pattern in _PASSWORDS_IN_COMMANDS),
     (re.compile(rf"-----BEGIN {_PRIVATE}.*?(?:-----END {_PRIVATE}|\Z)", re.DOTALL), HIDDEN),
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,200}):[^\s/@]{1,200}@"), rf"\1:{HIDDEN}@"),
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), HIDDEN),

@@ -295,7 +295,7 @@ class OfCapacity:
 
 
 @dataclass(frozen=True, order=True)
-class Stated:
+class StatedLoad:
     """A load as the file of another tool states it: `value` of what it calls `name` (`block size`), printed as `text`
     (`4KiB`). Without a `name` the file states no load.
     """
@@ -352,7 +352,7 @@ class Stated:
         return not self.name
 
     @property
-    def load(self) -> "Stated":
+    def load(self) -> "StatedLoad":
         """Itself; no engine is ever told of it."""
         return self
 
@@ -372,8 +372,12 @@ class Stated:
         return cls(float(number), name, text)
 
 
-LoadStep = Clients | InFlight | Rate | OfCapacity | Stated
-_SORTS: Mapping[str, type[Clients] | type[Rate] | type[Stated]] = {"clients": Clients, "rate": Rate, "stated": Stated}
+LoadStep = Clients | InFlight | Rate | OfCapacity | StatedLoad
+_SORTS: Mapping[str, type[Clients] | type[Rate] | type[StatedLoad]] = {
+    "clients": Clients,
+    "rate": Rate,
+    "stated": StatedLoad,
+}
 
 
 def load_step_from_json(value: Any) -> LoadStep:

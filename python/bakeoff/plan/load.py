@@ -22,7 +22,7 @@ from bakeoff.plan.input.stored import stored_plan
 from bakeoff.plan.kind import PlanPart, plan_part, plan_section_keys, setting_owners
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.rules.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
-from bakeoff.plan.rules.objective import held_to
+from bakeoff.plan.rules.objective import plain_objective
 from bakeoff.plan.rules.stopping_rules import StoppingRules, analyses_and_blocks
 from bakeoff.plan.settings.client_options import otherwise, refuse_other_work, settings_with
 from bakeoff.plan.settings.fields import extra_of, read_toml
@@ -311,7 +311,7 @@ def _resolve(given: PlanInput) -> Plan:
         assumed=_assumed(suite, given.settings, settings, for_all),
         differences=differences(suite, settings, its, for_all),
         capacity=search,
-        objective=held_to(head.objective, search is not None, settings, head.error_limit, given.label("plan")),
+        objective=plain_objective(head.objective, search is not None, settings, head.error_limit, given.label("plan")),
         fleet=fleet,
         order=order_of(head.order, suite.suite.kind, contenders, search, given.label("plan")("order")),
         **{name: getattr(head, name) for name in StoppingRules.model_fields},

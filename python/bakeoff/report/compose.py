@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.compare.limits.objective_model import Held
+from bakeoff.compare.limits.objective_model import ObjectiveVerdict
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.compare.shapes import shape_of
 from bakeoff.report.blocks.severity import SEVERITIES
@@ -43,7 +43,7 @@ EQUALS: dict[str, tuple[str, Severity]] = {
     NONE: ("No noise floor", "warning"),
 }
 # Of one contender that is held to an objective.
-OBJECTIVE: dict[Held, tuple[str, Severity]] = {
+OBJECTIVE: dict[ObjectiveVerdict, tuple[str, Severity]] = {
     "met": ("Objective met", "good"),
     "missed": ("Objective missed", "bad"),
     "undecided": ("Objective not decided", "warning"),

@@ -11,7 +11,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.run.checks.build_info import tool
 from bakeoff.run.checks.plan_origin import mark
 from bakeoff.run.checks.trust import trusted_plan
-from bakeoff.run.contenders.prepared import Ground, ground_of, preflight
+from bakeoff.run.contenders.prepared import PreparedContenders, preflight, prepare_contenders
 from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import Note
 from bakeoff.run.modes.amend import NOTHING, Asked, amend
@@ -62,16 +62,16 @@ def start_run(
         with stop.active():
             fleet = Fleet(agents)
             warnings = preflight(plan, fleet, path)
-            ground, plan, absent = ground_of(plan, fleet, may_miss)
-            specs = ground.specs()
+            prepared, plan, absent = prepare_contenders(plan, fleet, may_miss)
+            specs = prepared.specs()
             order = order_trials(plan)
             more = ({} if challenges is None else {CHALLENGES: challenges}) | ({ABSENT: absent} if absent else {})
-            with RunWriter.create(path, _header(plan, fleet, ground, more), order) as writer:
+            with RunWriter.create(path, _header(plan, fleet, prepared, more), order) as writer:
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
                 kept = ResultSpool(read_run(path), fleet, False)
-                trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, prompts)
-                trials.tell([*_missing(absent), *warnings, *run_shape(plan).notes(plan, path), *ground.notes])
+                trials = Trials(plan, prepared, specs, fleet, writer, observer, stop, kept, prompts)
+                trials.tell([*_missing(absent), *warnings, *run_shape(plan).notes(plan, path), *prepared.notes])
                 trials.calibrate()
                 todo = _until(order, until_block)
                 run_shape(plan).carry_out(plan, trials, writer, todo, None, len(todo) == len(order))
@@ -117,9 +117,9 @@ def resume_run(
             fleet = Fleet(agents() if callable(agents) else agents)
             _refuse_other_agents(run, fleet)
             warnings = preflight(plan, fleet, path)
-            ground, _, absent = ground_of(plan, fleet, may_miss)
-            _refuse_other_content(run, ground)
-            specs = ground.specs()
+            prepared, _, absent = prepare_contenders(plan, fleet, may_miss)
+            _refuse_other_content(run, prepared)
+            specs = prepared.specs()
             repeats = amend(run, before, plan, asked, writer)  # when nothing stands against it any more
             if plan.blocks != before.blocks:
                 writer.set_started_here(mark(path, plan.hash))
@@ -128,14 +128,14 @@ def resume_run(
             whole, todo = len(todo), _until(todo, until_block)
             kept = ResultSpool(run, fleet, True)
             trials = Trials(
-                plan, ground, specs, fleet, writer, observer, stop, kept, prompts, asked.retry_failed, absent
+                plan, prepared, specs, fleet, writer, observer, stop, kept, prompts, asked.retry_failed, absent
             )
             # In a campaign the next block of a suite is what comes next: nothing that stopped goes on, and what was
             # told of the contenders is not told again.
             in_turn = until_block is not None and todo == [t for t in planned(path) if t.block == until_block]
             resumed = [] if in_turn else [Note("info", _resumed(run, todo, plan, asked))]
             known = {event.text for event in run.events} if in_turn else set()
-            trials.tell([*resumed, *(note for note in (*warnings, *ground.notes) if note.text not in known)])
+            trials.tell([*resumed, *(note for note in (*warnings, *prepared.notes) if note.text not in known)])
             trials.calibrate()
             run_shape(plan).carry_out(plan, trials, writer, todo, run, len(todo) == whole)
     except KeyboardInterrupt:
@@ -164,10 +164,10 @@ def _refuse_other_agents(run: RunRecord, fleet: Fleet) -> None:
         )
 
 
-def _refuse_other_content(run: RunRecord, ground: Ground) -> None:
+def _refuse_other_content(run: RunRecord, prepared: PreparedContenders) -> None:
     content = run.environment.get("content")
     before = content.get("corpus") if isinstance(content, dict) else None
-    if before != ground.facts()["corpus"]:
+    if before != prepared.facts()["corpus"]:
         raise RunFileError(
             f"{run.path} was measured with another corpus ({before}) than the contenders serve now: serve the "
             f"same one again"
@@ -178,7 +178,7 @@ def _missing(absent: Mapping[str, str]) -> list[Note]:
     return [Note("warning", f"{name} is missing from this run: {why}") for name, why in absent.items()]
 
 
-def _header(plan: Plan, fleet: Fleet, ground: Ground, more: Mapping[str, Any]) -> RunHeader:
+def _header(plan: Plan, fleet: Fleet, prepared: PreparedContenders, more: Mapping[str, Any]) -> RunHeader:
     """`more` is what else stands in its environment."""
     return RunHeader(
         name=plan.name,
@@ -187,7 +187,7 @@ def _header(plan: Plan, fleet: Fleet, ground: Ground, more: Mapping[str, Any]) -
         plan=plan.to_dict(),
         plan_hash=plan.hash,
         tool=tool(fleet.facts(fleet.agents[0].name).build),
-        environment={"content": ground.facts(), **more},
+        environment={"content": prepared.facts(), **more},
         agents=fleet.records(),
         contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
         load_steps=plan.load_steps,

@@ -166,7 +166,7 @@ class RunPart:
         """
         return ()
 
-    def held_too(self, workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
+    def further_answers(self, workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
         """What an objective holds for beside the answers to operations, by the word in front of its terms, from the
         figures of a trial; `timed` reads a histogram.
         """

@@ -17,7 +17,7 @@ from bakeoff.run.checks.generator_capacity import GeneratorCapacities
 from bakeoff.run.checks.preflight import check_disk, trial_bytes
 from bakeoff.run.contenders.dead_contenders import Deaths, Silence, is_dead
 from bakeoff.run.contenders.liveness_check import gone_notes
-from bakeoff.run.contenders.prepared import Ground, Specs
+from bakeoff.run.contenders.prepared import PreparedContenders, Specs
 from bakeoff.run.contenders.quiesce import Quiesce
 from bakeoff.run.contenders.reset import reset, wait_for
 from bakeoff.run.fleet.agent_loss import AgentLosses
@@ -54,7 +54,7 @@ class Trials:
     def __init__(
         self,
         plan: Plan,
-        ground: Ground,
+        prepared: PreparedContenders,
         specs: Specs,
         fleet: Fleet,
         writer: RunWriter,
@@ -67,7 +67,7 @@ class Trials:
     ) -> None:
         self._plan = plan
         self._absent = dict(absent or {})
-        self._ground = ground
+        self._prepared = prepared
         self._specs = specs
         self._fleet = fleet
         self._writer = writer
@@ -120,7 +120,7 @@ class Trials:
                 raise GeneratorError(f"{error}: bring it back, then `bakeoff resume {self._writer.path}`") from None
             finally:
                 self._watching.close()
-                self.tell(self._ground.close())
+                self.tell(self._prepared.close())
             if whole:
                 self._writer.finish()
         finally:
@@ -216,7 +216,7 @@ class Trials:
         self._answers(self._contenders[name])
 
     def _answers(self, contender: Contender) -> None:
-        self._losses.surviving(partial(self._ground.answers, contender))
+        self._losses.surviving(partial(self._prepared.answers, contender))
 
     def comes_back(self, name: str) -> str | None:
         """Wait for a contender that did not answer, after its reset where it has one; why it does not, or None."""
@@ -232,7 +232,7 @@ class Trials:
     def changed(self, name: str) -> str | None:
         """Why the address does not lead to the contender any more, or None."""
         try:
-            self._losses.surviving(partial(self._ground.unchanged, self._contenders[name]))
+            self._losses.surviving(partial(self._prepared.unchanged, self._contenders[name]))
         except ContenderError as error:
             return str(error)
         return None
@@ -413,7 +413,7 @@ class Trials:
         if self._goal is not None:
             verdict = judged(self._goal, record, histograms, self._part)
             record = replace(record, purpose=planned.purpose, share=planned.share, judged=verdict)
-        found = found_otherwise(self._begun[record.contender], self._ground.found(record.contender))
+        found = found_otherwise(self._begun[record.contender], self._prepared.found(record.contender))
         record = replace(record, found=found)
         self._settle.after(record)
         self._last[record.contender] = record

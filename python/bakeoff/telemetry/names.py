@@ -49,7 +49,7 @@ LINK = {
     "in_packets": CounterDoc("packets received"),
     "out_packets": CounterDoc("packets sent"),
 }
-OF_PARTS = {"disk": DISK, "net": LINK}
+PART_COUNTERS = {"disk": DISK, "net": LINK}
 # The names of what kernels without CONFIG_PSI do not tell.
 PRESSURE = ("psi_cpu_s", "psi_memory_s", "psi_io_s")
 
@@ -58,5 +58,5 @@ def counter_doc(series: str) -> CounterDoc | None:
     """What a series is; None for one that nobody knows."""
     head, _, rest = series.partition("/")
     if rest:
-        return OF_PARTS.get(head, {}).get(rest.rpartition("/")[2])
+        return PART_COUNTERS.get(head, {}).get(rest.rpartition("/")[2])
     return MACHINE.get(series) or OWN.get(series)

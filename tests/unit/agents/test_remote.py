@@ -384,7 +384,7 @@ ANSWERS: list[tuple[str, Any, Callable[[RemoteAgent], Any]]] = [
     ("clock", ("", 1, 2), lambda agent: agent.clock()),
     ("preflight", ("", 5), lambda agent: agent.preflight(Demand(1))),
     ("start", ("", [1]), lambda agent: agent.start(NULL)),
-    ("kept", ("", "[" * 100_000), lambda agent: agent.kept("a" * 8 + "-1-1-1")),
+    ("spooled", ("", "[" * 100_000), lambda agent: agent.spooled("a" * 8 + "-1-1-1")),
     ("outcome", ("", ("{}", {})), lambda agent: agent.start(NULL).go().wait(PATIENCE_S)),
     ("outcome", ("", ("[" * 100_000, {})), lambda agent: agent.start(NULL).go().wait(PATIENCE_S)),
     ("outcome", ("", 7), lambda agent: agent.start(NULL).go().wait(PATIENCE_S)),
@@ -397,7 +397,7 @@ def test_an_answer_that_nobody_can_read_is_a_lost_machine_and_no_traceback(
 ) -> None:
     line = DirectLine(Host("garbler"))
     agent = RemoteAgent("garbler", Garbler(line, answers={method: answer}))
-    if method == "kept":  # what was kept is worth no run
+    if method == "spooled":  # what was kept is worth no run
         with contextlib.suppress(AgentLostError):
             assert asked(agent) is None
     else:

@@ -21,7 +21,7 @@ from bakeoff.formats.importers.base import Options
 from bakeoff.report.audit.document import document
 from bakeoff.report.audit.lines import summary
 from bakeoff.report.audit.page import compose
-from bakeoff.report.narrate.audit.findings import told
+from bakeoff.report.narrate.audit.findings import finding_text
 from bakeoff.report.narrate.audit.laws import LAWS
 from bakeoff.report.narrate.sentences import sentence
 from tests.unit.audit import made
@@ -146,7 +146,7 @@ def test_errors_that_the_rate_counts_are_told() -> None:
     row = {"rate [req/s]": "100.0", "duration [s]": "50.0", "operations": "4000", "errors": "1000", "requests": "5000"}
     found = of([row], form="ab")
     assert ("errors-in-rate", "off") in grades(found)
-    assert "80" in told(next(one for one in found.findings if one.check == "errors-in-rate"))
+    assert "80" in finding_text(next(one for one in found.findings if one.check == "errors-in-rate"))
 
 
 def test_shares_of_all_parts_are_all_of_it() -> None:
@@ -187,7 +187,7 @@ def damaged_of_all_kinds() -> Audit:
 
 def test_all_that_is_found_is_told_in_words_json_and_a_page() -> None:
     found = damaged_of_all_kinds()
-    texts = [told(finding) for finding in found.findings]
+    texts = [finding_text(finding) for finding in found.findings]
     assert len({finding.check for finding in found.findings}) >= 7
     assert all(not text[0].islower() and text.endswith(".") and " nan" not in text for text in texts)
     assert all(sentence(fact) for outcome in found.outcomes for fact in outcome.shows)

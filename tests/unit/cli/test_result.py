@@ -8,7 +8,7 @@ import typer
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.measure.result import EXIT_DEFECT, end_by_objectives, print_result, stop_cleanly
-from bakeoff.compare.limits.objective_model import ContenderHeld, Held, ObjectiveHeld
+from bakeoff.compare.limits.objective_model import ContenderObjective, ObjectiveOutcome, ObjectiveVerdict
 from bakeoff.kinds.mail.run import MailRunPart
 from bakeoff.run.checks.plan_origin import mark
 from bakeoff.run.driver import RunInterruptedError, start_run
@@ -73,8 +73,8 @@ def test_an_interrupted_run_is_gone_on_with_by_the_command_that_is_said(
     assert said == ([instead] * 2 if instead else [resume, f"{resume} --trust"])
 
 
-def held(verdict: Held, *names: str) -> ObjectiveHeld:
-    return ObjectiveHeld("p99<=50ms", verdict, tuple(ContenderHeld(name, verdict, "", ()) for name in names))
+def held(verdict: ObjectiveVerdict, *names: str) -> ObjectiveOutcome:
+    return ObjectiveOutcome("p99<=50ms", verdict, tuple(ContenderObjective(name, verdict, "", ()) for name in names))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def held(verdict: Held, *names: str) -> ObjectiveHeld:
     ],
 )
 def test_a_campaign_ends_as_the_objectives_of_its_suites_do(
-    suites: dict[str, ObjectiveHeld | None], code: int, said: str, capsys: pytest.CaptureFixture[str]
+    suites: dict[str, ObjectiveOutcome | None], code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the exit codes of a run: a miss in one suite is a miss, whatever is not decided in others."""
     if not code:

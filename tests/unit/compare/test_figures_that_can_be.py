@@ -11,10 +11,10 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.advice.advice import late_ms
-from bakeoff.compare.limits.capacity_model import ContenderCapacity, ShareHeld
+from bakeoff.compare.limits.capacity_model import ContenderCapacity, ShareMet
 from bakeoff.compare.metrics.curves import _point
 from bakeoff.kinds.mail.compare.summary import Saturation
-from bakeoff.kinds.mail.look import Held
+from bakeoff.kinds.mail.foreign_mail import ForeignMail
 from bakeoff.kinds.mail.report.words import mail_cells, unsaturated_words
 from bakeoff.load.arrivals import Constant
 from bakeoff.load.load_step import Clients, Rate
@@ -64,14 +64,14 @@ def test_rates_of_the_same_trials_have_one_kind_of_mean() -> None:
 
 
 def test_a_capacity_that_its_shares_do_not_bear_out_is_never_told_without_that() -> None:
-    def capacity_of(*shares: ShareHeld) -> str:
+    def capacity_of(*shares: ShareMet) -> str:
         found = ContenderCapacity("a", 6, 1000.0, 990.0, 1010.0, 0, 0, 0, 0, (), None, shares)
         return capacity_text(found, "requests/s")
 
-    held = ShareHeld(0.5, 6, 6)
-    assert capacity_of(held, ShareHeld(0.95, 6, 6)) == "1,000 requests/s (95 % 990 – 1,010)"
+    held = ShareMet(0.5, 6, 6)
+    assert capacity_of(held, ShareMet(0.95, 6, 6)) == "1,000 requests/s (95 % 990 – 1,010)"
     assert capacity_of() == "1,000 requests/s (95 % 990 – 1,010; not confirmed: no trial at a share of it followed)"
-    assert capacity_of(held, ShareHeld(0.85, 4, 6), ShareHeld(0.95, 5, 6)) == (
+    assert capacity_of(held, ShareMet(0.85, 4, 6), ShareMet(0.95, 5, 6)) == (
         "1,000 requests/s (95 % 990 – 1,010; not confirmed: at 85 % it failed in 2 of 6)"
     )
 
@@ -118,4 +118,4 @@ def test_an_interval_of_what_is_counted_ends_at_nothing(low: float, high: float,
 )
 def test_one_is_told_as_one(foreign: dict[str, int], expected: str) -> None:
     """Seen: "there are 1 message"."""
-    assert Held(foreign).text == expected
+    assert ForeignMail(foreign).text == expected

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.limits.capacity_model import ContenderCapacity, ShareHeld
+from bakeoff.compare.limits.capacity_model import ContenderCapacity, ShareMet
 from bakeoff.report.blocks.tree import Chart, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_dict
@@ -77,7 +77,7 @@ def test_the_comparison_is_json(run: RunRecord) -> None:
 
 
 def test_loads_are_told_as_whole_numbers_where_they_are() -> None:
-    found = ContenderCapacity("a", 6, 64.0, 60.0, 68.5, 1, 0, 0, 0, (), None, (ShareHeld(0.5, 6, 6),))
+    found = ContenderCapacity("a", 6, 64.0, 60.0, 68.5, 1, 0, 0, 0, (), None, (ShareMet(0.5, 6, 6),))
     assert capacity_text(found, "clients") == "at least 64 clients (95 % 60 – 68.50)"
     assert capacity_text(replace(found, capacity=math.nan, low=math.nan, blocks=0), "clients") == "none found"
 

@@ -9,7 +9,7 @@ import pytest
 from bakeoff.compare.limits.check import check_run
 from bakeoff.compare.limits.check_model import Check, Void
 from bakeoff.compare.model.comparison import Comparison
-from bakeoff.compare.model.gate import Stated
+from bakeoff.compare.model.gate import StoredWords
 from bakeoff.compare.model.pair import Gate
 from bakeoff.report import check as forms
 from bakeoff.store.records.run_records import RunRecord
@@ -29,7 +29,7 @@ def checked(*rates: float, load_steps: tuple[int, ...] = (1, 8)) -> tuple[Check,
 def nasty() -> Check:
     """A check whose sentences hold what must be defused."""
     found = checked(1.0, 1.0)[0]
-    gate = Gate("errors", "red", "b1", Stated(NASTY))
+    gate = Gate("errors", "red", "b1", StoredWords(NASTY))
     return replace(found, checked=(replace(found.checked[0], outcome="void", why=Void((gate,))),), notes=(gate,))
 
 

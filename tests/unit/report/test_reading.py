@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.model.gate import Stated
+from bakeoff.compare.model.gate import StoredWords
 from bakeoff.compare.model.pair import Gate
 from bakeoff.report.blocks.severity import verdict_cell
 from bakeoff.report.blocks.tree import Card, Cards, Text
@@ -233,7 +233,7 @@ def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it
     pair = next(pair for pair in comparison.pairs if pair.contender == "third")
     at_eight = next(point for point in pair.curves[0].points if str(point.load_step) == "8")
     assert sentence(at_eight).endswith("third forfeited 3 of 6 trials, each counted as 10 times slower")
-    busy = Gate("other load", "red", "third", Stated("others took half of the processors"))
+    busy = Gate("other load", "red", "third", StoredWords("others took half of the processors"))
     withheld = replace(at_eight, verdict=replace(at_eight.verdict, kind="withheld", reasons=(busy,)))
     assert verdict_cell(withheld) == (
         "withheld: other load; third forfeited 3 of 6 trials, each counted as 10 times slower"

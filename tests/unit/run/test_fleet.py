@@ -14,7 +14,7 @@ from bakeoff.agents.result import Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, ContenderError, GeneratorError, PlanError, RunFileError
 from bakeoff.load.load_step import Clients
-from bakeoff.run.contenders.prepared import Ground
+from bakeoff.run.contenders.prepared import PreparedContenders
 from bakeoff.run.driver import resume_run, start_run
 from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.fleet.session import FleetOutcome
@@ -377,24 +377,26 @@ def test_an_agent_reaches_a_contender_where_the_plan_says() -> None:
     """Each is asked at its own address, and that is where the engine is sent."""
     with two_contenders() as (one, two), two_contenders() as (other, _):
         plan = plan_for(one.address, two.address, agents={"far": {"addresses": {"a": other.address}}})
-        ground = Ground(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
+        prepared = PreparedContenders(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
         assert [server.requests != [] for server in (one, two, other)] == [True] * 3
-        specs = ground.specs().of("a", Clients(1), 1)
+        specs = prepared.specs().of("a", Clients(1), 1)
     asked = {name: spec.workload.addresses[0] for name, spec in specs.items()}  # type: ignore[attr-defined]
     assert asked == {"near": one.address.split("/")[2], "far": other.address.split("/")[2]}
 
 
 def test_the_agents_of_a_trial_have_one_secret_and_no_other_trial_has_it() -> None:
     with two_contenders() as (one, two):
-        ground = Ground(plan_for(one.address, two.address), Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
-        found = [{spec.secret for spec in ground.specs().of("a", Clients(1), 1).values()} for _ in range(4)]
+        prepared = PreparedContenders(
+            plan_for(one.address, two.address), Fleet([FakeAgent(name="near"), FakeAgent(name="far")])
+        )
+        found = [{spec.secret for spec in prepared.specs().of("a", Clients(1), 1).values()} for _ in range(4)]
     assert [len(each) for each in found] == [1] * 4 and len(set.union(*found)) == 4
 
 
 def test_an_address_of_an_agent_that_does_not_take_part_is_refused() -> None:
     plan = plan_for("http://127.0.0.1:1/", agents={"fra": {"addresses": {"a": "http://127.0.0.1:2/"}}})
     with pytest.raises(PlanError, match=r"addresses for agent fra, and those of this run are near, far: correct"):
-        Ground(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
+        PreparedContenders(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
 
 
 @pytest.mark.parametrize(("alone", "most"), [(True, 1), (False, 3)])
@@ -420,7 +422,7 @@ def test_agents_examine_one_after_the_other_where_they_are_in_each_others_way(
     monkeypatch.setattr(part.check, "answers", lambda check, contender: None)
     monkeypatch.setattr(part.check, "compare", lambda check: ())
     monkeypatch.setattr(part.check, "facts", lambda check: {"corpus": None, "contenders": {}})
-    Ground(plan, Fleet([FakeAgent(name=name) for name in ("one", "two", "three")]))
+    PreparedContenders(plan, Fleet([FakeAgent(name=name) for name in ("one", "two", "three")]))
     assert max(seen) == most and len(seen) == 6
 
 

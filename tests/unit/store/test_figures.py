@@ -18,7 +18,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.core.errors import BakeoffError, RunFileError
 from bakeoff.kinds import KINDS
-from bakeoff.kinds.mail.compare.books import LOSSES
+from bakeoff.kinds.mail.compare.ledger import LOSSES
 from bakeoff.kinds.mail.report.words import CLASSES
 from bakeoff.report.compose import compose
 from bakeoff.store.records.figures import figures_of, parsed

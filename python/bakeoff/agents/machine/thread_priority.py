@@ -22,7 +22,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def behind(spec: TrialSpec, can_return: bool) -> tuple[bool, list[int]] | None:
+def idle_class_of(spec: TrialSpec, can_return: bool) -> tuple[bool, list[int]] | None:
     """Whether the other threads may be in the idle class during a trial, and their processors, none for any; None where
     they are not touched.
     """

@@ -110,8 +110,8 @@ class RemoteAgent:
     def keep_next(self, key: str) -> None:
         self._key = key
 
-    def kept(self, key: str) -> SpooledResult | None:
-        return self.read(lambda text: None if text is None else read_spooled(text), "kept", key)
+    def spooled(self, key: str) -> SpooledResult | None:
+        return self.read(lambda text: None if text is None else read_spooled(text), "spooled", key)
 
     def forget(self, key: str) -> None:
         with suppress(AgentLostError):

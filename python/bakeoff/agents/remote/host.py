@@ -86,7 +86,7 @@ class Host:
         spec = self._spec(head, work, parts)
         self._local().accept(spec, spec.slice)
 
-    def do_kept(self, key: str) -> str | None:
+    def do_spooled(self, key: str) -> str | None:
         return self._keeper.find(key)
 
     def do_forget(self, key: str) -> None:

@@ -10,7 +10,7 @@ from bakeoff.audit.given import Given
 from bakeoff.audit.table import Table
 
 # Of each table by itself.
-OF_A_TABLE: tuple[Callable[[Table, Given], Iterator[Outcome]], ...] = (
+TABLE_CHECKS: tuple[Callable[[Table, Given], Iterator[Outcome]], ...] = (
     laws.check,
     counts.check,
     load_law.check,
@@ -21,7 +21,7 @@ OF_A_TABLE: tuple[Callable[[Table, Given], Iterator[Outcome]], ...] = (
     curve.check,
 )
 # Of all tables together.
-OF_ALL: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
+CROSS_TABLE_CHECKS: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
     parts.check,
     copies.check_tables,
 )

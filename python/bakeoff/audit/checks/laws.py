@@ -78,14 +78,14 @@ def check(table: Table, given: Given) -> Iterator[Outcome]:
         columns = [_first(table, names) for names in (law.product, law.one, law.other)]
         product, one, other = columns
         if product is not None and one is not None and other is not None:
-            yield _held(table, law, product, one, other)
+            yield _law_outcome(table, law, product, one, other)
 
 
 def _first(table: Table, names: tuple[str, ...]) -> Column | None:
     return next((table.columns[name] for name in names if name in table.columns), None)
 
 
-def _held(table: Table, law: Law, product: Column, one: Column, other: Column) -> Outcome:
+def _law_outcome(table: Table, law: Law, product: Column, one: Column, other: Column) -> Outcome:
     made = one.base * other.base
     made_cut = one.base_cut * other.base_cut
     if law.in_unit:

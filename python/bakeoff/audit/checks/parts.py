@@ -48,12 +48,12 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
         wholes = [table for table in group if table.part.strip().lower() in TOTALS]
         parts = [table for table in group if table not in wholes]
         if len(wholes) == 1 and len(parts) > 1:
-            yield _held(file, wholes[0], parts)
+            yield _parts_outcome(file, wholes[0], parts)
         if len(parts) > 2:
             yield _shares(file, parts)
 
 
-def _held(file: str, whole: Table, parts: Sequence[Table]) -> Outcome:
+def _parts_outcome(file: str, whole: Table, parts: Sequence[Table]) -> Outcome:
     checked, findings = 0, []
     for column in whole.measured:
         pairs = list(_rows(whole, column, parts))

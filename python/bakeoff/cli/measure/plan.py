@@ -82,7 +82,7 @@ def plan(
 
         plan_campaign(given, power or (), as_json)
         return
-    given = _held(given)
+    given = _objective_in_head(given)
     known = bool(given.contenders) or given.repeats is not None
     if not known:
         given = replace(given, contenders=_placeholders(given))
@@ -147,7 +147,7 @@ def typed_acts(given: PlanInput, plan: Plan) -> bool:
     return given.repeats is None and all(("settings", key) in given.flags for key in acting)
 
 
-def _held(given: PlanInput) -> PlanInput:
+def _objective_in_head(given: PlanInput) -> PlanInput:
     """--objective is that of a search, or beside loads what trials are held to, as `bakeoff run` has it."""
     typed = given.flags.get(("capacity", "objective"))
     if typed is None or given.capacity is None or given.capacity.keys() != {"objective"}:

@@ -19,7 +19,7 @@ from bakeoff.store.sqlite.read import read_run
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bakeoff.compare.limits.objective_model import ObjectiveHeld
+    from bakeoff.compare.limits.objective_model import ObjectiveOutcome
     from bakeoff.compare.model.comparison import Comparison
 
 EXIT_INTERRUPTED = 130
@@ -79,7 +79,7 @@ def _print_audit(run: RunRecord, found: "Comparison", path: Path, console: "Cons
         console.print(f"Audit: {summary(made)}", markup=False, soft_wrap=True)
 
 
-def end_by_objectives(held: Iterable[tuple[str, "ObjectiveHeld | None"]]) -> None:
+def end_by_objectives(held: Iterable[tuple[str, "ObjectiveOutcome | None"]]) -> None:
     """Name who misses an objective, and who may; ends with the exit code for that. `held` has them by suite, whose
     name is empty where there is one.
     """

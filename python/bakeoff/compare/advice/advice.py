@@ -63,10 +63,10 @@ from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 FAIRNESS_FLOOR = 0.9
 # Ends of the names of mount options that say where a folder is, not how it is read.
-OF_THE_PLACE = ("addr", "port", "username", "domain", "uid", "gid", "dir", "ino")
+PLACE_OPTIONS = ("addr", "port", "username", "domain", "uid", "gid", "dir", "ino")
 # Options that several file systems have and that change what is measured. Of different ones no others are compared:
 # each has options of its own, and lists them whether or not anybody chose them.
-OF_SEVERAL = frozenset(
+SHARED_MOUNT_OPTIONS = frozenset(
     (
         "ro", "rw", "sync", "dirsync", "noatime", "relatime", "strictatime", "nodiratime", "lazytime",
         "discard", "barrier", "nobarrier", "rsize", "wsize", "noac", "actimeo", "acregmin", "acregmax", "acdirmin",
@@ -140,12 +140,13 @@ def _mounts(run: RunRecord) -> list[Fact]:
         if isinstance(options, str):
             sorts.add(str(facts.get("file_system")))
             parts = options.split(",")
-            found[contender.name] = {part for part in parts if not part.partition("=")[0].endswith(OF_THE_PLACE)}
+            found[contender.name] = {part for part in parts if not part.partition("=")[0].endswith(PLACE_OPTIONS)}
     if len(found) < 2:
         return []
     if len(sorts) > 1:
         found = {
-            name: {part for part in options if part.partition("=")[0] in OF_SEVERAL} for name, options in found.items()
+            name: {part for part in options if part.partition("=")[0] in SHARED_MOUNT_OPTIONS}
+            for name, options in found.items()
         }
     common = set.intersection(*found.values())
     if all(options == common for options in found.values()):

@@ -86,7 +86,7 @@ class FewBlocks(Fact):
 
 
 @dataclass(frozen=True)
-class HeldIn(Fact):
+class WithheldIn(Fact):
     """A suite withholds its verdict."""
 
     suite: str

@@ -33,7 +33,13 @@ from bakeoff.compare.collections.joined_model import (
 )
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs
-from bakeoff.compare.cube.whole_blocks import Kept, Mask, kept_in_all, kept_of, kept_of_pair
+from bakeoff.compare.cube.whole_blocks import (
+    Mask,
+    WholeBlocks,
+    whole_blocks_in_all,
+    whole_blocks_of,
+    whole_blocks_of_pair,
+)
 from bakeoff.compare.estimate.estimate import corrected
 from bakeoff.compare.estimate.interim import ALPHA
 from bakeoff.compare.estimate.intervals import both_shown, turned
@@ -106,7 +112,7 @@ def _joined_pair(
 ) -> JoinedPair:
     ratios = tuple(_alone(joint.alone[file.label], file, metric, one, two) for file, one, two in files)
     outcomes = [joint.logs(one, two, metric) for _, one, two in files]
-    kept = kept_in_all([kept_of_pair(joint.cube, each) for each in outcomes])
+    kept = whole_blocks_in_all([whole_blocks_of_pair(joint.cube, each) for each in outcomes])
     groups = [_group(joint, file, each, kept) for (file, _, _), each in zip(files, outcomes, strict=True)]
     there = [at for at, group in enumerate(groups) if group.size]
     labels = [files[at][0].label for at in there]
@@ -137,7 +143,7 @@ def _joined_pair(
     )
 
 
-def _group(joint: Together, file: JoinedFile, outcomes: PairLogs, kept: Kept) -> Logs:
+def _group(joint: Together, file: JoinedFile, outcomes: PairLogs, kept: WholeBlocks) -> Logs:
     """The log-ratios of the blocks of a file, over the load steps that all files have; without blocks that have a
     hole.
     """
@@ -215,7 +221,7 @@ def _unpaired(joint: Together, below: tuple[str, Mask], above: tuple[str, Mask])
     of its blocks at least.
     """
     levels = [np.where(within, joint.levels(name), math.nan) for name, within in (below, above)]
-    kept = kept_in_all([kept_of(joint.cube, np.isfinite(one)) for one in levels])
+    kept = whole_blocks_in_all([whole_blocks_of(joint.cube, np.isfinite(one)) for one in levels])
     return unpaired_from_logs(kept.by_block(levels[0]), kept.by_block(levels[1]), joint.delta)
 
 
@@ -262,10 +268,10 @@ def _bridges(joint: Together, baseline: str, contender: str) -> tuple[Bridge, ..
 
 def _over_bridges(
     joint: Together, baseline: str, contender: str, bridges: Sequence[Bridge]
-) -> tuple[UnpairedRatio, Kept, bool]:
+) -> tuple[UnpairedRatio, WholeBlocks, bool]:
     """The ratio of ratios, the load steps that it is over, and whether a loss is in it."""
     sides = [[joint.logs(bridge[side], name) for bridge in bridges] for side, name in enumerate((baseline, contender))]
-    kept = kept_in_all([kept_of_pair(joint.cube, one) for side in sides for one in side])
+    kept = whole_blocks_in_all([whole_blocks_of_pair(joint.cube, one) for side in sides for one in side])
     below, above = (np.mean([kept.by_block(one.settled()) for one in side], axis=0) for side in sides)
     forfeited = any(
         bool(marks[kept.steps].any()) for side in sides for one in side for marks in (*one.forfeited, one.ties)
@@ -279,7 +285,7 @@ def _bridged(
     pairs: Sequence[JoinedPair],
     pair: tuple[str, str],
     bridges: Sequence[Bridge],
-    found: tuple[UnpairedRatio, Kept, bool],
+    found: tuple[UnpairedRatio, WholeBlocks, bool],
     adjusted: tuple[float, float],
 ) -> BetweenPair:
     ratio, kept, forfeited = found

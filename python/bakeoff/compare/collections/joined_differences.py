@@ -11,7 +11,7 @@ from bakeoff.compare.failures.content import facts_of
 from bakeoff.compare.model.settings import of_single
 from bakeoff.plan.input.secrets import SECRET
 from bakeoff.store.collections.join import work_of
-from bakeoff.store.records.check_facts import OF_THE_MOMENT
+from bakeoff.store.records.check_facts import MOMENTARY_FACTS
 from bakeoff.store.records.run_records import JoinedFile
 
 # Of a plan: each has its place elsewhere, or is text about other settings.
@@ -76,7 +76,7 @@ def _of(sort: DifferenceSort, trees: Sequence[Mapping[str, Any]]) -> Iterator[Fi
 
 def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in tree.items():
-        if name in OF_THE_MOMENT:
+        if name in MOMENTARY_FACTS:
             continue
         if isinstance(value, dict) and value:
             yield from _leaves(value, f"{prefix}{name} · ")

@@ -11,7 +11,6 @@ from bakeoff.compare.collections.campaign_model import (
     BelowDelta,
     Disqualified,
     FewBlocks,
-    HeldIn,
     LeaderForfeited,
     NoOtherContender,
     NotBothIn,
@@ -20,6 +19,7 @@ from bakeoff.compare.collections.campaign_model import (
     OverallPair,
     OverallPlace,
     SuiteResult,
+    WithheldIn,
     compared,
 )
 from bakeoff.compare.estimate.interim import LEVEL, ONLY_ANALYSIS
@@ -80,7 +80,7 @@ def _part(suite: SuiteResult, comparison: Comparison, one: PairComparison, pair:
     if one.baseline != pair[0]:
         log = -log
     few = None if end.blocks >= MINIMUM_BLOCKS else FewBlocks(suite.name, end.blocks)
-    held = HeldIn(suite.name, end.verdict) if end.verdict.kind in ("withheld", "disqualified") else None
+    held = WithheldIn(suite.name, end.verdict) if end.verdict.kind in ("withheld", "disqualified") else None
     interim = comparison.run.interim or ONLY_ANALYSIS
     stratum = Stratum(suite.weight, log, end.log_sd / math.sqrt(end.blocks), end.blocks - 1)
     trouble, times, floor = held or few, strictness(comparison), floor_of(comparison, end.blocks)

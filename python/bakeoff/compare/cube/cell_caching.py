@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bakeoff.compare.cube.cells import CellArray, CellKey
-from bakeoff.compare.model.cell import CachedBehind, CacheRule, CacheUnknown, CacheZone, FewFileSizes, NoFall
+from bakeoff.compare.model.cell import CachedDespiteFall, CacheRule, CacheUnknown, CacheZone, FewFileSizes, NoFall
 from bakeoff.compare.model.fact import Fact
 
 # A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
@@ -116,7 +116,7 @@ def _unless_cached(rule: tuple[Ends, float] | Fact, cached: Sequence[float]) -> 
     """A fall behind which a cache still served files, by what disk or wire carried, is not where caching ends."""
     if isinstance(rule, Fact) or not cached or max(cached) < rule[0][2]:
         return rule
-    return CachedBehind(float(f"{rule[1]:.2g}"), max(cached))
+    return CachedDespiteFall(float(f"{rule[1]:.2g}"), max(cached))
 
 
 def _median(values: Sequence[float]) -> float:

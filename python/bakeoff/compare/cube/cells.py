@@ -221,13 +221,13 @@ def whole(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
     A block is kept with half of the cells of the fullest one. An average over blocks must mean the same cells in each.
     """
-    kept = logs[:, kept_blocks(logs)]
+    kept = logs[:, well_filled_blocks(logs)]
     complete = np.isfinite(kept).all(axis=1, keepdims=True)
     rows: NDArray[np.float64] = np.where(complete, kept, np.nan)
     return rows
 
 
-def kept_blocks(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
+def well_filled_blocks(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Blocks with half of the cells of the fullest one at least."""
     per_block = np.isfinite(logs).sum(axis=0)
     enough: NDArray[np.bool_] = per_block * 2 >= max(1, int(per_block.max(initial=0)))
@@ -256,7 +256,7 @@ def mean_logs(
         present = np.isfinite(averaged).all(axis=1)
         if present.any():
             there = [array.keys[rows[at]] for at in np.flatnonzero(present)]
-            logs[m, kept_blocks(settled)] = weights_over(there, weights) @ averaged[present]
+            logs[m, well_filled_blocks(settled)] = weights_over(there, weights) @ averaged[present]
         for side in (0, 1):
             forfeited[side][m] = pair.forfeited[side][rows][present].any(axis=0) & np.isfinite(logs[m])
         factors.append(pair.factor)

@@ -25,7 +25,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Kept:
+class WholeBlocks:
     """The load steps of a cube that an endpoint is over, and the blocks that are `whole`: that have all of these. Both
     are masks, of shape (load steps,) and (blocks,).
     """
@@ -66,21 +66,21 @@ class Kept:
         return self.by_block(logs)[self.whole]
 
 
-def kept_of(cube: Cube, present: Mask, measured: Mask | None = None) -> Kept:
+def whole_blocks_of(cube: Cube, present: Mask, measured: Mask | None = None) -> WholeBlocks:
     """The load steps that are `present`, shape (load steps, blocks), in half at least of the blocks in which any was
     `measured`, or present where that is not given.
     """
     blocks = int((present if measured is None else measured).any(axis=0).sum())
     steps = present.sum(axis=1) * 2 >= max(1, blocks)
-    return Kept(cube, steps, present[steps].all(axis=0) & steps.any())
+    return WholeBlocks(cube, steps, present[steps].all(axis=0) & steps.any())
 
 
-def kept_of_pair(cube: Cube, outcomes: PairLogs) -> Kept:
+def whole_blocks_of_pair(cube: Cube, outcomes: PairLogs) -> WholeBlocks:
     """The same of a pair of contenders: what both lost was measured as well."""
     present = np.isfinite(outcomes.settled())
-    return kept_of(cube, present, present | outcomes.ties)
+    return whole_blocks_of(cube, present, present | outcomes.ties)
 
 
-def kept_in_all(several: Sequence[Kept]) -> Kept:
+def whole_blocks_in_all(several: Sequence[WholeBlocks]) -> WholeBlocks:
     """What all of several have."""
-    return reduce(lambda one, other: Kept(one.cube, one.steps & other.steps, one.whole & other.whole), several)
+    return reduce(lambda one, other: WholeBlocks(one.cube, one.steps & other.steps, one.whole & other.whole), several)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import PairLogs
-from bakeoff.compare.cube.whole_blocks import Kept, kept_of_pair
+from bakeoff.compare.cube.whole_blocks import WholeBlocks, whole_blocks_of_pair
 from bakeoff.compare.estimate.intervals import both_shown
 from bakeoff.compare.verdict.blocks_needed import needed
 from bakeoff.compare.verdict.why_open import Open, open_at, why_open
@@ -46,7 +46,7 @@ class Estimate:
     for others of its family.
     """
 
-    kept: Kept
+    kept: WholeBlocks
     ratio: PairedRatio
     p_equivalence: float
 
@@ -60,7 +60,7 @@ def estimate(cube: Cube, outcomes: PairLogs, level: float, delta: float, finest:
     """The weighted mean log-ratio of each block that has all kept load steps, over these blocks. `finest` is what
     trials resolve, of the shape of `outcomes`. Where one side forfeited, only the sign-flip test holds.
     """
-    kept = kept_of_pair(cube, outcomes)
+    kept = whole_blocks_of_pair(cube, outcomes)
     settled, steps, whole = outcomes.settled(), kept.steps, kept.whole
     has_forfeits = any(bool(side[steps][:, whole].any()) for side in outcomes.forfeited)
     resolution = np.empty(0) if finest is None else kept.of_whole(finest)

@@ -12,7 +12,7 @@ from bakeoff.compare.metrics.metric import Metric
 from bakeoff.store.records.run_records import TrialRecord
 
 # Histograms keep three digits: a time lies within half of a thousandth of what is told.
-OF_A_TIME = 0.0005
+TIME_RESOLUTION = 0.0005
 
 
 def resolution_of(metric: Metric) -> Callable[[TrialRecord], float]:
@@ -22,7 +22,7 @@ def resolution_of(metric: Metric) -> Callable[[TrialRecord], float]:
     if metric.finest is not None:
         return metric.finest
     if metric.unit == "ms":
-        return lambda trial: OF_A_TIME
+        return lambda trial: TIME_RESOLUTION
     return lambda trial: 1.0 / max(1, trial.operations if trial.starts is None else trial.starts.answered)
 
 

@@ -20,7 +20,7 @@ from bakeoff.compare.limits.capacity_model import (
     ContenderCapacity,
     LeastLoad,
     SearchOutcome,
-    ShareHeld,
+    ShareMet,
 )
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.comparison import LeftOut
@@ -28,7 +28,7 @@ from bakeoff.compare.model.gate import CutOff, NotConfirmed
 from bakeoff.compare.model.pair import Gate, PairComparison
 from bakeoff.compare.model.reason import NoCapacity, OtherProbeMachines, Recorded, stand_in
 from bakeoff.compare.validity.gates import Judge
-from bakeoff.load.load_step import LoadStep, OfCapacity, Stated
+from bakeoff.load.load_step import LoadStep, OfCapacity, StatedLoad
 from bakeoff.stats import geometric_interval
 from bakeoff.store.records.run_records import (
     AT_LEAST,
@@ -52,7 +52,7 @@ WELL_BELOW = 0.9
 
 def at_share(trial: TrialRecord, share: float) -> OfCapacity:
     """The load step that stands for the one of `trial`."""
-    assert not isinstance(trial.load_step, OfCapacity | Stated)
+    assert not isinstance(trial.load_step, OfCapacity | StatedLoad)
     return OfCapacity(share, trial.load_step)
 
 
@@ -143,7 +143,7 @@ class CapacityJudge(Judge):
     """A capacity that a generator, or a bound of the plan, cut off is the least that a contender carries."""
 
     searches: dict[str, tuple[SearchRecord, ...]] = field(default_factory=dict)
-    held: dict[str, tuple[ShareHeld, ...]] = field(default_factory=dict)
+    held: dict[str, tuple[ShareMet, ...]] = field(default_factory=dict)
 
     def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], both_sides: bool) -> list[Gate]:
         gates = super()._gates(leader, follower, load_steps, both_sides)
@@ -271,7 +271,7 @@ def _contender(run: RunRecord, name: str, by_order: dict[int, TrialRecord], leve
     )
 
 
-def _shares(run: RunRecord, name: str) -> tuple[ShareHeld, ...]:
+def _shares(run: RunRecord, name: str) -> tuple[ShareMet, ...]:
     """What came of the shares up to the capacity, rising."""
     met: dict[float, list[bool]] = {}
     for trial in run.trials:
@@ -280,7 +280,7 @@ def _shares(run: RunRecord, name: str) -> tuple[ShareHeld, ...]:
             continue
         if judged is not None and trial.state in ("ok", "failed") and (judged.met or not judged.limit):
             met.setdefault(trial.share, []).append(judged.met)
-    return tuple(ShareHeld(share, sum(each), len(each)) for share, each in sorted(met.items()))
+    return tuple(ShareMet(share, sum(each), len(each)) for share, each in sorted(met.items()))
 
 
 def _outcome(run: RunRecord, search: SearchRecord, by_order: dict[int, TrialRecord]) -> SearchOutcome:

@@ -37,7 +37,7 @@ class LeastLoad:
 
 
 @dataclass(frozen=True)
-class ShareHeld:
+class ShareMet:
     """How many of the trials at this share of what was found met the objective."""
 
     share: float
@@ -64,10 +64,10 @@ class ContenderCapacity:
     searches: tuple[SearchOutcome, ...]
     least: LeastLoad | None
     # Up to the capacity itself; trials that were voided, or whose generator was the limit, are not among them.
-    shares: tuple[ShareHeld, ...] = ()
+    shares: tuple[ShareMet, ...] = ()
 
     @property
-    def unconfirmed(self) -> ShareHeld | None:
+    def unconfirmed(self) -> ShareMet | None:
         """The lowest share at which the objective was missed, though all that was found should have met it."""
         return next((each for each in self.shares if each.met < each.trials), None)
 

@@ -24,7 +24,7 @@ from bakeoff.compare.limits.check_model import (
     TrialsMissing,
     Void,
 )
-from bakeoff.compare.limits.objective_model import Held
+from bakeoff.compare.limits.objective_model import ObjectiveVerdict
 from bakeoff.compare.model.comparison import Advisory, Comparison
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Endpoint, Gate, GateName, PairComparison
@@ -108,15 +108,15 @@ def _made(
 ) -> Check:
     base = found.run.baseline
     measured_s = {c.name: sum(t.window_s for t in run.trials if t.contender == c.name) for c in run.contenders}
-    notes, held = _notes(found, judged), _held(run, found)
+    notes, held = _notes(found, judged), _objectives(run, found)
     return Check(run.path.name, run.suite, base, checked, notes, held, run.created_at, measured_s)
 
 
 REPEATED: GateName = "repeated trials"
-OUTCOMES: Mapping[Held, Outcome] = {"met": "pass", "missed": "missed", "undecided": "undecided"}
+OUTCOMES: Mapping[ObjectiveVerdict, Outcome] = {"met": "pass", "missed": "missed", "undecided": "undecided"}
 
 
-def _held(run: RunRecord, found: Comparison) -> tuple[CheckedObjective, ...]:
+def _objectives(run: RunRecord, found: Comparison) -> tuple[CheckedObjective, ...]:
     """Each contender with the objective of the plan; what is met in a part of a run is not met in all of it."""
     held = found.objective
     if held is None:

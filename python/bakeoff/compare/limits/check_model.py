@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bakeoff.compare.limits.objective_model import ContenderHeld
+from bakeoff.compare.limits.objective_model import ContenderObjective
 from bakeoff.compare.model.comparison import Advisory
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate
@@ -120,7 +120,7 @@ class CheckedObjective:
     contender: str
     objective: str
     outcome: Outcome
-    held: ContenderHeld
+    held: ContenderObjective
     rest: Resume | None = None
 
 

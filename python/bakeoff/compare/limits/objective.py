@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from bakeoff.compare.failures.faults_model import Fault
 from bakeoff.compare.limits.objective_model import (
     AtLoad,
-    ContenderHeld,
+    ContenderObjective,
     FewAsked,
     FewUsable,
-    Held,
-    HeldAt,
     Missed,
     NoTrial,
-    ObjectiveHeld,
+    ObjectiveAtStep,
+    ObjectiveOutcome,
+    ObjectiveVerdict,
     WrongAnswers,
 )
 from bakeoff.compare.model.fact import Fact
@@ -34,7 +34,7 @@ from bakeoff.store.records.trial_parts import TermRecord
 RULE_OF_THREE = 3.0
 
 
-def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> ObjectiveHeld | None:
+def objective_outcome(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> ObjectiveOutcome | None:
     """What came of the objective of a run; None where it has none, or its files have several."""
     stated = {file.run.planned.objective for file in run.files}
     if len(stated) != 1 or not (text := stated.pop()):
@@ -44,10 +44,12 @@ def objective_held(run: RunRecord, faults: Mapping[str, tuple[Fault, ...]]) -> O
     except ValueError:  # of a plan that somebody altered
         return None
     found = tuple(_contender(run, contender.name, goal, faults) for contender in run.contenders)
-    return ObjectiveHeld(text, worst([each.verdict for each in found]), found)
+    return ObjectiveOutcome(text, worst([each.verdict for each in found]), found)
 
 
-def _contender(run: RunRecord, name: str, goal: Objective, faults: Mapping[str, tuple[Fault, ...]]) -> ContenderHeld:
+def _contender(
+    run: RunRecord, name: str, goal: Objective, faults: Mapping[str, tuple[Fault, ...]]
+) -> ContenderObjective:
     trials = [trial for trial in run.trials if trial.contender == name]
     # Loads that were not reached are not met either.
     tried: set[LoadStep] = {trial.load_step for trial in run.trials} | {trial.load_step for trial in run.pending}
@@ -58,22 +60,24 @@ def _contender(run: RunRecord, name: str, goal: Objective, faults: Mapping[str, 
         _at(load_step, [t for t in trials if t.load_step == load_step], goal, blocks) for load_step in load_steps
     )
     if name in faults:
-        return ContenderHeld(name, "missed", WrongAnswers(faults[name]), loads)
+        return ContenderObjective(name, "missed", WrongAnswers(faults[name]), loads)
     if not loads:
-        return ContenderHeld(name, "undecided", NoTrial(), loads)
+        return ContenderObjective(name, "undecided", NoTrial(), loads)
     verdict = worst([load.verdict for load in loads])
     first = next(load for load in loads if load.verdict == verdict)
-    return ContenderHeld(name, verdict, None if first.why is None else AtLoad(first.load_step, first.why), loads)
+    return ContenderObjective(name, verdict, None if first.why is None else AtLoad(first.load_step, first.why), loads)
 
 
-def _at(load_step: LoadStep, trials: Sequence[TrialRecord], goal: Objective, blocks: int) -> HeldAt:
+def _at(load_step: LoadStep, trials: Sequence[TrialRecord], goal: Objective, blocks: int) -> ObjectiveAtStep:
     usable = [trial for trial in trials if _says(trial)]
     met = [trial for trial in usable if trial.judged is not None and trial.judged.met]
     missed = [trial for trial in usable if trial not in met]
     worst = _worst_terms(missed or met)
     why = _why_not(usable, missed, worst, goal, blocks)
-    verdict: Held = "met" if why is None else "missed" if missed else "undecided"
-    return HeldAt(load_step, verdict, len(met), len(missed), max(blocks, len(trials)) - len(usable), worst, why)
+    verdict: ObjectiveVerdict = "met" if why is None else "missed" if missed else "undecided"
+    return ObjectiveAtStep(
+        load_step, verdict, len(met), len(missed), max(blocks, len(trials)) - len(usable), worst, why
+    )
 
 
 def _says(trial: TrialRecord) -> bool:
@@ -119,6 +123,6 @@ def _badness(term: TermRecord) -> tuple[bool, float, float]:
     return not term.met, term.lost, math.inf if term.value is None else term.value
 
 
-def worst(verdicts: Sequence[Held]) -> Held:
+def worst(verdicts: Sequence[ObjectiveVerdict]) -> ObjectiveVerdict:
     """Missed by one is missed, not decided of one is not decided."""
     return next((one for one in ("missed", "undecided") if one in verdicts), "met")

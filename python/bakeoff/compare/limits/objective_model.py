@@ -11,9 +11,13 @@ from bakeoff.compare.model.fact import Fact
 from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.trial_parts import TermRecord
 
-Held = Literal["met", "missed", "undecided"]
+ObjectiveVerdict = Literal["met", "missed", "undecided"]
 # The kinds of their sentences in a headline.
-KINDS: Mapping[Held, str] = {"met": "objective_met", "missed": "objective_missed", "undecided": "objective_undecided"}
+KINDS: Mapping[ObjectiveVerdict, str] = {
+    "met": "objective_met",
+    "missed": "objective_missed",
+    "undecided": "objective_undecided",
+}
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,13 @@ class NoTrial(Fact):
 
 
 @dataclass(frozen=True)
-class HeldAt:
+class ObjectiveAtStep:
     """A contender at one load: in how many trials the objective was met, missed, or neither could be told. `worst` has
     each term as the trial came to it that lost most by it; `why` it is not met, None where it is.
     """
 
     load_step: LoadStep
-    verdict: Held
+    verdict: ObjectiveVerdict
     met: int
     missed: int
     undecided: int
@@ -78,19 +82,19 @@ class HeldAt:
 
 
 @dataclass(frozen=True)
-class ContenderHeld:
+class ContenderObjective:
     """A contender at all loads; `why` is that of the first load that decides, or of faults in its answers."""
 
     name: str
-    verdict: Held
+    verdict: ObjectiveVerdict
     why: Fact | None
-    loads: tuple[HeldAt, ...]
+    loads: tuple[ObjectiveAtStep, ...]
 
 
 @dataclass(frozen=True)
-class ObjectiveHeld:
+class ObjectiveOutcome:
     """An objective and who meets it. The verdict is missed when one contender misses it, met when all meet it."""
 
     objective: str
-    verdict: Held
-    contenders: tuple[ContenderHeld, ...]
+    verdict: ObjectiveVerdict
+    contenders: tuple[ContenderObjective, ...]

@@ -222,7 +222,7 @@ class NoFall(Fact):
 
 
 @dataclass(frozen=True)
-class CachedBehind(Fact):
+class CachedDespiteFall(Fact):
     """Rates fall by so many times, but files as large as these came from a cache as well."""
 
     fall: float

@@ -18,7 +18,7 @@ from bakeoff.compare.estimate.interim import InterimAnalysis
 from bakeoff.compare.failures.content import Bodies, ChangedFact
 from bakeoff.compare.failures.faults_model import Fault
 from bakeoff.compare.limits.capacity_model import CapacityComparison
-from bakeoff.compare.limits.objective_model import ObjectiveHeld
+from bakeoff.compare.limits.objective_model import ObjectiveOutcome
 from bakeoff.compare.limits.soak import Soak
 from bakeoff.compare.model.cell import CellComparison
 from bakeoff.compare.model.fact import NARRATED, OMITTED, Fact
@@ -420,7 +420,7 @@ class Comparison:
     # What a reader of the result must know beside it; None where the headline says all that speaks against it.
     caveat: Caveat | None = None
     # Where the plan states one, and searches nothing.
-    objective: ObjectiveHeld | None = None
+    objective: ObjectiveOutcome | None = None
     # The names of the shape of the run.
     shape: tuple[str, ...] = field(default=(), metadata=OMITTED)
 

@@ -19,7 +19,7 @@ class GateDetail:
 
 
 @dataclass(frozen=True)
-class Stated(GateDetail):
+class StoredWords(GateDetail):
     """What is known in these words alone, as the checks of a run store it."""
 
     stated: str
@@ -33,7 +33,7 @@ class FilesDiffer(GateDetail):
 
 
 @dataclass(frozen=True)
-class DifferentPages(Stated):
+class DifferentPages(StoredWords):
     """What two answered differently before timing; empty where that is all that is known."""
 
 
@@ -209,7 +209,7 @@ class NotConfirmed(GateDetail):
 
 
 @dataclass(frozen=True)
-class BehindIn(GateDetail):
+class WorseInPrimary(GateDetail):
     """Who is certainly behind in what decides is not called better in anything else."""
 
     decides: str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bakeoff.compare.model.fact import Fact
-from bakeoff.load.load_step import Clients, InFlight, LoadStep, OfCapacity, Rate, Stated, named
+from bakeoff.load.load_step import Clients, InFlight, LoadStep, OfCapacity, Rate, StatedLoad, named
 
 Words = Callable[[Any], Mapping[str, Any]]
 
@@ -22,7 +22,7 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
     """
     if isinstance(value, Clients):
         return value.n
-    if isinstance(value, InFlight | Rate | Stated):
+    if isinstance(value, InFlight | Rate | StatedLoad):
         return value.to_json()
     if isinstance(value, OfCapacity):
         return value.share
@@ -33,7 +33,7 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
                 continue
             item = getattr(value, field.name)
             if field.metadata.get("narrated") and words is not no_words:
-                members[field.name] = _told(item, words)
+                members[field.name] = _plain_item(item, words)
                 continue
             is_load_step = isinstance(item, LoadStep) or (item is None and field.name.endswith("_load_step"))
             members |= (
@@ -49,10 +49,10 @@ def as_dict(value: Any, words: Words = no_words) -> Any:
     return value
 
 
-def _told(item: Any, words: Words) -> Any:
+def _plain_item(item: Any, words: Words) -> Any:
     """The words of a value, or of each of several, once."""
     if isinstance(item, tuple):
-        return list(dict.fromkeys(_told(each, words) for each in item))
+        return list(dict.fromkeys(_plain_item(each, words) for each in item))
     return words(item).get("text", "")
 
 

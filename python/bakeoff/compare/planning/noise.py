@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from bakeoff.compare.cube.cube import Cube, build_cube
-from bakeoff.compare.cube.whole_blocks import kept_of_pair
+from bakeoff.compare.cube.whole_blocks import whole_blocks_of_pair
 from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
@@ -122,7 +122,7 @@ def _order(cube: Cube, metric: Metric) -> MeanInterval:
     in a block each of the two may be first at some of the load steps.
     """
     outcomes = pair_logs(cube, metric, *cube.contenders)
-    return mean_interval(kept_of_pair(cube, outcomes).of_whole(outcomes.settled() * _signs(cube)))
+    return mean_interval(whole_blocks_of_pair(cube, outcomes).of_whole(outcomes.settled() * _signs(cube)))
 
 
 def _signs(cube: Cube) -> Any:

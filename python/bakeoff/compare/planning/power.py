@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube.cube import Cube, build_cube
-from bakeoff.compare.cube.whole_blocks import kept_of
+from bakeoff.compare.cube.whole_blocks import whole_blocks_of
 from bakeoff.compare.estimate.interim import planned_levels
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
@@ -264,7 +264,7 @@ def _alone(cube: Cube, metric: Metric) -> Spread:
 
 
 def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], forfeited: int) -> Spread:
-    kept = kept_of(cube, np.isfinite(logs))
+    kept = whole_blocks_of(cube, np.isfinite(logs))
     by_load_step = {
         load_step: tuple(map(float, row[np.isfinite(row)]))
         for load_step, row in zip(cube.load_steps, logs, strict=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.compare.model.gate import BehindIn
+from bakeoff.compare.model.gate import WorseInPrimary
 from bakeoff.compare.model.pair import Endpoint, Gate, PairComparison, RatioCurve, RatioPoint, Verdict
 from bakeoff.compare.resources.telemetry_cost import CPU
 
@@ -51,5 +51,5 @@ def _here(first: RatioPoint | None, behind: str) -> str:
 def _loss_verdict(metric: str, verdict: Verdict, behind: str, decides: str) -> Verdict:
     if metric == CPU or verdict.kind != "better" or not behind or verdict.winner != behind:
         return verdict
-    against = Gate("behind", "red", behind, BehindIn(decides))
+    against = Gate("behind", "red", behind, WorseInPrimary(decides))
     return replace(verdict, kind="withheld", winner=None, reasons=(*verdict.reasons, against))

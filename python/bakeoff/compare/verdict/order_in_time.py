@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bakeoff.compare.cube.cube import Cube
-from bakeoff.compare.cube.whole_blocks import kept_of_pair
+from bakeoff.compare.cube.whole_blocks import whole_blocks_of_pair
 from bakeoff.compare.estimate.pairs import pair_logs
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.fact import Fact
@@ -32,7 +32,7 @@ class Turned(Fact):
 def turned_in_time(cube: Cube, metric: Metric, pair: tuple[str, str]) -> Turned | None:
     """Of a baseline and a contender, by what decides; None where no block divides the run so."""
     outcomes = pair_logs(cube, metric, *pair)
-    kept = kept_of_pair(cube, outcomes)
+    kept = whole_blocks_of_pair(cube, outcomes)
     logs = kept.of_whole(outcomes.settled())
     logs = logs if metric.higher_is_better else -logs
     at = _last_before_change(logs.tolist())

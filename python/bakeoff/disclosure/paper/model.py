@@ -118,17 +118,17 @@ class Bed(Part):
 
 
 def _bed(given: Any) -> Any:
-    own = {key: value for key, value in given.items() if key in OF_BEDS}
+    own = {key: value for key, value in given.items() if key in BED_PARTS}
     return {**own, "fields": {key: value for key, value in given.items() if key not in own}}
 
 
-OF_BEDS = ("machines", "links", "measured")
+BED_PARTS = ("machines", "links", "measured")
 
 
 class OneBed(Part):
     """`[testbed]`, as one value."""
 
-    testbed: Annotated[Bed, BeforeValidator(_bed), BeforeValidator(known(TESTBED, *OF_BEDS))] = Field(
+    testbed: Annotated[Bed, BeforeValidator(_bed), BeforeValidator(known(TESTBED, *BED_PARTS))] = Field(
         default_factory=Bed, description=""
     )
 

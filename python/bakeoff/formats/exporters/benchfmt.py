@@ -15,12 +15,12 @@ from bakeoff.formats.exporters.tables import Row, table_of
 from bakeoff.store.records.run_records import RunRecord
 
 # Column and unit; times in ns, as the format has them.
-OF_TRIALS = (
+TRIAL_FIGURES = (
     ("service_mean_ms", "ns/op"), ("service_p50_ms", "p50-ns/op"), ("service_p99_ms", "p99-ns/op"),
     ("response_p50_ms", "p50-response-ns/op"), ("response_p99_ms", "p99-response-ns/op"),
     ("operations_per_s", "op/s"), ("in_bytes_per_s", "in-B/s"), ("errors", "errors"),
 )  # fmt: skip
-OF_CELLS = (("rate_kib_s", "B/s"), ("service_p50_ns", "p50-ns/op"), ("service_p99_ns", "p99-ns/op"))
+CELL_FIGURES = (("rate_kib_s", "B/s"), ("service_p50_ns", "p50-ns/op"), ("service_p99_ns", "p99-ns/op"))
 SCALES = {"rate_kib_s": 1024.0}
 
 
@@ -47,7 +47,7 @@ def _lines(run: RunRecord) -> Iterator[str]:
     made = table_of(run)
     for values in made.rows:
         row: Row = dict(zip(made.columns, values, strict=True))
-        units = OF_CELLS if made.name == "cells" else OF_TRIALS
+        units = CELL_FIGURES if made.name == "cells" else TRIAL_FIGURES
         pairs = [f"{number} {unit}" for column, unit in units if (number := _number(column, row.get(column)))]
         if row["left_out"] is None and not row.get("skipped") and pairs:
             yield " ".join([_name(run, row), cell(row.get("operations") or 1), *pairs])

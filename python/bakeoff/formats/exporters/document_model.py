@@ -20,7 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from bakeoff.core.redact import hidden
 from bakeoff.core.times import ms_of
 from bakeoff.kinds import KINDS
-from bakeoff.load.load_step import InFlight, LoadStep, Rate, Stated
+from bakeoff.load.load_step import InFlight, LoadStep, Rate, StatedLoad
 from bakeoff.store.records.figure import Field, field_of, fields_of, is_record
 from bakeoff.store.records.figures import Figures, figures_of
 from bakeoff.store.records.run_records import (
@@ -176,7 +176,7 @@ LOAD_STEP = (
         "load_step_clients",
         int | None,
         "",
-        lambda one: None if isinstance(one.load_step, Rate | Stated) else one.load_step.clients,
+        lambda one: None if isinstance(one.load_step, Rate | StatedLoad) else one.load_step.clients,
     ),
     Member(
         "load_step_outstanding",

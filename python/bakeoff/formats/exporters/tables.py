@@ -13,7 +13,7 @@ from typing import Any, get_args
 from bakeoff.core.errors import PlanError
 from bakeoff.core.times import ms_of
 from bakeoff.formats.exporters.csv_text import Value
-from bakeoff.load.load_step import InFlight, LoadStep, OfCapacity, Rate, Stated
+from bakeoff.load.load_step import InFlight, LoadStep, OfCapacity, Rate, StatedLoad
 from bakeoff.store.records.figure import fields_of
 from bakeoff.store.records.figures import CellFigures, Figures, Shape, figures_of
 from bakeoff.store.records.run_records import AROUND, RunRecord, SoakIntervalRecord, TrialRecord
@@ -84,7 +84,7 @@ def of_load_step(load_step: LoadStep | None) -> Row:
             "arrivals": shape,
             "most_connections": load_step.most_connections,
         }
-    if isinstance(load_step, Stated):
+    if isinstance(load_step, StatedLoad):
         return {**found, "load": load_step.words if load_step.name else None}
     if isinstance(load_step, InFlight):
         found["outstanding"] = load_step.outstanding

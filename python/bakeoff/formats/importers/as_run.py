@@ -147,14 +147,14 @@ def _trial(place: PlannedTrial, sample: Sample, given: Given, link_bytes_per_s: 
         generator_rss_bytes=0,
         fairness_jain=1.0,
         workload={
-            **_held_against(sample.workload, link_bytes_per_s),
+            **_link_terms(sample.workload, link_bytes_per_s),
             "errors_stated": sample.errors is not None,
             "not_stated": sample.not_stated(),
         },
     )
 
 
-def _held_against(workload: Mapping[str, Any], link_bytes_per_s: float | None) -> dict[str, Any]:
+def _link_terms(workload: Mapping[str, Any], link_bytes_per_s: float | None) -> dict[str, Any]:
     """The figures of a trial, its cells marked that are faster than the link; of the others nobody knows."""
     cells = workload.get("cells")
     if link_bytes_per_s is None or not isinstance(cells, list):

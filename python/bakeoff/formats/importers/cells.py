@@ -17,7 +17,7 @@ from bakeoff.formats.foreign.table import (
     ForeignTable,
 )
 from bakeoff.formats.importers.sample import Sample
-from bakeoff.load.load_step import Clients, LoadStep, Stated
+from bakeoff.load.load_step import Clients, LoadStep, StatedLoad
 
 KIB = 1024
 READS = ("read", "reread", "random_read", "backward_read", "stride_read", "fread", "refread", "pread", "repread")
@@ -44,7 +44,7 @@ def cell_samples(files: Sequence[tuple[str, ForeignTable]]) -> list[Sample]:
                 raise PlanError(f"line {row.line}: {row.where()} is there twice: give each run alone")
             own[made["operation"]] = made
         # IOzone's matrix is the work of one process.
-        step = Clients(1) if table.format == "iozone" else Stated(1.0)
+        step = Clients(1) if table.format == "iozone" else StatedLoad(1.0)
         samples += [_sample(contender, step, place, list(own.values())) for contender, own in cells.items()]
     return samples
 

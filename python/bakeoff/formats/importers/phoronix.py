@@ -14,8 +14,8 @@ from bakeoff.formats.importers.base import Options
 
 MOST_ROWS = 50_000
 MISSING = ("how many operations failed", "how long each sample took")
-OF_RESULT = ("Title", "Description", "Scale", "Proportion", "Arguments", "AppVersion")
-OF_ENTRY = ("Identifier", "Value", "RawString")
+RESULT_ELEMENTS = ("Title", "Description", "Scale", "Proportion", "Arguments", "AppVersion")
+ENTRY_ELEMENTS = ("Identifier", "Value", "RawString")
 
 
 class _Reader:
@@ -47,9 +47,9 @@ class _Reader:
         self._text = []
         self._path.pop()
         above = self._path[-1] if self._path else ""
-        if above == "Result" and name in OF_RESULT:
+        if above == "Result" and name in RESULT_ELEMENTS:
             self._result[name] = text
-        elif above == "Entry" and name in OF_ENTRY:
+        elif above == "Entry" and name in ENTRY_ELEMENTS:
             self._entry[name] = text
         elif above == "System" and name in ("Hardware", "Software", "Identifier") and text:
             self.stated[f"{name} {len(self.stated) + 1}"] = text[:500]

@@ -38,7 +38,7 @@ from bakeoff.formats.foreign.table import (
 )
 from bakeoff.formats.foreign.units import Quantity, Unit
 from bakeoff.formats.importers.sample import Sample
-from bakeoff.load.load_step import Clients, LoadStep, Stated
+from bakeoff.load.load_step import Clients, LoadStep, StatedLoad
 from bakeoff.store.records.figure import MOST_CLIENTS
 from bakeoff.store.records.figures import MOST, MOST_STATED
 
@@ -126,7 +126,7 @@ def _gathered(rows: Sequence[_Row], axis: str | None, others: Sequence[str]) -> 
 
 def _step(row: ForeignRow, axis: str | None) -> LoadStep:
     if axis is None:
-        return Stated(1.0)
+        return StatedLoad(1.0)
     value = row.load[axis]
     if axis == CLIENTS:
         if not 1 <= value.value <= MOST_CLIENTS or value.value != int(value.value):
@@ -134,7 +134,7 @@ def _step(row: ForeignRow, axis: str | None) -> LoadStep:
         return Clients(int(value.value))
     unit = f" {value.unit.name}" if value.unit.name else ""
     text = exact_size(round(value.value)) if value.unit.quantity == "bytes" else f"{value.number.value:.10g}{unit}"
-    return Stated(value.value, axis[:200], text[:200])
+    return StatedLoad(value.value, axis[:200], text[:200])
 
 
 def _words(name: str, row: ForeignRow) -> str:

@@ -233,7 +233,7 @@ class FileBlocksPlanPart(FolderPlanPart):
     def space_bytes(self, settings: CommonSettings) -> int:
         return block_settings(settings).region
 
-    def kept_folder(self, plan: Plan) -> str | None:
+    def retained_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: the region is written once for all trials of a run."""
         return f"blocks-{plan.hash[:12]}"
 
@@ -261,7 +261,7 @@ def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
         cache=s.cache,
         drop_caches=s.drop_caches,
         cold_command=s.cold_command,
-        reuse=PART.kept_folder(plan),
+        reuse=PART.retained_folder(plan),
         keep=s.keep,
         carrier=facts.carrier,
         link_bytes_per_s=facts.link_bytes_per_s,

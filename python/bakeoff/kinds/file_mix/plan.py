@@ -114,7 +114,7 @@ class FileMixPlanPart(FolderPlanPart):
             "to another machine takes longer than most of what lies between: leave agents out, or leave loadfile out"
         )
 
-    def kept_folder(self, plan: Plan) -> str | None:
+    def retained_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: workspaces are kept over the trials of a run; a loadfile makes its own."""
         return None if file_mix_settings(plan.settings).loadfile else f"mix-{plan.hash[:12]}"
 
@@ -133,7 +133,7 @@ def workload(plan: Plan, contender: Contender) -> FileMixWorkload:
         workspace_bytes=s.workspace,
         flush=s.flush,
         verify=s.verify and s.loadfile is None,
-        reuse=PART.kept_folder(plan),
+        reuse=PART.retained_folder(plan),
         keep=s.keep,
         iteration_bytes=s.iteration_bytes,
         iteration_pause_s=s.iteration_pause_s,

@@ -206,7 +206,7 @@ def _room(plan: Plan) -> tuple[str, ...]:
     """What the work needs in each folder and what is free there. Raises ContenderError for too little, or no folder."""
     kind = plan_part(plan.kind)
     assert isinstance(kind, FolderPlanPart)
-    needed, stays = kind.space_bytes(plan.settings), kind.kept_folder(plan) is not None
+    needed, stays = kind.space_bytes(plan.settings), kind.retained_folder(plan) is not None
     devices: dict[int, list[Contender]] = {}
     for contender in plan.contenders:
         if not Path(contender.address).is_dir():

@@ -153,7 +153,7 @@ class FolderPlanPart(PlanPart):
         """Free space that the highest load step needs."""
         raise NotImplementedError
 
-    def kept_folder(self, plan: Plan) -> str | None:
+    def retained_folder(self, plan: Plan) -> str | None:
         """What the folder is called that a run's trials share in a contender's folder, if any.
 
         Its name (`.bakeoff-…`) says besides which process's it is; it is removed at the end of the run.

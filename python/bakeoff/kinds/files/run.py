@@ -39,7 +39,7 @@ class FolderCheck(Check):
         kind = plan_part(plan.kind)
         assert isinstance(kind, FolderPlanPart)
         self._needed = kind.space_bytes(plan.settings)
-        self._what = kind.kept_folder(plan)
+        self._what = kind.retained_folder(plan)
         kept = None if self._what is None else load_engine().work_folder_name(self._what)
         self._kept = kept
         keep = getattr(plan.settings, "keep", False)

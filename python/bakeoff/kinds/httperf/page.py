@@ -7,7 +7,7 @@ from bakeoff.kinds.httperf.spec import HttperfWorkload, PageSpec
 from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.checks.check import seen_in
 from bakeoff.kinds.web.checks.fetch import REPLY_BYTES, Limits, UnopenedError, connect, fetch
-from bakeoff.kinds.web.checks.learned import Learnt, held, learn
+from bakeoff.kinds.web.checks.learned import Learnt, learn, with_reply_check
 from bakeoff.kinds.web.checks.probe import Reply, reply_of
 from bakeoff.kinds.web.settings.body import SAFE
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
@@ -63,12 +63,14 @@ def learnt(work: HttperfWorkload) -> Page | None:
         return None
 
 
-def held_to(work: HttperfWorkload, page: Learnt | None) -> HttperfWorkload:
+def with_page_check(work: HttperfWorkload, page: Learnt | None) -> HttperfWorkload:
     """The work with its replies held to the page."""
     if page is None or page.status is None:
         return work
     request = RequestSpec(method=work.method, path=work.uri, length=None, sha256=None)
-    return work.model_copy(update={"page": PageSpec(request=held(request, page, True, False), check_every=CHECK_EVERY)})
+    return work.model_copy(
+        update={"page": PageSpec(request=with_reply_check(request, page, True, False), check_every=CHECK_EVERY)}
+    )
 
 
 def _fetch(work: HttperfWorkload) -> Reply:

@@ -7,7 +7,7 @@ from typing import Any
 from bakeoff.agents.result import TrialResult
 from bakeoff.core.errors import ContenderError
 from bakeoff.kinds.httperf.figures import HttperfFigures
-from bakeoff.kinds.httperf.page import Page, held_to, is_one, is_safe, learnt, pages_of, reach
+from bakeoff.kinds.httperf.page import Page, is_one, is_safe, learnt, pages_of, reach, with_page_check
 from bakeoff.kinds.httperf.plan import HttperfSettings, httperf_settings
 from bakeoff.kinds.httperf.spec import HttperfWorkload, ServerSpec
 from bakeoff.kinds.httperf.work import workload
@@ -64,7 +64,7 @@ class HttperfCheck(Check):
         return {"corpus": None, "contenders": contenders, "differences": self._differences()}
 
     def workload(self, contender: Contender, addresses: Sequence[str]) -> HttperfWorkload:
-        return held_to(self._asked(contender, addresses), self._known().get(contender.name))
+        return with_page_check(self._asked(contender, addresses), self._known().get(contender.name))
 
     def _settings(self, contender: Contender) -> HttperfSettings:
         return httperf_settings(self.plan.settings_of(contender.name))

@@ -9,8 +9,8 @@ from bakeoff.core.errors import ContenderError
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.mail.doors import login_fault, refused
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
-from bakeoff.kinds.mail.held import messages_held
-from bakeoff.kinds.mail.look import Held, look
+from bakeoff.kinds.mail.foreign_mail import ForeignMail, find_foreign_mail
+from bakeoff.kinds.mail.message_answers import message_answers
 from bakeoff.kinds.mail.plan import MailSettings, accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
 from bakeoff.kinds.mail.talk import Handshake, HandshakeError, probe_handshake
@@ -36,7 +36,7 @@ class MailCheck(Check):
         self._settings = mail_settings(plan.settings)
         self._accounts = self._settings.accounts()
         self._facts: dict[str, dict[str, Any]] = {}
-        self._held: dict[str, Held] = {}
+        self._foreign: dict[str, ForeignMail] = {}
 
     def answers(self, contender: Contender) -> None:
         """See Check. Both servers must greet."""
@@ -63,14 +63,14 @@ class MailCheck(Check):
         return mail_settings(self.plan.settings_of(contender.name))
 
     def _hold(self, contender: Contender) -> None:
-        held = look(self.plan, contender, self.addresses(contender))
+        held = find_foreign_mail(self.plan, contender, self.addresses(contender))
         if held.foreign and not self._settings.empty_mailboxes:
             raise ContenderError(
                 f"{contender.name} holds {held.text}: {self.plan.suite} needs mailboxes without other mail; use "
                 "accounts that are there for nothing else, or give --empty-mailboxes to delete all mail of these "
                 "accounts before each trial"
             )
-        self._held[contender.name] = held
+        self._foreign[contender.name] = held
 
     def _let_in(self, contender: Contender, place: Place) -> None:
         settings = self._handshakes(contender)
@@ -110,7 +110,7 @@ class MailCheck(Check):
     def compare(self) -> Sequence[Note]:
         notes = [
             Note("warning", f"{name}: {held.text}: deleted before the first trial (--empty-mailboxes)")
-            for name, held in self._held.items()
+            for name, held in self._foreign.items()
             if held.foreign
         ]
         notes += [*self._tls_warning(), *self._short_drain()]
@@ -196,9 +196,9 @@ class MailRunPart(RunPart):
             ("visits of a mailbox", done.visits.failed, done.visits.tried),
         )
 
-    def held_too(self, workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
+    def further_answers(self, workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
         """See RunPart: a message that was taken is to be there in the time that an answer has, and to come at all."""
-        return messages_held(workload, timed)
+        return message_answers(workload, timed)
 
     def marks(self, result: TrialResult) -> Sequence[Mark]:
         return () if figures_of(MailFigures, result).ledger.balanced else (UNBALANCED,)

@@ -31,7 +31,7 @@ SPEED_MAX = 1e6
 # What stands for a moment at which the log is over, where floating point rounds.
 _NEARLY = 1e-9
 _HOST = re.compile(r"[A-Za-z0-9._~-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
-_OF_CLIENTS = "a log says itself when each request begins: leave it out"
+LOG_DECIDES = "a log says itself when each request begins: leave it out"
 
 
 def _speeds(value: Any, info: ValidationInfo) -> Any:
@@ -122,14 +122,14 @@ class ReplaySettings(HttpSettings):
             ("operations", None),
         ):
             if getattr(self, name) != right:
-                raise ValueError(f"{type(self).model_fields[name].alias or name}: {_OF_CLIENTS}")
+                raise ValueError(f"{type(self).model_fields[name].alias or name}: {LOG_DECIDES}")
         if self.log is not None:
             self._check_length(self.log)
         return self
 
     def _check_clients(self) -> None:
         if self.clients:
-            raise ValueError(f"clients: {_OF_CLIENTS}; give --speed or --rate")
+            raise ValueError(f"clients: {LOG_DECIDES}; give --speed or --rate")
         if self.rate is not None and self.speed is not None:
             raise ValueError("speed: the log's pace is given by speed or by rate: leave one of the two out")
         for name, values in (("speed", self.speed), ("rate", self.rate)):

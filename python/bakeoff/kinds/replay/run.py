@@ -13,7 +13,7 @@ from bakeoff.kinds.replay.plan import host_of, replay_settings, trace_and_sample
 from bakeoff.kinds.replay.spec import ReplayWorkload
 from bakeoff.kinds.spec import Workload
 from bakeoff.kinds.web.checks.check import HttpCheck, reply_difference, same_reply, seen_in, trait_differences
-from bakeoff.kinds.web.checks.learned import PAGES_S, Learnt, Seen, bodies, held, learn, mended
+from bakeoff.kinds.web.checks.learned import PAGES_S, Learnt, Seen, bodies, learn, mended, with_reply_check
 from bakeoff.kinds.web.checks.probe import Prober, Reply
 from bakeoff.kinds.web.settings.address import parse_web_address
 from bakeoff.kinds.web.spec import RequestSpec
@@ -156,7 +156,7 @@ class ReplayCheck(HttpCheck):
         for sample, page in zip(self._samples, self._known().get(contender.name, []), strict=False):
             asked = RequestSpec(method=sample.method, path=prefix + sample.path, length=None, sha256=None)
             if page.status is not None:
-                learnt.append((sample, held(asked, page, exact)))
+                learnt.append((sample, with_reply_check(asked, page, exact)))
         return workload(self.plan, contender, addresses, learnt)
 
     def _bodies(self, name: str) -> dict[str, int]:

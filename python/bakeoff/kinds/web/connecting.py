@@ -45,7 +45,7 @@ def section(context: Context) -> Section | None:
     connecting = [one for one in own.connections if one.opened or one.failed]
     opened = dict.fromkeys(one.contender for one in connecting if one.opened)
     kept = [name for name in dict.fromkeys(one.contender for one in own.connections) if name not in opened]
-    blocks: list[Block] = [Text(_kept(context, kept), detail=Detail.COMPARISON)] if kept else []
+    blocks: list[Block] = [Text(_keep_alive_words(context, kept), detail=Detail.COMPARISON)] if kept else []
     if kept and opened:
         blocks.append(Text(_closed(own, list(opened)), detail=Detail.COMPARISON))
     if drawn := _with_a_course(context, own):
@@ -55,7 +55,7 @@ def section(context: Context) -> Section | None:
     return Section("Connections", tuple(blocks))
 
 
-def _kept(context: Context, names: list[str]) -> str:
+def _keep_alive_words(context: Context, names: list[str]) -> str:
     """How many connections the trials of those had who opened none within a window."""
     counts = {
         name: [t.connections["opened"] for t in context.usable if t.contender == name and "opened" in t.connections]

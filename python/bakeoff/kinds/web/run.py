@@ -12,7 +12,7 @@ from typing import Any
 from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.core.units import format_size
 from bakeoff.kinds.web.checks.check import TRAITS, HttpCheck, reply_difference, same_reply, seen_in, trait_differences
-from bakeoff.kinds.web.checks.learned import PAGES_MOST, PAGES_S, Learnt, Seen, bodies, held, learn, mended
+from bakeoff.kinds.web.checks.learned import PAGES_MOST, PAGES_S, Learnt, Seen, bodies, learn, mended, with_reply_check
 from bakeoff.kinds.web.checks.probe import Carried, Prober, Reply
 from bakeoff.kinds.web.plan import different_bodies, needed_corpus, requests_of, web_settings, workload
 from bakeoff.kinds.web.settings.address import parse_web_address
@@ -257,13 +257,15 @@ class WebCheck(HttpCheck):
             requests = requests_of(cls, settings, address, self.manifest)
             if cls.source == "missing":
                 page = _error_page([learnt[key] for key in learnt if key[0] == cls.name])
-                known |= {(cls.name, i): held(one, page, True, types) for i, one in enumerate(requests) if page}
+                known |= {
+                    (cls.name, i): with_reply_check(one, page, True, types) for i, one in enumerate(requests) if page
+                }
                 continue
             exact = cls.source != "url" or holds_status(settings.expect)
             for i, one in enumerate(requests):
                 page = learnt.get((cls.name, i))
                 if page is not None:
-                    known[cls.name, i] = held(one, page, exact, types)
+                    known[cls.name, i] = with_reply_check(one, page, exact, types)
         return workload(self.plan, contender, addresses, self.manifest, known)
 
     def _contender_facts(self, name: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.trial_parts import Summary
 
 # Before the names of steps, as the engine tells them.
-OF_SESSIONS = "session/"
+SESSION_PREFIX = "session/"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _row(name: str, trials: Sequence[TrialRecord], usable: Sequence[TrialRecord]
 
 
 def _times(trial: TrialRecord, step: str) -> Summary | None:
-    return next((one.summary for one in trial.steps if one.name == OF_SESSIONS + step), None)
+    return next((one.summary for one in trial.steps if one.name == SESSION_PREFIX + step), None)
 
 
 def _geometric_mean(values: Sequence[float | None]) -> float:

@@ -73,7 +73,7 @@ def _cells(table: StepTable, index: int) -> tuple[str, ...]:
 
 
 def _faults(context: Context, table: StepTable) -> list[tuple[str, str, str, str]]:
-    words = context.told.error_words
+    words = context.words.error_words
     broken = [row for row in table.steps if row.broken]
     texts = (faults(FailedRequest(row.step, row.faults), words) for row in broken)
     return [(row.step, table.contender, f"{row.broken:,}", how) for row, how in zip(broken, texts, strict=True)]

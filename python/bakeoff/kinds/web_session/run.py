@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from bakeoff.kinds.web.checks.check import HttpCheck
-from bakeoff.kinds.web.checks.learned import Learnt, Seen, bodies, held, learnt_of, mended
+from bakeoff.kinds.web.checks.learned import Learnt, Seen, bodies, learnt_of, mended, with_reply_check
 from bakeoff.kinds.web.settings.statuses import holds_status
 from bakeoff.kinds.web_session.file import Step
 from bakeoff.kinds.web_session.plan import session_settings, workload
@@ -72,7 +72,7 @@ class SessionCheck(HttpCheck):
         classes = list(asked.web.classes)
         for number, page in known.items():
             request = classes[number].requests[0]
-            mine = held(request, page, holds_status(self._steps()[number].expect))
+            mine = with_reply_check(request, page, holds_status(self._steps()[number].expect))
             if page.seen[0] == "" and mine.reply is not None:
                 # Of another client it may be of any length.
                 mine = mine.model_copy(update={"reply": mine.reply.model_copy(update={"least_bytes": None})})

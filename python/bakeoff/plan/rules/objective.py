@@ -11,7 +11,7 @@ from bakeoff.plan.settings.shared import CommonSettings
 LONGEST_SHARE = 0.1
 
 
-def held_to(
+def plain_objective(
     text: str | None, is_search: bool, settings: CommonSettings, error_limit: float, label: Callable[[str], str]
 ) -> str:
     """The objective of a plan that searches nothing, empty where it states none. Raises PlanError."""

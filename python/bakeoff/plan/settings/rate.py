@@ -14,14 +14,14 @@ from bakeoff.plan.settings.shared import CLIENTS_MAX, RampSettings
 # What a plan at rates has no use for: operations begin when they are due, whoever is free.
 # How the shapes of arrivals begin.
 SHAPES = ("constant", "poisson", "uniform", "ramp:", "steps:", "burst:", "on-off:", "file:")
-OF_CLIENTS = ("clients", "virtual_users", "stagger", "think", "think_distribution")
+CLIENT_SETTINGS = ("clients", "virtual_users", "stagger", "think", "think_distribution")
 
 
 class RateSettings(RampSettings):
     """Settings of suites whose load is a crowd of clients, or a rate."""
 
     SEARCHABLE: ClassVar[bool] = True
-    DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {"rate": OF_CLIENTS, "arrivals": OF_CLIENTS}
+    DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {"rate": CLIENT_SETTINGS, "arrivals": CLIENT_SETTINGS}
 
     rate: Rates = Field(
         None,

@@ -30,7 +30,7 @@ def _relative(value: Any, info: ValidationInfo) -> Any:
     wanted = math.ceil(Fraction(factor[1]) * memory)
     if wanted == 0:
         raise ValueError(f"{value!r} is nothing: write a factor above 0, such as 1.5x")
-    return _held(value, wanted)
+    return _parsed(value, wanted)
 
 
 def _on_ladder(value: Any, info: ValidationInfo) -> Any:
@@ -39,10 +39,10 @@ def _on_ladder(value: Any, info: ValidationInfo) -> Any:
     if wanted is value or smallest is None:
         return wanted
     steps = (math.ceil(Fraction(wanted, smallest)) - 1).bit_length()
-    return _held(value, smallest << steps)
+    return _parsed(value, smallest << steps)
 
 
-def _held(text: str, count: int) -> int:
+def _parsed(text: str, count: int) -> int:
     if count > LARGEST:
         raise ValueError(f"{text!r} of the server's memory is larger than any file: write a smaller factor")
     return count

@@ -9,7 +9,7 @@ from typing import Any
 from bakeoff.audit.audit import Audit
 from bakeoff.audit.finding import Finding, Outcome
 from bakeoff.compare.model.fact import Fact
-from bakeoff.report.narrate.audit.findings import told
+from bakeoff.report.narrate.audit.findings import finding_text
 from bakeoff.report.narrate.sentences import sentence
 
 
@@ -36,7 +36,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "with": others,
         "repairs": [dataclasses.asdict(repair) for repair in finding.repairs],
         **_fact(finding.fact),
-        "text": told(finding),
+        "text": finding_text(finding),
     }
 
 

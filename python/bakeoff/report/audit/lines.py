@@ -14,7 +14,7 @@ from bakeoff.audit.claims.check import NotInTables, Reproduced
 from bakeoff.audit.finding import Finding, Grade, Outcome
 from bakeoff.core.sanitize import sanitize
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.audit.findings import told, where
+from bakeoff.report.narrate.audit.findings import finding_text, where
 from bakeoff.report.narrate.audit.laws import title
 from bakeoff.report.narrate.sentences import sentence
 
@@ -59,7 +59,7 @@ def _finding(finding: Finding, console: Console) -> None:
     head.append(sanitize(f"{where(place)}{stands}"), "bold")
     console.print(head, soft_wrap=not console.is_terminal)
     sure = "" if finding.sure == "certain" else f" ({finding.sure})"
-    text = Text(sanitize(told(finding)))
+    text = Text(sanitize(finding_text(finding)))
     text.append(sure, "dim")
     _body(console, text)
 

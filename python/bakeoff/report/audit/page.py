@@ -11,7 +11,7 @@ from bakeoff.formats.foreign.table import ForeignRow, ForeignTable, ForeignValue
 from bakeoff.report.audit.lines import by_check, shown, summary
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Report, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.narrate import wording
-from bakeoff.report.narrate.audit.findings import SURE, told, where
+from bakeoff.report.narrate.audit.findings import SURE, finding_text, where
 from bakeoff.report.narrate.audit.laws import title
 from bakeoff.report.narrate.sentences import sentence
 
@@ -64,7 +64,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[Block]:
             where(finding.places[0]),
             finding.places[0].text[:60],
             SeverityText(finding.grade, SEVERITIES[finding.grade]),
-            told(finding),
+            finding_text(finding),
             SURE[finding.sure],
         )
         for finding in findings[:MOST_FINDINGS]

@@ -22,7 +22,7 @@ def side_by_side(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
         elif block["kind"] == "listing":
             before = last["listings"] if last.get("kind") == "listings" else []
             rows[len(rows) - bool(before) :] = [{"kind": "listings", "listings": [*before, block]}]
-        elif _fits_beside(last, block):
+        elif _fits_in_row(last, block):
             tables = [*last["tables"], block] if last["kind"] == "tables" else [last, block]
             rows[-1] = {
                 "kind": "tables",
@@ -34,7 +34,7 @@ def side_by_side(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _fits_beside(last: dict[str, Any], block: dict[str, Any]) -> bool:
+def _fits_in_row(last: dict[str, Any], block: dict[str, Any]) -> bool:
     """Whether two tables stand in one row: both as short, and narrow together."""
     if block["kind"] != "table" or last.get("kind") not in ("table", "tables"):
         return False

@@ -19,7 +19,7 @@ from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, fixed_of, legend
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
 DRAWING_ADDRESSES = 66 << 30
 # What a specification of several panels has, and that of one has not.
-OF_SEVERAL = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
+PANEL_KEYS = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
 # A legend under a drawing, in pixels.
 LEGEND_LEFT, LEGEND_ROW, LEGEND_GAP = 8.0, 20.0, 6
 # The marks of Vega in a square of 12 pixels around 0.
@@ -84,7 +84,7 @@ def figure_of(chart: tree.Chart) -> Figure:
         panel = Panel(_panel(spec, chart.id, chart.title, chart.description), spec.get("width", 0))
         title, subtitle, fixed = heading.get("text", chart.title), heading.get("subtitle", ""), fixed_of(spec)
         return Figure(title, subtitle, entries, (panel,), fixed is not None, fixed == "few")
-    shared = {key: value for key, value in spec.items() if key not in OF_SEVERAL}
+    shared = {key: value for key, value in spec.items() if key not in PANEL_KEYS}
     panels = []
     for place, (one, owner) in enumerate(zip(spec["concat"], owners_of(spec), strict=True)):
         name = owner.label

@@ -13,7 +13,7 @@ from bakeoff.store.sqlite.canonical import to_json
 from bakeoff.store.sqlite.rows import RUN, TRIALS, Tables
 
 # What trials tell of themselves in words of others.
-OF_TRIALS = ("workload", "disturbances", "machines", "others", "soak")
+TRIAL_COLUMNS = ("workload", "disturbances", "machines", "others", "soak")
 IN_FIGURES = "what the trials tell of themselves has what looks like a password"
 
 
@@ -52,7 +52,7 @@ class HiddenRows:
         for table in ("operations", "steps"):
             names = self.names(done[table]["name"])
             done[table]["name"] = [names[name] for name in done[table]["name"]]
-        if any(text and self._is_changed(text) for column in OF_TRIALS for text in done[TRIALS][column]):
+        if any(text and self._is_changed(text) for column in TRIAL_COLUMNS for text in done[TRIALS][column]):
             self.why_not = IN_FIGURES
         return done
 
@@ -72,7 +72,7 @@ class HiddenRows:
                 per_operation=tuple(replace(one, name=names[one.name]) for one in trial.per_operation),
                 steps=tuple(replace(one, name=names[one.name]) for one in trial.steps),
                 per_agent=tuple(replace(one, lost=self.text(one.lost)) for one in trial.per_agent),
-                **{name: self._of_texts(getattr(trial, name)) for name in OF_TRIALS},
+                **{name: self._of_texts(getattr(trial, name)) for name in TRIAL_COLUMNS},
             )
 
         return replace(

@@ -19,7 +19,7 @@ def brief(report: Report) -> Report:
     much of it as two pages have room for, in this order.
     """
     drawn = _drawn(report)
-    kept = [replace(section, blocks=_kept(section, drawn)) for section in report.sections]
+    kept = [replace(section, blocks=_brief_blocks(section, drawn)) for section in report.sections]
     return replace(report, sections=tuple(section for section in kept if section.blocks), extent="brief")
 
 
@@ -34,7 +34,7 @@ def _drawn(report: Report) -> set[str]:
     return {id_ for ids in list(of.values())[:CHARTS] for id_ in ids[:each]}
 
 
-def _kept(section: Section, drawn: set[str]) -> tuple[Block, ...]:
+def _brief_blocks(section: Section, drawn: set[str]) -> tuple[Block, ...]:
     if base_id(section) == TESTED:
         return section.blocks
     kept = [_decides(block, drawn) for block in section.blocks]

@@ -63,7 +63,7 @@ class Context:
         return shape_report(self.comparison.shape)
 
     @property
-    def told(self) -> WordsPart:
+    def words(self) -> WordsPart:
         """The words of the kind of suite."""
         return words_part(self.run.kind)
 

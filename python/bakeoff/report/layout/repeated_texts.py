@@ -59,15 +59,15 @@ def _leads(block: Block, among: tuple[Block, ...]) -> bool:
 
 
 def _first_explained(sections: Iterable[Section]) -> Iterable[Section]:
-    told: set[str] = set()
+    explained: set[str] = set()
     for section in sections:
-        blocks = [made for block in section.blocks if (made := _untold(block, told)) is not None]
-        told |= {block.text for block in section.blocks if isinstance(block, Text) and block.explains}
-        told |= {block.note for block in section.blocks if isinstance(block, Table)} - {""}
+        blocks = [made for block in section.blocks if (made := _without_repeats(block, explained)) is not None]
+        explained |= {block.text for block in section.blocks if isinstance(block, Text) and block.explains}
+        explained |= {block.note for block in section.blocks if isinstance(block, Table)} - {""}
         yield replace(section, blocks=tuple(blocks))
 
 
-def _untold(block: Block, told: set[str]) -> Block | None:
+def _without_repeats(block: Block, explained: set[str]) -> Block | None:
     if isinstance(block, Text):
-        return None if block.explains and block.text in told else block
-    return replace(block, note="") if isinstance(block, Table) and block.note in told else block
+        return None if block.explains and block.text in explained else block
+    return replace(block, note="") if isinstance(block, Table) and block.note in explained else block

@@ -26,7 +26,9 @@ CUT = (Part.CONFIGURATION, Part.AUDITS, Part.APPENDIX)
 
 def standard(report: Report) -> Report:
     """The sections that are not for the full edition alone, each with the blocks that a reader needs."""
-    kept = [replace(section, blocks=tuple(_kept(section))) for section in report.sections if not section.in_full]
+    kept = [
+        replace(section, blocks=tuple(_standard_blocks(section))) for section in report.sections if not section.in_full
+    ]
     kept = [replace(one, blocks=(*one.blocks, Text(MORE))) if one.id == "reading" else one for one in kept]
     sections = _nothing_together([one for one in kept if one.blocks])
     return replace(report, sections=tuple(sections), extent="standard")
@@ -47,7 +49,7 @@ def _nothing_together(sections: Sequence[Section]) -> Iterable[Section]:
             yield replace(section, title=NOTHING if len(together) > 1 else section.title, blocks=blocks)
 
 
-def _kept(section: Section) -> Iterable[Block]:
+def _standard_blocks(section: Section) -> Iterable[Block]:
     for block in section.blocks:
         match block:
             case Table() if block.folded:

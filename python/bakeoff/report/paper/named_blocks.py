@@ -69,7 +69,7 @@ def _said(section: Section) -> tuple[Block, ...]:
     return tuple(block for block in section.blocks if not isinstance(block, Chart | Table | Listing))
 
 
-def kept_in(one: Named, section: Section) -> bool:
+def remains_in(one: Named, section: Section) -> bool:
     """Whether some of it is in a section that was cut."""
     if one.kind == "text":
         return bool(_said(section))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bakeoff.report.blocks.tree import Chapter, Report, Section
 from bakeoff.report.layout.chapters import CONCLUSION, SUMMARY, base_id, chapters_of
 from bakeoff.report.layout.standard import standard
-from bakeoff.report.paper.named_blocks import Named, NamedBlocks, kept_in, named_blocks
+from bakeoff.report.paper.named_blocks import Named, NamedBlocks, named_blocks, remains_in
 
 HEAD = """# The chapters of this report, to edit: change their order, write between figures, take some out.
 # A line such as {figure curve=rate} is a figure; caption="…" in it is what stands below.
@@ -59,7 +59,7 @@ def _of(section: Section, named: NamedBlocks) -> Iterator[tuple[Named, bool]]:
     """What can be placed of a section but itself, and whether it is shown."""
     for one in named.every:
         if one.section == base_id(section) and one.suite == section.chapter and one.kind != "section":
-            yield one, kept_in(one, section)
+            yield one, remains_in(one, section)
 
 
 def _place(one: Named, suite: str) -> str:

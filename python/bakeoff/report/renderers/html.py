@@ -23,7 +23,7 @@ from bakeoff.report.layout.chapters import chapters_of
 # Ids of the section that tells it, in a campaign and in a single run.
 RESULTS = ("all-suites", "result")
 # Beginnings of the ids of maps of cells, of curves over their sizes, and of surfaces.
-OF_CELLS = ("chart-heat-", "chart-sizes-", "chart-surface-")
+CELL_CHARTS = ("chart-heat-", "chart-sizes-", "chart-surface-")
 
 
 def render_html(report: tree.Report) -> str:
@@ -39,7 +39,7 @@ def render_html(report: tree.Report) -> str:
     template = environment.from_string(_file("report.html.j2"))
     figures = {chart.id: figure_of(chart) for chart in report.charts()}
     # Maps, their curves and surfaces are drawn from the comparison, which is in the page already.
-    specs = {chart.id: chart.spec for chart in report.charts() if not chart.id.startswith(OF_CELLS)}
+    specs = {chart.id: chart.spec for chart in report.charts() if not chart.id.startswith(CELL_CHARTS)}
     data = {**hidden(report.embedded), "charts": specs}
     page = template.render(
         report=report,

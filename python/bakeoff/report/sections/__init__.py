@@ -56,9 +56,11 @@ def sections_for(context: Context) -> list[ReportSection]:
     """The sections that fit the run of `context`, in their order."""
     found, hidden = [], context.shape.hides(context)
     for general in SECTIONS:
-        found += [one for one in (general, *_behind(general, context)) if one.fits(context) and one.id not in hidden]
+        found += [
+            one for one in (general, *_placed_after(general, context)) if one.fits(context) and one.id not in hidden
+        ]
     return found
 
 
-def _behind(general: ReportSection, context: Context) -> list[ReportSection]:
+def _placed_after(general: ReportSection, context: Context) -> list[ReportSection]:
     return [own for own in (*context.shape.sections(), *context.kind.sections) if own.after == general.id]

@@ -88,4 +88,4 @@ class ShapeReport:
 
 def _asked(context: Context, c: ContenderSummary) -> str:
     """How clients talked with it, where that differs."""
-    return ways(context.comparison.client_options, context.told, context.names).get(c.name, "")
+    return ways(context.comparison.client_options, context.words, context.names).get(c.name, "")

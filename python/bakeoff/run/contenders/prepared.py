@@ -36,7 +36,7 @@ def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
     return [Note("warning", text) for text in (*same, *one_sided, *too_small, *warnings)]
 
 
-class Ground:
+class PreparedContenders:
     """The contenders of a plan as the agents of a fleet see them. Raises PlanError, ContenderError or GeneratorError;
     where some `may_miss`, all are looked at, and AbsentError tells of those that cannot be used.
     """
@@ -149,14 +149,14 @@ class Ground:
                 )
 
 
-def ground_of(plan: Plan, fleet: Fleet, may_miss: bool) -> tuple[Ground, Plan, dict[str, str]]:
+def prepare_contenders(plan: Plan, fleet: Fleet, may_miss: bool) -> tuple[PreparedContenders, Plan, dict[str, str]]:
     """What a run stands on, the plan of the contenders that are there, and why the others are absent: none is, unless
-    some `may_miss`. Raises as Ground does, ContenderError also where nobody is left.
+    some `may_miss`. Raises as PreparedContenders does, ContenderError also where nobody is left.
     """
     absent: dict[str, str] = {}
     while True:
         try:
-            return Ground(plan, fleet, may_miss), plan, absent
+            return PreparedContenders(plan, fleet, may_miss), plan, absent
         except AbsentError as error:
             absent |= error.reasons
         left = [contender for contender in plan.contenders if contender.name not in absent]

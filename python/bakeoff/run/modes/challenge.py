@@ -198,7 +198,7 @@ def unresponsive(plan: Plan, agents: Sequence[Agent]) -> dict[str, str]:
     return missing
 
 
-def kept_data(data: Mapping[str, Any]) -> dict[str, Any]:
+def embedded_subset(data: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of what a report holds. Raises PlanError where that is larger than any of Bakeoff's."""
     kept = {name: data[name] for name in KEPT if name in data}
     refuse_large(kept)

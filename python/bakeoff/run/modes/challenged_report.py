@@ -20,8 +20,8 @@ from bakeoff.run.modes.challenge import (
     Challenger,
     Rerun,
     contender_of,
+    embedded_subset,
     foreign_plan,
-    kept_data,
     refuse_hidden,
     refuse_large,
     rerun_of,
@@ -126,7 +126,7 @@ def _of_run(data: Mapping[str, Any], named: str) -> ToChallenge:
         raise PlanError(f"{named} holds no plan: what another tool measured cannot be measured again")
     plan = foreign_plan(table, named)
     names = tuple(contender.name for contender in plan.contenders)
-    return ToChallenge(plan.name, plan.name, names, (), (Suite("", 1.0, "", kept_data(data), plan),))
+    return ToChallenge(plan.name, plan.name, names, (), (Suite("", 1.0, "", embedded_subset(data), plan),))
 
 
 def _of_campaign(data: Mapping[str, Any], named: str) -> ToChallenge:
@@ -152,7 +152,7 @@ def _suite_of(number: int, reported: ReportedSuite, data: Mapping[str, Any], nam
     plan = foreign_plan(table, f"{named} ({reported.name})") if isinstance(table, dict) and table else None
     if plan is not None and plan.capacity is not None:
         raise PlanError(f"{named} ({reported.name}) holds a search, which no campaign has: it cannot be carried out")
-    kept = kept_data({name: value for name, value in parts.items() if value})
+    kept = embedded_subset({name: value for name, value in parts.items() if value})
     missing = "" if reported.comparison is not None else reported.missing or "nothing of it was measured"
     return Suite(reported.name, reported.weight, missing, kept, plan, left_out="" if plan else NO_PLAN)
 

@@ -37,7 +37,7 @@ def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, b
     answers = Answers(0, 0, 0, 0, None, lambda limit_ns: 0, lambda share: None)
     if record.window_s > 0.0 and record.operations:
         answers = _answers(record, histograms)
-    verdict = judge(objective, answers, failed, also=part.held_too(record.workload, _timed))
+    verdict = judge(objective, answers, failed, also=part.further_answers(record.workload, _timed))
     return replace(verdict, limit=limit_of(objective, record, verdict.lost))
 
 

@@ -52,7 +52,7 @@ class ResultSpool:
             return None
         kept: dict[str, SpooledResult] = {}
         for key, agent in self._keys(trial).items():
-            found = agent.kept(key) if self._clients(agent, trial) else None
+            found = agent.spooled(key) if self._clients(agent, trial) else None
             if found is not None:
                 kept[agent.name] = found
         driving = [agent for agent in self._fleet.active if self._clients(agent, trial)]

@@ -13,7 +13,7 @@ from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.canonical import to_json
 
 # Facts that are others at every moment.
-OF_THE_MOMENT = frozenset(
+MOMENTARY_FACTS = frozenset(
     {"load_average", "swap_used_bytes", "content", "mhz", "free_bytes", "checked_requests", "bodies"}
 )
 
@@ -39,7 +39,7 @@ def facts_of(environment: Mapping[str, Any], contender: str) -> dict[str, Any]:
 
 def found_otherwise(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any] | None:
     """The facts of `now` that are not those of `before`, None for one that is not there any more; None when all are."""
-    names = [name for name in {**before, **now} if name not in OF_THE_MOMENT]
+    names = [name for name in {**before, **now} if name not in MOMENTARY_FACTS]
     return {name: now.get(name) for name in names if now.get(name) != before.get(name)} or None
 
 

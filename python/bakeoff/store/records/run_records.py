@@ -81,7 +81,7 @@ REASON_CODES = ("", LEFT_OUT)
 # The same of events: a contender did not answer after its last trial.
 UNRESPONSIVE = "silent"
 EVENT_CODES = ("", UNRESPONSIVE)
-OF_CONTENDERS, OF_PLANNED = "REFERENCES contenders(name)", "REFERENCES planned(position)"
+CONTENDER_KEY, PLANNED_KEY = "REFERENCES contenders(name)", "REFERENCES planned(position)"
 Code = Annotated[
     str,
     Figure(
@@ -352,7 +352,7 @@ class EventRecord:
             words=EVENT_CODES,
         ),
     ] = ""
-    contender: Annotated[str | None, Figure("the contender that the code is about; else NULL", sql=OF_CONTENDERS)] = (
+    contender: Annotated[str | None, Figure("the contender that the code is about; else NULL", sql=CONTENDER_KEY)] = (
         None
     )
     reason: Annotated[str, Figure("why, for the code, in words; empty without one")] = ""
@@ -365,7 +365,7 @@ class PlannedTrial:
     """
 
     order: Annotated[int, Figure("place in the run, from 0", column="position", sql="PRIMARY KEY")]
-    contender: Annotated[str, Figure("name of the contender", sql=OF_CONTENDERS)]
+    contender: Annotated[str, Figure("name of the contender", sql=CONTENDER_KEY)]
     load_step: Annotated[
         LoadStep, Figure('the load, JSON: {"clients": number}, or {"rate": {"per_s", "arrivals", "most_connections"}}')
     ]
@@ -388,7 +388,7 @@ class SearchRecord:
     met the objective, `missed` of that with the lowest load above it that did not; None where there is none.
     """
 
-    contender: Annotated[str, Figure("name of the contender", sql=OF_CONTENDERS)]
+    contender: Annotated[str, Figure("name of the contender", sql=CONTENDER_KEY)]
     block: Block
     outcome: Annotated[
         str,
@@ -399,9 +399,11 @@ class SearchRecord:
         ),
     ]
     reason: Annotated[str, Figure("why it is not `found`, in words; empty otherwise")]
-    met: Annotated[int | None, Figure("the planned trial with the highest load that met the objective", sql=OF_PLANNED)]
+    met: Annotated[
+        int | None, Figure("the planned trial with the highest load that met the objective", sql=PLANNED_KEY)
+    ]
     missed: Annotated[
-        int | None, Figure("the planned trial with the lowest load above it that did not", sql=OF_PLANNED)
+        int | None, Figure("the planned trial with the lowest load above it that did not", sql=PLANNED_KEY)
     ]
     code: Code = ""
 
@@ -427,7 +429,7 @@ class AmendmentRecord:
     blocks_seen: Annotated[int, Figure("how many blocks were whole at that time")]
     blocks_before: Annotated[int, Figure("how many blocks the run had before", least=1)]
     blocks: Annotated[int, Figure("how many blocks the run has since", least=1)]
-    contender: Annotated[str | None, Figure("the contender that was left out; else NULL", sql=OF_CONTENDERS)]
+    contender: Annotated[str | None, Figure("the contender that was left out; else NULL", sql=CONTENDER_KEY)]
     plan_hash: Annotated[str, Figure("hash of the plan before it")]
 
 

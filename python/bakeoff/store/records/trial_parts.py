@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 AROUND_FRAME_BYTES = 24
 # What every objective bounds at a rate beside its own terms: by how much the queue of what waits grew.
 GROWTH_TERM = "growth"
-OF_SHARES = ("errors", "achieved", GROWTH_TERM)
+SHARE_TERMS = ("errors", "achieved", GROWTH_TERM)
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class TermRecord:
     @property
     def is_share(self) -> bool:
         """Whether it comes to a share: of `visible errors` as of `errors`."""
-        return self.name.split(" ")[-1] in OF_SHARES
+        return self.name.split(" ")[-1] in SHARE_TERMS
 
 
 @dataclass(frozen=True)

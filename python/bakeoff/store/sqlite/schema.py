@@ -62,7 +62,7 @@ AMENDMENT, EVENT = Shape(AmendmentRecord, "amendments"), Shape(EventRecord, "eve
 ATTEMPT, INTERVAL_OF_SOAK = Shape(Numbered, "trials"), Shape(Numbered, "soak_intervals")
 NUMBER = Column("id", "INTEGER PRIMARY KEY AUTOINCREMENT", "order of the events")
 PLACE = Column("position", "INTEGER PRIMARY KEY", "from 0, in the order in which they came")
-OF_TRIAL = Column("trial_id", "INTEGER NOT NULL REFERENCES trials(id)", "the attempt that it belongs to")
+TRIAL_KEY = Column("trial_id", "INTEGER NOT NULL REFERENCES trials(id)", "the attempt that it belongs to")
 NAME = Column("name", "TEXT NOT NULL", "which histogram")
 SEAL = Column("sha256", "TEXT NOT NULL", "seal of the row and of the rows that belong to it")
 
@@ -82,7 +82,7 @@ class Part:
     def table(self) -> Table:
         """Their table."""
         numbered = (Column(self.key, "INTEGER NOT NULL", "from 0"),) if self.key not in self.shape.names else ()
-        columns, keys = (OF_TRIAL, *numbered, *self.shape.columns), ("trial_id", self.key)
+        columns, keys = (TRIAL_KEY, *numbered, *self.shape.columns), ("trial_id", self.key)
         return Table(self.shape.table, self.text, columns, keys, " WITHOUT ROWID")
 
 
@@ -170,7 +170,7 @@ ALL = (
     Table(
         "histograms",
         "Histograms of a trial.",
-        (OF_TRIAL, NAME, *_histogram("hdr", "the histogram")),
+        (TRIAL_KEY, NAME, *_histogram("hdr", "the histogram")),
         ("trial_id", "name"),
     ),
     Table("events", "What happened beside the trials, or in one of them.", (NUMBER, *EVENT.columns)),

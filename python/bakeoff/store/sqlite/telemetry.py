@@ -15,7 +15,7 @@ from bakeoff.telemetry.model import CONTENDER, GENERATOR, MOST_INTERVALS, Cost, 
 
 BOUNDS = ("at_s", "width_s")
 # What facts of a trial hold beside those of the machine.
-OF_PROCESSORS = ("processor_shares", "busiest_share")
+PROCESSOR_COLUMNS = ("processor_shares", "busiest_share")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class _Seen(Shape[SeenRow]):
         lists = {name: _unpacked(value, stored.intervals) for name, value in stored.series.items()}
         if set(BOUNDS) - set(lists) or any(len(values) != stored.intervals for values in lists.values()):
             raise DamagedError("telemetry.series does not hold what it must")
-        of_processors = {name: stored.facts[name] for name in OF_PROCESSORS if name in stored.facts}
+        of_processors = {name: stored.facts[name] for name in PROCESSOR_COLUMNS if name in stored.facts}
         try:
             return Telemetry.model_validate(
                 {

@@ -29,7 +29,7 @@ COUNTERS = {
     "node_pressure_memory_waiting_seconds_total": "psi_memory_s",
     "node_pressure_io_waiting_seconds_total": "psi_io_s",
 }
-OF_DEVICES = {
+DEVICE_COUNTERS = {
     "node_disk_reads_completed_total": "disk/{}/reads",
     "node_disk_writes_completed_total": "disk/{}/writes",
     "node_disk_read_bytes_total": "disk/{}/read_bytes",
@@ -55,8 +55,8 @@ def machine(found: Iterable[Sample]) -> Reading:
             reading.counters[f"cpu_{state}_s"] = reading.counters.get(f"cpu_{state}_s", 0.0) + max(0.0, value)
         elif name in COUNTERS:
             reading.counters[COUNTERS[name]] = max(0.0, value)
-        elif name in OF_DEVICES and _is_device(labels.get("device", ""), devices, OF_DEVICES[name]):
-            reading.counters[OF_DEVICES[name].format(labels["device"])] = max(0.0, value)
+        elif name in DEVICE_COUNTERS and _is_device(labels.get("device", ""), devices, DEVICE_COUNTERS[name]):
+            reading.counters[DEVICE_COUNTERS[name].format(labels["device"])] = max(0.0, value)
         elif name in ("node_procs_running", "node_procs_blocked"):
             reading.gauges["run_queue" if name.endswith("running") else "blocked"] = max(0.0, value)
         elif name in ("node_memory_MemTotal_bytes", "node_memory_MemAvailable_bytes"):

@@ -9,7 +9,7 @@ from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.time_breakdown import step_times
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate
-from bakeoff.kinds.app.compare.kept import UNREAD, WORK, WRITES, impossible_times, unread_gates
+from bakeoff.kinds.app.compare.read_back import UNREAD, WORK, WRITES, impossible_times, unread_gates
 from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.run_records import RunRecord, TrialRecord

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare.resources import telemetry_limits as limits
 from bakeoff.core.times import ms_of
-from bakeoff.kinds.app.compare.kept import IMPOSSIBLE_SHARE
+from bakeoff.kinds.app.compare.read_back import IMPOSSIBLE_SHARE
 from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text

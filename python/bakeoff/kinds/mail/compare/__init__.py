@@ -16,15 +16,6 @@ from bakeoff.compare.validity.client_options import settings_by_name
 from bakeoff.compare.validity.gates import ERROR_BUDGET
 from bakeoff.core.errors import PlanError
 from bakeoff.kinds.mail.compare import steps
-from bakeoff.kinds.mail.compare.books import (
-    LOSSES,
-    came_later,
-    few_messages,
-    foreign_mail,
-    lags,
-    ledger_counts,
-    mail_summary,
-)
 from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.kinds.mail.compare.failures import failures, parts
 from bakeoff.kinds.mail.compare.known import (
@@ -34,6 +25,15 @@ from bakeoff.kinds.mail.compare.known import (
     MixedTls,
     ShortDrain,
     SmallerMail,
+)
+from bakeoff.kinds.mail.compare.ledger import (
+    LOSSES,
+    came_later,
+    few_messages,
+    foreign_mail,
+    lags,
+    ledger_counts,
+    mail_summary,
 )
 from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_at_rates, mail_metrics, piles_up, put_off_ns

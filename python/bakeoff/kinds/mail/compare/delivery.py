@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from bakeoff.compare.cube.cube import why_unusable
 from bakeoff.compare.model.fact import Fact
 from bakeoff.core.times import ms_of, s_of
-from bakeoff.kinds.mail.compare.books import lag, telling_flow
 from bakeoff.kinds.mail.compare.known import DeliveryBounded, DeliveryWaited
+from bakeoff.kinds.mail.compare.ledger import lag, telling_flow
 from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
 from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import RunRecord, TrialRecord

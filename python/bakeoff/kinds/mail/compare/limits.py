@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bakeoff.compare.failures.content import facts_of
 from bakeoff.compare.model.fact import Fact
-from bakeoff.kinds.mail.compare.books import telling_flow
 from bakeoff.kinds.mail.compare.known import QueueFull, RateBounded, SessionsBounded
+from bakeoff.kinds.mail.compare.ledger import telling_flow
 from bakeoff.kinds.mail.figures import MailFigures, ServiceSessions
 from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import RunRecord, TrialRecord

@@ -43,8 +43,10 @@ SETTINGS = (
     "Exim's queue_run_max and deliver_queue_load_max, Sendmail's MaxQueueChildren, process_limit of Dovecot's lmtp "
     "service"
 )
-OF_SET_UP = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as one."
-OF_DELIVERY = "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery follows."
+SET_UP_ADVICE = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as "
+"one."
+DELIVERY_ADVICE = "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery "
+"follows."
 
 
 @ruled.register
@@ -132,7 +134,7 @@ def _(fact: SessionsBounded) -> tuple[str, str]:
     return (
         f"{fact.contender}: never more than {fact.limit} {SERVICE_NAMES[fact.service]} were served at once while "
         f"others waited or were refused: that equals the limit of {fact.limit}{known}.",
-        OF_SET_UP,
+        SET_UP_ADVICE,
     )
 
 
@@ -142,7 +144,7 @@ def _(fact: QueueFull) -> tuple[str, str]:
     return (
         f"{fact.contender}: connects waited for whole seconds or in vain, as they do when the server's accept queue is "
         f"full{of}.",
-        OF_SET_UP,
+        SET_UP_ADVICE,
     )
 
 
@@ -151,7 +153,7 @@ def _(fact: RateBounded) -> tuple[str, str]:
     known = KNOWN_RATES[fact.limit]
     return (
         f"{fact.contender}: {fact.limit} messages per second at several loads equal the limit ({known}).",
-        OF_SET_UP,
+        SET_UP_ADVICE,
     )
 
 
@@ -166,7 +168,7 @@ def _(fact: DeliveryBounded) -> tuple[str, str]:
         f"messages/s at each, while accepted/s went from {accepted} and the backlog from {waiting} messages. By "
         f"Little's law that is {number} deliveries at a time, each as long as at {fact.free.words}. It is an "
         f"inference, a server with a full processor or disk looks the same: compare the number with {SETTINGS}.",
-        OF_DELIVERY,
+        DELIVERY_ADVICE,
     )
 
 
@@ -175,7 +177,7 @@ def _(fact: DeliveryWaited) -> tuple[str, str]:
     return (
         f"{fact.contender}: up to {_whole(fact.peak)} accepted messages at once were certainly not delivered yet, one "
         f"in twenty for {fact.wait_ms / 1000:.1f} s or more: look at its limit of deliveries at a time ({SETTINGS}).",
-        OF_DELIVERY,
+        DELIVERY_ADVICE,
     )
 
 

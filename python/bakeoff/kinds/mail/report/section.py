@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
+from bakeoff.kinds.mail.compare.ledger import LOSSES, ledger_counts
 from bakeoff.kinds.mail.compare.metrics import PERCENTILES
 from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures

@@ -79,7 +79,7 @@ def mended(own: Learnt, others: Sequence[Learnt]) -> Learnt:
     return own
 
 
-def held(request: RequestSpec, learnt: Learnt, exact: bool, types: bool = True) -> RequestSpec:
+def with_reply_check(request: RequestSpec, learnt: Learnt, exact: bool, types: bool = True) -> RequestSpec:
     """A request whose reply is held to what was learnt. With `exact` no other status counts; the engine knows no
     content `types` of replies over HTTP/2 and HTTP/3.
     """

@@ -29,7 +29,7 @@ CLIENT_OPTIONS = (
     "full_handshake", "headers", "cookie", "basic_auth",
 )  # fmt: skip
 # Fields of one connection, which these do not have (RFC 9113, 8.2.2; RFC 9114, 4.2).
-_OF_CONNECTIONS = {"keep-alive", "proxy-connection", "te", "upgrade"}
+CONNECTION_HEADERS = {"keep-alive", "proxy-connection", "te", "upgrade"}
 _TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # RFC 6265, 4.1.1.
 _COOKIE_VALUE = re.compile(r'[!#-+\--:<-\[\]-~"]*')
@@ -160,7 +160,7 @@ class HttpSettings(SourceSettings):
                 raise ValueError(f"headers: {header!r} is not a header: write 'Name: value'")
             if name.lower() in ("host", "connection", "content-length", "transfer-encoding"):
                 raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
-            if self.http in WITH_STREAMS and name.lower() in _OF_CONNECTIONS:
+            if self.http in WITH_STREAMS and name.lower() in CONNECTION_HEADERS:
                 raise ValueError(f"headers: HTTP/{self.http} has no {name}: leave it out")
         self._check_own_headers()
         if self.http in WITH_STREAMS and not self.HAS_STREAMS:

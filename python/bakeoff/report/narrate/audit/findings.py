@@ -69,7 +69,7 @@ def where(place: Place) -> str:
     return ", ".join(filter(None, (place.file, line, place.row, place.heading)))
 
 
-def told(finding: Finding) -> str:
+def finding_text(finding: Finding) -> str:
     """All that is known of a finding but its place."""
     return " ".join(filter(None, (sentence(finding.fact), reason(finding.repairs))))
 

@@ -38,7 +38,7 @@ def check_sentences(check: Check) -> tuple[str, ...]:
 def check_sentence(each: Checked | CheckedObjective, baseline: str) -> str:
     """All that was found of one endpoint, or of an objective."""
     if isinstance(each, CheckedObjective):
-        return _held(each)
+        return _objective_words(each)
     if isinstance(each.why, Void):
         reasons = dict.fromkeys(map(sentence, each.why.reasons))
         return f"{each.contender} and {baseline}: {'; '.join(reasons)}."
@@ -67,7 +67,7 @@ def _of_floor(quote: NoiseQuote) -> str:
     return f"The noise floor is of {noise.file} ({when}, {blocks} of {noise.contender} against itself){differs}."
 
 
-def _held(each: CheckedObjective) -> str:
+def _objective_words(each: CheckedObjective) -> str:
     text = objective_sentence(each.objective, each.held)
     if each.rest is None:
         return text

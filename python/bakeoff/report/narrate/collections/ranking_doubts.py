@@ -6,7 +6,6 @@ from bakeoff.compare.collections.campaign_model import (
     BelowDelta,
     Disqualified,
     FewBlocks,
-    HeldIn,
     LeaderForfeited,
     NoOtherContender,
     NotBothIn,
@@ -14,6 +13,7 @@ from bakeoff.compare.collections.campaign_model import (
     NotShown,
     OverallPair,
     OverallPlace,
+    WithheldIn,
 )
 from bakeoff.compare.model.ranking import DISQUALIFIED, place_words
 from bakeoff.report.narrate import wording
@@ -27,7 +27,9 @@ def doubts(pair: OverallPair) -> str:
 
 def short_doubts(pair: OverallPair) -> str:
     """The same without the reasons of verdicts that are withheld, which stand with the suites."""
-    parts = (f"{one.suite}: {one.verdict.kind}" if isinstance(one, HeldIn) else sentence(one) for one in pair.why_not)
+    parts = (
+        f"{one.suite}: {one.verdict.kind}" if isinstance(one, WithheldIn) else sentence(one) for one in pair.why_not
+    )
     return "; ".join(parts)
 
 
@@ -43,7 +45,7 @@ def few_blocks(fact: FewBlocks) -> str:
 
 
 @sentence.register
-def held_in(fact: HeldIn) -> str:
+def withheld_in(fact: WithheldIn) -> str:
     """Of a suite that withholds its verdict."""
     return f"{fact.suite}: {sentence(fact.verdict)}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bakeoff.compare.cube.cell_form import SizeAxis
 from bakeoff.compare.model.cell import (
     Average,
-    CachedBehind,
+    CachedDespiteFall,
     CacheRule,
     CacheUnknown,
     CacheZone,
@@ -288,7 +288,7 @@ def _(why: NoFall) -> str:
 
 
 @sentence.register
-def _(why: CachedBehind) -> str:
+def _(why: CachedDespiteFall) -> str:
     return (
         f"rates fall by {why.fall:.2g} times, but files of {size(why.largest_kib)} came from a cache as well, by what "
         "disk, wire or link can have carried"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bakeoff.compare.limits.objective_model import (
     KINDS,
     AtLoad,
-    ContenderHeld,
+    ContenderObjective,
     FewAsked,
     FewUsable,
     Missed,
     NoTrial,
-    ObjectiveHeld,
+    ObjectiveOutcome,
     WrongAnswers,
 )
 from bakeoff.report.narrate import wording
@@ -19,14 +19,14 @@ from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.validity.faults import clause
 
 
-def objective_sentences(found: ObjectiveHeld | None) -> list[Sentence]:
+def objective_sentences(found: ObjectiveOutcome | None) -> list[Sentence]:
     """One for each contender."""
     if found is None:
         return []
     return [Sentence(KINDS[each.verdict], objective_sentence(found.objective, each)) for each in found.contenders]
 
 
-def objective_sentence(objective: str, each: ContenderHeld) -> str:
+def objective_sentence(objective: str, each: ContenderObjective) -> str:
     """ "api meets p99<=50ms at 200/s: at worst p99 was 31 ms"."""
     if each.verdict == "missed":
         return f"{each.name} misses {objective}: {sentence(each.why)}."

@@ -10,7 +10,7 @@ from bakeoff.report.narrate.sentences import sentence
 
 
 @sentence.register
-def why_not_held(bodies: Bodies) -> str:
+def why_not_embedded(bodies: Bodies) -> str:
     """Why not all are held; empty when they are."""
     whys = []
     one = bodies.pages == 1
@@ -29,7 +29,7 @@ def bodies_sentence(bodies: Sequence[Bodies]) -> str:
     """ "Bodies were not compared: the page changes (a, b)."; empty where all were."""
     whys: dict[str, list[str]] = {}
     for each in bodies:
-        if why := why_not_held(each):
+        if why := why_not_embedded(each):
             whys.setdefault(why, []).append(each.contender)
     parts = [f"{why} ({', '.join(names)})" for why, names in whys.items()]
     return f"Bodies were not compared: {'; '.join(parts)}." if parts else ""

@@ -54,7 +54,7 @@ def _in_trials(detail: of.InTrials) -> str:
 
 
 @gate_words.register
-def _(detail: of.Stated, name: str) -> str:
+def _(detail: of.StoredWords, name: str) -> str:
     return detail.stated
 
 
@@ -266,7 +266,7 @@ def _(detail: of.NotConfirmed, name: str) -> str:
 
 
 @gate_words.register
-def _(detail: of.BehindIn, name: str) -> str:
+def _(detail: of.WorseInPrimary, name: str) -> str:
     return f"{name} is behind in {detail.decides}"
 
 

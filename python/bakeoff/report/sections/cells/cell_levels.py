@@ -15,7 +15,15 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.cells import title
-from bakeoff.report.sections.cells.heat_map import NARROW, OF_SIZES, OF_TESTS, capital, label, map_table, sizes_in_order
+from bakeoff.report.sections.cells.heat_map import (
+    NARROW,
+    SIZE_NAMES_PX,
+    TEST_NAMES_PX,
+    capital,
+    label,
+    map_table,
+    sizes_in_order,
+)
 
 LEGEND = (
     "Each number is the geometric mean over blocks; the deeper the colour, the higher, on one logarithmic scale for "
@@ -92,7 +100,9 @@ class _Maps:
         least, most = (wording.figures(end, 3) for end in (min(known), max(known))) if known else ("–", "–")
         words = (f"{capital(title(test))}{self.whose}", f"{self.form.rate_unit}, from {least} to {most}")
         across, down = (capital(axis.name) for axis in self.form.axes)
-        return self._chart(test.replace("_", "-"), words, cells, columns, rows, (across, down), ends, False, OF_SIZES)
+        return self._chart(
+            test.replace("_", "-"), words, cells, columns, rows, (across, down), ends, False, SIZE_NAMES_PX
+        )
 
     def _chart(
         self,
@@ -104,10 +114,10 @@ class _Maps:
         axes: tuple[str, str],
         ends: tuple[float, float],
         wide: bool,
-        margin: int = OF_TESTS,
+        margin: int = TEST_NAMES_PX,
     ) -> Chart:
         across, down = axes
-        titles = (*words, across, "" if margin == OF_TESTS else down)
+        titles = (*words, across, "" if margin == TEST_NAMES_PX else down)
         spec = heat_map(cells, columns, rows, of_levels(self.colour, *ends), titles, wide, margin)
         table = map_table(f"{words[0]}, {words[1]} (c: cached)", cells, columns, rows, down)
         text = f"{words[0]}: {words[1]}, a number for each {down.lower()} and {across.lower()}."

@@ -25,7 +25,7 @@ from bakeoff.report.narrate.sentences import sentence
 # Maps with no more columns than this are readable at half the width, and on narrow screens.
 NARROW = 7
 # Room for names of tests, and of sizes, at the left of a map, in pixels.
-OF_TESTS, OF_SIZES = 124, 66
+TEST_NAMES_PX, SIZE_NAMES_PX = 124, 66
 # Outliers in the open; of more the farthest.
 OUTLIERS = 10
 MORE = "Maps of the other pairs: `bakeoff report --pair NAME,NAME`, or `--pair all` for every one in a fold."
@@ -224,10 +224,10 @@ class _Drawing:
         rows: list[str],
         words: tuple[str, ...],
         wide: bool,
-        margin: int = OF_TESTS,
+        margin: int = TEST_NAMES_PX,
     ) -> Chart:
         name, chart_title, subtitle, across, down = words
-        titles = (chart_title, subtitle, across, "" if margin == OF_TESTS else down)
+        titles = (chart_title, subtitle, across, "" if margin == TEST_NAMES_PX else down)
         spec = heat_map(cells, columns, rows, of_ratios(self.colours, self.limit), titles, wide, margin)
         table = map_table(f"{chart_title} (~: interval includes 1, c: cached, !: outlier)", cells, columns, rows, down)
         text = f"{chart_title}: ratio of {against(self.pair)} by {down.lower()} and {across.lower()}."
@@ -249,7 +249,7 @@ class _Drawing:
         subtitle = f"average {short(average.ratio)}×, {self._ended(average)}" if average else "no cell in common"
         across, down = (capital(axis.name) for axis in self.form.axes)
         words = (test.replace("_", "-"), capital(title(test)), subtitle, across, down)
-        return self._spec(heat_cells, columns, rows, words, False, OF_SIZES)
+        return self._spec(heat_cells, columns, rows, words, False, SIZE_NAMES_PX)
 
     def _by_one_size(self) -> Chart:
         columns = [label(kib) for kib in sizes_in_order([cell.record_kib for cell in self.pair.cells])]

@@ -30,7 +30,7 @@ def section(context: Context) -> Section:
         blocks.append(Text(f"No operation failed in any trial of {wording.names(list(context.names))}.", "good"))
     if classes:
         blocks.append(curve_chart(context, "errors"))
-        words = context.told.error_words
+        words = context.words.error_words
         columns = (Column("Contender", numeric=False), *(Column(wording.error(kind, words)) for kind in classes))
         rows = tuple((name, *(f"{by_contender[name].get(kind, 0):,}" for kind in classes)) for name in context.names)
         note = "In the measured windows of all trials, voided and failed ones too."
@@ -56,7 +56,7 @@ def _requests(context: Context) -> list[Block]:
     rows = []
     for name in context.names:
         failed = failed_requests([t for t in context.run.trials if t.contender == name])
-        rows += [(r.request, name, f"{r.count:,}", faults(r, context.told.error_words)) for r in failed.rows]
+        rows += [(r.request, name, f"{r.count:,}", faults(r, context.words.error_words)) for r in failed.rows]
         if failed.others:
             rows.append(("all others", name, f"{failed.others:,}", wording.MISSING))
     note = f"In the same windows: the {MOST} requests of each contender that failed most, by status or class of error."

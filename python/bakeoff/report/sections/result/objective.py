@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.limits.objective_model import KINDS, HeldAt, ObjectiveHeld
+from bakeoff.compare.limits.objective_model import KINDS, ObjectiveAtStep, ObjectiveOutcome
 from bakeoff.report.blocks.severity import SEVERITIES
 from bakeoff.report.blocks.tree import Column, Section, SeverityText, Table
 from bakeoff.report.layout.context import Context
@@ -36,14 +36,14 @@ def section(context: Context) -> Section | None:
     return Section(f"Objective: {found.objective}", (table,))
 
 
-def _cells(load: HeldAt, terms: list[str]) -> tuple[str, ...]:
+def _cells(load: ObjectiveAtStep, terms: list[str]) -> tuple[str, ...]:
     worst = {term.term: term_value(term) for term in load.worst}
     verdict = SeverityText(WORDS[load.verdict], SEVERITIES[KINDS[load.verdict]])
     counts = (f"{load.met}", f"{load.missed}", f"{load.undecided}")
     return (verdict, *counts, *(worst.get(term, "–") for term in terms))
 
 
-def _note(context: Context, found: ObjectiveHeld) -> str:
+def _note(context: Context, found: ObjectiveOutcome) -> str:
     of_rate, of_loop = "response times, from the planned start", "service times, as clients wait for replies"
     times = of_rate if context.is_open_loop else of_loop
     reasons = "; ".join(f"{c.name}: {sentence(c.why)}" for c in found.contenders if c.why)

@@ -19,7 +19,7 @@ from bakeoff.store.records.run_records import RunRecord
 
 FEW = 2
 """Departures that are told whole: more are named, and listed with the configuration."""
-OF_ONE_BLOCK = "Verdicts come from trials of the same block alone."
+SAME_BLOCK_NOTE = "Verdicts come from trials of the same block alone."
 
 
 @report_section("overview", Part.OVERVIEW)
@@ -58,7 +58,7 @@ def _repeated(context: Context) -> str:
         for each in context.comparison.run.left_out
     ]
     text = f"{who} went through {load}. {_blocks(context)} {in_each_block(context.run)}"
-    return " ".join((text, *left, *([] if number == 1 else [OF_ONE_BLOCK])))
+    return " ".join((text, *left, *([] if number == 1 else [SAME_BLOCK_NOTE])))
 
 
 def _each(context: Context) -> str:

@@ -133,7 +133,10 @@ def _endpoint(title: str, unit: str) -> str:
 
 def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
     rows = tuple(
-        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end, partial(_beside_work, pair.primary, end)))
+        (
+            f"{end.title}: {pair.contender} ÷ {pair.baseline}",
+            *_cells(end, partial(_verdict_with_work, pair.primary, end)),
+        )
         for pair in pairs
         for end in pair.secondary
     )
@@ -158,7 +161,7 @@ _COLUMNS = (
 )
 
 
-def _beside_work(primary: Endpoint, end: Endpoint, verdict: Verdict) -> SeverityText:
+def _verdict_with_work(primary: Endpoint, end: Endpoint, verdict: Verdict) -> SeverityText:
     """The verdict on a response time, with how little was done in it by who answers faster."""
     cell = short_verdict(verdict)
     if verdict.winner is None or end.higher_is_better or not primary.higher_is_better:

@@ -56,7 +56,7 @@ def section(context: Context) -> Section:
         f"Started {context.moment(run.created_at)}, ended {context.moment(run.finished_at)}."
     )
     titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_load_steps(run) else 'block'}")
-    client_options = ways(context.comparison.client_options, context.told, [c.name for c in run.contenders])
+    client_options = ways(context.comparison.client_options, context.words, [c.name for c in run.contenders])
     titles += ("Measured",) if client_options else ()
     own = {c.name: (wording.sentence(client_options[c.name]),) if client_options else () for c in run.contenders}
     rows = tuple((c.name, c.address, without_secrets(c.reset or "none"), *own[c.name]) for c in run.contenders)

@@ -14,7 +14,7 @@ from bakeoff.report.narrate import wording
 # So many have columns of their own.
 MOST_COLUMNS = 16
 FULL = wording.percent(PROCESSOR_FULL)
-OF_MANY = ("processors", "least %", "median %", "most %", f"over {FULL}")
+SUMMARY_COLUMNS = ("processors", "least %", "median %", "most %", f"over {FULL}")
 NOTE = "Share of the window in which each processor worked, of what a hypervisor left of it; mean over trials."
 
 
@@ -27,7 +27,7 @@ def processors_table(context: Context, name: str, uses: Sequence[ResourceUse]) -
     if most < 2:
         return []
     apart = most <= MOST_COLUMNS
-    titles = tuple(f"CPU {number}" for number in range(most)) if apart else OF_MANY
+    titles = tuple(f"CPU {number}" for number in range(most)) if apart else SUMMARY_COLUMNS
     cells = tuple((f"{use.load_step}", *(_apart(one, most) if apart else _of_many(one))) for use, one in known)
     columns = (Column(context.load_step_title), *(Column(title) for title in titles))
     title = f"Each processor where {name} runs" + (", %" if apart else "")

@@ -230,8 +230,8 @@ def _disk(use: ResourceUse | None) -> str:
     return wording.MISSING if use is None or not use.disk else f"{_share(use.disk_share)} ({use.disk})"
 
 
-OF_SERVER = (f"CPU s for {PER:,}", "95 % interval", "own CPUs", "CPUs %", "busiest CPU %", "memory", "limit")
-OF_MACHINE = (
+SERVER_COLUMNS = (f"CPU s for {PER:,}", "95 % interval", "own CPUs", "CPUs %", "busiest CPU %", "memory", "limit")
+MACHINE_COLUMNS = (
     "run queue", "disk %", "disk MB/s", "network MB/s", "link %", "CPU pressure %", "memory pressure %",
     "disk pressure %", "overflows", "sent again",
 )  # fmt: skip
@@ -245,10 +245,10 @@ def _tables(context: Context, found: Resources) -> list[Block]:
         if uses:
             note = NOTE if not blocks else ""
             blocks.append(
-                _table(context, f"What {name} needed", OF_SERVER, [(use, _needed(use)) for use in uses], note)
+                _table(context, f"What {name} needed", SERVER_COLUMNS, [(use, _needed(use)) for use in uses], note)
             )
             blocks += processors_table(context, name, uses)
-            blocks.append(_table(context, f"Around {name}", OF_MACHINE, [(use, _around(use)) for use in uses]))
+            blocks.append(_table(context, f"Around {name}", MACHINE_COLUMNS, [(use, _around(use)) for use in uses]))
     return blocks
 
 

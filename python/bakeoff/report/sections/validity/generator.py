@@ -138,7 +138,7 @@ def _generator_capacities(context: Context) -> list[Text]:
 
 def _cost(context: Context) -> list[Text]:
     """That the generator works more for one way of asking than for another."""
-    words = client_option_words(context.comparison.client_options, context.told, context.names)
+    words = client_option_words(context.comparison.client_options, context.words, context.names)
     if not words:
         return []
     return [

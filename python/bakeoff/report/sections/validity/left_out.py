@@ -101,7 +101,7 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
         Column("Contender", numeric=False),
         Column(context.load_step_title),
         Column("Block"),
-        Column("Kept", numeric=False),
+        Column("WholeBlocks", numeric=False),
         Column("Why", numeric=False),
         Column("Repeated", numeric=False),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.kinds.app.compare.kept import ImpossibleTimes, Unread, read_back
+from bakeoff.kinds.app.compare.read_back import ImpossibleTimes, Unread, read_back
 from bakeoff.kinds.app.figures import AppFigures
 from bakeoff.report.blocks.tree import Column, Section, Table
 from bakeoff.report.layout.context import Context

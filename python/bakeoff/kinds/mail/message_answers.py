@@ -18,7 +18,7 @@ FAULTS = ("lost", "unchecked", "duplicate", "corrupt")
 NONE_TIMED: tuple[Callable[[int], int], Callable[[float], int | None]] = (lambda limit_ns: 0, lambda share: None)
 
 
-def messages_held(workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
+def message_answers(workload: Mapping[str, Any], timed: Timed) -> Mapping[str, Answers]:
     """The messages of a trial: their times are those from the acceptance on in which they were certainly not visible
     yet; those that were refused, lost or damaged failed. Empty where none was sent. Raises GeneratorError for a
     histogram that cannot be read.

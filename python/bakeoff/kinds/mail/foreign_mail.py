@@ -25,7 +25,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Held:
+class ForeignMail:
     """Messages that are not Bakeoff's, by mailbox."""
 
     foreign: dict[str, int]
@@ -42,7 +42,7 @@ class Held:
         )
 
 
-def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
+def find_foreign_mail(plan: Plan, contender: Contender, addresses: Sequence[str]) -> ForeignMail:
     """Log in to every mailbox of the plan and count; nothing is deleted. Raises ContenderError when that fails."""
     settings = mail_settings(plan.settings)
     work = workload(plan, contender, addresses)
@@ -68,4 +68,4 @@ def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
             else "see whether all accounts work with `bakeoff users check`"
         )
         raise ContenderError(f"{contender.name}: its mailboxes could not be looked at ({why}): {advice}")
-    return Held(dict(result.workload["init"]["foreign"]))
+    return ForeignMail(dict(result.workload["init"]["foreign"]))

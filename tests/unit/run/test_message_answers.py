@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bakeoff.core.errors import GeneratorError
-from bakeoff.kinds.mail.held import messages_held
+from bakeoff.kinds.mail.message_answers import message_answers
 from bakeoff.load.capacity.judge import Answers, judge
 from bakeoff.load.capacity.objective import parse_objective
 
@@ -54,7 +54,7 @@ def workload(after_ms: list[float], refused: int = 0, **counts: int) -> dict[str
 def test_answers_in_time_do_not_meet_an_objective_that_messages_miss(
     objective: str, expected: dict[str, Any], met: bool, missed: str
 ) -> None:
-    found = judge(parse_objective(objective), QUICK, also=messages_held(expected, timed))
+    found = judge(parse_objective(objective), QUICK, also=message_answers(expected, timed))
     assert found.met is met
     assert [term.term for term in found.terms if not term.met] == ([missed] if missed else [])
 
@@ -63,4 +63,4 @@ def test_times_that_cannot_be_read_are_an_error_and_not_a_met_objective() -> Non
     observed = workload([0.0] * 10)
     observed["visible"]["after_histogram"] = "no base64!"
     with pytest.raises(GeneratorError, match="times of messages"):
-        messages_held(observed, timed)
+        message_answers(observed, timed)
