@@ -175,4 +175,4 @@ def test_kinds_without_a_model_of_their_own_have_that_of_all() -> None:
 
 def test_a_name_that_nobody_tells_is_seen() -> None:
     missing = never_reported(figures_of("mail"), [{"ledger": {"counts": {}}, "sessions": {"smtp": {"peak": 1}}}])
-    assert {"flow", "ledger.books", "sessions.at_peak"} <= missing and not missing & {"ledger.counts", "sessions.peak"}
+    assert {"flow", "ledger.totals", "sessions.at_peak"} <= missing and not missing & {"ledger.counts", "sessions.peak"}

@@ -82,7 +82,7 @@ def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(
     result, outcome, truth = waiting[agents].result()
     ledger = result["workload"]["ledger"]
     counts = ledger["counts"]
-    assert ledger["balanced"], ledger["books"]
+    assert ledger["balanced"], ledger["totals"]
     assert counts["accepted"] == truth["accepted"] > 30
     for ours, theirs in (("lost", "lost"), ("duplicate", "duplicated"), ("corrupt", "damaged")):
         assert counts[ours] == len(truth[theirs]) > 0
@@ -117,7 +117,7 @@ def test_a_machine_waits_for_mail_of_others_that_comes_late() -> None:
 def test_a_part_alone_tells_books_and_no_verdict(waiting: Mapping[int | str, Future[Measured]]) -> None:
     result, outcome, truth = waiting["none"].result()
     parts = [part.outcome.result.workload for part in outcome.parts if part.outcome is not None]
-    assert all(set(part or {}) == {"run", "sums", "window_ns", "books"} for part in parts)
+    assert all(set(part or {}) == {"run", "sums", "window_ns", "entries"} for part in parts)
     accepted = result["workload"]["ledger"]["counts"]["accepted"]
-    assert accepted and sum(len((part or {})["books"]) for part in parts) < accepted * 160 + 2_000
+    assert accepted and sum(len((part or {})["entries"]) for part in parts) < accepted * 160 + 2_000
     assert truth["accepted"] == accepted

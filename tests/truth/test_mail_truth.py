@@ -16,7 +16,7 @@ from tests.ports import free_port
 def classes(result: dict[str, Any]) -> dict[str, int]:
     """Counts of the ledger, which must balance."""
     ledger = result["workload"]["ledger"]
-    assert ledger["balanced"], ledger["books"]
+    assert ledger["balanced"], ledger["totals"]
     counts: dict[str, int] = ledger["counts"]
     return counts
 

@@ -104,9 +104,9 @@ def asked_again(trial: TrialRecord, share: float) -> TrialRecord:
 
 def ledger(accounted: int) -> Trip:
     """A run of mail whose books say that so many of 100 accepted messages were accounted for."""
-    books = {"accounted": accounted, "accepted": 100, "classified": 100, "ids_seen": 100}
+    totals = {"accounted": accounted, "accepted": 100, "classified": 100, "ids_seen": 100}
     counts = {"accepted": 100, "delivered": 100}
-    workload = {"ledger": {"books": books, "counts": counts, "balanced": True}}
+    workload = {"ledger": {"totals": totals, "counts": counts, "balanced": True}}
     return of_mail(on(one, lambda trial: replace(trial, workload=workload)))
 
 

@@ -100,9 +100,9 @@ def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
 
 
 def test_the_audit_of_the_ledger_takes_the_place_of_bytes_per_step() -> None:
-    books = {"accepted": 10, "accounted": 10, "ids_seen": 9, "classified": 9}
+    totals = {"accepted": 10, "accounted": 10, "ids_seen": 9, "classified": 9}
     for wrong, deviating in ((0, 0), (1, 1)):
-        record = mail_run(ledger={"counts": {}, "books": {**books, "classified": 9 - wrong}})
+        record = mail_run(ledger={"counts": {}, "totals": {**totals, "classified": 9 - wrong}})
         audits = {audit.name: audit for audit in compare_run(record).audits}
         assert "Same content" not in audits
         assert (audits["Ledger"].checked, len(audits["Ledger"].deviating)) == (1, deviating)

@@ -139,7 +139,7 @@ def test_secondary_endpoints_have_intervals() -> None:
         assert ends[metric].low <= ends[metric].ratio <= ends[metric].high, metric
     point = found.curve("backlog", "nginx").points[0]
     assert (point.centre, point.blocks) == (pytest.approx(4), 8), "one more than there are"
-    assert found.to_dict()["mail"]["books"][0]["counts"] == {"accepted": 1600, "delivered": 1600}
+    assert found.to_dict()["mail"]["ledgers"][0]["counts"] == {"accepted": 1600, "delivered": 1600}
 
 
 def test_where_nobody_reads_under_load_the_drain_is_what_counts() -> None:

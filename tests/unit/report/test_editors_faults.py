@@ -13,7 +13,7 @@ from bakeoff.report.blocks.zeros import without_zeros
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.paper.testbed import Generators, of_generators
-from bakeoff.report.sections.result.result import _beside_work
+from bakeoff.report.sections.result.result import _verdict_with_work
 from tests.unit.compare.synthetic import FAST, SLOW, run
 
 
@@ -70,6 +70,6 @@ def test_who_answers_faster_and_does_a_part_of_the_work_is_not_called_better_alo
     record = run((FAST, replace(SLOW, capacity=900.0)))
     (pair,) = compare_run(record).pairs
     mean = next(end for end in pair.secondary if end.metric == "mean")
-    assert _beside_work(pair.primary, mean, mean.verdict) == "nginx better"
+    assert _verdict_with_work(pair.primary, mean, mean.verdict) == "nginx better"
     quick = replace(mean, ratio=0.2, verdict=replace(mean.verdict, winner="apache"))
-    assert _beside_work(pair.primary, quick, quick.verdict) == "apache better, at 0.036× the work"
+    assert _verdict_with_work(pair.primary, quick, quick.verdict) == "apache better, at 0.036× the work"

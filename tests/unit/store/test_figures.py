@@ -66,7 +66,7 @@ MAIL = {
             ],
             "misdelivered": [{"id": "0.0.3", "mailbox": "u", "sender": "s", "accepted_s": None}],
         },
-        "books": {"accepted": 100, "accounted": 100, "ids_seen": 97, "classified": 97},
+        "totals": {"accepted": 100, "accounted": 100, "ids_seen": 97, "classified": 97},
         "foreign": {"u@x": 1},
         "unchecked_mailboxes": {"refused": 1},
     },

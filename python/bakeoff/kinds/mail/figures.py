@@ -15,7 +15,7 @@ Name = Annotated[str, Field(max_length=1_000)]
 Texts = Annotated[tuple[str, ...], Field(max_length=MOST_LISTED)]
 
 
-class Books(Shape):
+class LedgerTotals(Shape):
     """Sums that must agree: what was accepted with what is accounted for, messages seen with those classified."""
 
     accepted: Count
@@ -53,7 +53,7 @@ class Ledger(Shape):
     balanced: bool = True
     counts: Counts = Field(default_factory=dict)
     ids: dict[str, Messages] = Field(default_factory=dict, max_length=MOST_LISTED)
-    books: Books | None = None
+    totals: LedgerTotals | None = None
     foreign: Counts | None = None
     unchecked_mailboxes: Counts | None = None
 

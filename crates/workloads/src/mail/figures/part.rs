@@ -128,7 +128,7 @@ impl Part {
 
     fn from_json(value: &Value) -> Option<Self> {
         let [window_start_ns, window_end_ns, end_ns] = Deserialize::deserialize(value.get("window_ns")?).ok()?;
-        let bytes = packed::open(value.get("books")?.as_str()?)?;
+        let bytes = packed::open(value.get("entries")?.as_str()?)?;
         let mut from = Reader(&bytes);
         let part = Self {
             sums: Deserialize::deserialize(value.get("sums")?).ok()?,
@@ -155,7 +155,7 @@ pub(crate) fn part_json(run: &str, sessions: &[&MailSession]) -> Value {
         "run": run,
         "sums": Sums::of(sessions),
         "window_ns": [since(timeline.window_start_ns), since(timeline.window_end_ns), since(timeline.end_ns)],
-        "books": out.shut(),
+        "entries": out.shut(),
     })
 }
 
@@ -343,7 +343,7 @@ mod tests {
             let mut from = Reader(&spoilt);
             let _ = read_sent(&mut from).and_then(|_| read_seen(&mut from));
         }
-        for value in [json!(null), json!({"sums": {}, "window_ns": [1, 2, 3], "books": "x"}), json!({"books": 3})] {
+        for value in [json!(null), json!({"sums": {}, "window_ns": [1, 2, 3], "entries": "x"}), json!({"entries": 3})] {
             assert!(Part::joined(&[&value]).is_err());
         }
         assert!(Part::joined(&[]).is_err());

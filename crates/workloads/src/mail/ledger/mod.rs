@@ -345,7 +345,7 @@ impl Ledger {
                 .map(|(mailbox, count)| ((names.mailbox)(*mailbox).to_owned(), json!(count)))
                 .collect::<Map<_, _>>(),
             "balanced": sent.0 == sent.1 && seen.0 == seen.1,
-            "books": {"accepted": sent.0, "accounted": sent.1, "ids_seen": seen.0, "classified": seen.1},
+            "totals": {"accepted": sent.0, "accounted": sent.1, "ids_seen": seen.0, "classified": seen.1},
         })
     }
 

@@ -291,8 +291,8 @@ impl Session for MailSession {
             self.timeline = *timeline;
         }
         if stage == Stage::Drain {
-            let books = &self.thread.plan.exchange;
-            self.reader.expect(|mailbox| books.outstanding(mailbox));
+            let exchange = &self.thread.plan.exchange;
+            self.reader.expect(|mailbox| exchange.outstanding(mailbox));
         }
     }
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bakeoff.kinds.app.report import bottleneck, kept, scores
+from bakeoff.kinds.app.report import bottleneck, read_back, scores
 from bakeoff.kinds.app.story import narrative
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.layout.context import Context
 
 
 class App(ReportPart):
-    sections = (scores.section, kept.section, bottleneck.section)
+    sections = (scores.section, read_back.section, bottleneck.section)
     figures_shown = frozenset({"server", "verified", "read_back", "worked_again", "times", "secret"})
     tells_operations = True
 

@@ -39,7 +39,7 @@ from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_at_rates, mail_metrics, piles_up, put_off_ns
 from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
 from bakeoff.kinds.mail.compare.summary import MailSummary
-from bakeoff.kinds.mail.figures import Books, MailFigures
+from bakeoff.kinds.mail.figures import LedgerTotals, MailFigures
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 from bakeoff.store.records.served import Part
@@ -96,10 +96,10 @@ class Mail(ComparePart):
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """How often a mailbox is found empty depends on the server: bytes per step are no measure of the same work."""
         trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
-        kept = [(trial, books) for trial in trials if (books := trial.figures(MailFigures).ledger.books)]
+        kept = [(trial, totals) for trial in trials if (totals := trial.figures(MailFigures).ledger.totals)]
         if not kept:
             return (same_content(cube),)
-        return (exact(LEDGER, LedgerRule(), [trial for trial, _ in kept], [_sums(books) for _, books in kept]),)
+        return (exact(LEDGER, LedgerRule(), [trial for trial, _ in kept], [_sums(totals) for _, totals in kept]),)
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that takes only what is small has more messages per second for less mail."""
@@ -128,10 +128,10 @@ class Mail(ComparePart):
         return mail_summary(run)
 
 
-def _sums(books: Books) -> list[tuple[str, int, int]]:
+def _sums(totals: LedgerTotals) -> list[tuple[str, int, int]]:
     return [
-        ("accepted messages", books.accounted, books.accepted),
-        ("messages seen", books.classified, books.ids_seen),
+        ("accepted messages", totals.accounted, totals.accepted),
+        ("messages seen", totals.classified, totals.ids_seen),
     ]
 
 

@@ -10,7 +10,7 @@ from bakeoff.core.times import ms_of
 from bakeoff.kinds.mail.compare.known import FewMessages, ForeignMail, ReadingLags
 from bakeoff.kinds.mail.compare.metrics import sending_share
 from bakeoff.kinds.mail.compare.saturation import mean_steps, saturated, threshold_s
-from bakeoff.kinds.mail.compare.summary import Books, MailAtLoadStep, MailSummary
+from bakeoff.kinds.mail.compare.summary import ContenderLedger, MailAtLoadStep, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures, Times
 from bakeoff.load.load_step import Clients, LoadStep
 from bakeoff.store.records.run_records import OK, RunRecord, TrialRecord
@@ -54,7 +54,7 @@ def mail_summary(run: RunRecord) -> MailSummary:
         saturated_at_s=at_s,
         saturation=means,
         saturated=saturated(run, means, at_s),
-        books=tuple(_books(name, [t for t in run.trials if t.contender == name]) for name in names),
+        ledgers=tuple(_ledger_of(name, [t for t in run.trials if t.contender == name]) for name in names),
         load_steps=tuple(_mail_at(*one) for one in at),
     )
 
@@ -96,10 +96,11 @@ def _mean(values: Iterable[float]) -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-def _books(name: str, trials: list[TrialRecord]) -> Books:
+def _ledger_of(name: str, trials: list[TrialRecord]) -> ContenderLedger:
     ledgers = [trial.figures(MailFigures).ledger for trial in trials]
     foreign = _sum(ledger.foreign or {} for ledger in ledgers)
-    return Books(name, ledger_counts(trials), foreign, _sum(ledger.unchecked_mailboxes or {} for ledger in ledgers))
+    unchecked = _sum(ledger.unchecked_mailboxes or {} for ledger in ledgers)
+    return ContenderLedger(name, ledger_counts(trials), foreign, unchecked)
 
 
 # Reading lags when so much of what was accepted in the window, or more, was not read at its end.
@@ -161,6 +162,6 @@ def lag(run: RunRecord, name: str, load_step: LoadStep) -> tuple[LoadStep, float
 
 def foreign_mail(run: RunRecord) -> list[Fact]:
     """Contenders whose mailboxes were given mail that is not Bakeoff's, which was left alone."""
-    books = (_books(c.name, [t for t in run.trials if t.contender == c.name]) for c in run.contenders)
-    foreign_counts = [(one.contender, one.foreign) for one in books if one.foreign]
+    ledgers = (_ledger_of(c.name, [t for t in run.trials if t.contender == c.name]) for c in run.contenders)
+    foreign_counts = [(one.contender, one.foreign) for one in ledgers if one.foreign]
     return [ForeignMail(name, sum(foreign.values()), tuple(sorted(foreign))) for name, foreign in foreign_counts]

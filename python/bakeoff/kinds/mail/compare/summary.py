@@ -45,7 +45,7 @@ class Saturated:
 
 
 @dataclass(frozen=True)
-class Books:
+class ContenderLedger:
     """What became of the mail of a contender in all its trials: messages by class (one for each recipient), foreign
     mail by mailbox, and mailboxes that could not be looked at after a trial, by reason.
     """
@@ -82,7 +82,7 @@ class MailAtLoadStep:
 
 @dataclass(frozen=True)
 class MailSummary(KindSummary):
-    """Mean steps at each load step, who is saturated by them (`saturated_at_s` or more), books, the mail at each
+    """Mean steps at each load step, who is saturated by them (`saturated_at_s` or more), ledgers, the mail at each
     load step.
     """
 
@@ -91,5 +91,5 @@ class MailSummary(KindSummary):
     saturated_at_s: float
     saturation: tuple[Saturation, ...]
     saturated: tuple[Saturated, ...]
-    books: tuple[Books, ...]
+    ledgers: tuple[ContenderLedger, ...]
     load_steps: tuple[MailAtLoadStep, ...] = ()
