@@ -14,6 +14,7 @@ from typing import Any
 
 import altair as alt
 import jsonschema
+import numpy as np
 import pytest
 
 from bakeoff.compare import compare_run
@@ -115,7 +116,7 @@ def test_surfaces_are_drawn_when_asked_for_and_end_where_nothing_was_measured() 
     assert "surfaces" not in ids(compose(record, comparison))
     report = compose(record, comparison, surfaces=True)
     charts = [chart for chart in report.charts() if chart.id.startswith("chart-surface-")]
-    assert [chart.title for chart in charts] == ["Read", "Write"]
+    assert [chart.title for chart in charts[::4]] == ["Read", "Write"] and len(charts) == 8
     alt.Chart.from_dict(charts[0].spec)
     quads = charts[0].spec["datasets"]["quads"]
     # Four pieces for each contender; the one at the missing corner is a triangle.
@@ -125,6 +126,31 @@ def test_surfaces_are_drawn_when_asked_for_and_end_where_nothing_was_measured() 
     # The faster one stands higher: 1.5 times, at the corner in front.
     heights = [max(row["y"] for row in quads if row["f"] in fills) for fills in _fills(quads)]
     assert heights[1] > heights[0]
+
+
+def test_a_test_has_a_surface_of_ratios_a_line_for_each_record_size_and_the_rates_of_4k() -> None:
+    """Known answer: 1.5 with records of 4 KiB, 0.8 with larger ones, whatever the file."""
+    sizes = [(file * KIB, record * KIB) for file in (64, 128, 256) for record in (4, 8, 16)]
+    level = lambda _test, _file, record: 1.5 if record == 4 * KIB else 0.8  # noqa: E731
+    record = matrix_run(level, tests=("read",), sizes=sizes, blocks=6, spread=0.001)
+    comparison = compare_run(record)
+    rates, ratios, lines, of_4k = (
+        chart
+        for chart in compose(record, comparison, surfaces=True).charts()
+        if chart.id.startswith("chart-surface-0-read")
+    )
+    for chart in (ratios, lines, of_4k):
+        alt.Chart.from_dict(chart.spec)
+    assert ratios.title == lines.title.removesuffix(" against file size") == "Read: cifs ÷ nfs"
+    assert [row[0] for row in ratios.table.rows] == ["64K", "128K", "256K"]
+    shown = np.array([[float(cell.rstrip("×")) for cell in row[1:]] for row in ratios.table.rows])
+    assert shown == pytest.approx(np.array([[1.5, 0.8, 0.8]] * 3), rel=0.02)
+    assert [row[0] for row in lines.table.rows] == ["4K records", "8K records", "16K records"]
+    assert all(cell.startswith(("1.50× (", "1.49", "1.51", "1.5")) for cell in lines.table.rows[0][1:])
+    assert of_4k.title == "Read: MB/s of 4K records" and [row[0] for row in of_4k.table.rows] == ["nfs", "cifs"]
+    nfs, cifs = ([float(cell.replace(",", "")) for cell in row[1:]] for row in of_4k.table.rows)
+    assert np.divide(cifs, nfs) == pytest.approx([1.5] * 3, rel=0.02)
+    assert rates.title == "Read"
 
 
 def test_what_checking_contents_does_to_sums_is_told() -> None:

@@ -75,7 +75,7 @@ def report(
         ),
     ] = False,
     surfaces: Annotated[
-        bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
+        bool, typer.Option("--surfaces", help="Also draw tests of a file matrix as 3-D surfaces.")
     ] = False,
     pairs: Annotated[
         list[str] | None,

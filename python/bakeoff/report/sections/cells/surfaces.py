@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bakeoff.compare.cube.cell_form import CellForm
-from bakeoff.compare.model.cell import CellComparison, CellLevel
+from bakeoff.compare.model.cell import CellComparison, CellLevel, CellPair
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts.palette import colour_of
@@ -15,7 +15,8 @@ from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.cells import title
-from bakeoff.report.sections.cells.heat_map import in_fold, label
+from bakeoff.report.sections.cells.heat_map import against, capital, in_fold, label
+from bakeoff.report.sections.cells.record_lines import record_lines
 
 Rates = tuple[tuple[float | None, ...], ...]
 
@@ -28,32 +29,42 @@ def section(context: Context) -> Section | None:
     compared = context.comparison.cells
     if compared is None or not context.surfaces:
         return None
-    groups: list[tuple[LoadStep, tuple[str, ...], bool]]
+    groups: list[tuple[LoadStep, tuple[str, ...], CellPair | None, bool]]
     drawn = context.drawn(compared.pairs, len(compared.measured))
-    groups = [(pair.load_step, (pair.baseline, pair.contender), folded) for pair, folded in drawn]
+    groups = [(pair.load_step, (pair.baseline, pair.contender), pair, folded) for pair, folded in drawn]
     groups = groups or [
-        (load_step, (name,), False) for load_step in context.comparison.run.load_steps for name in context.names
+        (load_step, (name,), None, False) for load_step in context.comparison.run.load_steps for name in context.names
     ]
     blocks: list[Block] = []
-    for number, (load_step, names, folded) in enumerate(groups):
-        ids = ((test, f"chart-surface-{number}-{test.replace('_', '-')}") for test in compared.tests)
-        charts = [_chart(context, compared, load_step, names, test, id_) for test, id_ in ids]
-        blocks += [in_fold(chart, " and ".join(names), folded) for chart in charts if chart is not None]
+    for number, (load_step, names, pair, folded) in enumerate(groups):
+        for test in compared.tests:
+            id_ = f"chart-surface-{number}-{test.replace('_', '-')}"
+            levels = {name: [one for one in compared.at(name, load_step) if one.test == test] for name in names}
+            charts = [_chart(context, compared, load_step, levels, test, id_)]
+            charts += [] if pair is None else [_of_ratios(context, pair, test, f"{id_}-ratio")]
+            charts += record_lines(pair, levels, context.names, compared.form, id_, test)
+            blocks += [in_fold(chart, " and ".join(names), folded) for chart in charts if chart is not None]
     if not blocks:
         return None
     words = (
         "Rates are geometric means over blocks, in MB/s (10^6 bytes). All surfaces of a picture have one scale; small "
-        "files and large records stand at the back. What one sees at a glance here is in the heat maps in numbers, "
+        "files and large records stand at the back. Lines have 95 % intervals. "
+        "What one sees at a glance here is in the heat maps in numbers, "
         "with intervals: judge by those."
     )
     return Section("Surfaces", (Text(words), *blocks))
 
 
 def _chart(
-    context: Context, compared: CellComparison, load_step: LoadStep, names: tuple[str, ...], test: str, id_: str
+    context: Context,
+    compared: CellComparison,
+    load_step: LoadStep,
+    levels: Mapping[str, Sequence[CellLevel]],
+    test: str,
+    id_: str,
 ) -> Chart | None:
     """None when there are not two file sizes and two record sizes, or nothing was measured."""
-    levels = {name: [level for level in compared.at(name, load_step) if level.test == test] for name in names}
+    names = tuple(levels)
     every = [level for of_one in levels.values() for level in of_one]
     files = sorted({level.file_kib for level in every if level.file_kib is not None})
     records = sorted({level.record_kib for level in every if level.record_kib is not None})
@@ -69,6 +80,34 @@ def _chart(
     spec = reliefs(surfaces, across, down, _tick, (chart_title, f"{unit} by file size and record size"))
     text = f"{chart_title}: {unit} of {wording.names(list(names))} by file size and record size, as surfaces."
     return Chart(id_, chart_title, text, spec, _table(f"{chart_title}, {unit}", names, across, down, grids), wide=True)
+
+
+def _of_ratios(context: Context, pair: CellPair, test: str, id_: str) -> Chart | None:
+    """The ratio as a surface; None as above."""
+    at = {
+        (cell.file_kib, cell.record_kib): cell.ratio
+        for cell in pair.cells
+        if cell.test == test
+        and cell.ratio > 0.0
+        and math.isfinite(cell.ratio)
+        and cell.state not in ("void", "skipped")
+    }
+    files = sorted({file for file, _ in at if file is not None})
+    records = sorted({record for _, record in at if record is not None})
+    if len(files) < 2 or len(records) < 2:
+        return None
+    grid = tuple(tuple(at.get((file, record)) for record in records) for file in files)
+    across, down = [label(kib) for kib in records], [label(kib) for kib in files]
+    chart_title = f"{capital(title(test))}: {against(pair)}"
+    under = f"ratio by file size and record size; above 1 {pair.contender} is faster"
+    surface = Relief(against(pair), colour_of(pair.contender, context.names), grid)
+    drawing = reliefs([surface], across, down, wording.ratio, (chart_title, under))
+    rows = tuple(
+        (file, *("" if ratio is None else wording.ratio(ratio) for ratio in row))
+        for file, row in zip(down, grid, strict=True)
+    )
+    table = Table(chart_title, (Column("File size", numeric=False), *map(Column, across)), rows)
+    return Chart(id_, chart_title, f"{chart_title} by file size and record size, as a surface.", drawing, table)
 
 
 def _tick(rate: float) -> str:
