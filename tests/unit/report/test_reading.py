@@ -300,7 +300,12 @@ def test_trials_that_do_not_count_name_the_command_that_repeats_them(state: str)
 def test_blocks_that_were_measured_are_not_asked_for_again() -> None:
     lost = change(run(), "apache", 8, (1, 2, 3), state="voided", reason="no ports")
     assert any("blocks were measured, but in the others" in w.advice for w in warnings_of(compare_run(lost)))
-    assert any(w.advice.startswith("Run at least 6 blocks") for w in warnings_of(compare_run(run(blocks=4))))
+    few = run(blocks=4)
+    assert any(w.advice.startswith("Run at least 6 blocks") for w in warnings_of(compare_run(few)))
+    imported = replace(few, tool={**few.tool, "imported_from": "IOzone"})
+    advices = [w.advice for w in warnings_of(compare_run(imported))]
+    assert any(each.startswith("Import 6 or more files") for each in advices)
+    assert not any(each.startswith("Run at least") for each in advices)
 
 
 def test_nothing_comparable_is_said_first() -> None:

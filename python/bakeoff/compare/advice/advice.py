@@ -94,7 +94,7 @@ def advise(
         *_mounts(run),
         *cold_advice(cube),
         *cube.kind.advice(run),
-        *blocks_advice(pairs, info.blocks_measured),
+        *blocks_advice(pairs, info.blocks_measured, run.imported_from is not None),
         *fleet_advice(machines, any(capacity.is_floor for capacity in generator_capacities(run).values())),
         *(limit for contender in contenders for limit in _limits(cube, contender)),
         *_others(cube),

@@ -149,12 +149,13 @@ class DeltaChosen(Fact):
 @dataclass(frozen=True)
 class FewBlocks(Fact):
     """Complete blocks, too few for a verdict, of these pairs (contender, baseline; none: of the only one), while
-    `measured` were.
+    `measured` were. Of a run that `is_imported` each block is a file.
     """
 
     blocks: int
     pairs: tuple[tuple[str, str], ...]
     measured: int
+    is_imported: bool = False
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ def _why(cube: Cube, contender: str) -> tuple[Fact, int | None, bool]:
     return reason, number if others else None, refused
 
 
-def blocks_advice(pairs: tuple[PairComparison, ...], measured: int) -> list[Fact]:
+def blocks_advice(pairs: tuple[PairComparison, ...], measured: int, is_imported: bool = False) -> list[Fact]:
     """That there are too few blocks for a verdict."""
     if not pairs:
         return []
@@ -163,4 +163,4 @@ def blocks_advice(pairs: tuple[PairComparison, ...], measured: int) -> list[Fact
     if fewest >= MINIMUM_BLOCKS:
         return []
     scarce = tuple((pair.contender, pair.baseline) for pair in pairs if pair.primary.blocks == fewest)
-    return [FewBlocks(fewest, scarce if len(pairs) > 1 else (), measured)]
+    return [FewBlocks(fewest, scarce if len(pairs) > 1 else (), measured, is_imported)]

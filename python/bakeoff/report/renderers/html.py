@@ -34,6 +34,7 @@ def render_html(report: tree.Report) -> str:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _with_code
+    environment.filters["cell_class"] = _cell_class
     environment.filters["drawn"] = Markup
     environment.filters["passages"] = _passages
     template = environment.from_string(_file("report.html.j2"))
@@ -105,6 +106,13 @@ def _named(contenders: tuple[str, ...]) -> Callable[[str], Markup | str]:
         return Markup('<span class="s{}" aria-hidden="true">{}</span> {}').format(series, marker(series), text)
 
     return named
+
+
+def _cell_class(column: tree.Column, cell: str) -> Markup:
+    """The class of a cell: words are aligned otherwise than numbers, and what is good or bad stands out."""
+    words = [] if column.numeric else ["w"]
+    words += [cell.severity] if isinstance(cell, tree.SeverityText) and cell.severity != "plain" else []
+    return Markup(f' class="{" ".join(words)}"') if words else Markup("")
 
 
 def _with_code(text: str) -> Markup:

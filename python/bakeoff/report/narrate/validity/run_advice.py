@@ -183,6 +183,8 @@ def _(fact: FewBlocks) -> tuple[str, str]:
     if not fact.blocks:
         text = f"Nothing is comparable{between}: no block has usable trials of both."
     advice = f"Run at least {MINIMUM_BLOCKS} blocks; 8 is the usual number."
+    if fact.is_imported:
+        advice = f"Import {MINIMUM_BLOCKS} or more files of each contender, one a repetition: NAME=1.txt NAME=2.txt …"
     if fact.measured >= MINIMUM_BLOCKS:
         advice = (
             f"{fact.measured} blocks were measured, but in the others a trial is missing or does not count; see above."
