@@ -14,7 +14,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.read import paper_of, read_paper
 from bakeoff.report.blocks.tree import Report, Section, SeverityText, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.paper.author_tables import cheapest
+from bakeoff.report.paper.author_tables import author_tables, cheapest
 from bakeoff.report.paper.authored import with_paper
 from tests.unit.compare.synthetic import FAST, change, run
 
@@ -189,3 +189,16 @@ def test_a_table_of_the_author_has_columns_of_its_own_that_are_no_contenders() -
 def test_a_table_that_cannot_be_is_refused(changed: dict[str, object], why: str) -> None:
     with pytest.raises(PlanError, match=why):
         paper_of({"tables": [SERVICES | changed]})
+
+
+def test_a_contender_without_an_answer_has_no_column_of_unknown() -> None:
+    """A server with another setting has the features of the server."""
+    rows = [
+        {"feature": "TLS", "answers": {"nginx": "yes"}},
+        {"feature": "CGI", "answers": {"nginx": "no", "apache": "yes"}},
+    ]
+    paper = paper_of({"features": rows})
+    section = next(one for one in author_tables(paper, ("nginx", "nginx-dma", "apache"), {}) if one.title == "Features")
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    assert [column.title for column in table.columns] == ["Feature", "nginx", "apache"]
+    assert table.rows == (("TLS", "yes", "unknown"), ("CGI", "no", "yes"))

@@ -137,6 +137,8 @@ def _features(paper: Paper, names: tuple[str, ...]) -> Section | None:
         return None
     notes: dict[str, int] = {}
     rows = []
+    # One that is a setting of another has no answers of its own, and no column of "unknown".
+    names = tuple(name for name in names if any(name in row.answers for row in paper.features))
     for row in paper.features:
         title = f"{row.group}: {row.feature}" if row.group else row.feature
         found = {name: Cell(text=one.answer, evidence=one.evidence, note=one.note) for name, one in row.answers.items()}
