@@ -1,5 +1,6 @@
 """Histories of made-up runs whose changes are known."""
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from tests.unit.store.builders import stored
 RUNS = 12
 
 
+@functools.cache
 def nightly(at: int, fast: float = 1.0, slow: float = 1.0, kernel: str = "6.1.0", length_s: float = 20.0) -> RunRecord:
     """The run of one night; the capacities of both servers are multiplied."""
     servers = (replace(FAST, capacity=FAST.capacity * fast), replace(SLOW, capacity=SLOW.capacity * slow))
