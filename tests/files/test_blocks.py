@@ -84,8 +84,9 @@ def test_every_pattern_runs_at_every_depth(folder: Path, outstanding: int, clien
             assert cell["writes"]["ios"] == 0
         if pattern.endswith("write"):
             assert cell["reads"]["ios"] == 0
-        if pattern == "mixed":  # a fair coin for each, 4.9 standard deviations
-            assert abs(cell["reads"]["ios"] - cell["writes"]["ios"]) <= 4.9 * cell["operations"] ** 0.5 + 1
+        if pattern == "mixed":  # a fair coin, 4.9 standard deviations; slow ones may be under way
+            apart = abs(cell["reads"]["ios"] - cell["writes"]["ios"])
+            assert apart <= 4.9 * cell["operations"] ** 0.5 + outstanding * clients
 
 
 @pytest.mark.parametrize(("block", "outstanding"), [(4 << 10, 1), (256 << 10, 1), (4 << 10, 32)])

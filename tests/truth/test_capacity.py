@@ -64,8 +64,10 @@ def test_the_capacity_of_a_limited_target_is_what_it_keeps(target: Callable[...,
     assert asked_more and (not kept or statistics.median(kept) <= 1.01 * LIMIT_PER_S)
     assert met.load_step.x <= 1.02 * LIMIT_PER_S
     # A stall of the machine takes a search below what the target can do; then the probes that it missed there tell it.
-    early = [t for t in run.trials if t.load_step.x <= 0.98 * LIMIT_PER_S and t.judged is not None and not t.judged.met]
-    assert met.load_step.x >= 0.98 * LIMIT_PER_S or (early and all(map(disturbed, early))), (met.load_step, early)
+    failed = [t for t in run.trials if t.judged is not None and not t.judged.met]
+    early = [t for t in failed if t.load_step.x <= LIMIT_PER_S]
+    closed_in = min(t.load_step.x for t in failed) <= 1.05 * met.load_step.x
+    assert met.load_step.x >= 0.98 * LIMIT_PER_S or (all(map(disturbed, early)) if early else closed_in), (met, early)
     missed = [t for t in run.trials if t.purpose == SEARCH and t.load_step.x > ASKED_MORE * LIMIT_PER_S]
     assert all(t.judged is not None and not t.judged.met for t in missed)
     assert compare_run(run).capacity is not None
