@@ -28,7 +28,7 @@ def explained() -> Iterator[None]:
     except engine.EngineError as error:
         raise GeneratorError(f"the engine cannot run the trial: {error}") from None
     except ValueError as error:  # of JSON or of its schema
-        raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+        raise GeneratorError(f"the engine's result cannot be read ({str(error)[:200]}): build it again") from None
 
 
 def read_outcome(outcome: Any) -> Outcome:

@@ -132,8 +132,8 @@ def _plan_parameters(searches: bool) -> Iterator[inspect.Parameter]:
             "--contender-setting",
             metavar="NAME:SETTING=VALUE",
             rich_help_panel="Plan",
-            help="A setting of how clients talk with contender NAME alone, such as h2:http=2, new:keep_alive=off or "
-            "raw:direct=on; what is measured is the same for all. With --factor http=1.1,2 also web:http={http}.",
+            help="A client option of contender NAME alone, such as h2:http=2, new:keep_alive=off or raw:direct=on; "
+            "what is measured is the same for all. With --factor http=1.1,2 also web:http={http}.",
         ),
         None,
     )

@@ -155,8 +155,8 @@ def read_campaign(path: Path) -> Campaign:
             (address_kind for address_kind in contender.get(SETTINGS, {}) if address_kind not in contender), None
         ):
             raise PlanError(
-                f"{path} contender {contender['name']} {SETTINGS} {idle}: it has no address for such suites, so they "
-                f"have no effect: give it `{idle} = …`, or leave them out"
+                f"{path} contender {contender['name']} {SETTINGS} {idle}: they have no effect without an address for "
+                f"such suites: give it `{idle} = …`, or leave them out"
             )
     order = {factor.name: list(factor.levels) for factor in found}
     suite_runs = [_suite_run(path, head, one, contenders, order) for one in suites]

@@ -55,7 +55,7 @@ class Contender(Strict):
     settings: dict[str, Any] = Field(
         default_factory=dict,
         exclude_if=operator.not_,
-        description="What of the load it has otherwise than the run: how clients talk with it, such as http or direct.",
+        description="Client options of this contender alone, such as http or direct.",
     )
 
 

@@ -160,7 +160,8 @@ def _refuse_other_agents(run: RunRecord, fleet: Fleet) -> None:
     before, now = [agent.name for agent in run.agents], [agent.name for agent in fleet.agents]
     if before != now:
         raise RunFileError(
-            f"{run.path} was measured by the agents {', '.join(before)}, not by {', '.join(now)}: go on with those"
+            f"{run.path} was measured by the agents {', '.join(before)}, not by {', '.join(now)}: go on with the same "
+            "ones"
         )
 
 

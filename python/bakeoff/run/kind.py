@@ -118,7 +118,7 @@ def figures_of(model: type[S], result: TrialResult) -> S:
     try:
         return model.model_validate(result.workload or {})
     except ValidationError as error:
-        raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+        raise GeneratorError(f"the engine's result cannot be read ({str(error)[:200]}): build it again") from None
 
 
 @dataclass(frozen=True)

@@ -421,7 +421,7 @@ def test_a_challenger_wins_over_all_suites_of_a_report_or_over_none() -> None:
     assert (
         whole.winner == "red"
         and headline_of(whole)[1]
-        == "red challenges r.html in all of its suites, with nobody of it beside it in all of these."
+        == "red challenges r.html in all of its suites, with none of its contenders measured again in all of these."
     )
     lead = headline_of(whole)[0]
     assert lead.startswith("red challenges r.html: over 2 suites 1.3") and lead.endswith("; red is better.")

@@ -59,7 +59,7 @@ def test_every_form_has_the_files_and_is_verified(lab: Path) -> None:
         assert code == 0 and "says what" in out, (form, out)
         if form != "pdf":
             text = (lab / f"r.{form}").read_text()
-            assert "The failed run beside its repetition" in text and "new driver, run again" in text
+            assert "The failed run and its repetition" in text and "new driver, run again" in text
             assert "If the failed run counted, too" in text and "failed: crashed" in text
     code, out, _ = run_verb("verify", "r.html", "broken.bakeoff", "tuesday.bakeoff")
     assert code == 1 and "is not what" in out

@@ -246,7 +246,7 @@ def test_an_agent_that_stays_away_ends_the_run_which_goes_on_when_it_is_back(tmp
         with pytest.raises(GeneratorError, match="agent two was lost: no answer: bring it back, then `bakeoff resume"):
             start_run(plan, path, agents, Watching())
         assert [trial.state for trial in read_run(path).trials] == ["ok"] * 3 and len(pending(path)) == 5
-        with pytest.raises(RunFileError, match="measured by the agents one, two, not by one: go on with those"):
+        with pytest.raises(RunFileError, match="measured by the agents one, two, not by one: go on with the same ones"):
             resume_run(path, agents[:1], Notebook())
         agents[1].gone = False
         assert resume_run(path, agents, Notebook()) == 5

@@ -85,9 +85,9 @@ def idle_client(run_delay_share: float | None, operations: int = 0) -> dict[str,
                 "fatal": "x",
             },
             "voided",
-            "the load generator did not run for 0.25 s of the window of 2 s: other work had its processors, it was "
-            "stopped, or the machine stood still; keep other work off the machine, and let nothing stop it (SIGSTOP, a "
-            "debugger, a paused virtual machine)",
+            "the load generator did not run for 0.25 s of the window of 2 s: other work had its processors, or it was "
+            "stopped (SIGSTOP, a debugger, a paused virtual machine): keep other work off the machine, and do not "
+            "stop it",
         ),
         # A sleeper of a loaded machine is late, too, but not so much; and outside the window nothing is lost.
         ({"generator": {"disturbances": {"stops": [{"at_s": 0.5, "length_s": 0.24, "window_s": 0.24}] * 4}}}, "ok", ""),

@@ -253,7 +253,7 @@ def test_tables_that_are_not_those_of_a_run_file(copy: Callable[[], Path], state
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(statement)
     for use in (read_run, pending, RunWriter.reopen):
-        with pytest.raises(RunFileError, match="its tables are not those of a run file"):
+        with pytest.raises(RunFileError, match="it does not have the tables of a run file"):
             use(path)
 
 

@@ -143,9 +143,9 @@ def _refuse_public(bind: str, agreed: bool) -> None:
     reachable = [] if bind == ALONE else addresses.public([bind, *own_addresses()])
     if reachable and not agreed:
         raise GeneratorError(
-            f"this machine would listen at {reachable[0]}, a public address, and anybody with the token can run "
-            "programs through it: let a firewall keep others from the cluster's ports and say --public, or use a "
-            "machine without public addresses"
+            f"this machine would listen at {reachable[0]}, a public address, and any machine with the token could run "
+            "programs through it: close the cluster's ports by a firewall and say --public, or use a machine without "
+            "public addresses"
         )
 
 

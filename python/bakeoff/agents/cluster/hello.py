@@ -41,8 +41,8 @@ def _refuse(reasons: Mapping[str, list[str]]) -> None:
 def _refusals(ours: Limits, theirs: Limits) -> Iterator[str]:
     if theirs.nice != 0:
         yield (
-            f"runs at nice {theirs.nice}, so other work of its machine decides how fast it is: start `bakeoff cluster "
-            "join` there without `nice` (in a systemd unit without Nice=)"
+            f"runs at nice {theirs.nice}, so other work on its machine slows it: start `bakeoff cluster join` there "
+            "without `nice` (in a systemd unit without Nice=)"
         )
     if (theirs.package, theirs.engine, theirs.sources) != (ours.package, ours.engine, ours.sources):
         yield (

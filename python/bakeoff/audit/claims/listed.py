@@ -25,7 +25,7 @@ def claims_of(text: str, file: str, names: Sequence[str]) -> Iterator[Claim]:
             raise PlanError(f"{file}: column {unknown[0]!r} is not known: the columns are {', '.join(COLUMNS)}")
         for number, row in enumerate(rows):
             if number >= MOST_ROWS:
-                raise PlanError(f"{file}: it has more than {MOST_ROWS:,} claims: give those of one paper")
+                raise PlanError(f"{file}: it has more than {MOST_ROWS:,} claims: give one paper's claims")
             yield from _claims(row, file, rows.line_num, names)
     except csv.Error as error:
         raise PlanError(f"{file}: it is not CSV: {error}") from None

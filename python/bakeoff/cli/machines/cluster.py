@@ -164,9 +164,7 @@ def stop_command(
 
 def _tell_begun(record: Record) -> None:
     typer.echo(f"The head of a cluster is at {record.cluster}; what Ray says is in {record.log}.")
-    typer.echo(
-        "Anybody with its token can run programs on all of its machines. It is in a file that only you can read:"
-    )
+    typer.echo("Its token allows programs to run on all of its machines. Only you can read the token's file:")
     typer.echo(f"  {record.token_file}")
     typer.echo("Copy it to each machine that is to send load (scp -p), and type there:")
     typer.echo(f"  bakeoff cluster join {record.cluster} --token-file TOKEN-FILE")

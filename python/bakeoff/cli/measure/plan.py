@@ -203,8 +203,8 @@ def _arrivals(load_steps: Sequence[LoadStep], length_s: float) -> list[str]:
     starts = [rate.arrivals.planned(rate.per_s, 0.0, length_s, length_s) for rate in rates]
     most = f"{max(starts):,.0f}" if len(starts) == 1 else f"{min(starts):,.0f} to {max(starts):,.0f}"
     return [
-        f"open-loop load: operations begin {rates[0].arrivals.words}, about {most} in a trial, whether or not "
-        f"earlier ones are answered, on {rates[0].most_connections:,} connections at most, opened as they are needed"
+        f"open-loop load: operations begin {rates[0].arrivals.words}, about {most} in a trial, without waiting for "
+        f"replies, on {rates[0].most_connections:,} connections at most, opened as they are needed"
     ]
 
 

@@ -38,7 +38,7 @@ def print_power(
     from bakeoff.report.narrate.sentences import sentence
 
     if any(not suite_run.plan.shape.steps for suite_run in campaign.suite_runs):
-        raise PlanError("--power tells of verdicts on endpoints: plan the suite without a search for capacities")
+        raise PlanError("--power needs endpoints with verdicts: plan the suite without a search for capacities")
     found = power_of_suites(_read_pilots(paths), campaign, expected)
     why_not = [(suite.name, sentence(suite.why_not)) for suite in found.suites if suite.why_not is not None]
     if len(why_not) == len(found.suites):

@@ -57,9 +57,7 @@ def audit(
     ] = None,
     as_format: Annotated[
         str | None,
-        typer.Option(
-            "--as", metavar="FORMAT", help="The format of all files (default: told by each file's first lines)."
-        ),
+        typer.Option("--as", metavar="FORMAT", help="The format of all files (default: by each file's first lines)."),
     ] = None,
     rows: Annotated[
         str | None, typer.Option("--rows", metavar="WHAT", help="What the rows of a table are: clients.")

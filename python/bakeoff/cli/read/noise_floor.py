@@ -15,7 +15,7 @@ NoiseFile = Annotated[
         "--aa",
         metavar="AA.bakeoff",
         autocompletion=run_files,
-        help="Quote the noise floor of this A/A run (`bakeoff aa`; of a campaign one for each suite, so often); by "
-        "default the newest aa-*.bakeoff beside it that was measured on the same machine, suite and address.",
+        help="Quote the noise floor of this A/A run (`bakeoff aa`); in a campaign once for each suite. Default: the "
+        "newest aa-*.bakeoff in the same folder with the same machine, suite and address.",
     ),
 ]

@@ -82,8 +82,8 @@ def report(
         typer.Option(
             "--pair",
             metavar="NAME,NAME",
-            help="Draw the maps and ratios of this pair, too, as those against the baseline are; as often as wanted, "
-            "and `all` for every pair in a fold. Without it few others are in folds.",
+            help="Draw maps and ratios of this pair, too, as against the baseline; may be given more than once. `all` "
+            "puts every pair in a fold.",
         ),
     ] = None,
     sign: Annotated[

@@ -17,8 +17,8 @@ from bakeoff.store.collections.join import Notes
 from bakeoff.store.sqlite.read import read_run
 
 RUN_FILES = (
-    "Run file. Several (another day, network, client or contender) are told of together: blocks of one plan count "
-    "together where the days agree, what differs is shown first, and what no file has both of is unpaired. Files of "
+    "Run file. Several files (another day, network, client or contender) make one report. Blocks of one plan count "
+    "together where the days agree. Differences come first; contenders of different files are unpaired. Files of "
     "different suites become the suites of one report."
 )
 MOST, LONGEST = 50, 500
@@ -37,8 +37,8 @@ FailedOption = Annotated[
     typer.Option(
         "--failed-run",
         metavar="RUN.bakeoff",
-        help="Of several files one that failed and that another repeats: it counts no more, is shown beside its "
-        "repetition, and needs a --note; repeatable.",
+        help="A failed file that another one repeats: it does not count, is shown next to its repetition, and needs a "
+        "--note; repeatable.",
         autocompletion=run_files,
     ),
 ]

@@ -63,7 +63,7 @@ def challenge(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Run these contenders of the report again, beside it (may be repeated, or with commas), or none. "
+            help="Run these contenders of the report again in the same blocks (repeat, or list with commas), or none. "
             "Default: all that answer.",
         ),
     ] = None,

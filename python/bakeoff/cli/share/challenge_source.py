@@ -54,7 +54,7 @@ def read_source(path: Path) -> Source:
         )
     if form is not None and form not in WITH_PLAN:
         raise PlanError(
-            f"{path} holds no plan, as no report in {form if form != 'terminal' else 'plain text'} does: name the same "
+            f"{path} holds no plan: no report in {form if form != 'terminal' else 'plain text'} does: name the same "
             "report as .html or .pdf, its run file, or the folder of its campaign"
         )
     try:
@@ -70,7 +70,7 @@ def _report(path: Path, form: str, content: bytes, sha256: str) -> Source:
 
     data = data_of(form, content, str(path))
     if "plans" in data:
-        raise PlanError(f"{path} tells of several run files: challenge one of them")
+        raise PlanError(f"{path} covers several run files: challenge one of them")
     return Source(path, data, sha256)
 
 

@@ -87,7 +87,7 @@ def disclose(
     if source is None:
         raise PlanError(
             "say what is wanted: `bakeoff disclose --template > paper.toml` prints every field, `bakeoff disclose RUN "
-            "--collect NAME=local` collects what a machine tells of itself"
+            "--collect NAME=local` collects the facts of a machine"
         )
     asked = _asked(source, collected or [], config or [], trust)
     found: dict[str, Collected] = {}

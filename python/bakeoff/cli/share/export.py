@@ -44,7 +44,7 @@ def export(
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write, or folder of a format of several files: by default beside the run file; - prints it.",
+            help="File to write, or folder for a format of several files. Default: next to the run file; - prints it.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,

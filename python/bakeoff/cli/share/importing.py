@@ -39,7 +39,7 @@ def import_(
         typer.Option(
             "--as",
             metavar="FORMAT",
-            help="The format, where it is not told by the file.",
+            help="The format, where the file does not show it.",
             autocompletion=one_of(FORMATS),
         ),
     ] = None,

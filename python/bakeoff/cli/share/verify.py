@@ -60,7 +60,7 @@ def verify(
         list[Path] | None,
         typer.Argument(
             metavar="RUN.bakeoff...",
-            help="The run files, or the campaign, that it tells of. Pages and PDFs need none: they hold their trials.",
+            help="The run files, or the campaign, of the report. Pages and PDFs need none: they embed their trials.",
             autocompletion=run_files,
         ),
     ] = None,
@@ -244,8 +244,8 @@ def _conclude(
         sealed = (*embedded.files, *embedded.aa)
         files = ", ".join(f"{sanitize(file.path.name)}, seal {sanitize(file.seal[:SEAL])}" for file in sealed)
         typer.echo(
-            "That its numbers follow from these trials is shown. That these are what was measured is told by "
-            f"the run file ({files}) or by a signature (--signed-by)."
+            f"Its numbers follow from these trials. Whether these trials were measured, the run file ({files}) or a "
+            "signature (--signed-by) proves."
         )
         if options.paper is not None:
             typer.echo("Statements of its author (words, prices, features, disclosure) are not checked.")

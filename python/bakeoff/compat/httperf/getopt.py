@@ -90,7 +90,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     "What is printed, and kept": (
         _yes("output", "FILE", "keep the run as a run file, for `bakeoff compare` and `bakeoff report`"),
         _no("json", "the figures as JSON instead of lines"),
-        _no("side-by-side", "no run: the results in these run files beside each other, with ranges and sums"),
+        _no("side-by-side", "no run: the results in these run files side by side, with ranges and sums"),
         Option("print-request", "maybe", "header|body", "print requests"),
         Option("print-reply", "maybe", "header|body", "print replies"),
         _no("periodic-stats", "replies with status 200 and 302, each second"),

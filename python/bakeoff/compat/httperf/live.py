@@ -22,7 +22,7 @@ def live_lines(event: EngineEvent) -> list[str] | None:
         if figures["sessions_per_s"] is not None:
             lines.append(f"session-rate = {figures['sessions_per_s']:<8.1f}")
     except (ValueError, KeyError, TypeError) as error:
-        raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+        raise GeneratorError(f"the engine's result cannot be read ({str(error)[:200]}): build it again") from None
     return lines
 
 

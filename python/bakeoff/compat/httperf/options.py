@@ -161,7 +161,7 @@ def _agents(given: dict[str, Any], settings: HttperfSettings) -> int:
     alone = [name for name in given if name in ONE_MACHINE_ONLY]
     if alone:
         raise PlanError(
-            f"--{alone[0]} tells what one machine does: leave it out with --cluster"
+            f"--{alone[0]} describes one machine: leave it out with --cluster"
             + ("; `bakeoff run httperf --cluster` keeps a run" if alone[0] == "output" else "")
         )
     if agents > 1 and settings.planned_s == 0:

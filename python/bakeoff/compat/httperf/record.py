@@ -67,7 +67,7 @@ class Record:
         try:
             figures = HttperfFigures.model_validate_json(event.text)
         except ValidationError as error:
-            raise GeneratorError(f"the engine tells what cannot be read ({str(error)[:200]}): build it again") from None
+            raise GeneratorError(f"the engine's result cannot be read ({str(error)[:200]}): build it again") from None
         length_s, text = figures.test_duration_s, began.isoformat(timespec="milliseconds")
         reason = f"broken off: these are the figures of its first {format_duration(round(length_s, 1))}"
         bytes_in = figures.reply_header_bytes + figures.reply_content_bytes + figures.reply_footer_bytes

@@ -107,8 +107,8 @@ def _of_command(way: Way, data: bytes) -> Collected:
     if not answer.facts and not answer.sysctls and not answer.packages:
         unknown = f"; it has {', '.join(answer.unknown)}" if answer.unknown else ""
         raise GeneratorError(
-            f"{_way(way)} told no field of `bakeoff disclose --template`: let it write key = value, TOML or JSON"
-            f"{unknown}"
+            f"{_way(way)} wrote no field of `bakeoff disclose --template`: let it write key = value, TOML or "
+            f"JSON{unknown}"
         )
     return Collected(
         way=_way(way),

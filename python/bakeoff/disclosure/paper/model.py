@@ -42,8 +42,8 @@ class Words(Part):
     conclusion: Text = Field("", description="Conclusion (Markdown).")
     notes: tuple[Note, ...] = Field((), max_length=200, description="Dated notes.", strict=False)
     disclaimer: Text = Field("", description="Disclaimer (Markdown).")
-    features: str = Field("", description="A CSV file with the table of features, beside this one.")
-    disclosure: str = Field("", description="A file that `bakeoff disclose` wrote, beside this one.")
+    features: str = Field("", description="A CSV file with the table of features, in the same folder.")
+    disclosure: str = Field("", description="A file that `bakeoff disclose` wrote, in the same folder.")
     appendix: Literal["all", "values", "none"] = Field(
         "all",
         description="Of what no [[chapter]] has: all of it, the values of its figures with configuration and method, "

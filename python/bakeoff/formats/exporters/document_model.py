@@ -209,10 +209,10 @@ MORE: dict[Any, tuple[Member, ...]] = {
         Member(
             "workload",
             dict[str, Any],
-            "what its kind tells of it, and what any trial may",
+            "figures of its kind, and of any trial",
             lambda trial: trial.all_figures,
         ),
-        Member(LEFT_OUT, str | None, "why its figures are in no statistic; null for those that count", lambda _: None),
+        Member(LEFT_OUT, str | None, "why its figures are in no statistic; null where they count", lambda _: None),
     ),
 }
 

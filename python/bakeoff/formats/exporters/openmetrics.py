@@ -46,7 +46,7 @@ class OpenMetrics(Exporter):
         return "\n".join([*lines, "# EOF", ""])
 
     def notes(self, run: RunRecord) -> tuple[str, ...]:
-        return ("trials that failed or were voided have samples, too: the label state tells them",)
+        return ("trials that failed or were voided have samples, too: see the label state",)
 
 
 def _family(run: RunRecord, rows: list[Row], column: str, name: str, unit: str, text: str, by: float) -> Iterator[str]:

@@ -52,7 +52,7 @@ def read(source: Source, options: Options) -> ForeignTable:
     found = parsed_json("\n" * text[:begin].count("\n") + text[begin : text.rfind("}") + 1])
     jobs = objects(found.get("jobs") if isinstance(found, dict) else None)
     if not jobs or len(jobs) > MOST_JOBS:
-        raise PlanError(f"it tells of {len(jobs):,} jobs, where 1 to {MOST_JOBS:,} were expected: run fio to its end")
+        raise PlanError(f"it has {len(jobs):,} jobs, where 1 to {MOST_JOBS:,} were expected: run fio to its end")
     common = inner(found, "global options")
     groups: dict[Any, list[Mapping[str, Any]]] = {}
     for place, job in enumerate(jobs):

@@ -44,7 +44,7 @@ def _unit(name: str | None, options: Options) -> Unit:
     if name and name.lower() in TIMES:
         return TIMES[name.lower()]
     if options.unit is None:
-        raise PlanError("HdrHistogram does not say in what its values are: say it with --unit, such as --unit ms")
+        raise PlanError("HdrHistogram does not state the unit of its values: give it with --unit, such as --unit ms")
     unit = stated_unit(options.unit)
     if unit.quantity != "time":
         raise PlanError(f"--unit {options.unit}: its values are times: write ns, µs, ms or s")

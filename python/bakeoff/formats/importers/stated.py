@@ -84,7 +84,7 @@ def stated_samples(files: Sequence[tuple[str, ForeignTable]]) -> list[Sample]:
         if row.values and not row.breakdown
     ]
     if not rows:
-        raise PlanError("these files hold no figures: give those with results")
+        raise PlanError("these files have no figures: give files with results")
     axis, others = _axes([row.row for row in rows])
     better = {name: way for row in rows for name, way in row.better.items()}
     gathered = list(_gathered(rows, axis, others))
@@ -189,7 +189,7 @@ def _together(name: str, units: Sequence[Unit]) -> Unit:
     quantities = {unit.quantity for unit in units}
     if len(quantities) > 1:
         both = " and ".join(unit.name or "no unit" for unit in units[:2])
-        raise PlanError(f"{name} is told in {both}, which cannot be compared: import these files apart")
+        raise PlanError(f"{name} is stated in {both}, which cannot be compared: import these files separately")
     quantity = units[0].quantity
     if quantity == "time":
         return MILLISECONDS

@@ -95,7 +95,7 @@ def _parts(grid: Grid) -> tuple[str, GridRow, Sequence[GridRow]]:
                 raise refuse(row.line, "below this heading there is no row: give the table with its results")
             return " ".join(titles), row, grid.rows[place + 1 :]
         titles.append(next(cell for cell in row.cells if cell))
-    raise PlanError("no row has two cells: a table has loads in its first column and results beside them")
+    raise PlanError("no row has two cells: a table has loads in its first column and results in the next")
 
 
 def _marks(body: Iterable[GridRow], options: Options) -> Marks:
@@ -130,7 +130,7 @@ def _roles(
         elif role != "repeat":
             names.append((at, heading))
     if not names:
-        raise refuse(header.line, "it has no column of results beside that of the loads")
+        raise refuse(header.line, "it has a column of loads and no column of results: add the results")
     table.columns = _columns(source, table, header, names, title, options, marks)
     return table
 

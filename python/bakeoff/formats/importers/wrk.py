@@ -68,5 +68,5 @@ def read(source: Source, options: Options) -> ForeignTable:
     if failed:
         row.values[table.ERRORS] = count_of(sum(failed), COUNT, row.line, "errors")
     is_wrk2 = "calibration" in source.head or "HdrHistogram" in source.head
-    missing = MISSING if failed else ("how many requests failed (wrk tells failures alone)", *MISSING)
+    missing = MISSING if failed else ("how many requests failed (wrk prints it only if some did)", *MISSING)
     return ForeignTable("wrk", "wrk2" if is_wrk2 else "wrk", (row.made(),), stated=stated, missing=missing)

@@ -35,6 +35,6 @@ def message_answers(workload: Mapping[str, Any], timed: Timed) -> Mapping[str, A
     try:
         within, at = timed(base64.b64decode(figures.visible.after_histogram, validate=True)) if count else NONE_TIMED
     except binascii.Error:
-        raise GeneratorError("the engine told no times of messages: build it again with `make build`") from None
+        raise GeneratorError("the engine gave no times of messages: build it again with `make build`") from None
     mean_ns = after.mean_ns if math.isfinite(after.mean_ns) else None
     return {VISIBLE: Answers(accepted + refused, good, failed, count, mean_ns, within, at)}

@@ -81,19 +81,19 @@ class ReplaySettings(HttpSettings):
     )
     bodies: OptionalPath = Field(
         None,
-        description="Folder with bodies for lines of other methods than GET and HEAD, which are left out without: its "
+        description="Folder with bodies for methods other than GET and HEAD; such lines are left out without it. Its "
         "bodies.txt has lines of method, path, file and content type.",
         json_schema_extra={"path": "folder"},
     )
     statuses: Literal["log", "any"] = Field(
         "log",
-        description="Which replies count: those whose status fits that of their line (log), or any; what does not fit "
-        "is told either way.",
+        description="Replies that count: those with the status of their line (log), or any. The report lists other "
+        "statuses either way.",
         json_schema_extra={"metavar": "log|any"},
     )
     different: bool = Field(
         False,
-        description="Contenders may answer one path with different bytes; without this there is no verdict on such.",
+        description="Contenders may answer one path with different bytes; without this there is no verdict on them.",
         json_schema_extra={"off": "same"},
     )
 

@@ -101,12 +101,11 @@ def _at_load_step(tables: Sequence[PathTable], last: bool) -> list[Block]:
     longest = _names(tables, "longest")
     if longest:
         note = (
-            "Chosen by the results, and so compared by nobody. A dash: not among them in any trial of this contender."
+            "Chosen by the results, and therefore without verdicts. A dash: not among them in any trial of this "
+            "contender."
         )
         listed = tuple(_cells(tables, "longest", path) for path in longest)
-        blocks.append(
-            Table(f"Of the other paths, those that took the most time at {at}", _columns(tables), listed, note, True)
-        )
+        blocks.append(Table(f"Other paths that took the most time at {at}", _columns(tables), listed, note, True))
     return [*blocks, *_mismatches(tables, at)]
 
 
@@ -250,7 +249,7 @@ class Replay(ReportPart):
 
     def narrative(self, context: Context) -> tuple[str, ...]:
         """How the requests came about."""
-        return ("Requests are those of an access log, in its order and at its moments; see the section on the log.",)
+        return ("Requests come from an access log, in its order and at its moments; see the section on the log.",)
 
 
 PART = Replay()

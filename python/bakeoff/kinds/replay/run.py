@@ -66,8 +66,8 @@ class ReplayCheck(HttpCheck):
             sample, reply = self._samples[0], replies[0]
             raise ContenderError(
                 f"{prober.name} ({prober.address.place}): {sample.method} {sample.path} is answered by status "
-                f"{reply.status}, the log has {sample.status}, and none of the {len(wrong)} requests that it has most "
-                "is answered as there: does it serve that site? (--host names it; --statuses any takes any)"
+                f"{reply.status}, the log has {sample.status}, and none of the {len(wrong)} most frequent requests has "
+                "the status of the log: does it serve that site? (--host names it; --statuses any takes any)"
             )
 
     def _again(self, prober: Prober, key: int) -> Seen:

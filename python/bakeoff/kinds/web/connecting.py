@@ -81,7 +81,7 @@ def _closed(own: WebSummary, names: list[str]) -> str:
         parts.append(f"{name} one for every {wording.figures(min(each))} requests")
     return (
         f"Connections of {wording.names(names)} ended within the windows, and clients opened new ones "
-        f"({'; '.join(parts)}): connecting is in these figures, and not in those of the others."
+        f"({'; '.join(parts)}). Connecting is in these figures and not in the others'."
     )
 
 

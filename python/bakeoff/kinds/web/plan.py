@@ -46,8 +46,8 @@ class WebSettings(HttpSettings):
     check_every: Whole = Field(
         CHECK_EVERY,
         ge=0,
-        description="Of bodies that are known beforehand one in so many is hashed, drawn by a secret of the trial, "
-        "beside the first thousand; all are held to their length. 0 = never.",
+        description="Hash one in so many bodies that are known beforehand, drawn by a secret of the trial, and the "
+        "first thousand. The length of all is checked. 0 = never.",
         json_schema_extra={"own": True},
     )
     weights: Weights = Field(

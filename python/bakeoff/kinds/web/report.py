@@ -37,7 +37,7 @@ class Web(ReportPart):
 
     def narrative(self, context: Context) -> tuple[str, ...]:
         """See ReportPart; with what clients and streams are, and that there were no bodies."""
-        heads = "Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
+        heads = "Requests are HEAD: replies have headers alone, and no body was compared."
         settings = context.run.planned.settings
         asked = {own.get("http"): None for own in settings_by_name(context.run).values()}
         notes = [_with_streams(settings, version) for version in asked if version in ("2", "3")]

@@ -193,7 +193,7 @@ class WebCheck(HttpCheck):
         if not methods:
             return []
         asked = f"each path ({URLS_COMPARED} at most) was asked once of each contender before timing"
-        held = "held to its status alone; nobody has compared what replies say"
+        held = "only its status is checked; no reply's content was compared"
         text = f"{', '.join(methods)} may change something: {asked}, and {held}"
         return [Note("warning", text)]
 

@@ -44,7 +44,7 @@ class SessionSettings(HttpSettings):
                 "shorter pauses"
             )
         if any(header.partition(":")[0].lower() == "cookie" for header in self.headers):
-            raise ValueError("headers: give cookies by --cookie, so that those of replies go with them")
+            raise ValueError("headers: give cookies by --cookie, so that replies' cookies go with them")
         return self
 
 
@@ -72,7 +72,7 @@ class SessionPlanPart(PlanPart):
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         if "?" in parse_web_address(address).target:
-            raise PlanError(f"address {address!r} has a query, but the paths are those of the session: leave it out")
+            raise PlanError(f"address {address!r} has a query, but the session has the paths: leave it out")
 
     def unit(self, settings: CommonSettings) -> LoadUnit:
         """See PlanPart: each step is a request."""

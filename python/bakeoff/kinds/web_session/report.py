@@ -36,8 +36,8 @@ def section(context: Context) -> Section | None:
     )
     note = (
         "All blocks together, failed trials too; percentiles: geometric mean over the blocks that count. Times of a "
-        "step are from its sending to its last byte, whether or not its session came to its end; what is done with a "
-        "reply and the pauses are in none."
+        "step run from its sending to its last byte, also in sessions that failed later. They exclude pauses and work "
+        "on replies."
     )
     blocks: list[Block] = [
         Text(

@@ -48,8 +48,8 @@ class SessionCheck(HttpCheck):
     def compare(self) -> Sequence[Note]:
         asked = "two sessions are made with each contender before timing"
         held = (
-            "replies are held to what both had the same: status, length and bytes, beside what the steps expect; "
-            "nobody compares the replies of one contender with those of another"
+            "replies are checked for what two fetches had in common: status, length and bytes; steps add their own "
+            "checks. Contenders' replies are not compared with each other"
         )
         return [*self._repeated(), Note("warning", f"{asked}, and {held}")]
 

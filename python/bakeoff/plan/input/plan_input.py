@@ -131,8 +131,8 @@ def _table(values: BaseModel, keys: set[str] | None, origin: str) -> dict[str, A
             table[key] = input_value(field, name, value)
         except UnwritableError:
             raise PlanError(
-                f"{origin} cannot be written as a plan file: {key} was read from a file that it does not name; "
-                f"`bakeoff run {origin}` repeats it as it is"
+                f"{origin} cannot become a plan file: {key} came from a file whose name is not stored; `bakeoff run "
+                f"{origin}` repeats it as it is"
             ) from None
     return table
 

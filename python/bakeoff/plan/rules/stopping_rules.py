@@ -19,9 +19,9 @@ class StoppingRules(Strict):
 
     interim_analyses: OptionalNumbers = Field(
         None,
-        description="Numbers of blocks after which the run may be judged, such as 6,12,18: all analyses together keep "
-        "to 5 % of false calls, and early ones are so strict that the last one loses little. The last is how many "
-        "blocks there are; auto: one analysis, at the end.",
+        description="Numbers of blocks after which the run may be judged, such as 6,12,18: all analyses together make "
+        "at most 5 % false calls. Early ones are strict, so the last one loses little. The last number is that of all "
+        "blocks; auto: one analysis, at the end.",
     )
     until: Until = Field(
         None,
@@ -32,8 +32,8 @@ class StoppingRules(Strict):
     when_dead: Literal["ask", "leave-out", "go-on"] = Field(
         "ask",
         json_schema_extra={"metavar": "WHAT"},
-        description="What to do about a contender that is dead in --dead-blocks blocks in a row: ask (at a terminal; "
-        "otherwise leave it out), leave-out, or go-on. Trials skipped this way count as failed.",
+        description="When a contender is dead in --dead-blocks blocks in a row: ask (at a terminal; otherwise leave "
+        "it out), leave-out, or go-on. Trials skipped this way count as failed.",
     )
     dead_blocks: Whole = Field(
         2, ge=1, le=1000, description="Visits in a row without one success after which a contender is dead."
@@ -42,8 +42,8 @@ class StoppingRules(Strict):
         10.0,
         alias="dead_after",
         ge=1,
-        description="Cut a trial after this time with failures alone (never before it would fail anyway), and end the "
-        "slot if the contender does not answer then; auto never does.",
+        description="Cut a trial after this time with failures alone, if it has failed by then. End the slot if the "
+        "contender does not answer. auto: never.",
     )
 
     @model_validator(mode="after")

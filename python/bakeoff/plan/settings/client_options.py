@@ -61,17 +61,16 @@ def refuse_other_work(own: Table, part: PlanPart, suite: str, label: Callable[[s
     known = {field.alias or name for name, field in part.settings.model_fields.items()}
     if not part.client_options and own:
         raise PlanError(
-            f"{label(next(iter(own)))}: all settings of {suite} say what is measured, which is one work for all "
-            "contenders: write it in [settings], or make a run of its own"
+            f"{label(next(iter(own)))}: all settings of {suite} define the work, which all contenders share: write it "
+            "in [settings], or make a run of its own"
         )
     for key in own:
         if key not in known:
             raise PlanError(f"{label(key)}: unknown key: {did_you_mean(key, part.client_options)}")
         if key not in part.client_options:
             raise PlanError(
-                f"{label(key)}: says what is measured and not how clients talk, so that contenders with different "
-                f"ones would do different work: write it in [settings], for all of them; of their own they may have "
-                f"{', '.join(part.client_options)}"
+                f"{label(key)}: says what is measured, which all contenders share: write it in [settings]; client "
+                f"options of one contender are {', '.join(part.client_options)}"
             )
 
 

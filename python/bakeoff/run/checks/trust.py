@@ -101,7 +101,7 @@ def _undamaged(run: RunRecord) -> Plan:
         run.blocks_planned,
         [(c.name, c.address) for c in run.contenders],
     ):
-        raise RunFileError(f"{run.path} is damaged (its figures are not those of its plan): run the plan again")
+        raise RunFileError(f"{run.path} is damaged (its figures do not fit its plan): run the plan again")
     return plan
 
 

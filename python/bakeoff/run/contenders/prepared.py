@@ -134,8 +134,8 @@ class PreparedContenders:
         for name in self._plan.fleet.addresses:
             if name not in agents:
                 raise PlanError(
-                    f"the plan has addresses for agent {name}, and those of this run are {', '.join(agents)}: correct "
-                    f"the name in [agents.{name}], or leave the table out"
+                    f"the plan has addresses for agent {name}, and the agents of this run are {', '.join(agents)}: "
+                    f"correct the name in [agents.{name}], or leave the table out"
                 )
 
     def _refuse_other_views(self) -> None:

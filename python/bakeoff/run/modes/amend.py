@@ -43,8 +43,8 @@ class Asked:
             return plan
         if run.amended(CLEAR):
             raise PlanError(
-                f"{run.path} ended at a planned interim analysis, as its plan says; blocks added to that would be "
-                f"chosen by their result: run its plan again (`bakeoff run {run.path}`)"
+                f"{run.path} ended at a planned interim analysis; more blocks would be a choice by the result: run its "
+                f"plan again (`bakeoff run {run.path}`)"
             )
         if plan.blocks + self.more_blocks > BLOCKS_MAX:
             raise PlanError(

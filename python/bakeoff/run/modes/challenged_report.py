@@ -148,7 +148,7 @@ def _suite_of(number: int, reported: ReportedSuite, data: Mapping[str, Any], nam
     }
     table = parts["plan"]
     if reported.comparison is not None and reported.comparison.get("joined"):
-        raise PlanError(f"{named} tells of several run files of {reported.name}: challenge one of them")
+        raise PlanError(f"{named} covers several run files of {reported.name}: challenge one of them")
     plan = foreign_plan(table, f"{named} ({reported.name})") if isinstance(table, dict) and table else None
     if plan is not None and plan.capacity is not None:
         raise PlanError(f"{named} ({reported.name}) holds a search, which no campaign has: it cannot be carried out")

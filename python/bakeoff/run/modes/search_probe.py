@@ -47,7 +47,7 @@ def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
     times = record.service if record.response is None else record.response
     blob = histograms.get("service" if record.response is None else "response")
     if blob is None:
-        raise GeneratorError("the engine told no times of a trial: build it again with `make build`")
+        raise GeneratorError("the engine gave no times of a trial: build it again with `make build`")
     good, asked = record.operations, record.operations + errors
     if starts is not None:
         from bakeoff.stats import queue_growth  # NumPy takes a moment to load

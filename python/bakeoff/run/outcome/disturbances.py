@@ -33,9 +33,9 @@ def why_void(disturbances: DisturbancesResult | None, window_s: float) -> str | 
     stood_s = stood_still(disturbances)
     if stood_s > 0.0 and stood_s >= LOST_SHARE * window_s:
         return (
-            f"the load generator did not run for {stood_s:.3g} s of the window of {window_s:.3g} s: other work had "
-            "its processors, it was stopped, or the machine stood still; keep other work off the machine, and let "
-            "nothing stop it (SIGSTOP, a debugger, a paused virtual machine)"
+            f"the load generator did not run for {stood_s:.3g} s of the window of {window_s:.3g} s: other work had its "
+            "processors, or it was stopped (SIGSTOP, a debugger, a paused virtual machine): keep other work off the "
+            "machine, and do not stop it"
         )
     lost_limit_s = max(LOST_LEAST_S, LOST_SHARE * window_s)
     if (disturbances.throttled_s or 0.0) >= lost_limit_s:

@@ -171,7 +171,7 @@ def read_challenged(path: Path, campaign: StoredCampaign) -> ChallengedCampaign 
 def challenged_by(campaign: StoredCampaign, read: ChallengedCampaign) -> ChallengedCampaign:
     """The same, when its suites are those of the campaign. Raises ValueError."""
     if [one.name for one in read.suites if not one.left_out] != [suite_run.name for suite_run in campaign.suite_runs]:
-        raise ValueError("its suites are not those of the campaign")
+        raise ValueError("its suites differ from the campaign's")
     return read
 
 

@@ -113,8 +113,8 @@ def _refuse_unrepeated(files: Sequence[JoinedFile], counted: Sequence[JoinedFile
         missing = [name for name in file.names if file.failed and name not in again]
         if missing:
             raise PlanError(
-                f"no other file repeats {missing[0]} of {file.run.path} under the same plan and address: name the one "
-                "that does, or leave out --failed-run, so that all of them count"
+                f"no other file repeats {missing[0]} of {file.run.path} under the same plan and address: name that "
+                "file, or leave out --failed-run, so that all files count"
             )
 
 

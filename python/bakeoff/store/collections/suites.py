@@ -25,8 +25,8 @@ def as_campaign(runs: Sequence[RunRecord]) -> CampaignFolder | None:
     names = tuple(dict.fromkeys(listed))
     if len(names) == len(listed):
         raise PlanError(
-            f"{', '.join(str(run.path) for run in runs)} are of different suites, and no contender is in two of them: "
-            "call those alike that are one, or report each by itself"
+            f"{', '.join(str(run.path) for run in runs)} have different suites and no contender in common: give equal "
+            "contenders equal names, or report each file by itself"
         )
     suite_runs = tuple(
         StoredSuiteRun(name=suite, file=f"{place:02d}.bakeoff", weight=1.0, plan=run.plan)

@@ -286,7 +286,7 @@ def _attempt(content: _Content, row: Row, parts: Mapping[str, Sequence[Row]]) ->
     if trial.starts is not None and trial.response is None:
         raise DamagedError("a trial at a rate does not tell its times")
     if not {share.agent for share in trial.per_agent} <= {agent.name for agent in content.agents}:
-        raise DamagedError("a trial tells of an agent that is not there")
+        raise DamagedError("a trial names an agent that is not there")
     if any(share.starts is not None and share.response is None for share in trial.per_agent):
         raise DamagedError("an agent's share of a trial at a rate does not tell its times")
     return trial

@@ -123,10 +123,10 @@ class PlainRows:
 
 def _checked(tables: Any) -> Tables:
     if not isinstance(tables, dict) or set(tables) != set(EMBEDDED):
-        raise DamagedError("its tables are not those of a run")
+        raise DamagedError("it does not have the tables of a run")
     for table, columns in tables.items():
         if not isinstance(columns, dict) or set(columns) != set(embedded_columns(table)):
-            raise DamagedError(f"the columns of its table {table} are not those of a run")
+            raise DamagedError(f"its table {table} does not have the columns of a run")
         values = list(columns.values())
         if any(not isinstance(one, list) or len(one) != len(values[0]) for one in values):
             raise DamagedError(f"its table {table} is cut off")

@@ -64,7 +64,7 @@ def machine(found: Iterable[Sample]) -> Reading:
         elif name == "node_uname_info" and NAME.fullmatch(labels.get("nodename", "")):
             reading.facts["host"] = labels["nodename"]
     if "cpu_user_s" not in reading.counters:
-        raise SampleError("it tells no processor times: give the URL of a node_exporter")
+        raise SampleError("it has no processor times: give the URL of a node_exporter")
     reading.facts["processors"] = len(processors)
     numbered = {of: worked_of(spent) for cpu, spent in processors.items() if (of := number(cpu)) is not None}
     reading.processors = spent_of(numbered)

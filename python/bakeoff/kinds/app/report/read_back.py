@@ -14,8 +14,8 @@ from bakeoff.report.narrate.verdict.gates import gate_words
 
 NOTE = (
     "After each trial, outside of the measured window, records are read again on new connections and compared with "
-    "what was acknowledged: all that were written, or a random sample of 8,192 with the first and the last ones. A "
-    "secret of the trial chooses them, and the seeds of processor work. Not given back: the server did not answer."
+    "what was acknowledged. All are read, or the first, the last and a random sample of 8,192. A secret of the trial "
+    "draws the sample and the seeds of processor work. Not given back: the server did not answer."
 )
 TITLES = (
     "acknowledged writes",
@@ -68,7 +68,7 @@ def _(fact: ImpossibleTimes) -> tuple[str, str]:
     reasons = [f"longer than the whole transaction in {fact.too_long:,}"] if fact.too_long else []
     reasons += [f"shorter than any processor takes for the work in {fact.too_short:,}"] if fact.too_short else []
     return (
-        f"{fact.contender} tells queue and service times that cannot be: {wording.names(reasons)} of {fact.told:,} "
+        f"{fact.contender} reports impossible queue and service times: {wording.names(reasons)} of {fact.told:,} "
         "replies.",
         "Do not believe its queue, service and network times; no verdict uses them.",
     )

@@ -30,10 +30,10 @@ def section(context: Context) -> Section | None:
     rows = tuple(_row(context, index, load_step) for index, load_step in enumerate(context.comparison.run.load_steps))
     note = (
         "All are over the window: time in which the server was dead counts. Unweighted harmonic: clients × harmonic "
-        "mean of the clients' rates; this is the score that decides, for a starved client pulls it down. Plain: all "
-        "transactions over the window. Weighted, as published: the harmonic mean weighted by transactions; the weight "
-        "of a starved client cancels its penalty, so that without think time it is the plain rate. Means over blocks. "
-        "Slowest and fastest client: transactions of one client per second, over all blocks."
+        "mean of the clients' rates; this score decides: a starved client pulls it down. Plain: all transactions over "
+        "the window. Weighted, as published: the harmonic mean weighted by transactions; the weight of a starved "
+        "client cancels its penalty, so that without think time it is the plain rate. Means over blocks. Slowest and "
+        "fastest client: transactions of one client per second, over all blocks."
     )
     blocks: list[Block] = [Table("Transactions per second", tuple(columns), rows, note)]
     starved = [text for trial in context.run.trials if (text := _starved(trial, context.compared.enough))]

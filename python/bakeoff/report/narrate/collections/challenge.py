@@ -133,13 +133,13 @@ def no_figures(fact: NoFigures) -> str:
 @sentence.register
 def searched(fact: Searched) -> str:
     """Of a search."""
-    return "capacities are compared inside of one run alone"
+    return "capacities are compared within one run alone"
 
 
 @sentence.register
 def not_by_block(fact: NotByBlock) -> str:
     """Of figures that are there of pairs alone."""
-    return "what decides is known of pairs alone, or the report does not hold it by block"
+    return "the deciding figure belongs to pairs, or the report does not have it by block"
 
 
 @sentence.register
@@ -157,7 +157,7 @@ def other_load_steps(fact: OtherLoadSteps) -> str:
 @sentence.register
 def other_content(fact: OtherContent) -> str:
     """What is another now, as those that follow."""
-    return "the contenders serve another content now"
+    return "the contenders serve other content now"
 
 
 @sentence.register
@@ -174,8 +174,8 @@ def _machines(machines: Sequence[Machine]) -> str:
 def asked_otherwise(fact: AskedOtherwise) -> str:
     """Of settings that one contender had alone."""
     return (
-        f"clients talked otherwise with {fact.contender} then than with {fact.challenger} now "
-        f"({', '.join(fact.settings)}), so that there is no ratio of the two"
+        f"client options of {fact.contender} then and of {fact.challenger} now differ ({', '.join(fact.settings)}): "
+        "there is no ratio of the two"
     )
 
 
@@ -185,7 +185,9 @@ def sentence_over_all(made: CampaignChallenge) -> str:
     run, whole = len(made.measured), len(made.suites)
     reach = "all of its suites" if run == whole else f"{run} of its {wording.plural(whole, 'suite')}"
     company = (
-        f"beside {wording.names(list(made.again))}" if made.again else "with nobody of it beside it in all of these"
+        f"beside {wording.names(list(made.again))}"
+        if made.again
+        else "with none of its contenders measured again in all of these"
     )
     parts = [f"{made.challenger} challenges {made.report} in {reach}, {company}"]
     if not run:

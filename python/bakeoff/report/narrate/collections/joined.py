@@ -47,7 +47,7 @@ def joined_sentences(joined: Joined, notes: Sequence[DatedNote]) -> list[Sentenc
     if (more := len(joined.between) - NAMED) > 0:
         text = f"Of {wording.plural(more, 'further pair')} of contenders no file has both: see the table."
         sentences.append(Sentence("withheld", text))
-    alone = "What factors do is told by each file alone: `bakeoff compare` of it." if joined.with_factors else ""
+    alone = "Each file alone shows effects of factors: `bakeoff compare` of it." if joined.with_factors else ""
     texts = (_files(joined), _drift(joined.drifts, joined.figure), *_failed(joined, notes), alone)
     sentences += [Sentence("", text) for text in texts if text]
     return sentences
@@ -159,15 +159,14 @@ def _between(pair: BetweenPair, joined: Joined) -> str:
         return f"{pair.contender} and {pair.baseline} are in different files, and have no figures that can be compared."
     if not pair.bridges:
         return (
-            f"Whether {pair.contender} or {pair.baseline} is the better one cannot be told: they were measured in "
-            f"different files, and no contender is in both; {_drift_of(pair.explained_by)} between the files would be "
-            f"all of the ratio of {ratio} ({joined.figure}, unpaired)."
+            f"{pair.contender} and {pair.baseline} cannot be ranked: they are in different files, and no contender is "
+            f"in both. {wording.sentence(_drift_of(pair.explained_by))} between the files would explain the whole "
+            f"ratio of {ratio} ({joined.figure}, unpaired)."
         )
     bridge = wording.names(pair.bridges)
     return (
-        f"{name}, never in one file, over the bridge of {bridge}, which is in files of both: {ratio}{interval}, "
-        f"{joined.figure}, unpaired; what changed between the files for all alike is not in it, what changed for one "
-        f"of them alone is. Verdict: {sentence(pair)}."
+        f"{name}, over the bridge {bridge}, which is in files of both: {ratio}{interval}, {joined.figure}, unpaired. A "
+        f"change between the files cancels if it hit all alike. Verdict: {sentence(pair)}."
     )
 
 

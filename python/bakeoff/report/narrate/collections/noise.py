@@ -107,5 +107,5 @@ def smaller_than_floor(fact: SmallerThanFloor) -> tuple[str, str]:
     """Verdicts that equals show, too."""
     return (
         f"Smaller than the noise floor of this set-up ({fact.file}): {'; '.join(map(sentence, fact.verdicts))}.",
-        "Do not call it a difference of the servers: find what tells equals apart here, or measure more blocks.",
+        "Do not call it a difference of the servers: find what makes equals differ here, or measure more blocks.",
     )

@@ -290,8 +290,8 @@ def _(why: NoFall) -> str:
 @sentence.register
 def _(why: CachedDespiteFall) -> str:
     return (
-        f"rates fall by {why.fall:.2g} times, but files of {size(why.largest_kib)} came from a cache as well, by what "
-        "disk, wire or link can have carried"
+        f"rates fall by {why.fall:.2g} times, but files of {size(why.largest_kib)} came from a cache as well: disk, "
+        "wire and link carried too little"
     )
 
 

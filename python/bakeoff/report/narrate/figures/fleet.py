@@ -52,7 +52,7 @@ def _(fact: AgentsWeak) -> tuple[str, str]:
     first, *others = fact.agents
     who = f"Agents {few(fact.agents)} reach as little as" if others else f"Agent {first} reaches"
     return (
-        f"{who} {wording.percent(fact.share)} of what the others ask of a server that does nothing.",
+        f"{who} {wording.percent(fact.share)} of what the others ask of the null server.",
         "Each drives an equal part of the load: use machines that are alike, or fewer of them.",
     )
 

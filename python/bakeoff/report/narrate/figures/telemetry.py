@@ -24,26 +24,24 @@ WORDS = {
     limits.NOTHING: "nothing seen at its limit",
 }
 NO_PROCESSOR_TIME = {
-    "shared": "its machine sends the load, too, whose processor time cannot be told from its own: watch its processes",
-    "unwaited": "it leaves processes to themselves, for which no other one of its own waits, and what they use between "
-    "looks is accounted to nobody: watch its control group (cgroup:…)",
+    "shared": "its machine sends the load, too, and the two processor times cannot be separated: watch its processes",
+    "unwaited": "it starts processes that none of its own waits for, so samples miss their time: watch its control "
+    "group (cgroup:…)",
     "unseen": "its processor time was never seen",
 }
 RULE = (
     "Generator-bound, or network-bound: most trials are marked so (a load thread, or the link to the contender, was "
-    f"over {wording.percent(BUSY_SHARE)} busy), or a link of the watched machine carried more than that of the speed "
-    "that it states, in one direction. Processor-bound: processors busy for "
-    f"{wording.percent(PROCESSOR_FULL)} of the window or more, of what a hypervisor left of them, and "
-    f"{wording.percent(limits.ITS_OWN)} or more of that by the server's own processes; else they were full by others, "
-    "or by nobody knows whom. Bound by one "
-    f"processor: the server itself used {limits.ONE_FROM:g} to {limits.ONE_TO:g} of one, of several, and no more at a "
-    f"higher load step; or the busiest processor of its machine was busy for {wording.percent(PROCESSOR_FULL)} or "
-    f"more, by whatever, the others for {wording.percent(limits.OTHERS_IDLE)} or less, and all together do less than "
-    f"{limits.MORE:g} times as much at any higher load step (not told where the machine sends the load, too). "
-    f"Disk-bound: the busiest disk had something in flight for {wording.percent(DISK_FULL)} or more; how much more a "
-    "disk that works in parallel could do, that does not say. Memory-bound: something waited for memory for "
-    f"{wording.percent(MEMORY_PRESSURE)} or more (pressure). The first that holds is told, of processor and disk the "
-    "fuller one."
+    f"over {wording.percent(BUSY_SHARE)} busy), or a link of the watched machine carried more than that share of its "
+    f"stated speed. Processor-bound: processors busy for {wording.percent(PROCESSOR_FULL)} of the window or more, of "
+    f"what a hypervisor left of them, and {wording.percent(limits.ITS_OWN)} or more of that by the server's own "
+    "processes; else other or unknown processes filled them. Bound by one processor: the server itself used "
+    f"{limits.ONE_FROM:g} to {limits.ONE_TO:g} of one, of several, and no more at a higher load step; or the busiest "
+    f"processor of its machine was busy for {wording.percent(PROCESSOR_FULL)} or more, by whatever, the others for "
+    f"{wording.percent(limits.OTHERS_IDLE)} or less, and all together do less than {limits.MORE:g} times as much at "
+    "any higher load step (not shown where the machine sends the load, too). Disk-bound: the busiest disk had "
+    f"something in flight for {wording.percent(DISK_FULL)} or more; a disk that works in parallel may do more. "
+    f"Memory-bound: something waited for memory for {wording.percent(MEMORY_PRESSURE)} or more (pressure). The first "
+    "rule that holds is shown; of processor and disk the fuller one."
 )
 
 

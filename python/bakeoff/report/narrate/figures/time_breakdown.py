@@ -34,6 +34,6 @@ def _(one: DelayedStep) -> tuple[str, str]:
         f"{wording.figures(one.typical_ms, 3)} ms in {wording.percent(one.share)} of the cases or more, in "
         f"{wording.plural(one.trials, 'trial')}, beside steps of {wording.figures(one.other_steps_ms, 2)} ms.",
         "One side writes twice in a row and holds the second write back until the first is acknowledged (Nagle's "
-        "algorithm). A server that sets TCP_NODELAY does not wait; whether it does may also depend on how a client "
-        "divides its writes: behind a TLS handshake of mail try --factor handshake_apart=no,yes.",
+        "algorithm). A server that sets TCP_NODELAY does not wait. The client's writes matter, too: after a TLS "
+        "handshake of mail try --factor handshake_apart=no,yes.",
     )

@@ -68,8 +68,8 @@ def _(fact: DifferentMounts) -> tuple[str, str]:
     advice = "Mount them alike, unless the options are what is compared."
     if len(fact.file_systems) > 1:
         advice = (
-            f"{wording.names(list(fact.file_systems))} do not have the same options: make alike what both have (sizes "
-            "of transfers, how long attributes are kept, sync), unless the options are what is compared."
+            f"{wording.names(list(fact.file_systems))} have different options: use equal sizes of transfers, attribute "
+            "times and sync, unless the options are what you compare."
         )
     return f"The folders are mounted with different options: {own}.", advice
 
@@ -96,8 +96,8 @@ def _(fact: GeneratorWaited) -> tuple[str, str]:
     )
     if fact.pinned:
         advice = (
-            "Its threads are bound to cores already, and others ran there: end what else runs (`top`), keep servers of "
-            f"the same machine off these cores (`taskset`), or give it a machine of its own; {ends}"
+            "Other processes ran on the cores of its threads: end them (`top`), keep servers off these cores "
+            f"(`taskset`), or give it a machine of its own; {ends}"
         )
     return f"The load generator waited up to {', '.join(parts)}.", advice
 
@@ -202,8 +202,8 @@ def _(fact: NearGeneratorCapacity) -> tuple[str, str]:
             "processors. Look at the generator's processor use, or run again on an idle machine."
         )
     return (
-        f"The peak of {fact.contender} is {wording.percent(fact.share)} of what the generator asks of a server on "
-        "loopback that does nothing.",
+        f"The peak of {fact.contender} is {wording.percent(fact.share)} of the generator's capacity (null server on "
+        "loopback).",
         advice,
     )
 
@@ -252,8 +252,8 @@ def _(fact: NotCold) -> tuple[str, str]:
 def _(fact: QuantizedRates) -> tuple[str, str]:
     return (
         f"Trials of {wording.names(list(fact.contenders))} have as few as {1.0 / fact.step:.3g} {fact.work} for each "
-        f"client: where each ends one more in the window the rate is {wording.percent(fact.step)} higher, and "
-        f"{wording.percent(fact.delta)} matters.",
+        f"client. One more for each would raise the rate by {wording.percent(fact.step)}; δ is "
+        f"{wording.percent(fact.delta)}.",
         "Use a longer `--length`, or read the mean response time, which has no such steps.",
     )
 

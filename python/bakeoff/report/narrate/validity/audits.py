@@ -96,9 +96,8 @@ def _(rule: RatesRule) -> tuple[str, str]:
 @ruled.register
 def _(rule: ContentRule) -> tuple[str, str]:
     return (
-        f"bytes per operation of each class agree with the baseline's at the same load step and block "
-        f"({rule.header_bytes} bytes aside, for headers differ; classes with fewer than {rule.operations} operations "
-        "are not compared)",
+        "bytes per operation of each class agree with the baseline's at the same load step and block (but for "
+        f"{rule.header_bytes} bytes of headers; classes with fewer than {rule.operations} operations are not compared)",
         f"{wording.percent(rule.share)} or chance",
     )
 

@@ -52,7 +52,7 @@ def caveat_words(fact: Fact) -> str:
 
 @caveat_words.register
 def _(fact: NotMeasuredHere) -> str:
-    return f"Bakeoff did not measure this, {fact.tool} did; what it does not state nobody can check"
+    return f"Bakeoff did not measure this, {fact.tool} did: figures that it does not state cannot be checked"
 
 
 @caveat_words.register
@@ -125,8 +125,8 @@ def _(fact: BlocksDiffer) -> str:
 @caveat_words.register
 def _(fact: NearGeneratorCapacity) -> str:
     return (
-        f"the peak of {fact.contender} is {wording.percent(fact.share)} of what the generator asks of a server that "
-        "does nothing, so it may be the generator's"
+        f"the peak of {fact.contender} is {wording.percent(fact.share)} of the generator's capacity (null server), so "
+        "it may be the generator's"
     )
 
 

@@ -43,9 +43,9 @@ LEFT_OUT = {
 @advised.register
 def _(fact: NotMeasuredHere) -> tuple[str, str]:
     text = (
-        f"Bakeoff did not measure this: the figures are those of {fact.tool}. What it does not state (how busy the "
-        "generator was, the times of single operations) cannot be checked. Repetitions are paired in their order on "
-        "the command line."
+        f"Bakeoff did not measure this: the figures come from {fact.tool}. It does not state how busy the generator "
+        "was, or times of single operations: these cannot be checked. Repetitions are paired in their order on the "
+        "command line."
     )
     if fact.kind_of_suite not in KINDS:
         return text, "`bakeoff suites` lists what measures the like, in interleaved blocks and with audits."
@@ -101,8 +101,8 @@ def _(fact: TrialsRepeated) -> tuple[str, str]:
     were = "was" if fact.trials == 1 else "were"
     more = " and other reasons" if fact.other_reasons else ""
     return (
-        f"{trials} of {fact.contender} {were} repeated; what was {fact.state} is kept: {fact.reason}{more}.",
-        "The repetitions count, although they ran at other times than the trials beside them; see their list.",
+        f"{trials} of {fact.contender} {were} repeated; the {fact.state} trials stay in the file: {fact.reason}{more}.",
+        "The repetitions count, although they ran at other times than the other contenders' trials; see their list.",
     )
 
 

@@ -17,7 +17,7 @@ from bakeoff.report.narrate.advised import advised
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.validity.reasons import NAMED, clients_words
 
-STARVED = "Its rates are those of the clients that it served; each such trial, or cell, counts as forfeited."
+STARVED = "Its rates come from the clients that it served; each such trial, or cell, counts as forfeited."
 
 
 @sentence.register
@@ -44,8 +44,8 @@ def _(fact: UnrunInCells) -> tuple[str, str]:
     listed = _first([f"{one.cell}, {one.contender}, block {one.block}: {unrun(one)}" for one in fact.cells])
     return (
         f"The load generator did not run for some clients in {wording.plural(len(fact.cells), 'cell')}: {listed}.",
-        "Such cells are left out of their blocks, and nobody has lost them. Keep other work off the machine, or give "
-        "the generator cores of its own (`--load-threads`, `--pin`).",
+        "Such cells are left out of their blocks and count against no contender. Keep other work off the machine, or "
+        "give the generator cores of its own (`--load-threads`, `--pin`).",
     )
 
 

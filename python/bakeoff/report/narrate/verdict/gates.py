@@ -167,8 +167,8 @@ def _(detail: of.LinkLimit, name: str) -> str:
 def _(detail: of.NearGeneratorCapacity, name: str) -> str:
     busy = ", whose load threads were busy then" if detail.is_floor else ""
     return (
-        f"{name} answered up to {wording.percent(detail.share)} of what the generator asks of a server that does "
-        f"nothing{busy}, in {_trials(detail)}: it may be faster than shown"
+        f"{name} answered up to {wording.percent(detail.share)} of the generator's capacity (null server){busy}, in "
+        f"{_trials(detail)}: it may be faster than shown"
     )
 
 
@@ -224,8 +224,8 @@ def _(detail: of.NotSteady, name: str) -> str:
 @gate_words.register
 def _(detail: of.StaleConnections, name: str) -> str:
     return (
-        f"{name} ended the kept connection of {wording.percent(detail.share)} of the {detail.work} before it "
-        "answered these, so that they were asked again on new ones"
+        f"{name} ended the kept connection of {wording.percent(detail.share)} of the {detail.work} before its answer; "
+        "clients asked again on new ones"
     )
 
 

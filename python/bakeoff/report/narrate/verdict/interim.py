@@ -37,8 +37,8 @@ def interim_text(interim: InterimAnalysis) -> str:
         )
     elif interim.earlier or interim.planned or interim.level > LEVEL:
         told.append(
-            f"This is analysis {interim.number}: its tests are held to {wording.percent(interim.alpha)} and its "
-            f"intervals to {100.0 * interim.level:.4g} %, so that all analyses together hold at 5 % and 95 %."
+            f"This is analysis {interim.number}: its tests use {wording.percent(interim.alpha)} and its intervals "
+            f"{100.0 * interim.level:.4g} %, so that all analyses together keep 5 % and 95 %."
         )
     return " ".join(told)
 

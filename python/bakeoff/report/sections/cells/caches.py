@@ -26,15 +26,15 @@ LEVELS = {
     "command": "after the cold command",
 }
 RULE = (
-    f"Along the file sizes of each record size: strong within {LEVEL:g} times of the highest rate, none within as much "
-    f"of the rate of the largest files, which is {CACHE_FALL:g} times lower at least, weak between them. From rates "
-    "alone: it may be another level of memory that ends there."
+    f"Along the file sizes of each record size: strong: within {LEVEL:g} times of the highest rate. None: within as "
+    f"much of the rate of the largest files, which is at least {CACHE_FALL:g} times lower. Weak: between them. Rates "
+    "alone decide this: another level of memory may end there."
 )
 LEGEND = (
-    "What lies in a cache before a test decides what is measured. Seen empty: the kernel (cachestat) showed no page of "
-    "the file in memory when the clock started, in every block. Cached: what the disk or the wire carried, or the "
-    "speed of the link, cannot explain the rate, in half of the blocks at least. "
-    "Carried: the bytes that disk or wire carried as a share of what the clients moved, where they can be counted."
+    "A cache that is full before a test changes what is measured. Seen empty: the kernel (cachestat) showed no page "
+    "of the file in memory when the clock started, in every block. Cached: in half of the blocks or more, neither the "
+    "bytes on disk and wire nor the speed of the link explain the rate. Carried: bytes on disk or wire as a share of "
+    "the clients' bytes, where they can be counted."
 )
 
 

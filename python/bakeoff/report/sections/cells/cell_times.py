@@ -66,10 +66,10 @@ def section(context: Context) -> Section | None:
         return Section("Processor time of single I/Os", (Text(words), *tables))
     axis, over = form.axes[0].name, wording.names([*(f"{axis.name}s" for axis in form.axes[1:]), "blocks"])
     words = (
-        f"p50, p95 and p99 of single operations by {axis}, from the histogram of each cell; a figure is the geometric "
-        f"mean over {over}, of those cells in which all contenders have it: a percentile is left out where a cell has "
-        f"too few operations for it. Folded: tables, {_down_and_across(form)}. `bakeoff compare --json` has those of "
-        "every single cell."
+        f"p50, p95 and p99 of single operations by {axis}, from the histogram of each cell. A figure is the geometric "
+        f"mean over {over}, of cells in which all contenders have it. A cell with too few operations for a percentile "
+        f"is left out of it. Folded: tables, {_down_and_across(form)}. `bakeoff compare --json` has those of every "
+        "single cell."
     )
     return Section("Times of single operations", (Text(words), *charts, *tables))
 

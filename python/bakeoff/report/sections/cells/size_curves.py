@@ -101,7 +101,7 @@ def _crossings(pair: CellPair, form: CellForm) -> Table:
     )
     if len(form.axes) > 1:
         note += (
-            " Small files have no large records, and large files may have no small ones: what differs by record size "
-            "shows against file size too. The heat maps tell the two apart."
+            " Small files have no large records, and large files may have no small ones. A difference by record size "
+            "therefore shows against file size too; the heat maps separate the two."
         )
     return Table(f"Crossings of 1.00, {against(pair)}", tuple(columns), tuple(rows), note)

@@ -48,9 +48,8 @@ def section(context: Context) -> Section | None:
         return None
     words = (
         "Rates are geometric means over blocks, in MB/s (10^6 bytes). All surfaces of a picture have one scale; small "
-        "files and large records stand at the back. Lines have 95 % intervals. "
-        "What one sees at a glance here is in the heat maps in numbers, "
-        "with intervals: judge by those."
+        "files and large records stand at the back. Lines have 95 % intervals. The heat maps have the numbers with "
+        "intervals: judge by those."
     )
     return Section("Surfaces", (Text(words), *blocks))
 

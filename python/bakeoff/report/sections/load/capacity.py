@@ -101,10 +101,10 @@ def _capacities(found: CapacityComparison) -> Table:
         "response times, from the planned start" if found.by == "rate" else "service times, as clients wait for replies"
     )
     note = (
-        f"The highest load that met {found.objective}: geometric mean of the blocks, each with a search of its own "
-        f"(MLRsearch, RFC 9971), whose bounds end at most {wording.percent(found.width)} apart. Judged by {judged}; "
-        "what failed is slower than any limit, what still waited at the end of a window counts with its time so far. "
-        "At a rate no load is carried under which the queue grows all through a window."
+        f"The highest load that met {found.objective}: geometric mean of the blocks. Each block has a search of its "
+        f"own (MLRsearch, RFC 9971), whose bounds end at most {wording.percent(found.width)} apart. Judged by "
+        f"{judged}. A failed operation is slower than any limit; an open one counts with its time so far. At a rate, a "
+        "queue that grows all through a window misses the objective."
     )
     return Table("Capacities", columns, tuple(rows), note, detail=Detail.COMPARISON)
 
@@ -129,8 +129,8 @@ def _shares(context: Context, found: CapacityComparison) -> list[Block]:
         rows.append(tuple(row))
     kind = "Response" if found.by == "rate" else "Service"
     note = (
-        f"Load in {found.unit}; {kind.lower()} times in ms, geometric means of the blocks; lost: what was asked for "
-        "and had no good reply. Each contender at shares of its own capacity: equal shares are not equal loads."
+        f"Load in {found.unit}; {kind.lower()} times in ms, geometric means of the blocks; lost: operations without a "
+        "good reply. Each contender is at shares of its own capacity: equal shares are not equal loads."
     )
     title = f"{kind} time at shares of the capacity"
     return [Table(title, tuple(columns), tuple(rows), note, detail=Detail.SUMMARY)]

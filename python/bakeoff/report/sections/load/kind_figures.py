@@ -33,7 +33,7 @@ def section(context: Context) -> Section | None:
     cells = tuple((row, *(_shown(figures[name].get(row, [])) for name in context.names)) for row in rows[:MOST_ROWS])
     note = f"The first {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
     title = f"Other figures at {load_step.words}"
-    words = "As the load generator told them of each trial: mean over the blocks, with the least and the most."
+    words = "From the load generator, for each trial: mean over the blocks, with the least and the most."
     return Section("Other figures", (Text(words, explains=True), Table(title, columns, cells, note, folded=True)))
 
 

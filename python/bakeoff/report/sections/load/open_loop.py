@@ -47,13 +47,12 @@ def _explained(context: Context) -> str:
     how = f"{rate.arrivals.words}, on {rate.most_connections:,} connections at most" if isinstance(rate, Rate) else ""
     rates = [load_step.per_s for load_step in context.run.load_steps if isinstance(load_step, Rate)]
     return (
-        f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
-        "waits in the response time, which counts from the planned "
-        f"start{f' and is that of {responds}' if responds else ''}; service time counts from the moment at which it "
-        f"was sent. A contender is overloaded when it answers less than {wording.percent(open_loop.SUSTAINED_SHARE)} "
-        "of what was offered, beyond what may be under way at the edges of the window: its queue then grows all "
-        "through it; a pause is no overload. What is not over when the window ends counts in the response time with "
-        f"its wait so far.{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
+        f"Operations began when they were due, {how}, whether or not earlier ones were answered. Response time counts "
+        f"from the planned start{f' and is that of {responds}' if responds else ''}; service time counts from the "
+        f"sending. A contender is overloaded when it answers less than {wording.percent(open_loop.SUSTAINED_SHARE)} of "
+        "what was offered, apart from operations under way at the edges of the window. Its queue then grows all "
+        "through the window; a pause is no overload. An operation still open at the end of the window counts with its "
+        f"wait so far.{f' {units}' if (units := context.comparison.run.unit.sentence(rates)) else ''}"
     )
 
 
@@ -66,7 +65,7 @@ def _answered(context: Context) -> Chart:
     guides = {"all": [{"at": at, "value": at} for at in (0.0, most)]}
     down = Amounts("answered a second")
     spec = lines(rows, context.names, Loads(info.load_steps), down, (title, subtitle), guides=guides)
-    description = f"{title} of {', '.join(context.names)} against what was offered."
+    description = f"{title} of {', '.join(context.names)} against the offered load."
     table = context.curve_table("rate")
     return Chart("chart-answered", title, description, spec, table, plain=_summary(context), detail=Detail.SUMMARY)
 
@@ -219,10 +218,10 @@ def _starts(context: Context) -> Table:
             trials = [trial for trial in context.at(name, load_step) if trial.starts is not None]
             rows.append((f"{load_step}: {name}", *_counts(trials)))
     note = (
-        "Starts planned for the window, over all blocks: each was answered or failed in the window, was still open at "
-        "its end, or never started. Those that found all connections busy waited, and are late; "
-        "those that never began were still waiting when the trial ended. A generator that itself is late, with a "
-        "connection idle, is named: that is in the response time, too, and is not the server's."
+        "Starts planned for the window, over all blocks. Each was answered or failed in the window, was still open at "
+        "its end, or never started. Late: all connections were busy at its moment. Never started: still waiting at "
+        "the end of the trial. A start that the generator delayed, with a connection idle, is named: that delay is in "
+        "the response time but is not the server's."
     )
     columns = (Column(context.load_step_unit, numeric=False), *_STARTS)
     return Table("Starts", columns, tuple(rows), note, folded=True, detail=Detail.COMPARISON)

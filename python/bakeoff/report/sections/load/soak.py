@@ -78,7 +78,7 @@ def _sentences(one: ContenderSoak, title: str) -> list[Text]:
         missing = f"{title}: {_length(gap.length_s)} are missing after interval {gap.after + 1}."
         texts.append(Text(missing, "warning", detail=Detail.SUMMARY))
     if one.segments > 1:
-        last = "What other tables and charts tell of it is that of its last segment alone."
+        last = "Other tables and charts show its last segment alone."
         texts.append(Text(last, "warning", detail=Detail.SUMMARY))
     return [*texts, *(_trend(trend, one, title) for trend in one.trends if trend.intervals)]
 

@@ -96,7 +96,7 @@ def _percent(context: Context, measures: Sequence[Measure]) -> Table | None:
         ]
     note = (
         f"{first.title if len(steps) > 1 else 'Each figure'}; above 0 is better. Twice as good is +100 % by the ratio "
-        "and +50 % as a reduction: claims use both. What one of both does not state is left out."
+        "and +50 % as a reduction: claims use both. A figure that either does not state is left out."
     )
     return Table("Differences in percent, both ways", tuple(columns), tuple(rows), note, detail=Detail.COMPARISON)
 

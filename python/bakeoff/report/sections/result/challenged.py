@@ -16,16 +16,16 @@ from bakeoff.report.narrate.collections.campaign import NOTHING_YET
 from bakeoff.report.narrate.sentences import sentence
 
 OVER_A_BRIDGE = (
-    "Unpaired, and no verdict: ratios over a bridge are those of now to the bridge by those of then to it, so that "
-    "what changed for all alike is not in them. The intervals (95 %, Welch) hold if nothing else changed, which nobody "
-    "saw."
+    "Unpaired, and no verdict. Each side is divided by a contender that both runs measured, the bridge: a change that "
+    "hit all alike cancels. The intervals (95 %, Welch) hold only if nothing else changed; no measurement can show "
+    "that."
 )
 NO_BRIDGE = (
-    "Unpaired, and no verdict: a change of the machine or the network between the two would look the same, so there is "
-    "no interval either. With one of them beside it (`--rerun`) there is one."
+    "Unpaired, no verdict and no interval: a change of the machine or the network would look the same. Measure one of "
+    "the reported contenders again (`--rerun`) for an interval."
 )
 TITLE = "The report that is challenged"
-REPORTED_SENTENCES = "What that report says, in its own words, which nothing here confirms:"
+REPORTED_SENTENCES = "That report says, unconfirmed by this run:"
 
 
 @report_section("challenge", Part.FRONT, Detail.SUMMARY)
@@ -62,9 +62,9 @@ def challenge_over_all(made: CampaignChallenge) -> Section:
         Column("What that report says", False, spare=1),
     )
     note = (
-        "Verdicts are of what was measured now. How the challenger stands to those who were not measured again is in "
-        "the chapter of each suite, unpaired and without a verdict. Without a suite there is no order over all "
-        "suites, and who is missing from one has no place in it."
+        "Verdicts rest on trials of this run. The chapter of each suite compares the challenger with contenders that "
+        "were not measured again, unpaired and without a verdict. A contender that misses a suite has no place in the "
+        "order over all suites."
     )
     rows = tuple((one.suite, _again(one, made.challenger), _absent(one), _first_sentence(one)) for one in made.suites)
     what = (
@@ -106,7 +106,7 @@ def _apart(context: Context, made: Challenge) -> str:
     factors = [factor.name for factor in context.run.planned.factors]
     if not factors:
         return ""
-    return f"{made.challenger} has no level of {wording.names(factors)}: what these do is told of the others alone."
+    return f"{made.challenger} has no level of {wording.names(factors)}: effects of factors are those of the others."
 
 
 def _what(context: Context, made: Challenge) -> str:

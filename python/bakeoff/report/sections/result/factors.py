@@ -82,11 +82,11 @@ def _explained(context: Context, found: FactorComparison) -> str:
     info = context.comparison.run
     sizes = " × ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in found.factors)
     return (
-        f"The {len(found.combinations)} contenders are combinations of {sizes}. Each effect comes from log-ratios of "
-        "two contenders in the same block that differ in one factor, as a mean over the levels of the others; an "
-        "interaction is the ratio of two such effects. Intervals and tests are over blocks (t), and Holm counts "
-        f"{wording.plural(found.family, 'effect')}. “The same” is said only where the whole interval of the "
-        f"interaction lies within ±{wording.percent(info.delta)}; what is not shown may be there all the same."
+        f"The {len(found.combinations)} contenders are combinations of {sizes}. An effect is the ratio of two "
+        "contenders that differ in one factor, in the same block, as a mean over the levels of the others. An "
+        "interaction is the ratio of two such effects. Intervals and tests are over blocks (t); the Holm correction "
+        f"counts {wording.plural(found.family, 'effect')}. “The same” means that the whole interval of the interaction "
+        f"lies within ±{wording.percent(info.delta)}. An interaction that is not shown may still exist."
     )
 
 
@@ -97,7 +97,7 @@ def _effects(context: Context, found: FactorComparison) -> Table:
     verdicts = [effect.verdict for effect in found.effects]
     gates = [gate for verdict in verdicts for gate in verdict.reasons if gate not in verdict.decisive]
     note = f"Ratios of {unit} over the load steps, {better}; Holm over {wording.plural(found.family, 'effect')}."
-    note += " × marks interactions: by what factor one effect is larger at the other level."
+    note += " × marks interactions: the factor by which one effect is larger at the other level."
     if gates:
         note += f" Note: {'; '.join(noted(gates))}."
     return Table("Effects of the factors", COLUMNS, rows, note, folded=len(rows) > 2 * MOST, detail=Detail.SUMMARY)

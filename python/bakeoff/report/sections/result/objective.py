@@ -48,7 +48,8 @@ def _note(context: Context, found: ObjectiveOutcome) -> str:
     times = of_rate if context.is_open_loop else of_loop
     reasons = "; ".join(f"{c.name}: {sentence(c.why)}" for c in found.contenders if c.why)
     return (
-        f"Trials, and the worst of them in each term: {times}; what failed is slower than any limit. A load is met "
-        "when every usable trial meets it, and missed when one misses it. It is not decided when fewer than half of "
+        f"Trials, and the worst of them in each term: {times}. A failed operation is slower than any limit. A load is "
+        "met when every usable trial meets it, and missed when one misses it. It is not decided when fewer than half "
+        "of "
         "its trials can be used, or they have too few operations." + (f" {reasons}." if reasons else "")
     )

@@ -100,12 +100,10 @@ def _by_files(joined: Joined, run: RunRecord) -> str:
         for file in joined.files
         if not file.failed
     ]
-    differ = (
-        "" if joined.same_work else " Their plans differ, see The run files: what is said here of settings is of A."
-    )
+    differ = "" if joined.same_work else " Their plans differ (see The run files): settings shown here are those of A."
     return (
         f"It was done in {wording.plural(len(parts), 'run')}: {'; '.join(parts)}. {in_each_block(run)} Trials of one "
-        f"block are compared as pairs; what stands in different files has no block in common.{differ}"
+        f"block are compared as pairs; different files have no block in common.{differ}"
     )
 
 

@@ -11,9 +11,9 @@ from bakeoff.report.narrate import wording
 
 OPEN_LOOP = (
     "In an open loop the response time from the planned start decides where neither is overloaded. A contender that "
-    "answers less than "
-    "99 % of what was offered is overloaded: alone, it forfeits that rate; where both are, their answers per second "
-    "are compared. Where more than one in a thousand failed or never began, the next higher percentile stands in.",
+    "answers less than 99 % of what was offered is overloaded: alone, it forfeits that rate. Where both are "
+    "overloaded, their answers per second are compared. Where more than 0.1 % of the operations failed or never "
+    "began, the next higher percentile stands in.",
 )
 
 
@@ -31,21 +31,19 @@ def section(context: Context) -> Section:
             ),
             Bullets(
                 (
-                    "better: the 95 % interval of the ratio excludes 1, the difference is at "
-                    f"least {delta}, the paired t test "
-                    "(Holm-corrected) and the exact sign-flip test both reach 0.05, and no "
-                    "validity check is red.",
+                    f"better: the 95 % interval of the ratio excludes 1, and the difference is at least {delta}. The "
+                    "paired t test (Holm-corrected) and the exact sign-flip test both reach 0.05. No validity check "
+                    "is red.",
                     f"equivalent within ±{delta}: two one-sided tests show that the true ratio lies inside "
                     f"{1 / (1 + context.comparison.run.delta):.3f} to "
                     f"{1 + context.comparison.run.delta:.3f}.",
                     f"faster, size open: a difference is certain, but whether it is larger than {delta} is not.",
-                    "inconclusive: none of these could be shown. The number of further blocks is what "
-                    "an 80 % chance of an answer needs if the ratio seen is the true one; where that is over a day, "
-                    "it says how much blocks differ instead. An interval that does not reach 1 is not enough: the test "
-                    "that was not passed is named.",
-                    "withheld: the numbers would allow a verdict, but a validity check takes it "
-                    "away: the leader failed trials "
-                    "or too many operations, or the generator was the limit where it matters.",
+                    "inconclusive: the run showed neither a difference nor equivalence. The further blocks named give "
+                    "an 80 % chance of an answer if the ratio seen is the true one. Where they would take over a day, "
+                    "the spread of blocks is named instead. An interval that excludes 1 is not enough: the test that "
+                    "failed is named.",
+                    "withheld: the numbers would allow a verdict, but a validity check forbids it. The leader failed "
+                    "trials or too many operations, or the generator was the limit where it matters.",
                     "disqualified: a contender lost, damaged, doubled or misplaced data, or gave wrong content. It "
                     "can neither win nor be equivalent, whatever its speed.",
                     f"no verdict: fewer than {MINIMUM_BLOCKS} usable blocks; no sign-flip test can reach 0.05 then.",

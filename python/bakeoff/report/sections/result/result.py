@@ -27,8 +27,7 @@ from bakeoff.report.narrate.warned import warnings_of
 LITTLE = 0.5
 """Who does less than this of the work of the other, and answers it faster, is better with a word on it."""
 FORFEIT_RATES = (
-    "a contender that is overloaded alone forfeits that rate; where both are, the ratio of what they answer a second "
-    "stands for it"
+    "a contender that is overloaded alone forfeits that rate; where both are, their answers per second are compared"
 )
 
 

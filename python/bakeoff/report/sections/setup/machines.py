@@ -25,15 +25,15 @@ MOST_COLUMNS = 6  # machines that have room beside each other in a table
 # What differs on every machine and at any moment, and says nothing about a figure.
 PASSING = ("hostname", "load_average", "swap_used_bytes", "cpu · mhz", "links")
 NOTE = (
-    "Share: of all operations. Capacity: what the machine asked of a server on its own loopback that does nothing. "
-    "CPU, waited, lag, late and link: the largest of all trials; late is the p99 of its own starts, link the part of "
-    "the link to a contender that all traffic of the machine filled in the window."
+    "Share: of all operations. Capacity: operations per second of the null server on the machine's own loopback. CPU, "
+    "waited, lag, late and link: the largest of all trials. Late is the p99 of its own starts. Link is the use of the "
+    "link to a contender by all traffic of the machine in the window."
 )
 RANGES_NOTE = (
     "From the agent with the least to the one with the most. Rates are means over blocks, times geometric means{of}. "
-    "Slowest ÷ fastest: operations per client. Jain: 1 is fair. Chance: probability that clients which differ by "
-    "nothing but chance differ so between agents, from what each client did in all blocks. CPU, late, link and start: "
-    "the largest of all blocks; start is from the first agent that began to the last."
+    "Slowest ÷ fastest: operations per client. Jain: 1 is fair. Chance: probability that equal clients differ this "
+    "much between agents, from the operations of each client in all blocks. CPU, late, link and start: the largest of "
+    "all blocks; start is the time from the first agent's begin to the last's."
 )
 
 

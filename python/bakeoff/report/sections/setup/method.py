@@ -103,8 +103,7 @@ def _imported(context: Context, tool: str) -> Section:
     run = context.run
     intro = (
         f"Imported {context.moment(run.created_at)} from files of {tool}; Bakeoff measured nothing itself. Block n is "
-        "the nth sample of a contender at a load. What is not in the files is not stated: no plan, no order, no "
-        "machine."
+        "the nth sample of a contender at a load. The files state no plan, no order and no machine."
     )
     titles = (Column("Name", numeric=False), Column("Files", numeric=False))
     files = Table("Contenders", titles, tuple((c.name, c.address) for c in run.contenders))
@@ -125,7 +124,7 @@ def _amendments(context: Context) -> list[Block]:
     info = context.comparison.run
     if not info.amendments:
         return []
-    titles = ("When", "What", "Why, or what was asked for", "Blocks seen", "Blocks since", "Plan before")
+    titles = ("When", "What", "Reason or request", "Blocks seen", "Blocks since", "Plan before")
     rows = tuple(
         (
             context.moment(each.at),

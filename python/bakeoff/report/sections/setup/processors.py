@@ -15,7 +15,7 @@ from bakeoff.report.narrate import wording
 MOST_COLUMNS = 16
 FULL = wording.percent(PROCESSOR_FULL)
 SUMMARY_COLUMNS = ("processors", "least %", "median %", "most %", f"over {FULL}")
-NOTE = "Share of the window in which each processor worked, of what a hypervisor left of it; mean over trials."
+NOTE = "Share of the window in which each processor worked, without time that a hypervisor took; mean over trials."
 
 
 def processors_table(context: Context, name: str, uses: Sequence[ResourceUse]) -> list[Block]:

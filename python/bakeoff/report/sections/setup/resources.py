@@ -37,14 +37,13 @@ STATES = (
 # A disk that did less has no chart.
 SHOWN_FROM = 0.05
 NOTE = (
-    "Means over the windows of trials. Processors, disk, network and pressure are those of the machine that it runs "
-    "on, own: processors that the server itself used. Busiest CPU: whichever worked most in a second, mean over the "
-    "seconds, of what a hypervisor left of it. Pressure: share of the time in which something waited for a "
-    "processor, memory or a disk. Link: how much of the speed that it states the fullest one carried, in its fuller "
-    "direction. Overflows: connections of a trial that found the accept queue full. Processor time "
-    "is time, not work: with hyperthreads a second of a half-busy core does more than one of a full core; what a "
-    "hypervisor stole is in nobody's time, and what the kernel does for a server in interrupts is in that of its "
-    "machine alone."
+    "Means over the windows of trials. Processors, disk, network and pressure are those of the server's machine; own: "
+    "processors that the server itself used. Busiest CPU: the one that worked most in a second, mean over the "
+    "seconds, without time that a hypervisor took. Pressure: share of the time in which something waited for a "
+    "processor, memory or a disk. Link: use of the fullest link, as a share of its stated speed, in the fuller "
+    "direction. Overflows: connections of a trial that found the accept queue full. Processor time is time, not work: "
+    "with hyperthreads a half-busy core does more in a second than a full one. Time that a hypervisor took is not "
+    "counted. Interrupts that the kernel serves count for the machine alone."
 )
 
 
@@ -138,7 +137,7 @@ def _unavailable(context: Context, found: Resources) -> list[Block]:
     unwatched = [name for name in context.names if name not in watched]
     scopes = {each.scope for each in found.watched if each.scope}
     texts = [
-        f"No processor time is told of {each.contender}: {sentence(each.why_not)}."
+        f"No processor time is known of {each.contender}: {sentence(each.why_not)}."
         for each in found.watched
         if each.why_not is not None
     ]
@@ -155,7 +154,7 @@ def _unavailable(context: Context, found: Resources) -> list[Block]:
     if found.pressure_missing:
         names = wording.names(list(found.pressure_missing))
         blocks.append(
-            Text(f"Pressure is not told where {names} runs: the kernel there does not count it (CONFIG_PSI).")
+            Text(f"The machine of {names} has no figures of pressure: its kernel does not count it (CONFIG_PSI).")
         )
     return blocks
 
@@ -176,7 +175,7 @@ def _states(context: Context, found: Resources) -> Chart:
     names, load_steps = context.names, context.comparison.run.load_steps
     steps = tuple(state for state, _ in STATES)
     title = "Processors by state"
-    note = "of all processors of the machine, mean over trials; what is missing to 100 % was idle"
+    note = "of all processors of the machine, mean over trials; the rest to 100 % was idle"
     spec = shares(rows, names, steps, load_steps, "share of processor time", (title, note))
     columns = (
         Column("Contender", numeric=False),
@@ -307,8 +306,8 @@ def _memory(each: MemoryPerConnection) -> str:
             f"memory rises over the load steps, 95 % interval {low} – {high}; {whole})."
         )
     return (
-        f"Memory for each connection to {each.contender}: {wording.MISSING} (over the load steps it does not rise for "
-        f"certain, in 6 blocks or more at three numbers of connections or more; {whole})."
+        f"Memory for each connection to {each.contender}: {wording.MISSING} (no certain rise over the load steps; that "
+        f"needs 6 blocks and three numbers of connections; {whole})."
     )
 
 

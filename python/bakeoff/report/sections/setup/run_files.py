@@ -61,10 +61,7 @@ def _differences(joined: Joined, differences: list[FileDifference], title: str, 
     rows = tuple(
         (one.item.removeprefix("settings · "), SORTS[one.sort], *map(_value, one.values)) for one in differences
     )
-    note = (
-        "Where what is measured differs, a contender is another one in each file, and no ratio between files has a "
-        "verdict. Equal items are left out; secrets are not shown."
-    )
+    note = "Where the work differs, no ratio between files has a verdict. Equal items and secrets are not shown."
     return [Table(title, columns, rows, note, folded=len(rows) > FOLDED, detail=detail)]
 
 
@@ -87,8 +84,8 @@ def _files(context: Context, joined: Joined) -> Table:
     )
     rows = tuple(_file(context, file) for file in joined.files)
     note = (
-        "Blocks are numbered on from file to file; in each of them every contender of its file is measured, so that "
-        "contenders of one file are paired. Nothing pairs what is in different files."
+        "Blocks are numbered on from file to file. Every block has all contenders of its file, so contenders of one "
+        "file are paired. Trials of different files are never paired."
     )
     return Table("The files", columns, rows, note, detail=Detail.COMPARISON)
 
@@ -107,7 +104,7 @@ def _file(context: Context, file: FileInfo) -> tuple[str, ...]:
 def _notes(comparison: Comparison) -> list[Block]:
     columns = (Column("Day", numeric=False), Column("Noted", numeric=False))
     rows = tuple((note.date, note.text) for note in comparison.notes)
-    by = "By who made this report; Bakeoff found none of it."
+    by = "By the author of this report; Bakeoff found none of it."
     return [Table("Notes", columns, rows, by, detail=Detail.SUMMARY)] if rows else []
 
 
@@ -135,7 +132,7 @@ def _pairs(joined: Joined) -> list[Block]:
         for pair in joined.pairs
         for one in pair.files
     )  # fmt: skip
-    note = f"{wording.sentence(joined.figure)}; each line is what `bakeoff compare` says of that file alone."
+    note = f"{wording.sentence(joined.figure)}; each line equals `bakeoff compare` of that file alone."
     apart = (
         Column("Pair", numeric=False),
         Column("Farthest apart", numeric=False),
@@ -146,12 +143,12 @@ def _pairs(joined: Joined) -> list[Block]:
         Column("Their blocks", numeric=False),
     )
     why = (
-        "Unpaired (Welch), Holm over the files. Blocks count together where the files neither contradict each other "
-        "nor are shown to differ, or differ by less than δ; the verdict is then one on these days. What a ratio would "
-        "be on days in general is the interval in which each file counts as one; of two files it is wide."
+        "Unpaired (Welch), Holm correction over the files. Blocks count together where the files agree, or differ by "
+        "less than δ; the verdict then holds for these days. For days in general read the interval in which each file "
+        "counts as one; of two files it is wide."
     )
     if any(pair.same_work and pair.counted == "apart" for pair in joined.pairs):
-        why += " Of pairs whose blocks are not put together, cells and single operations are told by each file alone."
+        why += " Where blocks of a pair do not count together, each file alone has its cells and single operations."
     return [
         Table("The same pair in each file", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON),
         Table("How far the files are apart", apart, tuple(map(_apart, joined.pairs)), why, detail=Detail.COMPARISON),
@@ -213,10 +210,10 @@ def _between(joined: Joined) -> list[Block]:
     )
     rows = tuple(map(_between_row, joined.between))
     note = (
-        f"{wording.sentence(joined.figure)}, unpaired: no file has both. Over a contender that files of both have, it "
-        "is a ratio of ratios (Welch): what changed between the files for all alike drops out of it. That it changed "
-        "for all alike is assumed; of two bridges that contradict each other it is known that it did not. Without one, "
-        "a difference of days and one of servers look the same: no interval is given, as none would hold."
+        f"{wording.sentence(joined.figure)}, unpaired: no file has both. Over a bridge, a contender that files of both "
+        "have, it is a ratio of ratios (Welch): a change that hit all alike cancels. That all were hit alike is an "
+        "assumption; two bridges that contradict each other refute it. Without a bridge, days and servers cannot be "
+        "told apart: there is no interval."
     )
     folded = len(rows) > FOLDED
     return [Table("Contenders of different files", columns, rows, note, folded, Detail.COMPARISON)]
@@ -245,15 +242,15 @@ def _failed(context: Context, joined: Joined) -> list[Block]:
         Column(f"Repeated ({joined.unit})"),
     )
     note = (
-        "The trials of this table are in no ratio; those that repeat them are. Repeated: geometric mean over the "
-        "blocks that count. Who failed is named beside every verdict."
+        "These trials enter no ratio; their repetitions do. Repeated: geometric mean over the blocks that count. "
+        "Every verdict names the contender that failed."
     )
     rows = tuple(map(_failed_row, joined.failed))
     folded = len(rows) > FOLDED
     bad = tuple(row for one, row in zip(joined.failed, rows, strict=True) if one.state != "ok")
-    tables = [Table("The failed run beside its repetition", columns, rows, note, folded, Detail.COMPARISON)]
+    tables = [Table("The failed run and its repetition", columns, rows, note, folded, Detail.COMPARISON)]
     if folded and 0 < len(bad) <= FOLDED:
-        tables.insert(0, Table("What failed, beside its repetition", columns, bad, detail=Detail.COMPARISON))
+        tables.insert(0, Table("Failed trials and their repetition", columns, bad, detail=Detail.COMPARISON))
     return list(tables)
 
 
@@ -280,5 +277,5 @@ def _if_counted(joined: Joined) -> list[Block]:
         )
         for one in joined.if_counted
     )  # fmt: skip
-    note = "What was left out as failed was left out by who made this report: this is what would stand with it."
+    note = "The author of this report left out the failed trials. With them the verdicts would be these."
     return [Table("If the failed run counted, too", columns, rows, note, detail=Detail.COMPARISON)]

@@ -70,8 +70,8 @@ def section(context: Context) -> Section:
         tuple(columns),
         tuple(table_rows),
         "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
-        "waited for a processor. Control: what the process took beside its load threads. "
-        "Limited: trials in which the generator, not the server, was the bottleneck.",
+        "waited for a processor. Control: processor time of the process apart from its load threads. Limited: trials "
+        "in which the generator, not the server, was the bottleneck.",
     )
     if context.cells_alone:
         return Section(
@@ -114,23 +114,22 @@ def _generator_capacities(context: Context) -> list[Text]:
     if not by_way and not unmeasured:
         return [
             Text(
-                "What the generator could have asked at most was not measured: Bakeoff has no server that does nothing "
-                "for this work. How near it was to its limit, the use of its processors tells.",
+                "The generator's capacity was not measured: Bakeoff has no null server for this work. The use of its "
+                "processors shows how near it was to its limit.",
                 explains=True,
             )
         ]
     whole = len(by_way) == 1 and not rest and not unmeasured
     texts = [_generator_capacity(context, capacity, None if whole else names) for capacity, names in by_way.items()]
     texts += [
-        Text(f"What it could have asked of {name} at most could not be measured on this machine: {why}.")
+        Text(f"The generator's capacity for {name} could not be measured on this machine: {why}.")
         for name, why in unmeasured.items()
     ]
     if rest:
         texts.append(
             Text(
-                f"What it could have asked of {wording.names(rest)} at most was not measured: Bakeoff has no server "
-                "that does nothing for this way of asking, and the capacity of another does not hold for it. How near "
-                "it was to its limit there, the use of its processors tells."
+                f"The generator's capacity for {wording.names(rest)} was not measured: Bakeoff has no null server for "
+                "these client options. The use of its processors shows how near it was to its limit there."
             )
         )
     return texts
@@ -143,8 +142,8 @@ def _cost(context: Context) -> list[Text]:
         return []
     return [
         Text(
-            f"{words}: what an operation costs the generator differs with that, too. The column "
-            "µs/operation has it for each; where its processors were busy, that cost is in the rates."
+            f"{words}: what an operation costs the generator differs with that, too (column µs/operation). Where its "
+            "processors were busy, that cost is in the rates."
         )
     ]
 
@@ -187,9 +186,9 @@ def _floor(capacity: GeneratorCapacity, measured: str, machines: str, here: str,
     can be near to.
     """
     waited = (
-        f"Its load threads worked for {wording.percent(capacity.busy_share or 0.0)} of that time and waited for that "
-        f"server, or for a processor of {machines}, which both share, for the rest: its limit is higher, and how near "
-        "it was to that, the use of its processors tells."
+        f"Its load threads worked for {wording.percent(capacity.busy_share or 0.0)} of that time. For the rest they "
+        f"waited for that server, or for a processor of {machines}, which both share. Its limit is therefore higher; "
+        "the use of its processors shows how near it was."
     )
     fastest = max(known, key=lambda name: known[name], default=None)
     factor = 0.0 if fastest is None else capacity.operations_per_s / known[fastest]
@@ -238,9 +237,7 @@ def _control(context: Context) -> list[Text]:
         f"{wording.figures(1e3 * max(longest), 2)} ms."
     )
     if busy:
-        words += (
-            f" That may have delayed whom they watched in {busy} of {wording.plural(len(context.usable), 'trial')}."
-        )
+        words += f" That may have delayed the load in {busy} of {wording.plural(len(context.usable), 'trial')}."
     return [Text(words, "warning" if busy else "plain")]
 
 
@@ -264,14 +261,14 @@ def _checked(context: Context) -> list[Text]:
     words = f"Contents were stamped and checked between transfers, outside all clocks: {share} of the clients' time."
     if max(clients for clients, _ in cells) > 1:
         words += (
-            " While one client does so, the others have the server to themselves: the sum of several can be up to "
-            f"{wording.percent(checking_s / working_s)} above what it delivers at once. `--no-verify` leaves it out."
+            " While one client checks, the others have the server to themselves. The sum over clients can be up to "
+            f"{wording.percent(checking_s / working_s)} above the true rate. `--no-verify` leaves the checks out."
         )
     return [Text(words)]
 
 
 def _not_stated(tool: str) -> str:
-    return f"Not stated: {tool} does not say how busy its machine was, nor what it can do at most."
+    return f"Not stated: {tool} says neither how busy its machine was, nor what it can do at most."
 
 
 def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:

@@ -118,9 +118,9 @@ def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
         for t in repeated
     )
     note = (
-        "Repeated at the user's word; the failed trial is kept. The repetition counts, though it was made in other "
-        "moments than the trial of the other contender at the same load step and block; who failed is named beside "
-        "verdicts."
+        "Repeated at the user's request; the failed trial stays in the file. The repetition counts, although it ran "
+        "at another time than the other contender's trial of that load step and block. Verdicts name the contender "
+        "that failed."
     )
     return Table("Repeated trials", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON)
 
@@ -145,7 +145,7 @@ def _lost(context: Context, lost: tuple[Forfeit, ...]) -> Table:
         for t in lost
     )
     note = (
-        "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
-        "pair that both served, where the other contender was measured in the same load step and block."
+        "A zero is a result. Each of these counts as ten times slower than the other contender in the same load step "
+        "and block, or as slow as in the widest pair that both served."
     )
     return Table("Forfeited trials", columns, rows, note, folded=len(rows) > FOLDED, detail=Detail.COMPARISON)
