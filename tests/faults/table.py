@@ -135,7 +135,7 @@ _ASKED_AGAIN = Row(
     Says(
         NAMED,
         "requests that a kept connection left open are asked again, in their time",
-        "so that they were asked again",
+        "clients asked again on new ones",
     ),
     _ONE_BLOCK,
 )

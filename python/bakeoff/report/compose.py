@@ -39,7 +39,7 @@ VERDICTS: dict[str, tuple[str, Severity]] = {
 # Of an A/A run, by the kind of its first sentence.
 EQUALS: dict[str, tuple[str, Severity]] = {
     FLOOR: ("Noise floor", "plain"),
-    BIAS: ("Equals told apart", "warning"),
+    BIAS: ("Equals differ", "warning"),
     NONE: ("No noise floor", "warning"),
 }
 # Of one contender that is held to an objective.
@@ -122,7 +122,7 @@ def _verdict(comparison: Comparison) -> tuple[str, Severity]:
         return winner(len(comparison.contenders), len(comparison.contenders) + len(absent))
     kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
     if not kinds and comparison.joined is not None and len(comparison.contenders) > 1:
-        return "Cannot be told", "warning"
+        return "Not known", "warning"
     if not kinds and comparison.objective is not None:
         return OBJECTIVE[comparison.objective.verdict]
     if not kinds:

@@ -81,8 +81,8 @@ def test_a_changed_byte_breaks_it(lab: Path, tmp_path: Path) -> None:
         ("expired", "has expired"),
         ("future", "not valid yet"),
         ("elsewhere", "not allowed to sign reports"),
-        ("unknown", "not among those that are trusted"),
-        ("mallory.pub", "not among those that are trusted"),
+        ("unknown", "is not a trusted one"),
+        ("mallory.pub", "is not a trusted one"),
     ],
 )
 def test_a_signer_who_is_not_trusted_is_none(lab: Path, signers: str, why: str) -> None:

@@ -101,7 +101,9 @@ def test_an_untouched_report_follows_from_what_it_holds(lab: Path, tmp_path: Pat
     """Wherever it is: no file of those that it was made of is there."""
     (tmp_path / name).write_bytes((lab / name).read_bytes())
     code, out = run_verb("verify", tmp_path / name)
-    assert code == 0 and "trials that it holds" in out and "seal " in out and "or by a signature" in out, out
+    assert code == 0 and "trials that it holds" in out and "seal " in out and "signature (--signed-by) proves" in out, (
+        out
+    )
     assert ("Statements of its author" in out) == (name == "campaign.pdf")
 
 
@@ -224,7 +226,7 @@ def test_who_changes_all_of_it_alike_is_found_by_the_run_file_alone(lab: Path, t
     stored(run(window_s=24.0, load_steps=(4,), seed=9), tmp_path / "demo.bakeoff")
     assert run_verb("report", tmp_path / "demo.bakeoff", "-o", tmp_path / "demo.html")[0] == 0
     code, out = run_verb("verify", tmp_path / "demo.html")
-    assert code == 0 and "That these are what was measured is told by the run file (demo.bakeoff, seal" in out
+    assert code == 0 and "Whether these trials were measured, the run file (demo.bakeoff, seal" in out
     assert run_verb("verify", tmp_path / "demo.html", lab / "demo.bakeoff")[0] == 1
 
 

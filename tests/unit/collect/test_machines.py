@@ -149,7 +149,7 @@ def test_commands_tell_fields_in_three_forms() -> None:
         result = collect(way_of(_echo(text)))
         assert result.facts == {"memory": "64 GiB", "processors": "2 x Fake"}
         assert ("network" in text) == bool(result.missing)
-    with pytest.raises(GeneratorError, match=r"told no field .* memroy \(did you mean 'memory'\?\)"):
+    with pytest.raises(GeneratorError, match=r"wrote no field .* memroy \(did you mean 'memory'\?\)"):
         collect(way_of(_echo("memroy = 1")))
 
 

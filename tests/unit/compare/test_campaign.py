@@ -317,7 +317,7 @@ def test_who_was_dead_in_a_suite_is_named_first_and_never_ranks() -> None:
     )
     assert headline_of(found)[0] == "c could not be measured in two, which runs without it: c: nobody answers."
     assert kinds_of(found)[0] == "withheld"
-    assert headline_of(found)[1].startswith("Of those measured in all suites b is the best over 2 suites")
+    assert headline_of(found)[1].startswith("Of contenders measured in all suites b is the best over 2 suites")
     assert headline_of(found)[1].endswith("1 b; 2 a; c has no place (not measured in two).")
     assert [(place.contender, place_text(place)) for place in found.places] == [
         ("b", "1"),

@@ -271,7 +271,7 @@ def test_where_caching_is_strong_weak_and_none_is_told_along_files_and_records()
         "none from 128 MiB on (20 times slower)."
     )
     assert why.startswith(
-        "Where caching of nfs (read and write) ends cannot be told with records of 4 MiB to 8 MiB: up to"
+        "Where caching of nfs (read and write) ends is not known with records of 4 MiB to 8 MiB: up to"
     )
 
 

@@ -71,7 +71,7 @@ def test_reports_have_it_where_the_result_stands_and_in_the_settings(versions: R
     assert "ratios are of that difference, too" in page
     assert f"1.1 ({baseline}), 2 ({other})" in page, "the table of settings has both"
     assert "the plan, by contender" in page and "Asked" in page
-    assert "The column µs/operation has it for each" in page
+    assert "with that, too (column µs/operation)" in page
 
 
 def test_the_gate_for_build_servers_says_it(versions: RunRecord) -> None:
@@ -143,7 +143,7 @@ def test_a_ceiling_holds_for_its_own_way_of_asking() -> None:
     assert list(generator_capacities(made)) == [one]
     flat = " ".join(renderer("terminal").render(compose(made, compare_run(made)), "r").decode().split())
     assert f"(kept connections, as {one} is asked)" in flat
-    assert f"What it could have asked of {other} at most was not measured" in flat
+    assert f"The generator's capacity for {other} was not measured" in flat
 
 
 def test_a_campaign_says_it_of_its_suite(versions: RunRecord) -> None:

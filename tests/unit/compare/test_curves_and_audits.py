@@ -107,18 +107,18 @@ def test_exploratory_cells_need_blocks_and_find_the_slow_one() -> None:
 
 def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
     found = compare_run(with_capacity(run(), 45_000.0))
-    near = [warning for warning in warnings_of(found) if "of what the generator asks of a server on" in warning.text]
+    near = [warning for warning in warnings_of(found) if "of the generator's capacity (null server on" in warning.text]
     assert [warning.first for warning in near] == [True, True]
     assert near[0].text.startswith("The peak of nginx is 9") and near[1].text.startswith("The peak of apache is 7")
     assert found.run.null_operations_per_s == 45_000.0
     assert "`--load-threads`" in near[0].advice
     above = warnings_of(compare_run(with_capacity(run(), 20_000.0)))
-    (first, *_) = [warning for warning in above if "of what the generator asks of a server on" in warning.text]
+    (first, *_) = [warning for warning in above if "of the generator's capacity (null server on" in warning.text]
     assert "on a busier machine" in first.advice, "a capacity below the peak is none; more cores mend nothing"
     for unknown in (with_capacity(run(), None), replace(run(), environment={})):
         comparison = compare_run(unknown)
         assert comparison.run.null_operations_per_s is None, "what earlier builds stored had no server in it"
-        assert not any("of what the generator asks" in warning.text for warning in warnings_of(comparison))
+        assert not any("of the generator's capacity" in warning.text for warning in warnings_of(comparison))
 
 
 @pytest.mark.parametrize(

@@ -272,4 +272,4 @@ def test_a_challenger_takes_no_part_in_the_factors_of_a_report() -> None:
     assert found.factors is not None and found.challenge is not None
     assert effect(found.factors, "raid").low < RAID < effect(found.factors, "raid").high
     text = str(compose(record, found).sections)
-    assert f"{one} has no level of server and raid: what these do is told of the others alone." in text
+    assert f"{one} has no level of server and raid: effects of factors are those of the others." in text

@@ -117,7 +117,7 @@ def test_the_ceiling_is_held_against_operations_not_megabits() -> None:
     near = compare_run(with_capacity(record, 1.05 * most))
     far = compare_run(with_capacity(record, 100.0 * most))
     texts = [" ".join(advice.text for advice in warnings_of(found)) for found in (near, far)]
-    assert "of what the generator asks of a server" in texts[0] and "generator asks" not in texts[1]
+    assert "of the generator's capacity (null server" in texts[0] and "generator's capacity" not in texts[1]
 
 
 def test_time_for_checking_data_belongs_to_littles_law() -> None:

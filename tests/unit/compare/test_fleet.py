@@ -101,7 +101,7 @@ def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
 
 def test_a_machine_with_a_low_ceiling_is_named() -> None:
     (warning_texts,) = (
-        text for text in warnings(divided(Machines(capacities={"ant": 6e5}))) if "of a server that does nothing" in text
+        text for text in warnings(divided(Machines(capacities={"ant": 6e5}))) if "of the null server" in text
     )
     assert warning_texts.startswith("Agent ant reaches 60 % of what the others ask of")
     assert not any("reaches" in text for text in warnings(divided(Machines(capacities={"ant": 8e5}))))

@@ -85,7 +85,7 @@ def test_nobody_who_gave_pin_is_told_to_give_it() -> None:
     settings = {**record.plan.get("settings", {}), "pin": [1]}
     found = compare_run(replace(record, plan={**record.plan, "settings": settings}))
     said = [f"{each.text} {each.advice}" for each in warnings_of(found)]
-    assert any("bound to cores already" in text for text in said)
+    assert any("Other processes ran on the cores of its threads" in text for text in said)
     assert not any("--pin" in text for text in (*said, *headline_of(found)))
 
 

@@ -85,10 +85,10 @@ def test_equals_that_are_told_apart_are_no_winner_and_no_floor_alone() -> None:
     biased = replace(record, trials=tuple(faster(t, 1.05 if t.contender == "web" else 1.0) for t in record.trials))
     found = compare_run(biased)
     assert headline_of(found)[0].startswith(
-        "Something other than the server tells equals apart here: web against itself"
+        "Something other than the server makes equals differ here: web against itself"
     )
     assert "The noise floor is 5." in headline_of(found)[0] and found.winner is None
-    assert compose(biased, found).verdict == "Equals told apart"
+    assert compose(biased, found).verdict == "Equals differ"
     assert "is better" not in " ".join(headline_of(found))
 
 
@@ -111,7 +111,7 @@ def test_a_set_up_that_favours_who_comes_first_is_found() -> None:
     found = measured(replace(record, trials=tuple(trials)))
     assert found.first == pytest.approx(1.05, abs=0.01) and found.first_low > 1.0
     text = shown(replace(record, trials=tuple(faster(t, 1.05 if t.contender == "web" else 1.0) for t in record.trials)))
-    assert "is no chance: something tells equals apart" in text.replace("\n", " ")
+    assert "is no chance: something makes equals differ" in text.replace("\n", " ")
 
 
 def by_load_steps(record: RunRecord) -> RunRecord:

@@ -311,9 +311,9 @@ def test_a_rate_that_moves_in_steps_larger_than_what_matters_is_told() -> None:
     slow = [replace(FAST, capacity=40.0, base_ms=100.0), replace(SLOW, capacity=40.0, base_ms=100.0)]
     record = run((slow[0], slow[1]), load_steps=(4,), window_s=1.2)
     least = min(trial.operations for trial in record.trials)
-    notes = [warning for warning in warnings_of(compare_run(record)) if "one more in the window" in warning.text]
+    notes = [warning for warning in warnings_of(compare_run(record)) if "One more for each" in warning.text]
     assert len(notes) == 1 and f"have as few as {least / 4:.3g} requests for each client" in notes[0].text
-    assert f"the rate is {wording.percent(4 / least)} higher, and 5 % matters." in notes[0].text
-    assert not any("one more in the window" in warning.text for warning in warnings_of(compare_run(run())))
+    assert f"would raise the rate by {wording.percent(4 / least)}; δ is 5 %." in notes[0].text
+    assert not any("One more for each" in warning.text for warning in warnings_of(compare_run(run())))
     plan = {**record.plan, "settings": {**record.plan.get("settings", {}), "operations": 48}}
     assert not any("one more" in warning.text for warning in warnings_of(compare_run(replace(record, plan=plan))))

@@ -218,7 +218,7 @@ def test_memory_for_each_connection_is_the_slope_over_the_load_steps_or_not_know
     assert few is not None and math.isnan(few.memory[0].bytes_each)
     assert few.memory[0].highest_bytes == pytest.approx(1e6 + 2_000 * 40)
     text = page(watched({"nginx": 50e-6}, blocks=3))
-    assert "Memory for each connection to nginx: – (over the load steps it does not rise" in text
+    assert "Memory for each connection to nginx: – (no certain rise over the load steps" in text
 
 
 @pytest.mark.parametrize(

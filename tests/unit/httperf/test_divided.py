@@ -112,7 +112,7 @@ def test_sessions_are_divided_and_a_list_that_ends_is_asked_for_once(tmp_path: P
         (["--agents", "2", "--rate", "5"], "say with --cluster ADDRESS"),
         (["--cluster", "h", "--agents", "2"], "without a rate one connection"),
         (["--cluster", "h", "--agents", "0"], "--agents: "),
-        (["--cluster", "h", "--rate", "5", "--verbose"], "--verbose tells what one machine does"),
+        (["--cluster", "h", "--rate", "5", "--verbose"], "--verbose describes one machine"),
         (["--cluster", "h", "--rate", "5", "--output", "x"], "`bakeoff run httperf --cluster` keeps a run"),
     ],
 )

@@ -149,7 +149,7 @@ def test_a_log_of_histograms_comes_to_what_its_writer_says() -> None:
     wanted = {"mean": 4744.06, "p50": 2823, "p90": 9991, "p99": 32303, "p99.9": 80703, "minimum": 89, "maximum": 162815}
     assert found == pytest.approx(wanted, rel=1e-3)
     assert (row.values["operations"].value, row.values["duration"].value) == (3000, 3.0)
-    with pytest.raises(PlanError, match="say it with --unit"):
+    with pytest.raises(PlanError, match="give it with --unit"):
         table_of("hdr", (SAMPLES / "hdr.hlog").read_bytes())
 
 

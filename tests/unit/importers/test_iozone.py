@@ -159,7 +159,7 @@ def test_an_imported_run_is_compared_and_says_what_was_not_stated(tmp_path: Path
     text = shown(run)
     assert text.count("not stated") >= 3 and "No plan; δ = 5 %" in text
     page = render_html(compose(run, comparison))
-    assert "What was imported" in page and "Not stated: IOzone does not say how busy its machine was" in page
+    assert "What was imported" in page and "Not stated: IOzone says neither how busy its machine was" in page
     assert "once, in random order" not in page and "null rate" not in page.partition("application/json")[0]
 
 

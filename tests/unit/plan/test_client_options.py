@@ -90,7 +90,7 @@ def test_what_a_version_of_http_puts_out_of_use_is_so_for_its_contender_alone(tm
 @pytest.mark.parametrize(
     ("suite", "line", "said"),
     [
-        ("web-url", "clients = [1]", "clients: says what is measured and not how clients talk"),
+        ("web-url", "clients = [1]", "clients: says what is measured, which all contenders share"),
         ("web-url", "streams = 4", "streams: says what is measured"),
         ("web-url", 'length = "1s"', "length: says what is measured"),
         ("web-url", 'reply_timeout = "60s"', "reply_timeout: says what is measured"),
@@ -101,7 +101,7 @@ def test_what_a_version_of_http_puts_out_of_use_is_so_for_its_contender_alone(tm
         ("web-url", 'http = "2"\nkeep_alive = false', "HTTP/2 keeps its connections"),
         ("web-url", 'http = "3"', "give an https:// address"),
         ("web-url", "insecure = true", "insecure: no contender is reached by https://"),
-        ("app", 'record = "8KiB"', "all settings of app say what is measured"),
+        ("app", 'record = "8KiB"', "all settings of app define the work"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(suite: str, line: str, said: str, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_campaigns_have_settings_by_sort_of_suite(tmp_path: Path) -> None:
     for line, said in (
         ('settings = { http = "2" }', "write a table for each sort of suite"),
         ("settings.wbe = { http = 2 }", "wbe: no sort of suite: did you mean 'web'"),
-        ("settings.files = { flush = false }", "it has no address for such suites"),
+        ("settings.files = { flush = false }", "no effect without an address for such suites"),
         ("settings.web = { length = '1s' }", "length: says what is measured"),
     ):
         path.write_text(f"{text}{line}\n")

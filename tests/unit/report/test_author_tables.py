@@ -122,7 +122,7 @@ def test_administration_and_pros_and_cons_are_said_to_be_the_author_s() -> None:
     assert isinstance(work, Table) and isinstance(sides, Table)
     assert work.rows == (("10 users by hand", "6 min", "not stated", "secret=(hidden)"),)
     assert sides.rows == (("apache", "for", "Modules."), ("apache", "against", "Many."))
-    assert all("Told by the author" in table.note for table in (work, sides))
+    assert all("Stated by the author" in table.note for table in (work, sides))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_table_of_the_author_has_columns_of_its_own_that_are_no_contenders() -
     assert table.rows == (("iPrint", "yes", "partly [1]"), ("NCP", "unknown", "from SP1 [2]"))
     assert isinstance(table.rows[0][1], SeverityText) and table.rows[0][1].severity == "good"
     assert notes.text == "[1] no accounting (no evidence); [2] release notes, page 3."
-    assert table.note.startswith("As of 2005. Told by the author")
+    assert table.note.startswith("As of 2005. Stated by the author")
 
 
 @pytest.mark.parametrize(

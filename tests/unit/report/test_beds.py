@@ -72,8 +72,8 @@ def test_each_chapter_says_on_which_bed_it_was_measured_and_each_bed_is_drawn() 
         {"testbeds": {"north": bed("pc", "web", **FIELDS), "south": bed("box", "again", location="Bonn")}}
     )
     assert firsts(report) == {
-        "web": "Measured on test bed north, as the author tells.",
-        "again": "Measured on test bed south, as the author tells.",
+        "web": "Measured on test bed north, as the author states.",
+        "again": "Measured on test bed south, as the author states.",
     }
     blocks = disclosed(report).blocks
     charts = [block for block in blocks if isinstance(block, Chart)]
@@ -90,7 +90,7 @@ def test_what_no_bed_names_was_measured_on_the_general_one_or_nobody_knows_where
     two = {"testbeds": {"north": bed("pc", "web")}}
     assert firsts(with_beds(two))["again"] == "Measured on a test bed that is not disclosed."
     general = two | {"testbed": bed("box")}
-    assert firsts(with_beds(general))["again"] == "Measured on test bed unnamed, as the author tells."
+    assert firsts(with_beds(general))["again"] == "Measured on test bed unnamed, as the author states."
 
 
 def test_one_test_bed_is_told_as_ever() -> None:
@@ -125,7 +125,7 @@ def test_run_files_of_one_suite_name_their_beds_by_letter_and_a_single_run_needs
     )
     (overview,) = [section for section in one.sections if section.id == "overview"]
     first = overview.blocks[0]
-    assert isinstance(first, Text) and first.text == "web-static: measured on test bed north, as the author tells."
+    assert isinstance(first, Text) and first.text == "web-static: measured on test bed north, as the author states."
 
 
 @pytest.mark.parametrize("form", ["markdown", "html", "terminal"])

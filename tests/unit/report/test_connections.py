@@ -65,10 +65,10 @@ def test_connections_that_stayed_open_from_before_the_window_are_none_of_it() ->
         assert math.isnan(one.requests_each) and math.isnan(one.connect_ms)
     (text,) = section(record).blocks
     assert isinstance(text, Text) and text.text == (
-        "No trial of nginx and apache opened a connection within its window: clients kept those that they had opened "
-        "before (99 in each trial)."
+        "No trial of nginx and apache opened a connection within its window: clients reused earlier connections (99 "
+        "in each trial)."
     ), "one sentence, and no page of zeros"
-    assert "clients kept those" in shown(record, Detail.COMPARISON, width=200)
+    assert "clients reused earlier" in shown(record, Detail.COMPARISON, width=200)
 
 
 def test_those_who_opened_connections_are_shown_beside_a_sentence_of_those_who_kept_theirs() -> None:

@@ -261,7 +261,7 @@ def test_folders_that_are_mounted_in_different_ways_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "advice"), [("nfs4", "Mount them alike"), ("cifs", "cifs and nfs4 do not have the same options")]
+    ("other", "advice"), [("nfs4", "Mount them alike"), ("cifs", "cifs and nfs4 have different options")]
 )
 def test_what_to_do_about_mount_options_depends_on_the_file_systems(other: str, advice: str) -> None:
     folders = {"nginx": {"file_system": "nfs4", "mount_options": "rw,sync"}}
@@ -354,7 +354,7 @@ def test_the_ceiling_says_how_often_the_generator_could_have_asked() -> None:
     under = shown(with_capacity(run(), 0.8 * peak), Detail.PAGE)
     assert "nginx answered more than the" in under and "times as often" not in under
     none = shown(with_capacity(run(), None), Detail.PAGE)
-    assert "could have asked at most was not measured" in none
+    assert "The generator's capacity was not measured" in none
 
 
 def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> None:
@@ -372,9 +372,9 @@ def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> Non
     under = shown(with_floor(0.5 * peak, 0.43), Detail.PAGE)
     assert "could have asked more than" in under and "times as often" not in under
     for floor in (with_floor(1.2 * peak, 0.43), with_floor(0.5 * peak, 0.43)):
-        assert not any("of what the generator asks" in warning.text for warning in warnings_of(compare_run(floor)))
+        assert not any("of the generator's capacity" in warning.text for warning in warnings_of(compare_run(floor)))
         busy = change(floor, "nginx", 8, None, marks=("near-generator-capacity",))
-        (warning,) = [w for w in warnings_of(compare_run(busy)) if "of what the generator asks" in w.text]
+        (warning,) = [w for w in warnings_of(compare_run(busy)) if "of the generator's capacity" in w.text]
         assert warning.text.startswith("The peak of nginx")
     at_limit = shown(with_floor(1.2 * peak, 0.95), Detail.PAGE)
     assert "That is near: nginx may be faster than shown." in at_limit

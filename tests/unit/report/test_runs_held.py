@@ -102,17 +102,20 @@ HOSTILE: dict[str, tuple[Callable[[EmbeddedRuns], str], str]] = {
     "another version": (lambda embedded: changed(embedded, ("version",), 7), "another version"),
     "no files": (lambda embedded: changed(embedded, ("files",), []), "there are none"),
     "a path": (lambda embedded: changed(embedded, ("files", 0, "name"), "../x"), "files.0.name"),
-    "a table less": (lambda embedded: changed(embedded, ("files", 0, "tables", "clients"), ...), "not those of a run"),
+    "a table less": (
+        lambda embedded: changed(embedded, ("files", 0, "tables", "clients"), ...),
+        "not have the tables of a run",
+    ),
     "a column more": (
         lambda embedded: changed(embedded, ("files", 0, "tables", "clients", "x"), []),
-        "not those of a run",
+        "not have the columns of a run",
     ),
     "a row less": (lambda embedded: changed(embedded, ("files", 0, "tables", "clients", "client"), []), "cut off"),
     "a list": (lambda embedded: changed(embedded, ("files", 0, "tables", "run", "name"), [[]]), "what no table can"),
     "a number for a name": (lambda embedded: changed(embedded, ("files", 0, "tables", "run", "kind"), [5]), "run.kind"),
     "a campaign of another": (
         lambda embedded: changed(embedded, ("campaign",), {**CAMPAIGN, "challenged": {"suites": [{"name": "y"}]}}),
-        "not those of the campaign",
+        "suites differ from the campaign's",
     ),
 }
 

@@ -160,7 +160,7 @@ def test_a_run_ends_at_the_first_planned_analysis_that_is_clear(tmp_path: Path, 
         assert ended == ([] if clear_at is None else [expected])
         if clear_at is not None:
             assert resume_run(path, [FakeAgent()], Notebook(), prompts=Prompts(analyse=analyse)) == 0
-            with pytest.raises(PlanError, match="ended at a planned interim analysis, as its plan says"):
+            with pytest.raises(PlanError, match="ended at a planned interim analysis; more blocks"):
                 resume_run(path, [FakeAgent()], Notebook(), asked=Asked(more_blocks=1))
 
 

@@ -119,7 +119,7 @@ def test_of_one_that_is_left_there_are_numbers(lab: Lab) -> None:
     found = compare_folder(folder)
     assert [place.first for place in found.places] == [None] * 3 and found.winner is None
     assert {verdict.suite for verdict in found.verdicts} == {"one"}
-    assert place_text(found.places[0]) == "nobody else was measured in all suites"
+    assert place_text(found.places[0]) == "no other contender was measured in all suites"
 
 
 def test_with_nobody_left_the_suite_is_put_aside(lab: Lab) -> None:

@@ -129,7 +129,7 @@ def test_alone_there_is_no_verdict(lab: Lab) -> None:
         "1.000×", "1.00×"
     )
     text = invoke("compare", lab.folder / "new.bakeoff", "--details").output
-    assert "c ÷ b" in text and "no interval either" in " ".join(text.split())
+    assert "c ÷ b" in text and "no verdict and no interval" in " ".join(text.split())
 
 
 def test_nothing_of_a_foreign_plan_is_done_without_a_word(lab: Lab) -> None:

@@ -151,7 +151,7 @@ def test_alone_in_every_suite_there_is_no_verdict(lab: Lab) -> None:
     assert done.exit_code == 0 and not made.verdicts and made.winner is None, "as of a single run"
     assert (
         "c was measured alone" in headline_of(made)[1]
-        and "with nobody of it beside it" in headline_of(made)[0]
+        and "with none of its contenders measured again" in headline_of(made)[0]
         and "no verdict on a" in headline_of(made)[0]
     )
     ratios = [

@@ -226,7 +226,7 @@ def test_what_may_change_something_is_asked_once_and_held_to_its_status(tmp_path
             assert (headers["Content-Type"], headers["Cookie"]) == ("a/b", "s=1")
             assert headers["Authorization"] == "Basic bWU6c2VjcmV0"
         (warning,) = [note.text for note in check.compare() if note.level == "warning"]
-        assert warning.startswith("POST may change something: ") and "nobody has compared" in warning
+        assert warning.startswith("POST may change something: ") and "no reply's content was compared" in warning
         assert check.facts()["differences"] == []
         two.fault = lambda path, count: (500, b"")
         with pytest.raises(ContenderError, match="status 500"):

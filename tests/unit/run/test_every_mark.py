@@ -95,7 +95,7 @@ def test_a_generator_that_is_late_by_a_hundredth_of_the_response_time_is_not_nam
     "changes",
     [
         {"bytes_in": 220_000_000},  # 89.4 % with what surrounds each frame
-        {"bits_per_s": None, "unjudged": "nobody states its speed"},
+        {"bits_per_s": None, "unjudged": "its speed is not stated"},
         {"span_s": 0.0},
     ],
 )

@@ -395,7 +395,7 @@ def test_the_agents_of_a_trial_have_one_secret_and_no_other_trial_has_it() -> No
 
 def test_an_address_of_an_agent_that_does_not_take_part_is_refused() -> None:
     plan = plan_for("http://127.0.0.1:1/", agents={"fra": {"addresses": {"a": "http://127.0.0.1:2/"}}})
-    with pytest.raises(PlanError, match=r"addresses for agent fra, and those of this run are near, far: correct"):
+    with pytest.raises(PlanError, match=r"addresses for agent fra, and the agents of this run are near, far: correct"):
         PreparedContenders(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
 
 

@@ -153,7 +153,7 @@ def test_figures_of_another_plan_are_refused(interrupted: Interrupted) -> None:
     path = interrupted[0]
     edited(path, address="http://127.0.0.1:9")
     for trust in (False, True):
-        with pytest.raises(RunFileError, match="its figures are not those of its plan"):
+        with pytest.raises(RunFileError, match="its figures do not fit its plan"):
             trusted_plan(read_run(path), trust=trust)
 
 

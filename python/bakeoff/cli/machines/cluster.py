@@ -24,8 +24,8 @@ EXIT_TO_MEND = 1
 HELP = """Let many machines send load together: start, join, status, stop.
 
 One machine is the head: it controls runs (`bakeoff run … --cluster ADDRESS`) and sends no load. The others join it.
-Ray, which connects them, runs programs that it is sent: anybody with the cluster's token can run anything on every
-machine of it, as the user who joined it. Keep the token as you keep a password, and the ports inside your laboratory.
+Ray, which connects them, runs programs that it is sent: the cluster's token lets its holder run anything on every
+machine, as the user who joined it. Keep the token as you keep a password, and the ports inside your laboratory.
 """
 
 TokenFile = Annotated[

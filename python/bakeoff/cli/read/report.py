@@ -35,7 +35,7 @@ def report(
             "-o",
             "--output",
             metavar="REPORT.html",
-            help="Default: RUN.html next to the run file. The ending tells the form: .html, .pdf, .md, .txt.",
+            help="Default: RUN.html next to the run file. The ending sets the form: .html, .pdf, .md, .txt.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the report if it exists.")] = False,

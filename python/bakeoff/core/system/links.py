@@ -12,7 +12,7 @@ import psutil
 
 LOOPBACK = "a loopback: nothing leaves the machine"
 MADE_UP = "a virtual link: the speed that it states is made up"
-UNKNOWN = "nobody states its speed"
+UNKNOWN = "its speed is not stated"
 _REQUEST, _GET_ROUTE, _DESTINATION, _SOURCE, _OUT = 1, 26, 1, 2, 4  # of rtnetlink(7)
 
 

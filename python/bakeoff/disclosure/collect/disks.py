@@ -48,7 +48,7 @@ def _disk(facts: dict[str, str]) -> str:
     maker, model = facts.get("device/vendor", ""), facts.get("device/model", "")
     named = (
         " ".join(filter(None, ("" if maker in ("ATA", "NVMe") or maker.startswith("0x") else maker, model)))
-        or "disk that tells no model"
+        or "disk without a model name"
     )
     size = facts.get("size", "")
     words = [

@@ -62,7 +62,7 @@ def processors(answer: Answer) -> str:
     if not blocks:
         return ""
     first = blocks[0]
-    model = first.get("model name") or first.get("Processor") or first.get("cpu model") or "model not told"
+    model = first.get("model name") or first.get("Processor") or first.get("cpu model") or "model unknown"
     sockets = {block.get("physical id", "0") for block in blocks}
     cores = {(block.get("physical id", "0"), block["core id"]) for block in blocks if "core id" in block}
     words = [f"{len(sockets)} × {model}", f"{len(cores)} cores" if cores else "", f"{len(blocks)} threads"]
@@ -121,7 +121,7 @@ def virtualisation(answer: Answer) -> str:
     if text:
         return text
     flags = re.search(r"^flags\s*:.*", answer.text("/proc/cpuinfo"), re.MULTILINE)
-    return "a hypervisor that tells no name" if flags and "hypervisor" in flags[0].split() else ""
+    return "a hypervisor without a name" if flags and "hypervisor" in flags[0].split() else ""
 
 
 def security(answer: Answer) -> str:

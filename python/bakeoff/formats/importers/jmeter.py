@@ -118,7 +118,7 @@ def _read(rows: Iterator[list[str]], lines: _Lines, columns: dict[str, int]) -> 
         raise refuse(1, "no sample stands below this heading: is all of the file there?")
     length_ms = end - begin
     parts = [_row(name, one, length_ms, most) for name, one in labels.items()] if len(labels) > 1 and not many else []
-    stated = {"labels": "more than 50, told together"} if many else {}
+    stated = {"labels": "more than 50, added up"} if many else {}
     return ForeignTable("jmeter", "JMeter", (_row("", whole, length_ms, most), *parts), stated=stated, missing=MISSING)
 
 

@@ -21,8 +21,8 @@ from bakeoff.report.narrate.validity.audits import EXACT, ruled
 @ruled.register
 def _(rule: ConnectionsRule) -> tuple[str, str]:
     return (
-        "starts = connections begun or sessions; requests = replies + those that failed or were not answered at the "
-        "end; replies = those of all statuses",
+        "starts = connections begun or sessions; requests = replies + failed and unanswered requests; replies = "
+        "replies of all statuses",
         EXACT,
     )
 
@@ -64,7 +64,7 @@ def section(context: Context) -> Section | None:
         "rate go by times from when calls were due, with the wait for their connections, and a reply with a status of "
         "500 or more is an error there."
     )
-    return Section("As httperf tells it", (Text(words), *blocks))
+    return Section("As httperf prints it", (Text(words), *blocks))
 
 
 def _table(context: Context, load_step: LoadStep) -> Table | None:

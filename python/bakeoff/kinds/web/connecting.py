@@ -68,8 +68,8 @@ def _keep_alive_words(context: Context, names: list[str]) -> str:
     kept_spans = dict.fromkeys(span if is_common else f"{span} of {name}" for name, span in spans.items())
     many = f" ({', '.join(kept_spans)} in each trial)" if kept_spans else ""
     return (
-        f"No trial of {wording.names(names)} opened a connection within its window: clients kept those that they had "
-        f"opened before{many}."
+        f"No trial of {wording.names(names)} opened a connection within its window: clients reused earlier "
+        f"connections{many}."
     )
 
 

@@ -90,7 +90,7 @@ def _checks(audit: Audit) -> Table:
         rows.append((title(check), number, *counts, shown(outcomes, 10)))
     note = (
         "Every printed number stands for all values that round to it. Numbers that fit for one of these values are "
-        "consistent. Those that fit for none are impossible. Numbers that may be, and seldom are, are off."
+        "consistent. Numbers that fit for no such value are impossible. Numbers that may be, and seldom are, are off."
     )
     return Table("Checks", columns, tuple(rows), note)
 

@@ -209,7 +209,7 @@ def _within_the_noise(comparison: CampaignComparison) -> list[tuple[str, str]]:
         for pair in comparison.overall
         if pair.winner is not None and (lead := _lead(pair.ratio)) < pair.floor
     ]
-    advice = "Do not call it a difference of the servers: find what tells equals apart here, or measure more blocks."
+    advice = "Do not call it a difference of the servers: find what makes equals differ here, or measure more blocks."
     return [(f"Smaller than the noise floor of this set-up: {'; '.join(leads)}.", advice)] if leads else []
 
 

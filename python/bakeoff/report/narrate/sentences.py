@@ -38,7 +38,7 @@ def words_for(dispatcher: Any, of: type[Any]) -> Callable[..., Any]:
     found: Callable[..., Any] = dispatcher.dispatch(of)
     if found is dispatcher.dispatch(object):
         by = f"{dispatcher.__module__}.{dispatcher.__name__}"
-        raise TypeError(f"nobody tells of {of.__name__} in words: register it by {by}")
+        raise TypeError(f"there are no words for {of.__name__} in words: register it by {by}")
     return found
 
 

@@ -15,7 +15,7 @@ from bakeoff.report.blocks.tree import Block, Column, Section, Severity, Severit
 from bakeoff.report.layout.parts import Part
 from bakeoff.report.narrate import wording
 
-BY = "Told by the author, not found by Bakeoff."
+BY = "Stated by the author, not found by Bakeoff."
 UNSHOWN = f"{BY} An answer without a number has no evidence."
 UNSEEN = " (no evidence)"
 UNSTATED = "not stated"

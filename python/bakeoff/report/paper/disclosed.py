@@ -16,9 +16,9 @@ from bakeoff.report.paper.test_beds import PlacedBed
 from bakeoff.report.paper.testbed import UNKNOWN, bed_diagram, of_generators
 
 MISSING = UNKNOWN
-BY = "Told by the author, not found by Bakeoff. Secrets are left out by rule."
+BY = "Stated by the author, not found by Bakeoff. Secrets are left out by rule."
 WHO = (
-    "Typed in: told by the author, not found by Bakeoff. Collected: what the machine said itself, by the way and on "
+    "Typed in: stated by the author, not found by Bakeoff. Collected: what the machine said itself, by the way and on "
     "the day below. Where both are there, what was typed in comes first. Secrets are left out by rule."
 )
 TYPED, FOUND, CHANGED = " (typed in)", " (collected)", " (collected, then edited)"

@@ -88,5 +88,5 @@ def with_beds(sections: Sequence[Section], beds: Sequence[PlacedBed]) -> list[Se
 
 
 def _text(name: str, of: str = "") -> Text:
-    bed = "a test bed that is not disclosed" if name == UNNAMED else f"test bed {name}, as the author tells"
+    bed = "a test bed that is not disclosed" if name == UNNAMED else f"test bed {name}, as the author states"
     return Text(f"{of}measured on {bed}." if of else f"Measured on {bed}.", detail=Detail.COMPARISON)

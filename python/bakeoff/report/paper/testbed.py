@@ -17,7 +17,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.paper.testbed_drawing import NO_DUPLEX, NO_SPEED, Box, Cable, drawing_of
 from bakeoff.store.records.run_records import AgentRecord
 
-BY_AUTHOR = "Told by the author, not found by Bakeoff."
+BY_AUTHOR = "Stated by the author, not found by Bakeoff."
 BY_RUN = (
     "From the run: its agents with the links that they state, and the hosts in the addresses of contenders. What is \
 between them it does not know."

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from bakeoff.report.layout.context import Context
 
 OPEN_LOOP = (
-    "Response time of successful operations, from the moment at which each was to begin: what waited, because the "
-    "server was busy with others, has waited in it. Service time, from the sending on, stands beside it above. "
-    "Percentiles are taken from the full histogram of each trial; the point is the geometric mean of the blocks."
+    "Response time of successful operations, from the planned start, so that time in the server's queue counts. "
+    "Service time, from the sending on, is in the table above. Percentiles are taken from the full histogram of each "
+    "trial; the point is the geometric mean of the blocks."
 )
 
 

@@ -95,4 +95,4 @@ def _of_signer(words: str, key: str) -> str:
         return f"{key} that signed it is not valid yet"
     if "not permitted" in words:
         return f"{key} that signed it is not allowed to sign reports (namespace {NAMESPACE})"
-    return f"{key} that signed it is not among those that are trusted"
+    return f"{key} that signed it is not a trusted one"

@@ -59,7 +59,7 @@ def findings_object(findings: tuple[Finding, ...]) -> dict[str, Any]:
     }
 
 
-def _unknown(name: str, unit: str, limits: str, why: str = "not told by this machine") -> Finding:
+def _unknown(name: str, unit: str, limits: str, why: str = "unknown on this machine") -> Finding:
     return Finding(name, "unknown", None, unit, why, limits)
 
 
@@ -106,7 +106,7 @@ def _governor(machine: Vitals) -> Finding:
     cpu = machine.environment.get("cpu", {})
     governor = cpu.get("governor")
     if governor is None:
-        why = "the host decides" if machine.environment.get("hypervisor") else "not told by this machine"
+        why = "the host decides" if machine.environment.get("hypervisor") else "unknown on this machine"
         return _unknown("governor", "MHz", limits, why)
     if governor == "performance":
         return Finding("governor", "good", cpu.get("mhz"), "MHz", governor, limits)

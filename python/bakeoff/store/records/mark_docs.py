@@ -61,7 +61,7 @@ MARKS: dict[Mark, MarkDoc] = {
     "other-load": MarkDoc(
         f"Processes that are neither the load generator nor the contender took more than {OTHERS} of the processors of "
         "a machine that sends load.",
-        "End them, or wait until they are done: `bakeoff doctor` tells how busy the machine is.",
+        "End them, or wait until they are done: `bakeoff doctor` shows how busy the machine is.",
     ),
     "link-limited": MarkDoc(
         f"The network link of a machine that sends load was more than {BUSY} full: the link was measured.",

@@ -203,9 +203,9 @@ class TrialRecord:
         ),
     ] = None
     code: Code = ""
-    began_at: Annotated[
-        str | None, Figure("when traffic began, ISO 8601 in UTC; NULL where nobody knows", moment=True)
-    ] = None
+    began_at: Annotated[str | None, Figure("when traffic began, ISO 8601 in UTC; NULL where unknown", moment=True)] = (
+        None
+    )
     outside: Annotated[OutsideRecord | None, Figure("what ended before or after the window")] = None
     polled_share: Annotated[
         float | None, Figure("share of the window that load threads polled for replies in vain; NULL: none did")
@@ -219,7 +219,7 @@ class TrialRecord:
     ] = None
     machines: Annotated[dict[str, Any] | None, Figure("of a soak: `disturbances` of each machine, JSON object")] = None
     others: Annotated[
-        dict[str, Any] | None, Figure("what others took of the machine; NULL where nobody could tell, JSON object")
+        dict[str, Any] | None, Figure("what others took of the machine; NULL where unknown, JSON object")
     ] = None
     soak: Annotated[
         dict[str, Any] | None,
@@ -283,14 +283,16 @@ class SoakIntervalRecord:
     rss_bytes: Memory
     service: Service
     response: Response | None
-    offered: Annotated[int | None, Figure("starts that a rate planned; NULL where none did, or nobody counted")] = None
+    offered: Annotated[
+        int | None, Figure("starts that a rate planned; NULL where none did, or they were not counted")
+    ] = None
     started: Annotated[int | None, Figure("how many of them began; NULL as `offered`")] = None
     never_started: Annotated[int | None, Figure("how many of them never did; NULL as `offered`")] = None
     stopped_s: Annotated[
         float | None,
         Figure(
             "time in which the load generator did not run (stopped, starved, throttled, its machine suspended or "
-            "paused, or its clock set); NULL where nobody measured it"
+            "paused, or its clock set); NULL where not measured"
         ),
     ] = None
 
@@ -305,7 +307,7 @@ class SoakIntervalRecord:
         return sum(self.errors.values())
 
     @property
-    def error_share(self) -> Annotated[float, Figure("of all operations that ended, those that failed")]:
+    def error_share(self) -> Annotated[float, Figure("share of the ended operations that failed")]:
         """Of all operations that ended, those that failed; 0 where none ended."""
         return self.errors_total / max(1, self.operations + self.errors_total)
 

@@ -97,7 +97,7 @@ class ClientRecord:
     busy_s: Annotated[float, Figure("time in which one of its operations ran")]
 
 
-LinkShare = Annotated[float, Figure("how full it was; null where nobody states its speed: `unjudged` says why")]
+LinkShare = Annotated[float, Figure("how full it was; null where its speed is not stated: `unjudged` says why")]
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,8 @@ class AgentResultRecord:
     start_offset_ns: Annotated[
         int | None,
         Figure(
-            "how long after the first agent of the trial it began, by the clock of the controller; NULL where nobody "
-            "knows, as for a single agent"
+            "how long after the first agent of the trial it began, by the clock of the controller; NULL where "
+            "unknown, as for a single agent"
         ),
     ] = None
     links: Annotated[

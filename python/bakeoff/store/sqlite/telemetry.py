@@ -50,7 +50,8 @@ class SeenRow:
         float, Figure("processor time that sampling took on the machine of the controller, or of the agent")
     ]
     remote_cpu_s: Annotated[
-        float | None, Figure("processor time that it took on the machine that was sampled; NULL where nobody counts it")
+        float | None,
+        Figure("processor time that it took on the machine that was sampled; NULL where it is not counted"),
     ]
     out_bytes: Annotated[int, Figure("bytes sent for it")]
     in_bytes: Annotated[int, Figure("bytes received for it")]

@@ -1,4 +1,4 @@
-"""Whatever a comparison may find has words: a type that nobody tells of would end a report."""
+"""Whatever a comparison may find has words: a type without words would end a report."""
 
 from typing import Any
 

@@ -113,7 +113,7 @@ def _times(context: Context) -> list[Block]:
     note = (
         "A message: from the connect, or from its MAIL where the connection had carried another, to the final reply, "
         "which is when the server has taken it. A visit: from the connect to the reply to QUIT, with all that was "
-        "fetched and deleted. Those that failed are in none of these times; see Errors."
+        "fetched and deleted. Failed ones are in none of these times; see Errors."
     )
     title = "Time for one message and for one visit of a mailbox (geometric mean over blocks)"
     return [Table(title, tuple(columns), tuple(rows), note, detail=Detail.SUMMARY)]
@@ -261,15 +261,12 @@ def _at_each_load_step(context: Context) -> list[Block]:
         if row.load_step == load_step
     )
     note = (
-        "Messages for each recipient, all trials of a load step. Tried: what clients set out to send, whatever became "
-        "of it: those that were refused or never finished, too. Visible: how long delivery "
-        "took at least and at most, mean over all messages that came."
+        "Messages for each recipient, all trials of a load step. Tried: what clients set out to send, including "
+        "refused and unfinished ones. Visible: how long delivery took at least and at most, mean over all messages "
+        "that came."
     )
     if any(row.lost or row.duplicate or row.corrupt for row in own.load_steps):
-        note += (
-            " `bakeoff export RUN --to lost-messages` lists those that were not kept by the Message-IDs of the "
-            "server's log."
-        )
+        note += " `bakeoff export RUN --to lost-messages` lists lost ones by the Message-IDs of the server's log."
     table = Table("Messages at each load step, all blocks", columns, rows, note, detail=Detail.COMPARISON)
     return [without_zeros(table, ("late", "lost", "doubled", "damaged"), "Of these messages")]
 
@@ -294,7 +291,7 @@ def _refusals(context: Context) -> list[Block]:
         return []
     columns = (Column("Sessions not served", numeric=False), *(Column(name) for name in context.names))
     rows = tuple((kind, *(f"{row.get(name, 0):,}" for name in context.names)) for kind, row in sorted(by_kind.items()))
-    note = "A connect of 1, 3 or 7 s tells of an overflow of the accept queue: the kernel dropped the first packets."
+    note = "A connect of 1, 3 or 7 s shows an overflow of the accept queue: the kernel dropped the first packets."
     blocks: list[Block] = [Table("Refusals by their kind, all trials", columns, rows, note)]
     if texts:
         blocks.append(Bullets(tuple(texts)[:10]))

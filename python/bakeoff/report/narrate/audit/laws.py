@@ -56,7 +56,7 @@ LAWS: Mapping[str, LawWords] = {
     "requests": LawWords(
         "requests = operations + errors",
         "all three",
-        "errors that are not told",
+        "errors that are not stated",
         "Requests are those answered and those failed.",
     ),
     "errors-in-rate": LawWords("rate without errors", "the same, rate and duration", "errors that count as work"),

@@ -89,9 +89,7 @@ def _order_sentence(found: CampaignComparison) -> Sentence:
     contenders, suites, places = found.contenders, found.suites, found.places
     by = f"{wording.plural(len([suite for suite in suites if suite.comparison]), 'suite')}, {weights_of(suites)}"
     if len(contenders) == 1:
-        return Sentence(
-            "inconclusive", f"{contenders[0]} was measured alone over {by}: there is nobody to be better than."
-        )
+        return Sentence("inconclusive", f"{contenders[0]} was measured alone over {by}: there is no other contender.")
     unplaced = [place for place in places if place.first is None and place.no_place != Disqualified()]
     without = "; ".join(f"{place.contender} has no place ({place_text(place)})" for place in unplaced)
     first = next((place.contender for place in places if place.first == place.last == 1), None)
@@ -114,7 +112,9 @@ def _order_sentence(found: CampaignComparison) -> Sentence:
         return Sentence("better", f"{first} is better over {by}: {reach} as good as {other} on average.")
     rest = "; ".join(f"{place_text(place)} {place.contender}" for place in places if place not in unplaced)
     if without:
-        return Sentence("better", f"Of those measured in all suites {first} is the best over {by}: {rest}; {without}.")
+        return Sentence(
+            "better", f"Of contenders measured in all suites {first} is the best over {by}: {rest}; {without}."
+        )
     return Sentence("better", f"{first} is the best over {by}: {rest}.")
 
 

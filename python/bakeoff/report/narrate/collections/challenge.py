@@ -29,7 +29,7 @@ from bakeoff.report.narrate.verdict.ranking import WITHOUT_WINNER
 # Kinds of sentences that stand above it: what was lost, and whether an objective was met.
 FIRST = ("loss", "objective_met", "objective_missed", "objective_undecided")
 
-UNKNOWN_MACHINE = "a machine that is not told"
+UNKNOWN_MACHINE = "a machine that is not named"
 
 
 def with_challenger(

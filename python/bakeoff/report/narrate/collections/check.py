@@ -102,7 +102,7 @@ def _why(each: Checked) -> str:
         case NotSettled() as why:
             rest = "" if why.rest is None else f": {resume(why.rest)}"
             return f"so that it may be {beyond} or not; {sentence(why.needed)}{rest}"
-    raise TypeError(f"nobody has words for {each.why}")
+    raise TypeError(f"there are no words for {each.why}")
 
 
 def _floor_text(each: Checked) -> str:

@@ -62,7 +62,7 @@ def _files(joined: Joined) -> str:
     number = len(joined.files)
     plan = "one plan" if joined.same_work else "plans that differ"
     items = wording.names([d.item for d in joined.differences if d.sort == "work"][:6])
-    what = "" if joined.same_work else f" (in {items}), so that contenders of one name are told apart by file"
+    what = "" if joined.same_work else f" (in {items}): contenders of one name are separated by file"
     return f"{number} run files of {plan}{what}: {names_of(joined)}."
 
 
@@ -93,7 +93,7 @@ def reported_pair(pair: JoinedPair) -> str:
 def _far(pair: JoinedPair) -> str:
     """ "B ÷ A 1.02× (0.98–1.06)"."""
     if math.isnan(pair.apart_low):
-        return "how far files are apart cannot be told from one block each"
+        return "one block each does not show how far files are apart"
     earlier, later = pair.apart_files
     ratio = wording.ratio(pair.apart, pair.apart_low, pair.apart_high)
     return f"{later} ÷ {earlier} {ratio} ({wording.interval(pair.apart_low, pair.apart_high)})"

@@ -45,8 +45,8 @@ def noise_sentence(noise: NoiseFloor | None, blocks: int, file: str) -> Sentence
         return Sentence(FLOOR, text)
     ratio = wording.ratio(primary.ratio, primary.low, primary.high)
     text = (
-        f"Something other than the server tells equals apart here: {noise.contender} against itself is {ratio} "
-        f"(95 % interval {wording.interval(primary.low, primary.high)}, {count}). The noise floor is {floor}."
+        f"Something other than the server makes equals differ here: {noise.contender} against itself is {ratio} (95 % "
+        f"interval {wording.interval(primary.low, primary.high)}, {count}). The noise floor is {floor}."
     )
     return Sentence(BIAS, text)
 

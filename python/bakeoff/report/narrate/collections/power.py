@@ -54,6 +54,6 @@ def not_known(why: NotKnown) -> str:
         case "no_pilot":
             return f"no pilot of {why.suite}"
         case "alone":
-            return "one contender, nobody to compare it with"
+            return "one contender, none to compare it with"
         case "unusable":
             return why.fault

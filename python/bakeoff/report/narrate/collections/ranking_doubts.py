@@ -89,4 +89,4 @@ def disqualified(fact: Disqualified) -> str:
 @sentence.register
 def no_other_contender(fact: NoOtherContender) -> str:
     """Of the only one."""
-    return "nobody else was measured in all suites"
+    return "no other contender was measured in all suites"

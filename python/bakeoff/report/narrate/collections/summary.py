@@ -46,7 +46,7 @@ def _order(found: CampaignComparison) -> str:
         return f"{found.contenders[0]} was measured alone over {over}.{without}"
     if found.winner is None:
         return f"No contender is certainly the best over {over}.{without}{left}"
-    among = " of those measured in all suites" if left else ""
+    among = " of the contenders measured in all suites" if left else ""
     return f"{found.winner} is the best{among} over {over}{_ahead(found, found.winner)}.{without}{left}"
 
 

@@ -255,7 +255,7 @@ def cache_rule(rule: CacheRule) -> list[str]:
         reasons.setdefault(sentence(one.why), []).append(one)
     for why, unknown in reasons.items():
         records = wording.names([_records(one) for one in unknown[:MOST_ZONES]])
-        texts.append(f"Where caching {of} ends cannot be told {records}: {why}.")
+        texts.append(f"Where caching {of} ends is not known {records}: {why}.")
     return texts
 
 

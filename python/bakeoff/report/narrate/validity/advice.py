@@ -108,7 +108,7 @@ def _(fact: OthersRan) -> tuple[str, str]:
     return (
         f"Others took {wording.percent(fact.crowd.others or 0.0)} of the processors of the machine that sent load in "
         f"{fact.trials} of {wording.plural(fact.of, 'trial')}{who}.",
-        "End them, or wait until they are done; `bakeoff doctor` tells when.",
+        "End them, or wait until they are done; `bakeoff doctor` shows when.",
     )
 
 

@@ -93,7 +93,7 @@ def _again(one: SuiteChallenge, challenger: str) -> str:
         return SeverityText(f"no figures: {one.missing or NOTHING_YET}", "bad")
     if challenger in one.absent:
         return SeverityText(f"no figures: {challenger} is missing from it, {one.absent[challenger]}", "bad")
-    return wording.names(list(one.again)) or SeverityText("nobody: no verdict", "bad")
+    return wording.names(list(one.again)) or SeverityText("none: no verdict", "bad")
 
 
 def _absent(one: SuiteChallenge) -> str:
@@ -115,7 +115,7 @@ def _what(context: Context, made: Challenge) -> str:
             f"This run is part of a challenge of {made.report}, which has no figures of {context.run.suite} "
             f"({made.missing}): {made.challenger} was measured by the plan that the report holds of it."
         )
-    began = context.moment(made.created_at) if made.created_at else "a day that is not told"
+    began = context.moment(made.created_at) if made.created_at else "an unknown day"
     return (
         f"This run challenges {made.report}, a report on {made.file or 'a run'} of {made.suite} begun {began}: "
         f"{made.challenger} was measured by the plan of that report, with other contenders"

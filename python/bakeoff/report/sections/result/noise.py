@@ -35,7 +35,7 @@ def sentences(noise: NoiseFloor) -> list[str]:
     """What an A/A run has shown."""
     primary = noise.primary
     blocks = wording.plural(primary.blocks, "block")
-    bias = "may be chance" if primary.low <= 1.0 <= primary.high else "is no chance: something tells equals apart"
+    bias = "may be chance" if primary.low <= 1.0 <= primary.high else "is no chance: something makes equals differ"
     order = "which may be chance" if noise.first_low <= 1.0 <= noise.first_high else "which is no chance"
     return [
         f"One server as two contenders, {noise.contender} at {noise.address}: in the mean of {blocks} equals differ by "
@@ -46,7 +46,7 @@ def sentences(noise: NoiseFloor) -> list[str]:
         f"did {wording.ratio(noise.first, noise.first_low, noise.first_high)} of the other "
         f"({wording.interval(noise.first_low, noise.first_high)}), {order}.",
         f"False calls: of {noise.drawn:,} draws of {noise.draw_blocks} of these blocks {noise.called:,} made a winner "
-        f"by more than {wording.percent(noise.delta)}, and {noise.shown:,} told the two apart at all.",
+        f"by more than {wording.percent(noise.delta)}, and {noise.shown:,} found any difference.",
     ]
 
 

@@ -50,6 +50,5 @@ def _note(context: Context, found: ObjectiveOutcome) -> str:
     return (
         f"Trials, and the worst of them in each term: {times}. A failed operation is slower than any limit. A load is "
         "met when every usable trial meets it, and missed when one misses it. It is not decided when fewer than half "
-        "of "
-        "its trials can be used, or they have too few operations." + (f" {reasons}." if reasons else "")
+        "of its trials can be used, or they have too few operations." + (f" {reasons}." if reasons else "")
     )

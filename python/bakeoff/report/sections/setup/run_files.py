@@ -212,8 +212,8 @@ def _between(joined: Joined) -> list[Block]:
     note = (
         f"{wording.sentence(joined.figure)}, unpaired: no file has both. Over a bridge, a contender that files of both "
         "have, it is a ratio of ratios (Welch): a change that hit all alike cancels. That all were hit alike is an "
-        "assumption; two bridges that contradict each other refute it. Without a bridge, days and servers cannot be "
-        "told apart: there is no interval."
+        "assumption; two bridges that contradict each other refute it. Without a bridge, differences of days and of "
+        "servers look the same: there is no interval."
     )
     folded = len(rows) > FOLDED
     return [Table("Contenders of different files", columns, rows, note, folded, Detail.COMPARISON)]

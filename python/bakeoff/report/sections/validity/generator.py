@@ -155,7 +155,7 @@ def _generator_capacity(context: Context, capacity: GeneratorCapacity, names: li
     known = {name: peak for name, peak in peaks.items() if peak > 0.0 and (names is None or name in names)}
     machines = "this machine" if len(run.agents) < 2 else "these machines"
     of = "" if names is None else f", as {wording.names(names)} {'is' if len(names) == 1 else 'are'} asked"
-    here = "here" if names is None else "of those asked so"
+    here = "here" if names is None else "with these client options"
     measured = (
         f"{wording.count(capacity.operations_per_s)} operations/s: capacity measured at the start of the run, against "
         f"a server on loopback that does nothing ({capacity.words}{of})"
@@ -168,8 +168,8 @@ def _generator_capacity(context: Context, capacity: GeneratorCapacity, names: li
     factor = capacity.operations_per_s / known[fastest]
     if factor < 1.0:
         return Text(
-            f"{fastest} answered more than the {measured}. That server shared the processors of {machines}; how near "
-            "the generator was to its limit, the use of its processors tells.",
+            f"{fastest} answered more than the {measured}. That server shared the processors of {machines}; the use of "
+            "its processors shows how near the generator was to its limit.",
             "warning",
         )
     near = factor * CAPACITY_FRACTION < 1.0
