@@ -285,7 +285,7 @@ def _check_identity(path: Path, connection: sqlite3.Connection) -> None:
             "open it with the Bakeoff that wrote it"
         )
     if _objects(connection) != _expected():
-        raise damaged(path, "its tables are not those of a run file")
+        raise damaged(path, "it does not have the tables of a run file")
 
 
 def version_of(connection: sqlite3.Connection) -> int:
