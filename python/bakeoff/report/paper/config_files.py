@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from bakeoff.disclosure.paper.collected import Collected, ConfigFile
 from bakeoff.report.blocks.tree import Block, Column, Listing, Table
 
-NOTE = "SHA-256 of the file; with * of its text without secrets, as a hash of secrets can be guessed."
+NOTE = "SHA-256 of the file; with * of its text without secrets, as secrets can be guessed from their hash."
 SHORT = 12
 MOST_LINES = 600
 ABSENT = "absent, or could not be read"
