@@ -92,7 +92,7 @@ def test_what_was_read_from_a_file_is_not_made_up() -> None:
     specs, icf["settings"]["access"] = icf["settings"]["access"], None
     icf["settings"]["icf"], icf["changed"] = specs, ["icf"]
     icf["settings"]["icf"][0]["name"] = "mine"
-    with pytest.raises(PlanError, match=r"icf was read from a file .* `bakeoff run old\.bakeoff` repeats it"):
+    with pytest.raises(PlanError, match=r"icf came from a file .*; `bakeoff run old\.bakeoff` repeats it"):
         plan_input_of(Plan.from_dict(icf), "old.bakeoff")
 
 

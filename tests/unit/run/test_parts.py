@@ -158,7 +158,7 @@ def test_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     assert preflight(demand_of(plan_for(A, B, pin="1")), ROOMY) == []
-    assert "share 2 cores" in preflight(demand_of(plan_for(A, B, cores="3")), ROOMY)[0]
+    assert "share 2 cores" in preflight(demand_of(plan_for(A, B, load_threads="3")), ROOMY)[0]
     with pytest.raises(PlanError, match=r"pin names cores \[7\], but this process may use \[0, 1\]"):
         preflight(demand_of(plan_for(A, B, pin="7")))
 
