@@ -277,5 +277,5 @@ def _if_counted(joined: Joined) -> list[Block]:
         )
         for one in joined.if_counted
     )  # fmt: skip
-    note = "The author of this report left out the failed trials. With them the verdicts would be these."
+    note = "The author of this report left out the failed run files. With them the verdicts would be these."
     return [Table("If the failed run counted, too", columns, rows, note, detail=Detail.COMPARISON)]
