@@ -14,6 +14,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from bakeoff import _engine
+from bakeoff.run.fleet import multi_agent_trial
 from tests.control import PATIENCE_S
 from tests.forks import forks
 from tests.patient import be_patient
@@ -21,6 +22,9 @@ from tests.patient import be_patient
 # A shell that starts the tests in the background leaves SIGINT ignored, here and in every child; tests of Ctrl-C
 # need it as a terminal gives it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No agent of this process is lost because the machine stood still: tests of lost agents set their own time.
+multi_agent_trial.WATCHDOG_S = multi_agent_trial.READY_S = PATIENCE_S
 
 # Marks of runs that tests start (bakeoff.run.checks.plan_origin) belong into no real user's state folder.
 _STATE = tempfile.TemporaryDirectory(prefix="bakeoff-test-state-")

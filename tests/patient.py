@@ -21,7 +21,7 @@ MEASURING = {"capacity", "challenge", "demo", "resume", "run", "soak"}
 def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
     """In this process no trial, and no row of one, is voided or marked because of the machine."""
     from bakeoff.agents.machine import other_load
-    from bakeoff.run.modes import soak
+    from bakeoff.run.modes import search_probe, soak
     from bakeoff.run.outcome import disturbances, judge, void_intervals
 
     for module in (disturbances, soak, void_intervals):
@@ -31,6 +31,8 @@ def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
     put(judge, "UNDONE_SHARE", 1.0)
     put(judge, "LATE_START_P99_NS", math.inf)
     put(judge, "SCHEDULE_LEAST_NS", math.inf)
+    put(search_probe, "LATE_SHARE", math.inf)
+    put(search_probe, "LATE_NS", math.inf)
     put(judge, "WAIT_SHARE", math.inf)
     put(judge, "MOST_WAITED", math.inf)
     put(judge, "OTHER_LOAD_SHARE", math.inf)

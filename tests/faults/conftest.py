@@ -6,8 +6,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from bakeoff.run.fleet import multi_agent_trial
-from tests.control import PATIENCE_S
 from tests.faults.run import Runner
 from tests.faults.scenes import Stage
 from tests.patient import be_patient
@@ -18,5 +16,4 @@ def runner() -> Iterator[Runner]:
     """In this process no trial is voided because of the machine."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         be_patient(patch.setattr)
-        patch.setattr(multi_agent_trial, "WATCHDOG_S", PATIENCE_S)
         yield Runner(Stage(Path(folder)))

@@ -14,7 +14,6 @@ from bakeoff.load.arrivals import Arrivals, Constant, Poisson
 from bakeoff.load.load_step import Clients, Rate
 from bakeoff.run.checks.specs import trial_spec
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target
@@ -22,12 +21,6 @@ from tests.control import PATIENCE_S
 from tests.unit.run.fake import WEB, WHENEVER, Notebook, plan_for
 
 pytestmark = pytest.mark.usefixtures("patient")
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No agent of this process is lost because its machine is busy."""
-    monkeypatch.setattr(multi_agent_trial, "WATCHDOG_S", PATIENCE_S)
 
 
 def spec_for(server: Target, **changes: Any) -> TrialSpec:

@@ -31,7 +31,6 @@ from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, ContenderError, GeneratorError, PlanError
 from bakeoff.load.load_step import Clients
 from bakeoff.plan.input.files import gathered
-from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.outcome.result_spool import ResultSpool
 from bakeoff.store.records.run_records import PlannedTrial
@@ -52,8 +51,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No agent of this process is lost because its machine is busy."""
     for name in ("SILENCE_S", "IDLE_SILENCE_S", "BEGIN_S", "ANSWER_S"):
         monkeypatch.setattr(near, name, PATIENCE_S)
-    for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
     monkeypatch.setattr(there, "DEAD_MAN_S", PATIENCE_S)
     monkeypatch.setattr(host, "CLEAR_S", PATIENCE_S)
 

@@ -17,7 +17,6 @@ from bakeoff.core.errors import GeneratorError, PlanError
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.outcome import disturbances
 from bakeoff.store.sqlite.read import read_run
 from tests.control import PATIENCE_S
@@ -28,9 +27,7 @@ URIS = [f"/{number}" for number in range(8)]
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No agent of this process is lost, and no trial void, because its machine is busy or stood still."""
-    for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
+    """No trial of this process is void because its machine stood still."""
     monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
     monkeypatch.setattr(disturbances, "LOST_SHARE", PATIENCE_S)
 

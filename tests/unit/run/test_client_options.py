@@ -11,10 +11,8 @@ from bakeoff.compare.collections.challenge_model import AskedOtherwise
 from bakeoff.compare.validity.generator_capacity import generator_capacities
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.store.sqlite.read import read_run
 from tests.conftest import Target
-from tests.control import PATIENCE_S
 from tests.told import headline_of
 from tests.unit.run.fake import WHENEVER, FakeAgent, Notebook, WebServer, serving
 from tests.unit.run.test_challenge import invoke
@@ -73,9 +71,7 @@ def test_an_a_a_run_asks_both_as_the_one(report: tuple[Path, WebServer], tmp_pat
     assert compare_run(run).client_options == ()
 
 
-def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
+def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path) -> None:
     kept, fresh = Target(), Target()
     given = PlanInput(
         "test",

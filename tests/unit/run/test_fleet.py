@@ -16,7 +16,6 @@ from bakeoff.core.errors import AgentLostError, ContenderError, GeneratorError, 
 from bakeoff.load.load_step import Clients
 from bakeoff.run.contenders.prepared import PreparedContenders
 from bakeoff.run.driver import resume_run, start_run
-from bakeoff.run.fleet import multi_agent_trial
 from bakeoff.run.fleet.session import FleetOutcome
 from bakeoff.run.fleet.sessions import Fleet
 from bakeoff.run.kind import run_part
@@ -28,9 +27,7 @@ from tests.unit.run.fake import HDR, WHENEVER, FakeAgent, FakeSession, Notebook,
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No agent of this process is lost, and no trial void, because its machine is busy or stood still."""
-    for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(multi_agent_trial, name, PATIENCE_S)
+    """No trial of this process is void because its machine stood still."""
     monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
     monkeypatch.setattr(disturbances, "LOST_SHARE", PATIENCE_S)
 

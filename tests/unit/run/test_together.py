@@ -111,21 +111,11 @@ def one_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
 HANGS_S = 5.0
 
 
-def give_up_after(monkeypatch: pytest.MonkeyPatch, patience_s: float) -> None:
-    for name in ("WATCHDOG_S", "READY_S"):
-        monkeypatch.setattr(multi_agent_trial, name, patience_s)
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No agent of this process is lost because its machine is busy."""
-    give_up_after(monkeypatch, PATIENCE_S)
-
-
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent that hangs is lost soon."""
-    give_up_after(monkeypatch, HANGS_S)
+    for name in ("WATCHDOG_S", "READY_S"):
+        monkeypatch.setattr(multi_agent_trial, name, HANGS_S)
 
 
 def carried_out(*agents: Far) -> FleetOutcome:

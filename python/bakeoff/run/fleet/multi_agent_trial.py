@@ -1,5 +1,5 @@
 """A trial of several agents: all are armed, begin at one moment, and are watched, each by a thread of its own. Work
-whose clients wait for each other in the middle of it (cell by cell) goes on together from each of these meetings.
+whose clients wait for each other in the middle of it (cell by cell) goes on together from each of these barriers.
 
 Nobody waits for an agent that does not answer: whoever asks for figures gets the last that each has told.
 """
@@ -202,7 +202,7 @@ class Together:
             session.release_barrier(number, clock.there(at_ns))
 
     def _moment(self, number: int) -> int | None:
-        """When those of a meeting go on, once all agents that are still in the trial are at it."""
+        """When agents at a barrier go on, once all agents that are still in the trial are at it."""
         if number not in self._barriers and all(part.over or part.barrier >= number for part in self._parts):
             checks = [part.clock for part in self._parts if part.clock is not None]
             self._barriers[number] = common_start(checks, self._now_ns(), BARRIER_NS)
@@ -253,7 +253,7 @@ class Together:
             return self._start_ns is not None
         if "session" in news:
             return all(other.session or other.over for other in self._parts)
-        if "meeting" in news:
+        if "barrier" in news:
             return self._moment(part.barrier) is not None
         return self._all_armed() if "armed" in news else part.over
 
