@@ -17,6 +17,8 @@ from bakeoff.report.collections.history import compose
 from bakeoff.report.narrate.collections.history import cause_sentence, change_sentence, summary
 from bakeoff.report.renderers import renderer
 from bakeoff.store.records.run_records import RunRecord
+from bakeoff.store.sqlite.read import read_run
+from tests.stored_runs.files import unpack
 from tests.unit.compare.synthetic import FAST, SLOW, at_rates, change, run
 from tests.unit.store.builders import stored
 
@@ -138,3 +140,17 @@ def test_nothing_to_show_is_refused_in_a_sentence(
     outcome = CliRunner().invoke(app, ["history", given])
     assert isinstance(outcome.exception, PlanError | SystemExit)
     assert words in (outcome.output + str(outcome.exception))
+
+
+def test_a_capacity_of_wrong_answers_makes_no_level(tmp_path: Path) -> None:
+    (path,) = unpack("capacity", tmp_path)
+    honest = read_run(path)
+    wrong = tuple(
+        replace(trial, errors={"wrong_body": trial.operations // 5}) if trial.contender == "fast" else trial
+        for trial in honest.trials
+    )
+    (plan,) = found_in([honest]).plans
+    assert plan.metric == "capacity" and [one.points[0].left_out for one in plan.levels] == [None, None]
+    (plan,) = found_in([replace(honest, trials=wrong)]).plans
+    outs = {one.contender: one.points[0].left_out for one in plan.levels}
+    assert isinstance(outs["fast"], GatesClosed) and outs["slow"] is None

@@ -9,6 +9,7 @@ import typer
 
 from bakeoff.cli.complete import any_files, one_of
 from bakeoff.cli.console import make_console
+from bakeoff.cli.read.page import PageForceOption, PageOption, write_page
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import parse_link_speed, parse_size
 
@@ -91,11 +92,8 @@ def audit(
         Path | None,
         typer.Option("--text", metavar="FILE", help="A text whose percentages are claims.", autocompletion=any_files),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Also write a page: .html, .pdf, .md or .txt."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the page when it is there.")] = False,
+    output: PageOption = None,
+    force: PageForceOption = False,
     details: Annotated[bool, typer.Option("--details", help="Show every finding, however many.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole audit as JSON.")] = False,
 ) -> None:
@@ -128,7 +126,6 @@ def audit(
     own = [outcome for path in files if path.suffix == RUN_FILE for outcome in _own(path)]
     made = audited(tables, given, lambda names: _claims(claims, text, names), own)
     if output is not None:
-        from bakeoff.cli.read.report import write_page
         from bakeoff.report.audit.page import compose
 
         write_page(compose(made), output, force)

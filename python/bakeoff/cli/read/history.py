@@ -8,6 +8,7 @@ import typer
 
 from bakeoff.cli.complete import any_files
 from bakeoff.cli.console import make_console
+from bakeoff.cli.read.page import PageForceOption, PageOption, write_page
 
 
 def register(app: typer.Typer) -> None:
@@ -29,11 +30,8 @@ def history(
         str | None,
         typer.Option(metavar="KEY", help="The metric: rate, p99, … (default: what each plan is decided by)."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Also write a page: .html, .pdf, .md or .txt."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the page when it is there.")] = False,
+    output: PageOption = None,
+    force: PageForceOption = False,
     details: Annotated[bool, typer.Option("--details", help="Show every run.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
 ) -> None:
@@ -51,25 +49,24 @@ def history(
         from bakeoff.cli.read.report import check_target
 
         check_target(given, output, force)
-    from bakeoff.store.collections.found import read_all, run_files
+    from bakeoff.store.collections.run_files import read_all, run_files
 
     files = run_files(given)
     from bakeoff.compare.collections.history import history_of  # NumPy takes a moment: refuse bad input first
 
     found = history_of(read_all(files), metric)
+    from bakeoff.report.collections.history import compose
+
+    page = compose(found)
     if as_json:
         from bakeoff.report.collections.history_document import document
 
         typer.echo(json.dumps(document(found), indent=2, ensure_ascii=False))
     else:
-        from bakeoff.report.collections.history import compose
         from bakeoff.report.layout.detail import Detail
         from bakeoff.report.renderers.terminal import show
 
-        show(compose(found), make_console(), Detail.PAGE if details else Detail.SUMMARY)
+        show(page, make_console(), Detail.PAGE if details else Detail.SUMMARY)
     if output is not None:
-        from bakeoff.cli.read.report import write_page
-        from bakeoff.report.collections.history import compose
-
-        write_page(compose(found), output, force)
+        write_page(page, output, force)
         typer.echo(f"Page: {output}", err=as_json)

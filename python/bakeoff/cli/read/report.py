@@ -183,17 +183,6 @@ def write_report(chosen: Renderer, made: "Report", target: Path, force: bool, si
     return next((target.parent / Path(name).parent for name in figures), None)
 
 
-def write_page(made: "Report", target: Path, force: bool) -> None:
-    """Write a report that is of no single run, in the form of its ending, which was checked."""
-    from bakeoff.report.renderers import renderer
-
-    form = form_of(target)
-    assert form is not None
-    chosen = renderer(form)
-    chosen.prepare()
-    write_report(chosen, made, target, force)
-
-
 def write_sidecar(path: Path, content: bytes) -> None:
     """Write a file that the report needs, in a folder of its own. Raises GeneratorError."""
     try:

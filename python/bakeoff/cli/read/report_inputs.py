@@ -126,13 +126,13 @@ def _made(embedded: EmbeddedRuns, options: ReportOptions) -> Made:
     from bakeoff.report.collections.collection import compose_collection
     from bakeoff.report.layout.shown_pairs import shown_pairs
     from bakeoff.report.narrate.collections.headlines import result
-    from bakeoff.report.paper.looks import arranged
+    from bakeoff.report.paper.contender_styles import arranged
 
     collection = collection_in(embedded, options)
     # By letter: another may have the files elsewhere.
     options = options.model_copy(update={"failed": collection.failed})
     found = compare_collection(collection, options.baseline, options.delta, _floors(options))
-    among = _looks(options, collection)
+    among = _styles(options, collection)
     runs, found = collection.runs, arranged(found, among)
     _check_surfaces(options, collection.path, [run.kind for run in runs.values()])
     shown = shown_pairs(options.pairs, collection.contenders)
@@ -145,12 +145,12 @@ def _made(embedded: EmbeddedRuns, options: ReportOptions) -> Made:
     return made, options, result(found), suites, places
 
 
-def _looks(options: ReportOptions, collection: Collection) -> Placed:
+def _styles(options: ReportOptions, collection: Collection) -> Placed:
     """The contenders in the author's order and colours, where there are any. Raises PlanError."""
     from bakeoff.report.charts.palette import AS_PLANNED
-    from bakeoff.report.paper.looks import looks
+    from bakeoff.report.paper.contender_styles import styles_of
 
-    return AS_PLANNED if options.paper is None else looks(paper_of(options.paper), collection.contenders)
+    return AS_PLANNED if options.paper is None else styles_of(paper_of(options.paper), collection.contenders)
 
 
 def _floors(options: ReportOptions) -> dict[str, NoiseFloor]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +21,6 @@ from bakeoff.compare.collections.history_model import (
     LevelChange,
     NothingMeasured,
     NoValue,
-    OnlyAtLeast,
     PlanHistory,
     RunOfPlan,
     RunPoint,
@@ -35,14 +33,16 @@ from bakeoff.compare.collections.joined_differences import differences
 from bakeoff.compare.collections.joined_model import FileDifference
 from bakeoff.compare.cube.levels import levels_of
 from bakeoff.compare.estimate.intervals import both_shown
-from bakeoff.compare.limits.capacity_model import CAPACITY
+from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.fact import Fact
-from bakeoff.compare.model.subject import Subject, asked_of, subject_of
+from bakeoff.compare.model.subject import asked_of, subject_of
+from bakeoff.compare.validity.gates import Judge
 from bakeoff.core.errors import PlanError
+from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import change_points, geometric_interval, paired_log_ratio
-from bakeoff.store.collections.found import Unread
 from bakeoff.store.collections.join import work_of
-from bakeoff.store.records.run_records import FAILED, OK, JoinedFile, RunRecord
+from bakeoff.store.collections.run_files import Unread
+from bakeoff.store.records.run_records import FAILED, OK, RunRecord
 from bakeoff.store.sqlite.canonical import to_json
 from bakeoff.store.sqlite.read import read_run
 
@@ -58,10 +58,10 @@ class _Measured:
     """What is needed of a run: values by contender and block, and why those of a contender do not count."""
 
     run: RunOfPlan
-    title: str
-    unit: str
-    metric: str
-    higher_is_better: bool
+    suite: str
+    name: str
+    load_steps: tuple[LoadStep, ...]
+    metric: Metric
     values: Mapping[str, Floats]
     left_out: Mapping[str, Fact]
 
@@ -73,35 +73,31 @@ def history_of(
     differences are wanted. Raises PlanError for a metric that no run has.
     """
     plans: dict[str, list[_Measured]] = defaultdict(list)
-    heads: dict[str, RunRecord] = {}
     out: list[LeftOutFile] = []
-    seen: dict[str, str] = {}
+    seen: dict[tuple[str, str, str], str] = {}
     known: set[str] = set()
     for run in runs:
-        reason = UnreadFile(run.reason) if isinstance(run, Unread) else _unusable(run, seen)
-        if isinstance(run, Unread) or reason is not None:
-            out.append(LeftOutFile(str(run.path), reason or NothingMeasured()))
-            continue
-        measured = _measured(run, metric, known)
-        if measured is None:
+        if isinstance(run, Unread):
+            out.append(LeftOutFile(str(run.path), UnreadFile(run.reason)))
+        elif (reason := _unusable(run, seen)) is not None:
+            out.append(LeftOutFile(str(run.path), reason))
+        elif (measured := _measured(run, metric, known)) is None:
             out.append(LeftOutFile(str(run.path), WithoutMetric(metric or "")))
-            continue
-        key = to_json([run.suite, work_of(run.plan), measured.metric])
-        plans[key].append(measured)
-        heads[key] = replace(run, trials=(), earlier=(), events=())
+        else:
+            plans[to_json([run.suite, work_of(run.plan), measured.metric.key])].append(measured)
     if metric is not None and not plans and known:
         raise PlanError(f"no run has the metric {metric}: choose one of {', '.join(sorted(known))}")
-    made = [_plan(heads[key], measured, read) for key, measured in plans.items()]
+    made = [_plan(measured, read) for measured in plans.values()]
     return History(tuple(sorted(made, key=lambda plan: (-len(plan.runs), plan.suite))), tuple(out))
 
 
-def _unusable(run: RunRecord, seen: dict[str, str]) -> Fact | None:
+def _unusable(run: RunRecord, seen: dict[tuple[str, str, str], str]) -> Fact | None:
     """Why a run is in no history; None when it is."""
     if run.imported_from is not None:
         return ImportedRun(run.imported_from)
     if not any(trial.state == OK for trial in run.trials):
         return NothingMeasured()
-    mark = json.dumps([run.created_at, run.plan_hash, [trial.started_at for trial in run.trials[:1]]])
+    mark = (run.created_at, run.plan_hash, run.trials[0].started_at)
     if mark in seen:
         return CopiedRun(seen[mark])
     seen[mark] = str(run.path)
@@ -115,58 +111,47 @@ def _measured(run: RunRecord, key: str | None, known: set[str]) -> _Measured | N
     metric = metrics[0] if key is None else next((each for each in metrics if each.key == key), None)
     if metric is None:
         return None
-    bad = sum(trial.state != OK for trial in run.trials)
-    began_at = min(trial.started_at for trial in run.trials)
-    of = RunOfPlan(str(run.path), began_at, run.blocks_whole, len(run.trials), bad)
-    if metric.key == CAPACITY:
-        capacity = subject.shape.findings(subject)["capacity"]
-        values = {one.name: np.array([search.met for search in one.searches]) for one in capacity.contenders}
-        out: dict[str, Fact] = {
-            one.name: OnlyAtLeast(one.at_least) if one.at_least else TrialsLost(one.none + one.died, len(one.searches))
-            for one in capacity.contenders
-            if one.at_least or one.none or one.died
-        }
-        return _Measured(of, metric.title, capacity.unit, metric.key, True, values, out)
-    levels = levels_of(subject.cube, replace(metric, paired=None))
+    judge = subject.shape.judge(subject, metric)
+    levels = levels_of(judge.cube, replace(metric, paired=None))
     if levels is None:
         return None
     values = {level.contender: np.array(level.values) for level in levels.contenders}
-    out = {
-        level.contender: fact
-        for level in levels.contenders
-        if (fact := _doubt(subject, level.contender, values[level.contender])) is not None
-    }
-    return _Measured(of, metric.title, metric.unit, metric.key, metric.higher_is_better, values, out)
+    out = {name: fact for name, of in values.items() if (fact := _doubt(judge, name, of)) is not None}
+    bad = sum(trial.state != OK for trial in run.trials)
+    began_at = min(trial.started_at for trial in run.trials)
+    of_run = RunOfPlan(str(run.path), began_at, run.blocks_whole, len(run.trials), bad)
+    return _Measured(of_run, run.suite, run.name, run.load_steps, metric, values, out)
 
 
-def _doubt(subject: Subject, name: str, values: Floats) -> Fact | None:
+def _doubt(judge: Judge, name: str, values: Floats) -> Fact | None:
     """Why the figures of a contender do not count; a time that lies among its failures has no number."""
-    trials = subject.cube.of(name, subject.cube.load_steps)
-    forfeited = int(subject.cube.forfeits(name).sum()) + int(np.isinf(values).sum())
+    cube = judge.cube
+    forfeited = int(cube.forfeits(name).sum()) + int(np.isinf(values).sum())
     if forfeited:
+        trials = cube.of(name, cube.load_steps)
         return TrialsLost(forfeited, max(forfeited, sum(trial.state in (OK, FAILED) for trial in trials)))
-    gates = subject.judge.alone(name, subject.cube.load_steps)
+    gates = judge.alone(name, cube.load_steps)
     return GatesClosed(gates) if gates else None
 
 
-def _plan(head: RunRecord, measured: list[_Measured], read: Callable[[Path], RunRecord]) -> PlanHistory:
+def _plan(measured: list[_Measured], read: Callable[[Path], RunRecord]) -> PlanHistory:
     measured.sort(key=lambda one: one.run.began_at)
     newest = measured[-1]
-    names = list(dict.fromkeys(name for one in reversed(measured) for name in one.values))
-    levels = [_series(name, "", _level_points(name, measured), newest.higher_is_better) for name in names]
-    ratios = [
-        _series(name, names[0], _ratio_points(name, names[0], measured), newest.higher_is_better) for name in names[1:]
-    ]
-    levels, ratios = _shared(levels, ratios), [one for one in ratios if one.points]
+    metric = newest.metric
+    first, *others = dict.fromkeys(name for one in reversed(measured) for name in one.values)
+    levels = [_series(name, "", _level_points(name, measured), metric.higher_is_better) for name in (first, *others)]
+    compared = ((name, _ratio_points(name, first, measured)) for name in others)
+    ratios = [_series(name, first, points, metric.higher_is_better) for name, points in compared if points]
+    levels = _shared(levels, ratios)
     places = sorted({change.run for series in (*levels, *ratios) for change in series.changes})
     return PlanHistory(
-        suite=head.suite,
-        name=head.name,
-        loads=", ".join(step.words for step in head.load_steps[:3]) + (" …" if len(head.load_steps) > 3 else ""),
-        metric=newest.metric,
-        title=newest.title,
-        unit=newest.unit,
-        higher_is_better=newest.higher_is_better,
+        suite=newest.suite,
+        name=newest.name,
+        load_steps=newest.load_steps,
+        metric=metric.key,
+        title=metric.title,
+        unit=metric.unit,
+        higher_is_better=metric.higher_is_better,
         runs=tuple(one.run for one in measured),
         levels=tuple(levels),
         ratios=tuple(ratios),
@@ -204,21 +189,25 @@ def _point(run: int, blocks: int, centre: float, low: float, high: float, out: F
 
 
 def _series(name: str, baseline: str, points: Sequence[RunPoint], higher_is_better: bool) -> Series:
-    series = Series(name, baseline, tuple(points), ())
-    counted = series.counted
+    counted = [point for point in points if point.left_out is None]
     values = np.array([point.centre for point in counted])
     found = change_points(values)
-    edges = [0, *(change.first for change in found), len(counted)]
-    changes = []
-    for change, (first, end), last in zip(found, pairwise(edges), edges[2:], strict=False):
-        before, after = (float(np.exp(np.log(part).mean())) for part in (values[first:end], values[end:last]))
-        is_better = (change.ratio > 1.0) == higher_is_better
-        sizes = (end - first, last - end)
-        place = counted[change.first].run
-        changes.append(
-            LevelChange(place, change.ratio, change.low, change.high, change.p, (before, after), sizes, is_better)
+    segments = list(pairwise([0, *(change.first for change in found), len(counted)])) if counted else []
+    levels = [float(np.exp(np.log(values[first:end]).mean())) for first, end in segments]
+    changes = tuple(
+        LevelChange(
+            run=counted[change.first].run,
+            ratio=change.ratio,
+            low=change.low,
+            high=change.high,
+            p=change.p,
+            levels=(before, after),
+            runs=(old[1] - old[0], new[1] - new[0]),
+            is_better=(change.ratio > 1.0) == higher_is_better,
         )
-    return replace(series, changes=tuple(changes))
+        for change, (before, after), (old, new) in zip(found, pairwise(levels), pairwise(segments), strict=True)
+    )
+    return Series(name, baseline, tuple(points), changes, levels[-1] if levels else math.nan)
 
 
 def _shared(levels: Sequence[Series], ratios: Sequence[Series]) -> list[Series]:
@@ -247,9 +236,5 @@ def _differences(
     measured: Sequence[_Measured], place: int, read: Callable[[Path], RunRecord]
 ) -> tuple[FileDifference, ...]:
     """In what the run at `place` differs from the one before it."""
-    files = []
-    for label, one in zip("AB", measured[place - 1 : place + 1], strict=False):
-        run = read(Path(one.run.path))
-        names = {contender.name: contender.name for contender in run.contenders}
-        files.append(JoinedFile(label, run, names, 0, 1, failed=False))
+    files = [read(Path(one.run.path)).files[0] for one in measured[place - 1 : place + 1]]
     return differences(files)[:MOST_DIFFERENCES]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bakeoff.compare.collections.joined_model import FileDifference
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate
+from bakeoff.load.load_step import LoadStep
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,6 @@ class GatesClosed(Fact):
     """A verdict on this contender would be withheld."""
 
     gates: tuple[Gate, ...]
-
-
-@dataclass(frozen=True)
-class OnlyAtLeast(Fact):
-    """In so many blocks something else was the limit of a capacity."""
-
-    blocks: int
 
 
 @dataclass(frozen=True)
@@ -102,12 +96,15 @@ class LevelChange:
 
 @dataclass(frozen=True)
 class Series:
-    """A contender over time; with a `baseline` the ratio of the two in the same blocks."""
+    """A contender over time; with a `baseline` the ratio of the two in the same blocks. `level` is the newest one, NaN
+    without any.
+    """
 
     contender: str
     baseline: str
     points: tuple[RunPoint, ...]
     changes: tuple[LevelChange, ...]
+    level: float
 
     @property
     def counted(self) -> tuple[RunPoint, ...]:
@@ -134,7 +131,7 @@ class PlanHistory:
 
     suite: str
     name: str
-    loads: str
+    load_steps: tuple[LoadStep, ...]
     metric: str
     title: str
     unit: str

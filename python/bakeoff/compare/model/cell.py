@@ -276,6 +276,11 @@ class CellPair:
     weights: FileWeights | None = dataclasses.field(metadata=OMITTED)
     measured: tuple[int | None, ...] = dataclasses.field(metadata=OMITTED)
 
+    def ratios_of(self, test: str) -> list[CellRatio]:
+        """The cells of a test that have a ratio, and one that counts."""
+        of_test = (cell for cell in self.cells if cell.test == test and cell.state not in ("void", "skipped"))
+        return [cell for cell in of_test if 0.0 < cell.ratio < math.inf]
+
     def curve(self, test: str, axis: Axis) -> SizeCurve | None:
         """The curve of `test` ("" for all tests), None when there are fewer than two sizes."""
         return next((c for c in self.curves if c.test == test and c.axis == axis), None)

@@ -182,6 +182,11 @@ class RatioCurve:
     level: float
     points: tuple[RatioPoint, ...]
 
+    @property
+    def measured(self) -> tuple[RatioPoint, ...]:
+        """The load steps with a ratio of what was measured of both."""
+        return tuple(p for p in self.points if p.blocks and not p.all_forfeited and 0.0 < p.ratio < math.inf)
+
 
 @dataclass(frozen=True)
 class OperationRatio:

@@ -15,6 +15,7 @@ from bakeoff.compare.model.factor import FactorComparison
 from bakeoff.compare.model.level import Levels
 from bakeoff.compare.model.pair import PairComparison
 from bakeoff.compare.validity.audits import LittlesLaw, audit_all
+from bakeoff.compare.validity.gates import Judge
 from bakeoff.store.records.run_records import RunRecord
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ class Shape:
     def verdicts(self, subject: Subject, pairs: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:
         """The pairs with the verdict on the primary endpoint, out of those of the view."""
         return pairs
+
+    def judge(self, subject: Subject, metric: Metric) -> Judge:
+        """What a verdict on this metric is judged by, with the cube that it is read from."""
+        return subject.judge
 
     def factors(self, subject: Subject, design: Design) -> FactorComparison:
         """The effects of the factors on all metrics."""

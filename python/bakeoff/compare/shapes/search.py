@@ -20,12 +20,14 @@ from bakeoff.compare.limits.capacity import (
     unpaired,
     view_of,
 )
+from bakeoff.compare.limits.capacity_model import CAPACITY
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.comparison import Audit
 from bakeoff.compare.model.factor import FactorComparison
 from bakeoff.compare.model.pair import PairComparison
 from bakeoff.compare.shapes.loop import Shape
 from bakeoff.compare.validity.audits import LittlesLaw, audit_all
+from bakeoff.compare.validity.gates import Judge
 from bakeoff.store.records.run_records import RunRecord
 
 if TYPE_CHECKING:
@@ -64,9 +66,16 @@ class Search(Shape):
         whole, judge = subject.whole, subject.judge
         return joined(capacity_pairs(whole, subject.cube.contenders[0], judge, _unit(subject)), pairs)
 
+    def judge(self, subject: Subject, metric: Metric) -> Judge:
+        """Of capacities one of its own: each search is a trial."""
+        if metric.key != CAPACITY:
+            return super().judge(subject, metric)
+        return capacity_judge(subject.whole, subject.cube.contenders[0], subject.judge)
+
     def factors(self, subject: Subject, design: Design) -> FactorComparison:
-        judge = capacity_judge(subject.whole, subject.cube.contenders[0], subject.judge)
-        return compare_factors(design, judge.cube, self.metrics(subject)[:1], judge)
+        capacity = self.metrics(subject)[0]
+        judge = self.judge(subject, capacity)
+        return compare_factors(design, judge.cube, (capacity,), judge)
 
     def levels(self, subject: Subject) -> None:
         return None

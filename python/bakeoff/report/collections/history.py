@@ -15,7 +15,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.history import cause_sentence, change_sentence, day, summary, who
 from bakeoff.report.narrate.sentences import sentence
 
-ABSENT = "–"
+ABSENT = wording.MISSING
 # Of a plan with more runs the table has the newest.
 MOST_ROWS = 200
 RULE = (
@@ -66,7 +66,7 @@ def _left_out(found: History) -> Table:
 
 
 def _title(plan: PlanHistory) -> str:
-    return f"{plan.name}, {plan.loads}" if plan.loads else plan.name
+    return f"{plan.name}, {wording.load_steps(plan.load_steps)}" if plan.load_steps else plan.name
 
 
 def _plan(plan: PlanHistory) -> Iterator[Block]:
@@ -123,15 +123,10 @@ def _levels(plan: PlanHistory) -> Table:
     )
     rows = []
     for one in (*plan.levels, *plan.ratios):
-        counted = one.counted
-        since = one.changes[-1].run if one.changes else 0
-        now = [point.centre for point in counted if point.run >= since]
-        level = math.exp(math.fsum(map(math.log, now)) / len(now)) if now else math.nan
-        shown = ABSENT if not now else wording.ratio(level) if one.baseline else wording.figures(level)
-        out = len(one.points) - len(counted)
-        number = f"{len(one.changes)}" if one.changes else ABSENT
-        course = _course(one.points)
-        rows.append((who(one), f"{len(one.points):,}", f"{out:,}" if out else ABSENT, shown, number, course))
+        level = wording.ratio(one.level) if one.baseline else wording.figures(one.level)
+        counts = (len(one.points) - len(one.counted), len(one.changes))
+        out, changes = (f"{number:,}" if number else ABSENT for number in counts)
+        rows.append((who(one), f"{len(one.points):,}", out, level, changes, _course(one.points)))
     first, last = plan.runs[0].began_at, plan.runs[-1].began_at
     title = f"{_title(plan)}: {len(plan.runs):,} runs, {day(first)[:10]} to {day(last)[:10]}"
     return Table(title, columns, tuple(rows), detail=Detail.SUMMARY)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from bakeoff.compare.estimate.intervals import turned
 from bakeoff.compare.model.comparison import Comparison, ContenderSummary
 from bakeoff.compare.model.pair import Endpoint, PairComparison, RatioPoint
 from bakeoff.core.errors import PlanError
@@ -129,14 +130,14 @@ def _asked(comparison: Comparison, keys: Mapping[str, str], pick: Pick | None = 
     """The ratio over all load steps, at the one that is named, or at the one that `pick` takes."""
     name = _contender(comparison, keys).name
     baseline = _contender(comparison, {"baseline": comparison.run.baseline, **keys}, "baseline").name
-    pair, turned = pair_of(comparison, name, baseline)
+    pair, is_turned = pair_of(comparison, name, baseline)
     endpoint = _endpoint(pair, keys.get("metric"))
     found: Endpoint | RatioPoint = _at(pair, endpoint, keys["load_step"]) if "load_step" in keys else endpoint
     if pick is not None:
-        found = pick(_points(pair, endpoint), key=lambda point: _gain(point, endpoint, turned))
+        found = pick(_points(pair, endpoint), key=lambda point: _gain(point, endpoint, is_turned))
     value, low, high = found.ratio, found.low, found.high
-    if turned:
-        value, low, high = 1.0 / value if value else math.nan, 1.0 / high if high else math.nan, _inverse(low)
+    if is_turned:
+        value, (low, high) = 1.0 / value if value else math.nan, turned(low, high)
     kind = found.verdict.kind if pair.primary.verdict.kind not in NO_VERDICT else pair.primary.verdict.kind
     return _Asked(name, baseline, value, low, high, kind, found.load_step if isinstance(found, RatioPoint) else None)
 
@@ -144,15 +145,15 @@ def _asked(comparison: Comparison, keys: Mapping[str, str], pick: Pick | None = 
 def _points(pair: PairComparison, endpoint: Endpoint) -> list[RatioPoint]:
     """The load steps at which there is a ratio of what was measured of both."""
     curve = next((curve for curve in pair.curves if curve.metric == endpoint.metric), None)
-    points = [] if curve is None else [p for p in curve.points if p.blocks and p.ratio > 0.0 and not p.all_forfeited]
+    points = [] if curve is None else list(curve.measured)
     if not points:
         raise PlanError(f"asks for a load step of {endpoint.title}, and none has a ratio: leave it out")
     return points
 
 
-def _gain(point: RatioPoint, endpoint: Endpoint, turned: bool) -> float:
+def _gain(point: RatioPoint, endpoint: Endpoint, is_turned: bool) -> float:
     """How good a load step is for the one that was asked for."""
-    return math.log(point.ratio) * (1.0 if endpoint.higher_is_better != turned else -1.0)
+    return math.log(point.ratio) * (1.0 if endpoint.higher_is_better != is_turned else -1.0)
 
 
 def _ratio(comparison: Comparison, keys: Mapping[str, str]) -> Made:
@@ -189,10 +190,6 @@ def _percent(comparison: Comparison, keys: Mapping[str, str]) -> Made:
 
 def _with_interval(found: _Asked) -> str:
     return f"{wording.ratio(found.ratio, found.low, found.high)} ({_interval(found.low, found.high)})"
-
-
-def _inverse(value: float) -> float:
-    return 1.0 / value if value else math.inf
 
 
 def _interval(low: float, high: float) -> str:

@@ -52,8 +52,10 @@ def change_points(values: ArrayLike) -> tuple[Change, ...]:
     x = np.asarray(values, dtype=np.float64)
     if not (np.isfinite(x).all() and (x > 0.0).all()):
         raise ValueError("change points need positive finite values")
+    if x.size < 2 * SHORTEST:
+        return ()
     logs = _without_outliers(np.log(x))
-    if logs.size < 2 * SHORTEST or np.ptp(logs) < math.log1p(LEAST_SHARE):
+    if np.ptp(logs) < math.log1p(LEAST_SHARE):
         return ()
     found: tuple[Change, ...] = ()
     for _ in range(PASSES):  # the noise is known better when the changes are
@@ -67,7 +69,7 @@ def change_points(values: ArrayLike) -> tuple[Change, ...]:
 def _kept(logs: Floats, edges: list[int]) -> tuple[Change, ...]:
     """The changes at those `edges` that stay."""
     while len(edges) > 2:
-        found = [_tested(logs, edges, at) for at in range(1, len(edges) - 1)]
+        found = _tested(logs, edges)
         worst = max(range(len(found)), key=lambda at: (_is_small(found[at]), found[at].p))
         if found[worst].p <= LEVEL and not _is_small(found[worst]):
             return tuple(found)
@@ -90,29 +92,30 @@ def _proposed(logs: Floats, known: list[int]) -> list[int]:
     return [0, *map(int, search.predict(pen=PENALTY * math.log(logs.size) * variance))]
 
 
-def _tested(logs: Floats, edges: list[int], at: int) -> Change:
-    """The change at `edges[at]`, by the variance within all segments."""
+def _tested(logs: Floats, edges: list[int]) -> list[Change]:
+    """The changes at the inner `edges`, each by the variance within all segments, or its neighbours' where that is
+    more.
+    """
     parts = [logs[first:end] for first, end in pairwise(edges)]
-    before, after = parts[at - 1], parts[at]
-    freedom = logs.size - len(parts)
+    freedom, places = logs.size - len(parts), logs.size - 2 * SHORTEST + 1
     rests = [part - part.mean() for part in parts]
-    variance = sum(float((rest**2).sum()) for rest in rests) / freedom * _follows(rests)
-    own = sum(float(part.var(ddof=1)) / part.size for part in (before, after)) * _follows(rests)
-    error = math.sqrt(max(variance * (1.0 / before.size + 1.0 / after.size), own))
-    difference = float(after.mean() - before.mean())
-    t = abs(difference) / error if error > 0.0 else math.inf
-    places = logs.size - 2 * SHORTEST + 1
-    reach = float(special.stdtrit(freedom, 0.975)) * error
-    low, high = math.exp(difference - reach), math.exp(difference + reach)
-    return Change(
-        edges[at], math.exp(difference), low, high, min(1.0, places * 2.0 * float(special.stdtr(freedom, -t)))
-    )
+    follows = _follows(rests)
+    within = sum(float((rest**2).sum()) for rest in rests) / freedom
+    widest = float(special.stdtrit(freedom, 0.975))
+    found = []
+    for edge, (before, after) in zip(edges[1:], pairwise(parts), strict=False):
+        own = sum(float(part.var(ddof=1)) / part.size for part in (before, after))
+        error = math.sqrt(max(within * (1.0 / before.size + 1.0 / after.size), own) * follows)
+        difference = float(after.mean() - before.mean())
+        t = abs(difference) / error if error > 0.0 else math.inf
+        p = min(1.0, places * 2.0 * float(special.stdtr(freedom, -t)))
+        low, high = math.exp(difference - widest * error), math.exp(difference + widest * error)
+        found.append(Change(edge, math.exp(difference), low, high, p))
+    return found
 
 
 def _without_outliers(logs: Floats) -> Floats:
     """Numbers further than FARTHEST standard deviations from the median of their neighbours count as that far."""
-    if logs.size < 2 * SHORTEST:
-        return logs
     padded = np.pad(logs, SHORTEST, mode="reflect")
     middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * SHORTEST + 1), axis=1)
     far = FARTHEST * float(np.median(np.abs(np.diff(logs)))) / (QUARTILE * math.sqrt(2.0))

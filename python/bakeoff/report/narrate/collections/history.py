@@ -10,7 +10,6 @@ from bakeoff.compare.collections.history_model import (
     LevelChange,
     NothingMeasured,
     NoValue,
-    OnlyAtLeast,
     PlanHistory,
     Series,
     TrialsLost,
@@ -27,11 +26,6 @@ MOST_NAMED = 3
 @sentence.register
 def _(fact: TrialsLost) -> str:
     return f"it forfeited {fact.forfeited:,} of {wording.plural(fact.of, 'trial')}"
-
-
-@sentence.register
-def _(fact: OnlyAtLeast) -> str:
-    return f"something else was the limit in {wording.plural(fact.blocks, 'block')}"
 
 
 @sentence.register

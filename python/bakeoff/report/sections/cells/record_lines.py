@@ -36,8 +36,7 @@ def record_lines(
 
 
 def _ratios(pair: CellPair, id_: str, test: str) -> list[Chart]:
-    cells = [c for c in pair.cells if c.test == test and c.file_kib and c.record_kib and math.isfinite(c.ratio)]
-    cells = [cell for cell in cells if cell.state not in ("void", "skipped")]
+    cells = [cell for cell in pair.ratios_of(test) if cell.file_kib and cell.record_kib]
     by_record = {record: [c for c in cells if c.record_kib == record] for record in _sizes(cells)}
     records = _some([record for record, of in by_record.items() if len(of) > 1])
     if not records:

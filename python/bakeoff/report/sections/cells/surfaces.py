@@ -71,9 +71,8 @@ def _chart(
     if len(files) < 2 or len(records) < 2 or not any(rate for grid in grids for row in grid for rate in row):
         return None
     surfaces = [Relief(name, colour_of(name, context.names), grid) for name, grid in zip(names, grids, strict=True)]
-    name = title(test)
     at = "" if load_step.is_one else f", {load_step.words}"
-    chart_title = f"{name[0].upper()}{name[1:]}{at}"
+    chart_title = f"{capital(title(test))}{at}"
     unit = compared.form.rate_unit
     across, down = [label(kib) for kib in records], [label(kib) for kib in files]
     spec = reliefs(surfaces, across, down, _tick, (chart_title, f"{unit} by file size and record size"))
@@ -83,14 +82,7 @@ def _chart(
 
 def _of_ratios(context: Context, pair: CellPair, test: str, id_: str) -> Chart | None:
     """The ratio as a surface; None as above."""
-    at = {
-        (cell.file_kib, cell.record_kib): cell.ratio
-        for cell in pair.cells
-        if cell.test == test
-        and cell.ratio > 0.0
-        and math.isfinite(cell.ratio)
-        and cell.state not in ("void", "skipped")
-    }
+    at = {(cell.file_kib, cell.record_kib): cell.ratio for cell in pair.ratios_of(test)}
     files = sorted({file for file, _ in at if file is not None})
     records = sorted({record for _, record in at if record is not None})
     if len(files) < 2 or len(records) < 2:

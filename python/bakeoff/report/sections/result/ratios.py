@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -46,9 +45,7 @@ def section(context: Context) -> Section | None:
 
 def _ends_of(curve: RatioCurve) -> tuple[RatioPoint, RatioPoint] | None:
     """The load steps with the least and the largest ratio; None with one load step."""
-    points = [
-        point for point in curve.points if point.blocks and not point.all_forfeited and math.isfinite(point.ratio)
-    ]
+    points = curve.measured
     if len(points) < 2:
         return None
     return min(points, key=lambda point: point.ratio), max(points, key=lambda point: point.ratio)

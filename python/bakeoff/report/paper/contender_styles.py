@@ -18,7 +18,7 @@ Found = TypeVar("Found", bound=Comparison | CampaignComparison)
 P = TypeVar("P", bound=Pair)
 
 
-def looks(paper: Paper, contenders: Sequence[str]) -> Placed:
+def styles_of(paper: Paper, contenders: Sequence[str]) -> Placed:
     """The contenders in the author's order, those without one behind the others, with the author's colours; empty where
     there is neither. Raises PlanError for a colour that is hardly seen on paper or that two would have.
     """

@@ -13,8 +13,8 @@ from bakeoff.disclosure.paper.read import paper_of
 from bakeoff.report.blocks.tree import Cards, Chart, Report, Table
 from bakeoff.report.charts.palette import AS_PLANNED, DARK_PAPER, LEAST_CONTRAST, PALETTE, Placed, contrast, stylesheet
 from bakeoff.report.compose import compose
+from bakeoff.report.paper.contender_styles import arranged, styles_of
 from bakeoff.report.paper.display_names import with_names
-from bakeoff.report.paper.looks import arranged, looks
 from bakeoff.report.renderers.html import render_html
 from tests.unit.compare.synthetic import run
 
@@ -23,12 +23,12 @@ NAMES = ("nginx", "apache", "caddy")
 
 
 def seen(**given: dict[str, Any]) -> Placed:
-    return looks(paper_of({"contenders": given}), NAMES[:2])
+    return styles_of(paper_of({"contenders": given}), NAMES[:2])
 
 
 def report(**given: dict[str, Any]) -> Report:
     record, paper = run(), paper_of({"contenders": given})
-    among = looks(paper, tuple(one.name for one in record.contenders))
+    among = styles_of(paper, tuple(one.name for one in record.contenders))
     return with_names(compose(record, arranged(compare_run(record), among), among=among), paper)
 
 
@@ -56,7 +56,7 @@ def test_the_order_is_the_author_s_and_the_baseline_stays() -> None:
 
 
 def test_who_has_no_order_stands_behind() -> None:
-    assert looks(paper_of({"contenders": {"caddy": {"order": 5}}}), NAMES) == ("caddy", "nginx", "apache")
+    assert styles_of(paper_of({"contenders": {"caddy": {"order": 5}}}), NAMES) == ("caddy", "nginx", "apache")
 
 
 def test_a_colour_is_in_charts_cards_and_the_page_under_the_author_s_name() -> None:
