@@ -91,6 +91,18 @@ def test_holm_counts_all_suites_together() -> None:
     assert all(v.winner == "red" for v in found.verdicts)
 
 
+def test_a_campaign_of_one_suite_corrects_as_that_suite_does() -> None:
+    names = ("blue", "red", "green")
+    servers = tuple(Server(name, 9000.0, 0.5, spread=0.004) for name in names)
+    (suite,) = compared(Measured("one", 1.0, run(servers, blocks=12, seed=3)), names=names).suites
+    assert suite.comparison is not None
+    ends = [pair.primary for pair in suite.comparison.pairs]
+    for verdict, end in zip(_verdicts([suite]), ends, strict=True):
+        both = (end.p_adjusted, end.p_equivalence_adjusted)
+        assert (verdict.p_family, verdict.q_family) == pytest.approx(both, rel=1e-9)
+    assert any(end.p_equivalence < end.p_equivalence_adjusted for end in ends)
+
+
 def test_a_verdict_that_is_lost_to_the_family_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     import bakeoff.compare.collections.campaign as module
 

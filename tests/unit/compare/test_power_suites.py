@@ -110,7 +110,7 @@ def _drawn(suite: SuiteResult, logs: np.ndarray[tuple[int], np.dtype[np.float64]
         pair.primary,
         ratio=found.ratio,
         p_t=found.p_t,
-        p_equivalence_adjusted=tost,
+        p_equivalence=tost,
         verdict=replace(pair.primary.verdict, kind=kind),  # type: ignore[arg-type]
     )
     return replace(suite, comparison=replace(suite.comparison, pairs=(replace(pair, primary=end),)))

@@ -159,8 +159,7 @@ def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
     """
     ends = [(suite.name, one, pair) for suite, one in compared(suites) for pair in one.pairs]
     both = corrected(
-        (pair.primary.p_t * strictness(one), pair.primary.p_equivalence_adjusted * strictness(one))
-        for _, one, pair in ends
+        (pair.primary.p_t * strictness(one), pair.primary.p_equivalence * strictness(one)) for _, one, pair in ends
     )
     return tuple(
         _verdict(suite, one, pair, p, q, len(ends)) for (suite, one, pair), (p, q) in zip(ends, both, strict=True)

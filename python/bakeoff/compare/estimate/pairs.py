@@ -213,6 +213,7 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
         p_t=ratio.p_t,
         p_sign_flip=ratio.p_flip,
         p_adjusted=p,
+        p_equivalence=found.p_equivalence,
         p_equivalence_adjusted=q,
         forfeited=e.forfeited,
         pairs_counted=len(found.kept.blocks) * len(found.kept.load_steps),

@@ -117,6 +117,7 @@ class Endpoint:
     p_t: float
     p_sign_flip: float
     p_adjusted: float
+    p_equivalence: float
     p_equivalence_adjusted: float
     forfeited: dict[str, int]
     pairs_counted: int

@@ -159,8 +159,6 @@ def power_of(
     pairs = max(1, pairs_of(plan))
     usual = planned_levels(plan.interim_analyses or ())[-1]
     alpha = usual / (family or pairs)
-    # A campaign corrects for the pairs of a suite first, and then for all of them, when it calls equals so.
-    alpha_equal = usual / (pairs * (family or 1))
     load_steps = [load_step for load_step in plan.load_steps if load_step in measured.load_steps] or list(
         measured.load_steps
     )
@@ -177,7 +175,7 @@ def power_of(
         return Series(title, load_step, level, len(logs), log_sd, low, high, needs, shown)
 
     at_load_step = usual / pairs / max(1, len(load_steps))
-    series_found = [series(measured.title, None, alpha, alpha_equal, measured.primary)]
+    series_found = [series(measured.title, None, alpha, alpha, measured.primary)]
     series_found += [
         # A band of two sides must lie within ±δ: each has half of what one-sided tests of an endpoint have.
         series(f"at {load_step.words}", load_step, at_load_step, at_load_step / 2.0, measured.load_steps[load_step])

@@ -23,8 +23,7 @@ def open_among_all(end: Endpoint | Effect, suite: Comparison, family: int, why: 
         found = _needed(end, suite, family, 2 * family, False)
         own, of = 0 if suite.factors is None else suite.factors.family, "effects"
     else:
-        # Equality is corrected for the pairs of a suite first, and then for all of them.
-        found = _needed(end, suite, family, family * len(suite.pairs), any(end.forfeited.values()))
+        found = _needed(end, suite, family, family, any(end.forfeited.values()))
         own, of = len(suite.pairs), "pairs"
     if found is not None and family > own:
         found = replace(found, family=family, of=of)
