@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from bakeoff import _engine
@@ -25,6 +26,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No agent of this process is lost because the machine stood still: tests of lost agents set their own time.
 multi_agent_trial.WATCHDOG_S = multi_agent_trial.READY_S = PATIENCE_S
+
+# The same examples on every machine, however slow it is.
+settings.register_profile("any machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # Marks of runs that tests start (bakeoff.run.checks.plan_origin) belong into no real user's state folder.
 _STATE = tempfile.TemporaryDirectory(prefix="bakeoff-test-state-")

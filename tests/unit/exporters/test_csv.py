@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 from typer.testing import CliRunner
 
@@ -101,7 +101,6 @@ def test_lines_are_those_of_rfc_4180() -> None:
     assert text == 'a,b\r\n"x,""y""\nz",\r\n1.5,true\r\n'
 
 
-@settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(some.one_of(some.text(), some.sampled_from(DEFUSED).flatmap(lambda c: some.text().map(lambda t: c + t))))
 def test_no_text_is_a_formula_and_each_is_found_again(text: str) -> None:
     (read,), *_ = list(csv.reader(io.StringIO(csv_text([text], []), newline=""), strict=True)) or [("",)]

@@ -78,7 +78,7 @@ def test_every_setting_bears_every_odd_value(suite: str, base: dict[str, tuple[d
             answered(suite, {}, options, [{**contender, name: value}])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(
     suite=st.sampled_from(suite_names()),
     plan=tables(list(PlanSection.model_fields)),
@@ -97,7 +97,7 @@ def test_random_plans_bring_nothing_but_sentences(
     answered(suite, {}, {**own, **options}, [{"name": "a", "address": address}])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(
     text=st.binary(max_size=60) | st.text(alphabet='[]{}="\\.,#\n1ax-', max_size=40).map(str.encode),
     where=st.integers(0, len(HEAD)),

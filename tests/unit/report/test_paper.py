@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer import Typer
 from typer.testing import CliRunner
@@ -246,7 +246,7 @@ def test_the_short_edition_keeps_summary_and_findings(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(st.text(alphabet="ab *_`[](){}<>!\\#-+1.\n\t:/&;\ue000\ue001http", max_size=80))
 def test_any_text_is_passages_or_one_sentence(text: str) -> None:
     try:
