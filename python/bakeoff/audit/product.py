@@ -12,7 +12,6 @@ import numpy as np
 
 from bakeoff.audit.interval import Bools, Floats, Interval, most_common
 from bakeoff.audit.repairs import RANKS, Repair, repairs
-from bakeoff.audit.smooth import roughness
 from bakeoff.audit.table import Column, Table
 
 # A constant is believed when it fits so many of the rows, of at least so many.
@@ -96,13 +95,23 @@ def suspect(table: Table, row: int, expected: Sequence[tuple[Column, Interval]],
         letters = column.letters(row)
         mended = repairs(column.texts[row], float(at.low) / letters, float(at.high) / letters) if repairing else ()
         found.append(Suspect(column, at, mended, False))
-    rough = [roughness(table, one.column, row) for one in found]
+    rough = [_roughness(table, one.column, row) for one in found]
     worst = int(np.argmax(rough))
     others = max((value for place, value in enumerate(rough) if place != worst), default=0.0)
     if rough[worst] > 0.05 and rough[worst] > 3 * others:
         one = found[worst]
         return Suspect(one.column, one.expected, one.repairs, True)
     return min(found, key=lambda one: _rank(one.column, one.repairs))
+
+
+def _roughness(table: Table, column: Column, row: int) -> float:
+    """The distance of a number from its neighbours' curve, as the logarithm of the ratio; 0 where nothing tells."""
+    curve = table.curves.get(column.name)
+    place = None if curve is None else curve.places.get(row)
+    if curve is None or place is None:
+        return 0.0
+    residues, noise = curve.residues
+    return abs(float(residues[place])) / float(noise[place])
 
 
 def _rank(column: Column, mended: Sequence[Repair]) -> tuple[int, ...]:

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from bakeoff.audit.interval import Floats
-from bakeoff.audit.table import Column, Table
 
 FEWEST = 5
 NEIGHBOURS = 4
 # The noise of one in the middle of four at even distances: 1 + 2 · (1/36 + 16/36).
 QUIET = 1.95
-
-
-def roughness(table: Table, column: Column, row: int) -> float:
-    """The distance of a number from its neighbours' curve, as the logarithm of the ratio; 0 where nothing tells."""
-    curve = None if column.is_load else curve_of(table, column)
-    if curve is None or row not in curve.rows:
-        return 0.0
-    residues, noise = curve.residues()
-    place = curve.rows.index(row)
-    return abs(float(residues[place])) / float(noise[place])
 
 
 @dataclass(frozen=True)
@@ -33,6 +23,12 @@ class Curve:
     along: Floats
     values: Floats
 
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Where each row of the table stands on it."""
+        return {row: place for place, row in enumerate(self.rows)}
+
+    @cached_property
     def residues(self) -> tuple[Floats, Floats]:
         """How far each is from the curve of third degree through its four nearest (Lagrange's form), and how much the
         noise of these weighs, 1 in the middle of even distances.
@@ -53,11 +49,8 @@ class Curve:
         return Curve(self.rows, self.along, values)
 
 
-def curve_of(table: Table, column: Column) -> Curve | None:
-    """The curve of a column; None without enough numbers above 0."""
-    if table.axis is None or len(column.cells) < FEWEST:
-        return None
-    where, what = table.axis.base.low, column.base.middle
+def curve_along(where: Floats, what: Floats) -> Curve | None:
+    """The curve of numbers `what` at `where`; None without enough numbers above 0."""
     usable = np.flatnonzero((what > 0) & (where > 0))
     if len(usable) < FEWEST:
         return None

@@ -11,12 +11,14 @@ from pathlib import PurePath
 import numpy as np
 
 from bakeoff.audit.interval import Bools, Floats, Interval
+from bakeoff.audit.smooth import Curve, curve_along
 from bakeoff.core.units import format_binary
 from bakeoff.formats.foreign.table import CLIENTS, DURATION, ForeignRow, ForeignTable, ForeignValue
 from bakeoff.formats.foreign.units import NO_UNIT, Unit
 
 # In whole numbers, one by one: their digits are all there are.
 COUNTS = ("operations", "requests", "replies", "errors", "clients", "connections")
+NOTHING = (np.nan, np.nan)
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,13 @@ class Column:
     @cached_property
     def printed(self) -> Interval:
         """In the unit that is printed. Counts are exact."""
-        ends = [(np.nan, np.nan) if cell is None else self._ends(cell) for cell in self.cells]
+        ends = [NOTHING if cell is None else self._ends(cell) for cell in self.cells]
         low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
         return Interval(low, high)
 
     def _ends(self, cell: ForeignValue) -> tuple[float, float]:
         number = cell.number
-        whole = self.name in COUNTS and number.text.isdigit()
-        exact = whole or self.is_load or self.is_set
+        exact = self.is_load or self.is_set or (self.name in COUNTS and number.text.isdigit())
         return (number.value, number.value) if exact else (number.low, number.high)
 
     @cached_property
@@ -88,12 +89,12 @@ class Column:
     def _binned(self, value: Interval) -> Interval:
         return value.widened(self.apart + self.share * np.abs(value.middle)) if self.share or self.apart else value
 
-    @property
+    @cached_property
     def known(self) -> Bools:
         """Where there is a number."""
         return self.printed.known
 
-    @property
+    @cached_property
     def unit(self) -> Unit:
         """The unit of the first number."""
         return next((cell.unit for cell in self.cells if cell is not None), NO_UNIT)
@@ -117,15 +118,25 @@ class Column:
             return format_binary(cell.value)
         return f"{cell.number.text} {cell.unit.name}".strip()
 
-    @property
+    @cached_property
     def heading(self) -> str:
         """What the file calls it."""
         return next((cell.heading for cell in self.cells if cell is not None and cell.heading), self.name)
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The digits as they stand; empty where there are none."""
-        return tuple("" if cell is None else cell.number.text for cell in self.cells)
+        return tuple(["" if cell is None else cell.number.text for cell in self.cells])
+
+    @cached_property
+    def digits(self) -> tuple[int, ...]:
+        """How many significant digits each number has."""
+        return tuple(map(significant, self.texts))
+
+    @cached_property
+    def decimals(self) -> int:
+        """The most digits that stand behind a point."""
+        return max((len(text.partition(".")[2]) for text in self.texts), default=0)
 
 
 @dataclass(frozen=True)
@@ -158,6 +169,14 @@ class Table:
     def axis(self) -> Column | None:
         """The load that is another one in each row; None without any."""
         return next((column for column in self.loads if column.name != "block" and _differ(column)), None)
+
+    @cached_property
+    def curves(self) -> Mapping[str, Curve | None]:
+        """What was measured along the axis, by column; None where that is too little."""
+        if self.axis is None:
+            return {}
+        where = self.axis.base.low
+        return {column.name: curve_along(where, column.base.middle) for column in self.measured}
 
     def place(self, column: Column, row: int) -> Place:
         """Where a number stands."""
@@ -200,6 +219,14 @@ BINS = {
 def _bins(format_name: str, metric: str) -> tuple[float, float]:
     is_percentile = re.search(r"(?:^| )p\d", metric) is not None
     return BINS.get(format_name, (0.0, 0.0)) if is_percentile else (0.0, 0.0)
+
+
+def significant(text: str) -> int:
+    """How many significant digits a printed number has."""
+    plain = text.replace(".", "", 1)
+    if not (plain.isascii() and plain.isdigit()):
+        plain = "".join(filter(str.isdigit, text.partition("e")[0]))
+    return len(plain.lstrip("0"))
 
 
 def sessions(table: Table) -> Column | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -29,11 +30,12 @@ def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
     findings = []
     for row, texts in enumerate(zip(*(column.texts for column in columns), strict=True)):
         first = seen.setdefault(texts, row)
-        numbers = [text for text in texts if _digits(text) > 1]
-        digits = sum(_digits(text) - 1 for text in numbers)
-        if first != row and len(numbers) > 1 and digits >= MOST_BY_CHANCE:
+        if first == row:
+            continue
+        numbers = [column.digits[row] for column in columns if column.digits[row] > 1]
+        if len(numbers) > 1 and sum(numbers) - len(numbers) >= MOST_BY_CHANCE:
             places = (table.place(columns[0], row), table.place(columns[0], first))
-            fact = Copy("row", places[1].row or str(places[1].line), len(numbers), sum(map(_digits, numbers)))
+            fact = Copy("row", places[1].row or str(places[1].line), len(numbers), sum(numbers))
             findings.append(Finding(KEY, "off", places, fact, "likely"))
     yield Outcome(KEY, table.file, len(table.rows), tuple(findings))
 
@@ -60,17 +62,17 @@ def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
             told.add(pair)
             if (found := _copied(one, left, other, right)) is not None:
                 findings.setdefault(other.file, []).append(found)
+    numbers = Counter(table.file for table, _ in columns)
     for file in dict.fromkeys(table.file for table in tables):
-        number = sum(table.file == file for table, _ in columns)
-        yield Outcome(KEY, file, number, tuple(findings.get(file, ())))
+        yield Outcome(KEY, file, numbers[file], tuple(findings.get(file, ())))
 
 
 def _keys(column: Column) -> Iterator[tuple[str, ...]]:
     """Every stretch of three numbers."""
-    texts = column.texts
+    texts, digits = column.texts, column.digits
     for at in range(len(texts) - FEWEST + 1):
         stretch = texts[at : at + FEWEST]
-        if len(set(stretch)) == FEWEST and sum(_digits(text) - 1 for text in stretch) >= MOST_BY_CHANCE:
+        if sum(digits[at : at + FEWEST]) - FEWEST >= MOST_BY_CHANCE and len(set(stretch)) == FEWEST:
             yield stretch
 
 
@@ -90,7 +92,7 @@ def _copied(one: Table, left: Column, other: Table, right: Column) -> Finding | 
     if not equal.any():
         return None
     rows = [int(row) for row in np.flatnonzero(equal)]
-    digits = sum(_digits(left.texts[row]) for row in rows)
+    digits = sum(left.digits[row] for row in rows)
     if len(rows) < FEWEST or digits - len(rows) < MOST_BY_CHANCE or len({left.texts[row] for row in rows}) < FEWEST:
         return None
     whole = len(rows) == length
@@ -99,8 +101,3 @@ def _copied(one: Table, left: Column, other: Table, right: Column) -> Finding | 
     of = f"{one.file}: {name}" if one.file != other.file else name
     places = (other.place(right, rows[0]), one.place(left, rows[0]))
     return Finding(KEY, "off", places, Copy(kind, of, len(rows), digits), "likely")
-
-
-def _digits(text: str) -> int:
-    """How many significant digits are printed."""
-    return len("".join(filter(str.isdigit, text.partition("e")[0])).lstrip("0"))

@@ -12,7 +12,7 @@ from bakeoff.audit.finding import Finding, Outcome, Sure
 from bakeoff.audit.given import Given
 from bakeoff.audit.interval import Floats, Interval
 from bakeoff.audit.repairs import repairs
-from bakeoff.audit.smooth import Curve, curve_of
+from bakeoff.audit.smooth import Curve
 from bakeoff.audit.table import COUNTS, Column, Table
 
 KEY = "curve"
@@ -37,7 +37,7 @@ def check(table: Table, given: Given) -> Iterator[Outcome]:
     for column in table.measured:
         if column.name.split()[-1] in JUMPS:
             continue
-        curve = curve_of(table, column)
+        curve = table.curves[column.name]
         if curve is not None and len(curve.rows) >= FEWEST:
             checked += len(curve.rows)
             findings += list(_off(table, column, curve))
@@ -46,7 +46,7 @@ def check(table: Table, given: Given) -> Iterator[Outcome]:
 
 def _off(table: Table, column: Column, curve: Curve) -> Iterator[Finding]:
     """The number without which the curve is smoothest, when it is far off."""
-    residues, noise = curve.residues()
+    residues, noise = curve.residues
     worst = np.argsort(-np.abs(residues) / noise)[:CANDIDATES]
     place, usual = min(((int(at), _usual(curve, int(at), residues)) for at in worst), key=lambda one: one[1])
     size = abs(float(residues[place])) / float(noise[place])
@@ -65,6 +65,6 @@ def _off(table: Table, column: Column, curve: Curve) -> Iterator[Finding]:
 
 def _usual(curve: Curve, place: int, residues: Floats) -> float:
     """How far the others are off when this one is mended."""
-    rest, noise = curve.without(place, float(residues[place])).residues()
+    rest, noise = curve.without(place, float(residues[place])).residues
     sizes = np.delete(np.abs(rest) / noise, place)
     return float(max(MAD * np.median(sizes), np.max(sizes) / 2))

@@ -161,8 +161,7 @@ def wrong_product(key: str, who: Suspect, row: int, rest: list[Column]) -> Fact:
 
 def expected(column: Column, interval: Interval) -> Expected:
     """An interval in the unit of a column, and with its digits."""
-    decimals = max((len(text.partition(".")[2]) for text in column.texts), default=0)
-    return Expected(float(interval.low), float(interval.high), column.unit.name, decimals)
+    return Expected(float(interval.low), float(interval.high), column.unit.name, column.decimals)
 
 
 def _wanted(law: Law, constant: float, product: Column, one: Column, other: Column) -> list[tuple[Column, Interval]]:

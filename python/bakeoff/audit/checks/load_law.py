@@ -105,21 +105,20 @@ def _tightest(pauses: Interval, loose: Interval, checked: Bools, pause: float) -
 def _finding(table: Table, law: _Law, row: int, pause: float | None, per_client: int, crowded: bool) -> Finding:
     clients, rate, response = law.clients, law.rate, law.response
     z = pause or 0.0
-    asked = clients.base * float(per_client)
+    asked, sent, took = clients.base[row] * float(per_client), rate.base[row], response.base[row]
     wanted = [
-        (rate, _near(asked / (response.base + z) / Interval.of(rate.factors))),
-        (response, _near((asked / rate.base - z) / Interval.of(response.factors))),
+        (rate, _near(asked / (took + z) / float(rate.factors[row]))),
+        (response, _near((asked / sent - z) / float(response.factors[row]))),
     ]
     who = suspect(table, row, wanted)
     rest = [column for column in (clients, rate, response) if column is not who.column]
     places = tuple(table.place(column, row) for column in (who.column, *rest))
-    flight = float(law.in_flight.middle[row])
-    stated = float(asked.middle[row])
-    off = abs((flight + float(rate.base.middle[row]) * z) / stated - 1.0)
+    flight, stated = float((sent * took).middle), float(asked.middle)
+    off = abs((flight + float(sent.middle) * z) / stated - 1.0)
     grade: Grade = "impossible" if crowded or off > RED else "off"
     if pause is None:
         return Finding(KEY, grade, places, TooManyInFlight(flight, stated), "certain")
-    own = float((asked / rate.base - response.base).middle[row])
+    own = float((asked / sent - took).middle)
     fact = WrongPause(own, z, flight, stated, expected(who.column, who.expected))
     return Finding(KEY, grade, places, fact, "certain" if crowded else "likely", who.repairs)
 

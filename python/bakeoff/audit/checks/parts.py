@@ -45,12 +45,16 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     for table in tables:
         groups.setdefault((table.file, table.contender), []).append(table)
     for (file, _), group in groups.items():
-        wholes = [table for table in group if table.part.strip().lower() in TOTALS]
-        parts = [table for table in group if table not in wholes]
+        wholes = [table for table in group if _is_whole(table)]
+        parts = [table for table in group if not _is_whole(table)]
         if len(wholes) == 1 and len(parts) > 1:
             yield _parts_outcome(file, wholes[0], parts)
         if len(parts) > 2:
             yield _shares(file, parts)
+
+
+def _is_whole(table: Table) -> bool:
+    return table.part.strip().lower() in TOTALS
 
 
 def _parts_outcome(file: str, whole: Table, parts: Sequence[Table]) -> Outcome:

@@ -11,6 +11,7 @@ from bakeoff.cli.complete import any_files, one_of
 from bakeoff.cli.console import make_console
 from bakeoff.cli.read.page import PageForceOption, PageOption, write_page
 from bakeoff.core.errors import PlanError
+from bakeoff.core.system.collector import without_collector
 from bakeoff.core.units import parse_link_speed, parse_size
 
 if TYPE_CHECKING:
@@ -122,9 +123,10 @@ def audit(
         better=_word("--better", better, WAYS),
         decimal=_word("--decimal", decimal, MARKS),
     )
-    tables = [_table(path, as_format, options) for path in files]
-    own = [outcome for path in files if path.suffix == RUN_FILE for outcome in _own(path)]
-    made = audited(tables, given, lambda names: _claims(claims, text, names), own)
+    with without_collector():
+        tables = [_table(path, as_format, options) for path in files]
+        own = [outcome for path in files if path.suffix == RUN_FILE for outcome in _own(path)]
+        made = audited(tables, given, lambda names: _claims(claims, text, names), own)
     if output is not None:
         from bakeoff.report.audit.page import compose
 

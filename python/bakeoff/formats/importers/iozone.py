@@ -115,8 +115,10 @@ class _Reader:
     def _row(self, number: int, line: str) -> None:
         words = line.split()
         figures = _figures(number, line.rstrip("\n"), self.columns, self.streams)
+        sizes = _sizes(number, words[0], words[1])
+        load = _load(*sizes, number)
         for place, (test, figure) in enumerate(figures, 3):
-            self._cell(self.cells, number, (test, *_sizes(number, words[0], words[1])), figure, place)
+            self._cell(self.cells, number, (test, *sizes), figure, place, load)
 
     def _of_block(self, number: int, text: str) -> None:
         """A line of the blocks for spreadsheets: a title, the record sizes, or a file size with its figures."""
@@ -134,7 +136,8 @@ class _Reader:
             raise refuse(number, f"it has {len(figures)} figures for {len(self.records)} record sizes")
         for place, (record, figure) in enumerate(zip(self.records, figures, strict=False), 2):
             if figure.strip("0"):  # what was not run is told as 0
-                self._cell(self.blocks, number, (self.block, *_sizes(number, found[0], record)), figure, place)
+                sizes = _sizes(number, found[0], record)
+                self._cell(self.blocks, number, (self.block, *sizes), figure, place, _load(*sizes, number))
 
     def _cell(
         self,
@@ -143,9 +146,10 @@ class _Reader:
         key: tuple[str, int, int],
         figure: str,
         at: int,
+        load: dict[str, ForeignValue],
     ) -> None:
         test, file, record = key
-        if not re.fullmatch(r"\d{1,15}", figure):
+        if not (figure.isascii() and figure.isdigit() and len(figure) < 16):
             raise refuse(number, f"{figure[:30]!r} is no figure")
         if not int(figure):
             return  # a retest that was not wanted is told as 0
@@ -156,7 +160,6 @@ class _Reader:
             raise refuse(number, "records of this size do not make a file of that")
         if len(cells) >= MOST_CELLS:
             raise refuse(number, f"it has more than {MOST_CELLS:,} figures")
-        load = {FILE_SIZE: _size(file, number), RECORD_SIZE: _size(record, number)}
         metric, unit = _UNITS[self.unit]
         value = ForeignValue(printed(figure, rounding="down"), unit, number, at, test)
         cells[key] = ForeignRow("", load, {metric: value}, number, test)
@@ -174,7 +177,7 @@ class _Reader:
         load = {CLIENTS: ForeignValue(clients, COUNT, number)}
         if self.sizes is not None:
             file, record = _sizes(number, *self.sizes)
-            load |= {FILE_SIZE: _size(file, number), RECORD_SIZE: _size(record, number)}
+            load |= _load(file, record, number)
         self.throughput.append(ForeignRow("", load, {metric: value}, number, _LABELS.get(seen[3], seen[3][:60])))
 
     def _each(self, number: int, each: re.Match[str]) -> None:
@@ -216,6 +219,10 @@ def _sizes(number: int, file: str, record: str) -> tuple[int, int]:
     if max(len(file), len(record)) > 15:
         raise refuse(number, "these sizes are beyond all files")
     return int(file) * KIB, int(record) * KIB
+
+
+def _load(file: int, record: int, number: int) -> dict[str, ForeignValue]:
+    return {FILE_SIZE: _size(file, number), RECORD_SIZE: _size(record, number)}
 
 
 def _size(size: int, number: int) -> ForeignValue:

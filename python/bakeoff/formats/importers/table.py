@@ -37,6 +37,7 @@ from bakeoff.formats.importers.base import Options, refuse
 
 ABSENT = ("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?", "...", "…", "*")
 _VALUE = re.compile(rf"([-+]?[\d.,{BLANKS}]*\d(?:[.,]\d*)?(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
+_SPREAD = re.compile(r"\s*(?:±|\+/-).*")
 _SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)i?[bB]?(?:ytes?)?")
 _SCALES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -253,13 +254,12 @@ def _rows(table: _Table, line: GridRow, marks: Marks, options: Options) -> Itera
 def _value(line: GridRow, column: _Column, marks: Marks, options: Options) -> ForeignValue:
     """A cell as a number. Raises PlanError that names line and column."""
     text = line.cell(column.at)
-    found = _VALUE.fullmatch(re.sub(r"\s*(?:±|\+/-).*", "", text).strip(" *†‡"))
-    where = f"column {column.at + 1} ({column.heading[:40]})"
+    found = _VALUE.fullmatch(_SPREAD.sub("", text).strip(" *†‡"))
     if found is None:
-        raise refuse(line.line, f"{where}: a number was expected, not {text[:40]!r}")
+        raise refuse(line.line, f"{_where(column)}: a number was expected, not {text[:40]!r}")
     behind = unit_of(found[2]) if found[2] else None
     if found[2] and behind is None:
-        raise refuse(line.line, f"{where}: {found[2][:20]!r} behind the number is no unit that Bakeoff knows")
+        raise refuse(line.line, f"{_where(column)}: {found[2][:20]!r} behind the number is no unit that Bakeoff knows")
     unit = behind or column.unit
     if (
         unit is None
@@ -267,14 +267,18 @@ def _value(line: GridRow, column: _Column, marks: Marks, options: Options) -> Fo
         and options.better is None
         and way_of(column.metric, NO_UNIT) is None
     ):
-        raise refuse(line.line, f"{where} has no unit: say it with --unit, such as --unit 'MB/s'")
+        raise refuse(line.line, f"{_where(column)} has no unit: say it with --unit, such as --unit 'MB/s'")
     try:
         number = printed(found[1], marks)
     except ValueError as error:
-        raise refuse(line.line, f"{where}: {error}") from None
+        raise refuse(line.line, f"{_where(column)}: {error}") from None
     if number.value < 0:
-        raise refuse(line.line, f"{where}: {text[:40]} is less than nothing: no result is")
+        raise refuse(line.line, f"{_where(column)}: {text[:40]} is less than nothing: no result is")
     return ForeignValue(number, unit or COUNT, line.line, column.at + 1, column.heading)
+
+
+def _where(column: _Column) -> str:
+    return f"column {column.at + 1} ({column.heading[:40]})"
 
 
 def _load(name: str, unit: Unit, text: str, line: int, at: int, marks: Marks) -> ForeignValue:

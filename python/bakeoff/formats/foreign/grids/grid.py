@@ -52,7 +52,7 @@ class GridMaker:
             raise refused(line, f"it has more than {MOST_COLUMNS:,} columns: is it a table of results?")
         if any(len(cell) > MOST_CELL for cell in cells):
             raise refused(line, f"a cell has more than {MOST_CELL:,} characters: is it a table of results?")
-        made = GridRow(line, tuple(" ".join(cell.split()) for cell in cells))
+        made = GridRow(line, tuple([" ".join(cell.split()) for cell in cells]))
         if not made.filled:
             return
         self._cells += len(cells)
