@@ -14,8 +14,8 @@ from bakeoff.cli.app import app
 from bakeoff.core.errors import PlanError
 from bakeoff.formats.exporters.iozone import IOZONE
 from bakeoff.formats.foreign.table import ForeignTable
-from bakeoff.formats.importers.as_run import Given, write_import
-from bakeoff.formats.importers.cells import cell_samples
+from bakeoff.formats.importers.as_run.cells import cell_samples
+from bakeoff.formats.importers.as_run.write import Given, write_import
 from bakeoff.load.load_step import Clients
 from bakeoff.store.records.figures import Figures
 from bakeoff.store.records.run_records import RunRecord

@@ -12,7 +12,7 @@ from bakeoff.core.errors import BakeoffError, PlanError
 from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import ForeignTable
 from bakeoff.formats.importers import FORMATS, importer, sniffed
-from bakeoff.formats.importers.as_run import Given, write_import
+from bakeoff.formats.importers.as_run.write import Given, write_import
 from bakeoff.formats.importers.base import Options
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers.html import render_html

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bakeoff.core.errors import PlanError
-from bakeoff.formats.importers.icf import Cycling, Icf, Manager, Worker, parse_icf, read_icf, write_icf
+from bakeoff.formats.importers.file.icf import Cycling, Icf, Manager, Worker, parse_icf, read_icf, write_icf
 from bakeoff.plan.settings.access import shipped, spec_of
 
 NEW = """Version 1.1.0

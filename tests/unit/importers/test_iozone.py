@@ -15,7 +15,7 @@ from bakeoff.compare import compare_run
 from bakeoff.core.errors import BakeoffError, PlanError
 from bakeoff.formats.foreign.table import ForeignTable
 from bakeoff.formats.importers import FORMATS, importer
-from bakeoff.formats.importers.cells import KIB, cell_samples
+from bakeoff.formats.importers.as_run.cells import KIB, cell_samples
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.warned import warnings_of

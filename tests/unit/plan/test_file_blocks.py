@@ -7,7 +7,7 @@ import pytest
 
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.core.errors import PlanError
-from bakeoff.formats.importers.icf import Icf, write_icf
+from bakeoff.formats.importers.file.icf import Icf, write_icf
 from bakeoff.kinds.file_blocks.spec import FileBlocksWorkload
 from bakeoff.load.load_step import Clients
 from bakeoff.plan.load import PlanInput, resolve_plan

@@ -81,7 +81,7 @@ def import_(
     several files of a contender are repeated samples. What a file does not state is left out, and audits of it say so.
     A single sample has no interval. From six blocks on there are verdicts.
     """
-    from bakeoff.formats.importers.as_run import Given, unpaired_cells, write_import
+    from bakeoff.formats.importers.as_run.write import Given, unpaired_cells, write_import
     from bakeoff.formats.importers.base import Options
 
     options = Options(

@@ -9,7 +9,7 @@ from rich.table import Table
 from bakeoff.cli.complete import one_of
 from bakeoff.cli.console import make_console
 from bakeoff.core.system.atomic_write import write_whole
-from bakeoff.formats.importers.icf import Icf, read_icf, write_icf
+from bakeoff.formats.importers.file.icf import Icf, read_icf, write_icf
 from bakeoff.plan.settings.access import AccessSpec, find, shipped
 
 

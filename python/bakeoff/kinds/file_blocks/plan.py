@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, mo
 
 from bakeoff.core.errors import BakeoffError, PlanError
 from bakeoff.core.units import format_size
-from bakeoff.formats.importers.icf import read_icf
+from bakeoff.formats.importers.file.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.load.load_step import InFlight, LoadStep

@@ -1,6 +1,6 @@
 """Access specifications: lines of size, share, reads, random, delay, burst, align and reply, as in Iometer.
 
-The shipped ones are in `access.toml`; people bring their own as Iometer .icf files (bakeoff.formats.importers.icf).
+The shipped ones are in `access.toml`; people bring theirs as Iometer .icf files (bakeoff.formats.importers.file.icf).
 """
 
 import tomllib

@@ -10,7 +10,7 @@ from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import ForeignTable
 from bakeoff.formats.foreign.units import BYTES, COUNT, TIMES, Unit
 from bakeoff.formats.importers.base import Options, refuse
-from bakeoff.formats.importers.wrk import REQUESTS_PER_S, SIZES
+from bakeoff.formats.importers.web.wrk import REQUESTS_PER_S, SIZES
 
 MISSING = ("percentiles of single requests", "how busy its machine was", "how many streams each client has")
 _CLIENTS = re.compile(r"spawning thread #\d+: (\d{1,9}) total client")

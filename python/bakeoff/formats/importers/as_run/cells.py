@@ -16,7 +16,7 @@ from bakeoff.formats.foreign.table import (
     ForeignRow,
     ForeignTable,
 )
-from bakeoff.formats.importers.sample import Sample
+from bakeoff.formats.importers.as_run.sample import Sample
 from bakeoff.load.load_step import Clients, LoadStep, StatedLoad
 
 KIB = 1024

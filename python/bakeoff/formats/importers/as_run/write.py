@@ -16,9 +16,9 @@ from typing import Any
 
 from bakeoff import __version__
 from bakeoff.formats.foreign.table import ForeignTable
-from bakeoff.formats.importers.cells import cell_samples, is_matrix
-from bakeoff.formats.importers.sample import Sample
-from bakeoff.formats.importers.stated import stated_samples
+from bakeoff.formats.importers.as_run.cells import cell_samples, is_matrix
+from bakeoff.formats.importers.as_run.sample import Sample
+from bakeoff.formats.importers.as_run.stated import stated_samples
 from bakeoff.store.records.run_records import IMPORTED_FROM, OK, ContenderRecord, PlannedTrial, TrialRecord
 from bakeoff.store.records.trial_parts import EMPTY_SUMMARY
 from bakeoff.store.sqlite.canonical import plan_hash

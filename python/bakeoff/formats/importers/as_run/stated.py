@@ -37,7 +37,7 @@ from bakeoff.formats.foreign.table import (
     ForeignValue,
 )
 from bakeoff.formats.foreign.units import Quantity, Unit
-from bakeoff.formats.importers.sample import Sample
+from bakeoff.formats.importers.as_run.sample import Sample
 from bakeoff.load.load_step import Clients, LoadStep, StatedLoad
 from bakeoff.store.records.figure import MOST_CLIENTS
 from bakeoff.store.records.figures import MOST, MOST_STATED
